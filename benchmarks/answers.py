@@ -13,18 +13,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tabcontam.asking.plan import Options, sheet_of
+from tabcontam.asking.query_plan import Options, sheet_of
 from tabcontam.evidence.base import Query, Reply, Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.evidence.rows.cells import few_values
-from tabcontam.reading.endless import goes_on
-from tabcontam.reading.reading import is_mark, same_value
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import as_reply
-from tabcontam.subjects.openai.replies import chat_answer
+from tabcontam.evidence.rows.answer_cells import few_values
+from tabcontam.models.base import as_reply
+from tabcontam.models.openai.replies import chat_answer
+from tabcontam.reading.answer_text import is_mark, same_value
+from tabcontam.reading.endless_answers import goes_on
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
-from tabcontam.verdicts.judge import read_trial, whole
+from tabcontam.verdicts.result_building import complete_reply, read_trial
 from tests.made_orders import orders
 
 RIGHT, UNREAD, WRONG = "right", "unread", "wrong"
@@ -72,7 +72,7 @@ def reply_of(case: Mapping[str, Any]) -> Reply:
 def cells_of(case: Mapping[str, Any]) -> Mapping[str, str | None]:
     """The asked cells that count as read."""
     test, serializer = by_id()[case["test"]], load_serializers()[SERIALIZER]
-    trial = whole(test, Trial(query_of(case), reply_of(case)), serializer)
+    trial = complete_reply(test, Trial(query_of(case), reply_of(case)), serializer)
     reading = read_trial(test, trial, serializer, english()).reading
     if reading is None or not reading.readable:
         return {}

@@ -22,11 +22,20 @@ from benchmarks.skills.answerers import Silent, asked
 from benchmarks.skills.predictors import KINDS as PREDICTORS
 from benchmarks.skills.predictors import Predictors
 from benchmarks.skills.unstated import shares_unstated
-from tabcontam.calibration.power import EXPERT, IGNORANT, Judged, Planned, Trials, ask, judge, planned
+from tabcontam.calibration.power_study import (
+    EXPERT,
+    IGNORANT,
+    AnswererPlan,
+    AnswererResults,
+    Trials,
+    ask,
+    judge,
+    planned,
+)
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Capability, Reply, State, Test, Trial, Verdict
+from tabcontam.evidence.base import Capability, Reply, ReplyState, Test, Trial, Verdict
 from tabcontam.evidence.registry import all_tests
-from tabcontam.tables.cards import load_cards
+from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.rules import ALPHA
@@ -58,7 +67,7 @@ class Counts:
     cells: Counter[str] = field(default_factory=Counter)  # that were found contaminated
     which: list[str] = field(default_factory=list)  # who was accused, and on what
 
-    def add(self, name: str, on: str, judged: Judged) -> None:
+    def add(self, name: str, on: str, judged: AnswererResults) -> None:
         """Count one run."""
         verdict = judged.table.verdict if judged.table else Verdict.SKIPPED
         self.tables[name, str(verdict)] += 1
@@ -87,13 +96,13 @@ class Counts:
         return sum(n for (name, word), n in self.tables.items() if name in names and verdict in (None, word))
 
 
-def manipulated(run: Planned, name: str) -> Trials:
+def manipulated(run: AnswererPlan, name: str) -> Trials:
     """Every query of a planned run, by test, as a manipulation answers it, and its reading."""
     answer, trials = of(name), Trials()
     for cell in run.cells:
         own = trials.setdefault(cell.test.id, [])
         for query in cell.queries:
-            reply = Reply(answer(query, cell.table, not cell.test.by_feature), State.OK)
+            reply = Reply(answer(query, cell.table, not cell.test.by_feature), ReplyState.OK)
             own.append(Trial(query, reply, run.read(cell, query, reply)))
     return trials
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.method_page import put, rate
-from tabcontam.statistics.chronology import BEFORE, LISTED, exchanged_p_values, without
+from tabcontam.statistics.date_exchange import BEFORE, LISTED, exchanged_p_values, without
 
 BEGIN, END = "<!-- chronology: python -m benchmarks.chronology -->", "<!-- end of chronology -->"
 LEVEL, SIGN_LEVEL = 0.01, 0.05  # the second is that of the paper's sign test

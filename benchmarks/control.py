@@ -13,8 +13,8 @@ from time import perf_counter
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt
-from tabcontam.subjects.base import Request
-from tabcontam.subjects.known.control import KINDS, open_control
+from tabcontam.models.base import ModelRequest
+from tabcontam.models.known.control import KINDS, open_control
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
 
@@ -43,7 +43,7 @@ def measured(name: str, kind: str) -> str:
     for row in table.rows[:: -(-len(table.rows) // ANSWERS)]:
         prefix = serializer.prefix(table.columns, row, 1)
         start = perf_counter()
-        reply = asyncio.run(model.generate(Request(Prompt((), prefix, ""), 200)))
+        reply = asyncio.run(model.generate(ModelRequest(Prompt((), prefix, ""), 200)))
         seconds.append(perf_counter() - start)
         tokens = max(tokens, reply.tokens or 0)
     answers = f"answers: median {median(seconds) * 1e3:.1f} ms, slowest {max(seconds) * 1e3:.1f} ms, {tokens} tokens"

@@ -17,10 +17,10 @@ from pathlib import Path
 from random import Random
 from time import perf_counter, process_time
 
-from tabcontam.subjects.corpora.files import corpus_files
-from tabcontam.subjects.corpora.index import Index
-from tabcontam.subjects.corpora.portions import portions, read
-from tabcontam.subjects.corpora.tally import Tally
+from tabcontam.models.corpora.corpus_files import corpus_files
+from tabcontam.models.corpora.corpus_index import CorpusIndex
+from tabcontam.models.corpora.portions import portions, read
+from tabcontam.models.corpora.tally import Tally
 
 STRINGS = 10_000
 LONG, SHORT = 3000, 200  # letters of a record
@@ -96,7 +96,7 @@ def reading(path: Path) -> str:
 def indexing(path: Path) -> str:
     """Lines about the index of a file: built, and asked."""
     began, used = perf_counter(), process_time()
-    index = Index.build(corpus_files(str(path)))
+    index = CorpusIndex.build(corpus_files(str(path)))
     built = _line(
         "index",
         index.size,

@@ -18,19 +18,19 @@ from statistics import median, quantiles
 
 from benchmarks.method_page import put, rate
 from benchmarks.verdicts import at_hand, constant, constant_cells, likeliest_of_all, share
-from tabcontam.asking.plan import Options, PlannedCell
-from tabcontam.asking.turns import turns_of
-from tabcontam.calibration.power import EXPERT, IGNORANT, SHARES, Planned, ask, judge, planned
-from tabcontam.evidence.base import Reply, State, Trial, Verdict
+from tabcontam.asking.query_plan import Options, PlannedCell
+from tabcontam.asking.table_turns import turns_of
+from tabcontam.calibration.power_study import EXPERT, IGNORANT, SHARES, AnswererPlan, ask, judge, planned
+from tabcontam.evidence.base import Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.registry import all_tests
-from tabcontam.subjects.base import Request
-from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.models.base import ModelRequest
+from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import load_table
-from tabcontam.verdicts.in_turns import result_in_turns
-from tabcontam.verdicts.judge import conclude, tables
+from tabcontam.verdicts.result_building import conclude, tables
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
-from tabcontam.verdicts.until_decided import Decided
+from tabcontam.verdicts.sequential_results import result_in_turns
+from tabcontam.verdicts.sequential_test import SequentialOutcome
 
 FULL_BEGIN, FULL_END = "<!-- bets: python -m benchmarks.decided -->", "<!-- end of bets -->"
 BEGIN, END = "<!-- until decided: python -m benchmarks.decided -->", "<!-- end of until decided -->"
@@ -50,7 +50,7 @@ class Measured:
 
     dataset: str
     p_values: dict[str, list[float]] = field(default_factory=dict)
-    decided: dict[str, list[Decided]] = field(default_factory=dict)
+    decided: dict[str, list[SequentialOutcome]] = field(default_factory=dict)
     accused: Counter[str] = field(default_factory=Counter)
 
 
@@ -76,7 +76,7 @@ def measured(dataset: str, first: int, runs: int, full_runs: int) -> Measured:
     return found
 
 
-def until_decided(run: Planned, who: str, seed: int) -> tuple[Decided, Verdict]:
+def until_decided(run: AnswererPlan, who: str, seed: int) -> tuple[SequentialOutcome, Verdict]:
     """How asking an answerer about one table in turns ends, and its verdict."""
     (turns,) = turns_of(run.cells, Options(seed=seed, until_decided=True), lambda cell, trial: trial).values()
     taken: dict[str, list[Trial]] = {cell.test.id: [] for cell in run.cells}
@@ -90,9 +90,9 @@ def until_decided(run: Planned, who: str, seed: int) -> tuple[Decided, Verdict]:
     while needed := turns.next:
         for cell, query in needed:
             if kept:
-                reply = Reply(constant_cells(query, kept[cell.test.id]), State.OK)
+                reply = Reply(constant_cells(query, kept[cell.test.id]), ReplyState.OK)
             else:
-                reply = asyncio.run(model.generate(Request(query.prompt, query.max_tokens)))
+                reply = asyncio.run(model.generate(ModelRequest(query.prompt, query.max_tokens)))
             turns.wait(cell, Trial(query, reply, run.read(cell, query, reply)))
         turns.take(take)
     decided = turns.decided

@@ -17,8 +17,8 @@ from typing import Any
 
 from tabcontam.evidence.base import Endings, Likelihoods
 from tabcontam.evidence.likelihood.surrogate_rank import SurrogateRank
-from tabcontam.subjects.base import Request, begun_alike
-from tabcontam.subjects.registry import Settings, resolve
+from tabcontam.models.base import ModelRequest, common_prefix_length
+from tabcontam.models.provider_registry import ModelSettings, resolve
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
 
@@ -43,7 +43,7 @@ def looped(model: Any, reader: Any, asked: Endings, endings: Iterable[str]) -> d
 def tokens(reader: Any, asked: Endings) -> tuple[int, int]:
     """How many tokens the texts have, and how many are left where what all begin with is computed once."""
     texts = [tuple(reader(asked.beginning + ending).input_ids) for ending in asked.endings]
-    different, shared = set(texts), begun_alike(texts)
+    different, shared = set(texts), common_prefix_length(texts)
     return sum(map(len, texts)), sum(map(len, different)) - shared * (len(different) - 1)
 
 
@@ -57,12 +57,12 @@ async def main(folder: str, name: str) -> None:
     queries = SurrogateRank().queries(table, form, Random(0))[:QUESTIONS]
     asked = [query.question for query in queries if isinstance(query.question, Endings)]
     model, reader = AutoModelForCausalLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    ours = resolve(f"hf:{folder}").open(Settings(needs=SurrogateRank.needs))
+    ours = resolve(f"hf:{folder}").open(ModelSettings(needs=SurrogateRank.needs))
     await ours.connect()
     ratios, apart = [], 0.0
     for start in range(0, len(asked), TURN):
         part, began = asked[start : start + TURN], process_time()
-        answers = [await ours.compare(Request(one)) for one in part]
+        answers = [await ours.compare(ModelRequest(one)) for one in part]
         between = process_time()
         values = [looped(model, reader, one, one.endings) for one in part]
         ended = process_time()

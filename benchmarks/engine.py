@@ -21,20 +21,20 @@ from random import Random
 from typing import Any
 
 from benchmarks.wire import served
-from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Progress
-from tabcontam.asking.replies import Store
+from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.reply_store import Store
+from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import RESULTS, TRIALS, Journal, sent
-from tabcontam.evidence.base import Capability, Query, Reply, State
+from tabcontam.asking.trial_file import RESULTS, TRIALS, Journal, write_question
+from tabcontam.evidence.base import Capability, Query, Reply, ReplyState
 from tabcontam.evidence.registry import all_tests
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import Form, Model, Request
-from tabcontam.subjects.known.simulated import SimulatedModel
-from tabcontam.subjects.openai.provider import OpenAIModel
+from tabcontam.models.base import Model, ModelRequest, PromptForm
+from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.models.openai.provider import OpenAIModel
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
-from tabcontam.verdicts.cells import CellName, Result
+from tabcontam.verdicts.result_types import Result, ResultKey
 from tests.answerers import reply_of
 
 NAMES = ("adult", "titanic", "bank", "iris", "wine") if "TABCONTAM_DATA" in os.environ else ("iris", "wine")
@@ -67,7 +67,7 @@ def planned() -> tuple[tuple[PlannedCell, ...], float]:
     """Every cell of the tables in every serializer, and the processor time that planning took, in ms a query."""
     tables, serializers = [load_table(name) for name in NAMES], list(load_serializers().values())
     start = time.process_time()
-    cells = plan([Subject(SimulatedModel("oracle"))], tables, serializers, all_tests(), Options())
+    cells = plan([RunSource(SimulatedModel("oracle"))], tables, serializers, all_tests(), Options())
     spent = time.process_time() - start
     return tuple(cells), 1000 * spent / sum(len(cell.queries) for cell in cells)
 
@@ -81,9 +81,9 @@ def different() -> tuple[tuple[PlannedCell, Query], ...]:
 
 def cells_for(model: Model, most: int) -> list[PlannedCell]:
     """The cells of so many different queries, for another model: every n-th query, so that all tests are there."""
-    places, subject = different(), Subject(model)
+    places, subject = different(), RunSource(model)
     most = min(most, len(places))
-    chosen: dict[CellName, tuple[PlannedCell, list[Query]]] = {}
+    chosen: dict[ResultKey, tuple[PlannedCell, list[Query]]] = {}
     for cell, query in (places[number * len(places) // most] for number in range(most)):
         chosen.setdefault(cell.name, (cell, []))[1].append(query)
     return [replace(cell, subject=subject, written=tuple(queries)) for cell, queries in chosen.values()]
@@ -91,7 +91,7 @@ def cells_for(model: Model, most: int) -> list[PlannedCell]:
 
 def as_text(query: Query) -> str:
     """The messages of a query, as JSON."""
-    return json.dumps([sent(query.prompt, Form.CHAT), query.max_tokens])
+    return json.dumps([write_question(query.prompt, PromptForm.CHAT), query.max_tokens])
 
 
 def made(cells: Sequence[PlannedCell], folder: Path, connections: int | None) -> Session:
@@ -129,7 +129,7 @@ def run(url: str, queries: int, connections: int | None = None) -> tuple[Session
 def answered(session: Session) -> int:
     """How many queries have a reply that is none of a failure."""
     trials = [trial for cell in session.trials.values() for trial in cell.values()]
-    return sum(trial.reply.state is not State.FAILED for trial in trials)
+    return sum(trial.reply.state is not ReplyState.FAILED for trial in trials)
 
 
 def counts(url: str) -> Mapping[str, Any]:
@@ -165,7 +165,7 @@ def latency() -> None:
 def peer_rate(url: str) -> float | str:
     """Queries a second of the peer's own way to ask a chat model; or why there is none."""
     queries = [query for cell in cells_for(SimulatedModel("oracle"), PEER_QUERIES + 1) for query in cell.queries]
-    given = json.dumps([sent(query.prompt, Form.CHAT) for query in queries])
+    given = json.dumps([write_question(query.prompt, PromptForm.CHAT) for query in queries])
     pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--retries", "1"]
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"PYTHONPATH": folder, "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": url}
@@ -281,7 +281,7 @@ class Instant(Model):
     """A model that has its answers ready."""
 
     spec = "instant:model"
-    form = Form.CHAT
+    form = PromptForm.CHAT
     version = "1"
     capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
 
@@ -294,7 +294,7 @@ class Instant(Model):
             for query in cell.queries:
                 self.replies[query.prompt.chat[-1].content] = reply_of("formatter", query, cell.table)
 
-    async def generate(self, request: Request) -> Reply:
+    async def generate(self, request: ModelRequest) -> Reply:
         return self.replies[request.prompt.chat[-1].content]
 
 

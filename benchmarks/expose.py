@@ -15,19 +15,19 @@ from time import process_time
 from typing import Any
 from unittest.mock import patch
 
-from tabcontam.subjects.known.exposed.arms import designs
-from tabcontam.subjects.known.exposed.learners import network
-from tabcontam.subjects.known.exposed.recipe import Recipe, recipe
-from tabcontam.subjects.known.exposed.sizes import SIZES, Steps
-from tabcontam.subjects.known.exposed.stream import Stream, learned_tokenizer, stream
-from tabcontam.subjects.known.exposed.training import BETAS, DECAY, LONGEST, WARM_UP, positions_of, train
+from tabcontam.models.known.exposed.arms import designs
+from tabcontam.models.known.exposed.model_sizes import SIZES, StepSettings
+from tabcontam.models.known.exposed.recipe import Recipe, recipe
+from tabcontam.models.known.exposed.trainable_models import network
+from tabcontam.models.known.exposed.training import BETAS, DECAY, LONGEST, WARM_UP, positions_of, train
+from tabcontam.models.known.exposed.training_stream import Stream, learned_tokenizer, stream
 from tabcontam.tables.table import load_table
 
 TURNS = 3
 STEPS = 60  # of a turn
 
 
-def part(read: Stream, by: Steps) -> Stream:
+def part(read: Stream, by: StepSettings) -> Stream:
     """The beginning of a stream."""
     length = min(len(read.tokens), STEPS * by.batch * by.block + 1)
     return replace(read, tokens=read.tokens[:length], starts=read.starts[read.starts < length])

@@ -25,18 +25,18 @@ import numpy as np
 
 from benchmarks.memory_share import COIN, IS, TEST, Run, lines, nearest
 from benchmarks.method_page import put
+from tabcontam.baseline.cached_findings import one_thread
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Query, Reply, State, Trial
+from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.fresh_rows import is_fresh
 from tabcontam.evidence.score.memory_share import LEVEL
-from tabcontam.guesser.kept import one_thread
-from tabcontam.reading.words import english
-from tabcontam.tables.cards import load_cards
-from tabcontam.tables.facts import cached_fact
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.table import Table, load_table
-from tabcontam.unseen.conditional import BOOSTING, LINEAR, models
-from tabcontam.unseen.fresh import Beside
-from tabcontam.unseen.sample import sample
+from tabcontam.twins.fresh_predictions import FreshPredictions
+from tabcontam.twins.label_baseline import BOOSTING, LINEAR, models
+from tabcontam.twins.twin_sample import sample
 
 BEGIN = "<!-- memory's share by fresh rows: python -m benchmarks.fresh_share -->"
 END = "<!-- end of memory's share by fresh rows -->"
@@ -108,7 +108,9 @@ def run(own: Pool, skill: str, share: float, drift: float, rng: Random) -> Run:
         withheld=(),
         drawn_cells=(),
     )
-    said = Beside({number: own.said[place] for number, place in enumerate(stay)}, tuple(own.said[one] for one in fresh))
+    said = FreshPredictions(
+        {number: own.said[place] for number, place in enumerate(stay)}, tuple(own.said[one] for one in fresh)
+    )
     cached_fact(table, "fresh rows", lambda: said)
     accuracy = rng.uniform(0.6, 0.9) if skill == COIN else fmean(own.right[skill][place] for place in stay)
 
@@ -122,7 +124,7 @@ def run(own: Pool, skill: str, share: float, drift: float, rng: Random) -> Run:
     for query in TEST.queries(table, IS, rng):
         truth = str(query.expected[0])
         answer = truth if is_right(query) else next(one for one in query.asked if one != truth)
-        reply = Reply(answer, State.OK)
+        reply = Reply(answer, ReplyState.OK)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     return Run(own.table.name, TEST.weigh(trials, LEVEL), share * (1 - accuracy))
 

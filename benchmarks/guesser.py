@@ -18,14 +18,14 @@ from time import perf_counter
 
 import numpy as np
 
-from tabcontam.guesser import table as guessing
-from tabcontam.guesser.chance import Guess, bits
-from tabcontam.guesser.columns import column
-from tabcontam.guesser.columns import previous as before
-from tabcontam.guesser.table import guessed, least_sure
-from tabcontam.reading.reading import same_value
-from tabcontam.tables.cards import load_cards
-from tabcontam.tables.draws import by_content, pool
+from tabcontam.baseline import table_predictions as guessing
+from tabcontam.baseline.cell_prediction import CellPrediction, bits
+from tabcontam.baseline.coded_columns import column
+from tabcontam.baseline.coded_columns import previous as before
+from tabcontam.baseline.table_predictions import least_sure, predict_rows
+from tabcontam.reading.answer_text import same_value
+from tabcontam.tables.dataset_cards import load_cards
+from tabcontam.tables.row_draws import by_content, pool
 from tabcontam.tables.table import Table, load_table
 
 ROWS = 400
@@ -60,13 +60,13 @@ def mean(cells: Sequence[str | None]) -> str | None:
     return f"{sum(numbers) / len(numbers):.{decimals}f}" if numbers else None
 
 
-def drawn(guess: Guess, rng: Random) -> str | None:
+def drawn(guess: CellPrediction, rng: Random) -> str | None:
     """A value drawn from the guess."""
     return rng.choices(list(guess.values), list(guess.values.values()))[0] if guess.values else None
 
 
 def answers(
-    table: Table, name: str, row: int, guess: Guess, neighbours: Sequence[int], rng: Random
+    table: Table, name: str, row: int, guess: CellPrediction, neighbours: Sequence[int], rng: Random
 ) -> Iterator[tuple[str, str | None]]:
     """What each answerer says."""
     cells = table.column(name)
@@ -82,7 +82,7 @@ def trials(table: Table, name: str, previous: bool) -> tuple[dict[str, list[Tria
     rows = pool(table, range(1, len(table.rows)), ROWS)
     shown = [] if previous else [other for other in table.columns if other != name]
     start = perf_counter()
-    found = guessed(table, [name], shown, rows, previous)
+    found = predict_rows(table, [name], shown, rows, previous)
     seconds = perf_counter() - start
     cells: dict[str, Sequence[str | None]] = {other: table.column(other) for other in shown}
     if previous:
@@ -119,11 +119,11 @@ def needed(table: Table) -> float:
     start = perf_counter()
     rows = pool(table, range(1, len(table.rows)), guessing.POOL)
     if len(table.columns) > 3:
-        guessed(table, table.columns[-3:], table.columns[:-3], rows)
+        predict_rows(table, table.columns[-3:], table.columns[:-3], rows)
     for name in least_sure(table, table.columns, 2):
-        guessed(table, [name], [other for other in table.columns if other != name], rows)
+        predict_rows(table, [name], [other for other in table.columns if other != name], rows)
     five = set(least_sure(table, table.columns, 5, before=True))
-    guessed(table, [name for name in table.columns if name in five], [], rows, before=True)
+    predict_rows(table, [name for name in table.columns if name in five], [], rows, before=True)
     return perf_counter() - start
 
 

@@ -21,20 +21,20 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tabcontam.calibration.power import ask, judge, planned
+from tabcontam.calibration.power_study import ask, judge, planned
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Query, Reply, State, Trial, Verdict
-from tabcontam.evidence.rows.guided.completion import RECITED, GuidedCompletion, several
-from tabcontam.evidence.rows.guided.guided import WRONG_LABEL, arm_of, first_piece
-from tabcontam.evidence.rows.guided.verbatim import longest
-from tabcontam.reading.words import english
-from tabcontam.tables.cards import load_cards
-from tabcontam.tables.draws import seeded
+from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
+from tabcontam.evidence.rows.guided.guided_completion import RECITED, GuidedCompletion, partial_conjunction
+from tabcontam.evidence.rows.guided.guided_test import WRONG_LABEL, arm_of, first_piece
+from tabcontam.evidence.rows.guided.word_runs import longest
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.dataset_cards import load_cards
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.tables.texts import TextForm, TextTask
-from tabcontam.verdicts.cells import CellName
-from tabcontam.verdicts.judge import result
+from tabcontam.tables.text_tasks import TextForm, TextTask
+from tabcontam.verdicts.result_building import result
+from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 
 ANSWERERS = ("mode", "guesser", "rambler", "schema-expert", "memoriser:0.5", "memoriser:0.1")
@@ -89,7 +89,10 @@ def recorded(lines: Iterable[Mapping[str, Any]]) -> None:
     for name, runs in settings.items():
         seen = sum(str(word).startswith("Yes") for _, word in runs)
         recited = sum(run.chance <= RECITED for run, _ in runs)
-        print(f"| {', '.join(name)} | {len(runs)} | {seen} | {recited} | {several([run for run, _ in runs]):.2g} |")
+        print(
+            f"| {', '.join(name)} | {len(runs)} | {seen} | {recited} | "
+            f"{partial_conjunction([run for run, _ in runs]):.2g} |"
+        )
 
 
 def texts_of(path: Path) -> Table:
@@ -137,7 +140,7 @@ class Style:
 def written(path: Path, runs: int) -> None:
     """How often each writer is found on a table of texts, by both rules."""
     table, serializer, test = texts_of(path), load_serializer(DEFAULT), GuidedCompletion()
-    style, name_of = Style(table), CellName("llm", "ag-news", "test", "is", test.id)
+    style, name_of = Style(table), ResultKey("llm", "ag-news", "test", "is", test.id)
 
     def other(query: Query) -> str:
         rng = Random(query.id)
@@ -164,7 +167,7 @@ def written(path: Path, runs: int) -> None:
     for seed in range(runs):
         queries = test.planned(table, serializer, seeded(table, seed, test.id))
         for name, says in writers.items():
-            replies = [(query, Reply(says(query), State.OK)) for query in queries]
+            replies = [(query, Reply(says(query), ReplyState.OK)) for query in queries]
             trials = [Trial(query, reply, test.read(query, reply, serializer, english())) for query, reply in replies]
             cell = result(name_of, test, trials, len(trials), CALIBRATED, ALPHA)
             found[name, "calibrated"] += (cell.p_value or 0) <= ALPHA

@@ -25,11 +25,11 @@ from typing import Any, TypeVar
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Message, Passage, Prompt, Scores
 from tabcontam.evidence.registry import all_tests
-from tabcontam.subjects.base import Model, Request
-from tabcontam.subjects.hf.provider import HFModel
+from tabcontam.models.base import Model, ModelRequest
+from tabcontam.models.hf.provider import HFModel
 from tabcontam.tables.serializers import Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
-from tests.subjects.hf import tiny
+from tests.models.hf import tiny
 
 Found = TypeVar("Found")
 TURN = 160  # prompts: each turn ends with batches that are not full
@@ -80,7 +80,7 @@ class Plain:
         """How long a prompt is."""
         return len(self._tokenizer(self._text(prompt), add_special_tokens=False)["input_ids"])
 
-    def answers(self, requests: Sequence[Request]) -> list[str]:
+    def answers(self, requests: Sequence[ModelRequest]) -> list[str]:
         """One `generate` for each batch."""
         parts = [requests[first : first + self._batch] for first in range(0, len(requests), self._batch)]
         return [text for part in parts for text in self._answered(part)]
@@ -97,7 +97,7 @@ class Plain:
             deviation = ((chances.exp() * chances**2).sum(-1) - mean**2).clamp(min=0).sqrt()
         return list(zip(own.tolist(), mean.tolist(), deviation.tolist(), strict=True))
 
-    def _answered(self, requests: Sequence[Request]) -> list[str]:
+    def _answered(self, requests: Sequence[ModelRequest]) -> list[str]:
         import torch
 
         texts = [self._text(request.prompt) for request in requests]
@@ -119,13 +119,13 @@ class Plain:
         return text
 
 
-def ours(model: Model, requests: Sequence[Request]) -> tuple[list[str], int]:
+def ours(model: Model, requests: Sequence[ModelRequest]) -> tuple[list[str], int]:
     """Answers and their tokens, as many at a time as a session asks."""
 
     async def asked() -> list[Any]:
         places = asyncio.Semaphore(model.connections or 1)
 
-        async def one(request: Request) -> Any:
+        async def one(request: ModelRequest) -> Any:
             async with places:
                 return await model.generate(request)
 
@@ -143,7 +143,7 @@ def ours_scored(model: Model, texts: Sequence[str], at_once: int) -> list[Scores
 
         async def one(text: str) -> Scores:
             async with places:
-                return await model.score(Request(Passage(text)))
+                return await model.score(ModelRequest(Passage(text)))
 
         return await asyncio.gather(*map(one, texts))
 
@@ -186,7 +186,7 @@ def _over(first: Sequence[float], second: Sequence[float]) -> list[float]:
     return [one / other for one, other in zip(first, second, strict=True)]
 
 
-def compared(plain: Plain, model: Model, requests: Sequence[Request]) -> tuple[Side, Side, int]:
+def compared(plain: Plain, model: Model, requests: Sequence[ModelRequest]) -> tuple[Side, Side, int]:
     """Both in turns, and how many replies are equal."""
     peer, own, equal = Side(), Side(), 0
     for first in range(0, len(requests), TURN):
@@ -203,7 +203,7 @@ def compared(plain: Plain, model: Model, requests: Sequence[Request]) -> tuple[S
     return peer, own, equal
 
 
-def suite(tables: Sequence[Table], serializer: Serializer) -> Iterator[Request]:
+def suite(tables: Sequence[Table], serializer: Serializer) -> Iterator[ModelRequest]:
     """Every query of every test that asks for words, in the order in which a session asks."""
     for table in tables:
         for test in all_tests():
@@ -212,15 +212,15 @@ def suite(tables: Sequence[Table], serializer: Serializer) -> Iterator[Request]:
             except Skip:
                 continue
             asked = ((query.question, query.max_tokens) for query in queries)
-            yield from (Request(prompt, tokens) for prompt, tokens in asked if isinstance(prompt, Prompt))
+            yield from (ModelRequest(prompt, tokens) for prompt, tokens in asked if isinstance(prompt, Prompt))
 
 
-def short(tables: Sequence[Table], serializer: Serializer) -> Iterator[Request]:
+def short(tables: Sequence[Table], serializer: Serializer) -> Iterator[ModelRequest]:
     """Beginnings of rows."""
     for number in range(SHORT):
         table = tables[number % len(tables)]
         text = serializer.row(table.columns[:3], table.rows[number][:3])
-        yield Request(Prompt((Message("user", text),), text, text), SHORT_ANSWER)
+        yield ModelRequest(Prompt((Message("user", text),), text, text), SHORT_ANSWER)
 
 
 def made(folder: Path, lines: Sequence[str], device: str) -> Path:

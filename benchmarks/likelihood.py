@@ -12,14 +12,14 @@ from time import perf_counter
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import Request
-from tabcontam.subjects.known.control import KINDS, open_control
-from tabcontam.tables.cards import load_cards
-from tabcontam.tables.draws import seeded
+from tabcontam.models.base import ModelRequest
+from tabcontam.models.known.control import KINDS, open_control
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.dataset_cards import load_cards
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.verdicts.judge import read_trial
+from tabcontam.verdicts.result_building import read_trial
 
 HEADER = f"{'table':<14}" + "".join(f"{kind:>12} {'twin':>5} {'more, 95% interval':>21}" for kind in KINDS) + "  apart"
 
@@ -31,7 +31,7 @@ def found(kind: str, table: Table, serializer_name: str = "is", seed: int = 0) -
     model = open_control(kind, [serializer]).prepare(table, queries)
 
     async def scored() -> list[Trial]:
-        return [Trial(query, await model.score(Request(query.question, query.max_tokens))) for query in queries]
+        return [Trial(query, await model.score(ModelRequest(query.question, query.max_tokens))) for query in queries]
 
     trials = [read_trial(test, trial, serializer, english()) for trial in asyncio.run(scored())]
     return test.weigh(trials, 0.01)

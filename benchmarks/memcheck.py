@@ -22,14 +22,14 @@ from random import Random
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
-from tabcontam.evidence.base import Message, Prompt, Query, Reply, State
+from tabcontam.evidence.base import Message, Prompt, Query, Reply, ReplyState
+from tabcontam.evidence.rows.answers_of_several_rows import cell_name
+from tabcontam.evidence.rows.memcheck.csv_row_tests import RawTest
 from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
 from tabcontam.evidence.rows.memcheck.first_token import FirstToken
 from tabcontam.evidence.rows.memcheck.header import Header
-from tabcontam.evidence.rows.memcheck.raw import RawTest
 from tabcontam.evidence.rows.memcheck.row_completion import SHOWN, RowCompletion
-from tabcontam.evidence.rows.several_rows import named
-from tabcontam.reading.words import english
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 
@@ -250,7 +250,7 @@ def ours(one: Recorded, asked: Sequence[tuple[str, str]]) -> int:
 def _right(test: RawTest, shown: str, asked: Sequence[str], expected: Sequence[str], answer: str) -> bool:
     prompt = Prompt((Message("user", shown),), shown, shown)
     query = Query("query", lambda: prompt, tuple(asked), tuple(expected), 99)
-    reply = Reply(answer, State.OK if answer else State.EMPTY)
+    reply = Reply(answer, ReplyState.OK if answer else ReplyState.EMPTY)
     return test.read(query, reply, load_serializers()["csv"], english()).paper_hit
 
 
@@ -273,7 +273,7 @@ def _goes_on(shown: str, truth: str, answer: str) -> bool:
         return _next_row(shown, lines()[place + 2], answer)
     header, row = lines()[0].split(","), lines()[place + 1].split(",")
     begun = last.count(",")
-    return _right(Header(), shown, [named(name, place) for name in header[begun:]], row[begun:], answer)
+    return _right(Header(), shown, [cell_name(name, place) for name in header[begun:]], row[begun:], answer)
 
 
 OURS = {"row_completion": _next_row, "feature_completion": _feature, "first_token": _begins, "header": _goes_on}

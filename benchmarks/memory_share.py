@@ -25,19 +25,19 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.method_page import put, rate
+from tabcontam.baseline.cached_findings import one_thread
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
+from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import LEVEL, TWIN, MemoryShare
-from tabcontam.guesser.kept import one_thread
-from tabcontam.reading.words import english
-from tabcontam.tables.cards import load_cards
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.unseen.base import Unseen
-from tabcontam.unseen.conditional import LINEAR, models
-from tabcontam.unseen.encoded import Encoder
-from tabcontam.unseen.making import unseen
-from tabcontam.unseen.sample import PARTS, Ints, Row, Sample, sample
+from tabcontam.twins.base import UnseenTwin
+from tabcontam.twins.label_baseline import LINEAR, models
+from tabcontam.twins.row_encoder import Encoder
+from tabcontam.twins.twin_making import unseen
+from tabcontam.twins.twin_sample import PARTS, Ints, Row, TwinSample, sample
 
 BEGIN, END = "<!-- memory's share: python -m benchmarks.memory_share -->", "<!-- end of memory's share -->"
 TEST, IS = MemoryShare(), load_serializer("is")
@@ -98,7 +98,7 @@ def skills(table: Table) -> dict[str, Skill]:
     return {COIN: coin, STEADY: steady, **named, LIKENESS: steady}
 
 
-def _right(found: Sample, twin: Unseen, rows: Sequence[int], say: Callable[[Sequence[Row]], Ints]) -> Skill:
+def _right(found: TwinSample, twin: UnseenTwin, rows: Sequence[int], say: Callable[[Sequence[Row]], Ints]) -> Skill:
     own = say([found.rows[row] for row in rows])
     other = say(twin.rows)
     named = [found.classes[code] for code in own], [found.classes[code] for code in other]
@@ -108,7 +108,7 @@ def _right(found: Sample, twin: Unseen, rows: Sequence[int], say: Callable[[Sequ
     )
 
 
-def nearest(found: Sample, cells: Sequence[Row], rows: Sequence[int]) -> Ints:
+def nearest(found: TwinSample, cells: Sequence[Row], rows: Sequence[int]) -> Ints:
     """The class that most of the 15 nearest rows of other parts have."""
     from sklearn.neighbors import KNeighborsClassifier
 
@@ -133,7 +133,7 @@ def asked(queries: Sequence[Query], answerer: Answerer, share: float, likeness: 
         right = recalled or (answerer.twin if query.decoy_of else answerer.own)(row)
         truth = str(query.expected[0])
         wrong = next(answer for answer in query.asked if answer != truth)
-        reply = Reply(truth if right else wrong, State.OK)
+        reply = Reply(truth if right else wrong, ReplyState.OK)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     return TEST.weigh(trials, LEVEL)
 

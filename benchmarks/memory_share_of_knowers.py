@@ -16,13 +16,13 @@ from random import Random
 
 from benchmarks.method_page import put, rate
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Reply, State, Trial
+from tabcontam.evidence.base import Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import LEVEL, TWIN, MemoryShare
-from tabcontam.reading.words import english
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
-from tabcontam.unseen.making import unseen
-from tests.unseen.made import harbours, known_by, lawful, sea_of
+from tabcontam.twins.twin_making import unseen
+from tests.twins.made import harbours, known_by, lawful, sea_of
 
 BEGIN = "<!-- memory's share of knowers: python -m benchmarks.memory_share_of_knowers -->"
 END = "<!-- end of memory's share of knowers -->"
@@ -210,7 +210,7 @@ def ask(table: Table, knows: Knows, found: Found) -> None:
         row = query.rows[-1]
         own = dict(zip(table.columns, table.rows[row], strict=True))
         moved = dict(zip(twin.features, twin.rows[twin.place[row]], strict=True))
-        reply = Reply(knows(moved if query.decoy_of else own), State.OK)
+        reply = Reply(knows(moved if query.decoy_of else own), ReplyState.OK)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     weighed = TEST.weigh(trials, LEVEL)
     said = [knows(dict(zip(twin.features, row, strict=True))) for row in twin.rows]

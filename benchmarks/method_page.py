@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.statistics.exact_statistics import clopper_pearson
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -21,15 +21,15 @@ from time import perf_counter
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Query, Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import Request
-from tabcontam.subjects.corpora.provider import CorpusModel
-from tabcontam.tables.cards import load_cards
-from tabcontam.tables.draws import seeded
+from tabcontam.models.base import ModelRequest
+from tabcontam.models.corpora.provider import CorpusModel
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.dataset_cards import load_cards
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
-from tabcontam.tables.twins import twin
-from tabcontam.verdicts.judge import read_trial
+from tabcontam.tables.twin_tables import twin
+from tabcontam.verdicts.result_building import read_trial
 
 TEST, IS = by_id()["row_overlap"], load_serializer("is")
 LEVEL, PLANTED, TIMES = 0.01, (1, 3, 10), 3
@@ -91,7 +91,7 @@ def without_it(table: Table, rest: Sequence[Row], others: Sequence[Table]) -> It
 async def _searched(queries: Sequence[Query], folder: Path) -> list[Trial]:
     model = CorpusModel(str(folder))
     await model.connect()
-    answers = await asyncio.gather(*(model.search(Request(query.question)) for query in queries))
+    answers = await asyncio.gather(*(model.search(ModelRequest(query.question)) for query in queries))
     await model.close()
     return [read_trial(TEST, Trial(query, one), IS, english()) for query, one in zip(queries, answers, strict=True)]
 

@@ -14,15 +14,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Progress
-from tabcontam.asking.replies import Store
+from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.reply_store import Store
+from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import Journal
+from tabcontam.asking.trial_file import Journal
 from tabcontam.evidence.questions import Capability
 from tabcontam.evidence.registry import all_tests
-from tabcontam.reading.words import english
-from tabcontam.subjects.openai.provider import OpenAIModel
+from tabcontam.models.openai.provider import OpenAIModel
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
 
@@ -42,7 +42,7 @@ def planned(tables: Sequence[Table]) -> list[PlannedCell]:
     """The cells of as many seeds as it takes."""
     scores = frozenset({Capability.SCORE})  # it may turn out to have these: so its passages are planned as well
     model = OpenAIModel("model", "http://127.0.0.1:9/v1", form="chat", needs=scores)
-    subjects, serializers = [Subject(model)], list(load_serializers().values())
+    subjects, serializers = [RunSource(model)], list(load_serializers().values())
     cells: list[PlannedCell] = []
     queries = 0
     for seed in count():

@@ -29,10 +29,10 @@ from random import Random
 from time import perf_counter, process_time
 from typing import Any
 
-from tabcontam.evidence.questions import By, Lookup, Matches
-from tabcontam.subjects.corpora.files import corpus_files
-from tabcontam.subjects.corpora.passes import Pass
-from tabcontam.subjects.corpora.portions import portions
+from tabcontam.evidence.questions import Lookup, LookupMode, Matches
+from tabcontam.models.corpora.corpus_files import corpus_files
+from tabcontam.models.corpora.corpus_pass import CorpusPass
+from tabcontam.models.corpora.portions import portions
 from tabcontam.tables.table import load_table
 
 THERE, ABSENT = ("titanic", "adult", "diabetes", "penguins"), ("bank", "heart", "german", "iris")
@@ -90,7 +90,7 @@ def rows_of(name: str, rng: Random) -> list[Row]:
         beside = tuple(cell for place, (_, cell) in enumerate(own) if place != hidden)
         times = TIMES[number % len(TIMES)] if name in THERE else 0
         names, values = [name for name, _ in own], [cell for _, cell in own]
-        found.append(Row(name, names, values, Lookup(texts, 10, By.CELLS, beside), times))
+        found.append(Row(name, names, values, Lookup(texts, 10, LookupMode.CELLS, beside), times))
     return found
 
 
@@ -205,7 +205,7 @@ def searched(folder: Path, rows: Sequence[Row]) -> tuple[list[Matches], str]:
     found = portions(corpus_files(str(folder)))
     began, used = perf_counter(), process_time()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    reading = Pass([row.lookup for row in rows], found, workers=2)
+    reading = CorpusPass([row.lookup for row in rows], found, workers=2)
     reading.run()
     seconds, children = perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = children.ru_utime + children.ru_stime - before.ru_utime - before.ru_stime + process_time() - used

@@ -36,19 +36,19 @@ from typing import Any
 
 from benchmarks.engine import answered, made
 from benchmarks.wire import served
-from tabcontam.asking.plan import PlannedCell, Subject
+from tabcontam.asking.query_plan import PlannedCell, RunSource
 from tabcontam.asking.session import Session
-from tabcontam.evidence.questions import Capability, Scores, State, Token
+from tabcontam.evidence.questions import Capability, ReplyState, Scores, Token
+from tabcontam.models.base import Model, ModelRequest, PromptForm
+from tabcontam.models.hf.provider import HFModel
+from tabcontam.models.ray.cluster import Cluster, RayOptions
+from tabcontam.models.ray.ray_library import USUAL
+from tabcontam.models.ray.replicated_model import ReplicatedModel
 from tabcontam.runs.run import RunOrder, prepare
-from tabcontam.subjects.base import Form, Model, Request
-from tabcontam.subjects.hf.provider import HFModel
-from tabcontam.subjects.ray.cluster import Cluster, OnRay
-from tabcontam.subjects.ray.library import USUAL
-from tabcontam.subjects.ray.replicated import Replicated
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 from tests.made_tables import ships
-from tests.subjects.hf import tiny
+from tests.models.hf import tiny
 
 LATENCY, CONNECTIONS = 0.3, 64
 TURNS = 5
@@ -137,7 +137,7 @@ def planned(folder: str, serializers: tuple[str, ...] = ()) -> list[PlannedCell]
 
 def asked(model: Model, cells: Sequence[PlannedCell]) -> tuple[float, float]:
     """Seconds until the model is reached, and until all is answered, from when its replicas are there."""
-    subject = Subject(model)
+    subject = RunSource(model)
     cells = [replace(cell, subject=subject) for cell in cells]
     first = [replace(cells[0], written=cells[0].written[:WARM])]
     own = [replace(cells[0], written=cells[0].written[WARM:]), *cells[1:]]
@@ -149,7 +149,7 @@ def asked(model: Model, cells: Sequence[PlannedCell]) -> tuple[float, float]:
             await sessions[0].connect()
             reached = time.perf_counter() - start
             await _all(sessions[0])
-            while isinstance(model, Replicated) and len(model._ready) < model._cluster.order.replicas:
+            while isinstance(model, ReplicatedModel) and len(model._ready) < model._cluster.order.replicas:
                 await asyncio.sleep(0.05)
             start = time.perf_counter()
             await _all(sessions[1])
@@ -174,7 +174,7 @@ async def _all(session: Session) -> None:
 
 def on_ray(folder: str, address: str = "", replicas: int = 1) -> Model:
     """The model in so many replicas."""
-    return Cluster(OnRay(address, replicas)).holds(HFModel(folder))
+    return Cluster(RayOptions(address, replicas)).holds(HFModel(folder))
 
 
 def api(runs: int) -> None:
@@ -239,7 +239,7 @@ def nodes(runs: int) -> None:
 class Instant(Model):
     """A model that answers at once, as long as answers are: what is left are the calls."""
 
-    spec, local, form, connections, version = "instant:model", True, Form.COMPLETION, 32, "1"
+    spec, local, form, connections, version = "instant:model", True, PromptForm.COMPLETION, 32, "1"
     capabilities = frozenset({Capability.SCORE, Capability.MOMENTS})
 
     @property
@@ -247,16 +247,16 @@ class Instant(Model):
         """Another one."""
         return Instant
 
-    async def score(self, request: Request) -> Scores:
+    async def score(self, request: ModelRequest) -> Scores:
         """Three letters are a token."""
         text = request.passage.text
         pieces = (text[start : start + 3] for start in range(0, len(text), 3))
-        return Scores(tuple(Token(piece, -place / 7, -3.2, 1.1) for place, piece in enumerate(pieces)), State.OK)
+        return Scores(tuple(Token(piece, -place / 7, -3.2, 1.1) for place, piece in enumerate(pieces)), ReplyState.OK)
 
 
 async def spent(model: Model) -> float:
     """Seconds of processor time so far: of this process, and of the replicas."""
-    held = model._ready if isinstance(model, Replicated) else []
+    held = model._ready if isinstance(model, ReplicatedModel) else []
     told: list[float] = [await one.actor.__ray_call__.remote(cpu_seconds) for one in held]
     return time.process_time() + sum(told)
 
@@ -273,7 +273,7 @@ def cells(runs: int) -> None:
     gc.freeze()  # as the command does with its plan
 
     async def timed(model: Model) -> tuple[float, float]:
-        subject = Subject(model)
+        subject = RunSource(model)
         with tempfile.TemporaryDirectory() as name:
             session = made([replace(cell, subject=subject) for cell in own], Path(name), None)
             start, cpu = time.perf_counter(), await spent(model)
@@ -281,7 +281,7 @@ def cells(runs: int) -> None:
             return time.perf_counter() - start, await spent(model) - cpu
 
     async def turns() -> list[tuple[tuple[float, float], tuple[float, float]]]:
-        here, ray = Instant(), Cluster(OnRay()).holds(Instant())
+        here, ray = Instant(), Cluster(RayOptions()).holds(Instant())
         ray.version = ""
         await ray.connect()
         try:

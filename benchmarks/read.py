@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from time import perf_counter
 
-from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.evidence.base import Query, Reply, State
+from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.evidence.base import Query, Reply, ReplyState
 from tabcontam.evidence.registry import all_tests
-from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tests.answerers import reply_of
@@ -30,12 +30,12 @@ def simulated(kind: str) -> Answer:
 
 def talk(cell: PlannedCell, query: Query) -> Reply:
     """Some hundred words before the answer."""
-    return Reply(f"{TALK * 20}\n\n{query.answering.text(query, query.expected)}", State.OK)
+    return Reply(f"{TALK * 20}\n\n{query.answering.text(query, query.expected)}", ReplyState.OK)
 
 
 def echo(cell: PlannedCell, query: Query) -> Reply:
     """The prompt repeated before an answer that is cut."""
-    return Reply(f"{query.prompt.completion}\n{query.answering.text(query, query.expected)}", State.TRUNCATED)
+    return Reply(f"{query.prompt.completion}\n{query.answering.text(query, query.expected)}", ReplyState.TRUNCATED)
 
 
 ANSWERS: Mapping[str, Answer] = {
@@ -52,7 +52,7 @@ def readings(cells: Sequence[PlannedCell], answer: Answer) -> Iterator[tuple[str
         for query in cell.queries:
             reply = answer(cell, query)
             start = perf_counter()
-            if reply.state is State.TRUNCATED:
+            if reply.state is ReplyState.TRUNCATED:
                 cell.test.complete(query, reply.text, cell.serializer)
             cell.test.read(query, reply, cell.serializer, dictionary)
             yield cell.test.id, (perf_counter() - start) * 1e3
@@ -61,7 +61,7 @@ def readings(cells: Sequence[PlannedCell], answer: Answer) -> Iterator[tuple[str
 def main() -> None:
     """Mean and longest milliseconds of each test and way to answer, and the mean over all queries."""
     tables = [load_table(name) for name in sys.argv[1:] or ["iris", "wine"]]
-    subjects = [Subject(SimulatedModel("oracle"))]
+    subjects = [RunSource(SimulatedModel("oracle"))]
     cells = plan(subjects, tables, list(load_serializers().values()), all_tests(), Options())
     taken = {way: list(readings(cells, answer)) for way, answer in ANSWERS.items()}
     print(f"{'mean/longest ms':25}" + "".join(f"{way:>13}" for way in ANSWERS))

@@ -14,7 +14,7 @@ from random import Random
 from statistics import fmean
 
 from benchmarks.method_page import put, rate
-from tabcontam.evidence.base import AmongReferences, Prompt, Query, Reading, Reply, State, Trial
+from tabcontam.evidence.base import Prompt, Query, Reading, ReferenceCurveExcess, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import LEVEL, MemoryShare
 
 BEGIN, END = "<!-- references: python -m benchmarks.reference_curve -->", "<!-- end of references -->"
@@ -42,11 +42,11 @@ def answered(skill: float, share: float, hard: list[float], rng: Random) -> list
             said = "yes" if right else "no"
             query = Query(name, unasked, asked=("yes", "no"), expected=("yes",), max_tokens=1, decoy_of=of)
             reading = Reading(said, right, paper_hit=False, readable=True)
-            trials.append(Trial(query, Reply(said, State.OK), reading))
+            trials.append(Trial(query, Reply(said, ReplyState.OK), reading))
     return trials
 
 
-def run(case: str, references: int, share: float, rng: Random) -> tuple[AmongReferences, float]:
+def run(case: str, references: int, share: float, rng: Random) -> tuple[ReferenceCurveExcess, float]:
     """What is found of one LLM, and what it gains by memory on average."""
     hard = [rng.uniform(-0.2, 0.2) for _ in range(PAIRS)]
     skills = [0.7 if case == "one skill" else rng.uniform(0.6, 0.8) for _ in range(references)]

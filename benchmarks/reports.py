@@ -26,13 +26,13 @@ from time import perf_counter
 from typing import Any
 
 import tabcontam
-from tabcontam.asking.trials import RESULTS, TRIALS, Journal, Line, as_lines, line_key
+from tabcontam.asking.trial_file import RESULTS, TRIALS, Journal, Line, as_lines, line_key
 from tabcontam.groups import grouped
 from tabcontam.runs.folder import load
-from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.document import write_results
-from tabcontam.verdicts.facts import CatalogueFacts, Duration, LlmFacts, RunFacts, ShardFacts
-from tabcontam.verdicts.judge import results
+from tabcontam.verdicts.result_building import results
+from tabcontam.verdicts.result_types import Result, ResultKey
+from tabcontam.verdicts.run_facts import CatalogueFacts, Duration, LlmFacts, RunFacts, ShardFacts
 from tests.report.chromium import ARGUMENTS, CHROMIUM
 
 TESTS = (
@@ -57,7 +57,7 @@ def write_table(path: Path, seed: int = 1) -> None:
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
-def prototypes(folder: Path) -> tuple[RunFacts, list[Result], dict[CellName, list[Line]]]:
+def prototypes(folder: Path) -> tuple[RunFacts, list[Result], dict[ResultKey, list[Line]]]:
     """A real small run: its facts, its cells and their trials."""
     table = folder / "stock.csv"
     write_table(table)
@@ -65,7 +65,7 @@ def prototypes(folder: Path) -> tuple[RunFacts, list[Result], dict[CellName, lis
     chosen = " or ".join(TESTS)
     tabcontam.run(list(ANSWERERS), ["iris", str(table)], tests=chosen, out=out, cache=False)
     found = load(out)
-    asked = grouped(Journal(out).lines(), lambda line: CellName(*line_key(line)[:-1]))
+    asked = grouped(Journal(out).lines(), lambda line: ResultKey(*line_key(line)[:-1]))
     return found.run, [cell for cell in found.cells if cell.test in TESTS], asked
 
 

@@ -36,11 +36,11 @@ from benchmarks.engine import answered, asked, made
 from benchmarks.method_page import put
 from benchmarks.processes import used_by
 from benchmarks.wire import served
-from tabcontam.asking.shards import spans
+from tabcontam.asking.run_shards import spans
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Endings, Passage, Prompt
+from tabcontam.models.prices import Price, load_prices
 from tabcontam.runs.run import RunOrder, prepare
-from tabcontam.subjects.prices import Price, load_prices
 
 MEASURED = Path(__file__).with_name("scale.json")
 BEGIN, END = "<!-- simulated: python -m benchmarks.scale -->", "<!-- end of simulated -->"
@@ -253,7 +253,7 @@ def _of_a_model(folder: Path) -> tuple[float, tuple[float, ...]]:
     import torch
     from transformers import AutoModelForCausalLM
 
-    from tests.subjects.hf import tiny
+    from tests.models.hf import tiny
 
     made = tiny.causal(hidden_size=768, num_hidden_layers=8, intermediate_size=3072)
     tiny.saved(made, tiny.tokenizer(["a few words, and numbers: 1.5, 27"]), folder)

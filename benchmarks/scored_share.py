@@ -23,9 +23,9 @@ from statistics import fmean
 from unittest import mock
 
 from benchmarks.method_page import put, rate
-from tabcontam.evidence.base import Likelihoods, Query, State, Trial
+from tabcontam.evidence.base import Likelihoods, Query, ReplyState, Trial
 from tabcontam.evidence.score import scored_share
-from tabcontam.evidence.score.scored_share import LIKELY, MemoryShareScored, Shared
+from tabcontam.evidence.score.scored_share import LIKELY, ChanceShares, MemoryShareScored
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
 
@@ -79,7 +79,9 @@ class Line:
     above: int = 0
 
 
-def run(queries: Sequence[Query], way: Callable[[Query, Random], Chances], share: float, rng: Random) -> Shared | None:
+def run(
+    queries: Sequence[Query], way: Callable[[Query, Random], Chances], share: float, rng: Random
+) -> ChanceShares | None:
     """One run: who recalls this share of the rows, in this way sure of all else."""
     recalled = {query.id for query in queries if not query.decoy_of and rng.random() < share}
     trials = []
@@ -89,7 +91,7 @@ def run(queries: Sequence[Query], way: Callable[[Query, Random], Chances], share
             rest = (1 - SURE) / (len(query.asked) - 1)
             chances = {name: SURE if name == query.expected[0] else rest for name in query.asked}
         values = tuple(log(max(LEAST, chances.get(name, 0.0))) for name in query.asked)
-        trials.append(Trial(query, Likelihoods(values, State.OK)))
+        trials.append(Trial(query, Likelihoods(values, ReplyState.OK)))
     return scored_share.shared(trials)
 
 
@@ -110,7 +112,7 @@ def main() -> None:
     ]
     for way, share in ((way, share) for way in WAYS for share in SHARES):
         line, rng = Line(), Random(f"{way} {share}")
-        with mock.patch("tabcontam.statistics.auc_apart.RESAMPLES", RESAMPLES):
+        with mock.patch("tabcontam.statistics.auc_difference.RESAMPLES", RESAMPLES):
             for number in range(options.runs):
                 queries = asked[options.tables[number % len(options.tables)]]
                 found = run(queries[number // len(options.tables) % len(queries)], WAYS[way], share, rng)

@@ -40,15 +40,15 @@ from benchmarks.skills.answerers import Answers, Form, Memoriser, Silent, Solver
 from benchmarks.skills.made import Made, arranged
 from benchmarks.skills.predictors import FOREST, NEAREST, SQUARES, Predictors
 from benchmarks.skills.unstated import shares_unstated
-from tabcontam.asking.plan import PlannedCell
-from tabcontam.calibration.power import TOGETHER, Judged, Planned, Trials, judge, planned
+from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.baseline.cell_prediction import bits
+from tabcontam.calibration.power_study import TOGETHER, AnswererPlan, AnswererResults, Trials, judge, planned
 from tabcontam.evidence.base import Trial, Verdict
+from tabcontam.evidence.bet_order import in_turn
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.evidence.turns import in_turn
-from tabcontam.guesser.chance import bits
-from tabcontam.statistics.eprocess import joined, placed, standing
+from tabcontam.statistics.eprocess import join_bets, place_bets, standing
 from tabcontam.tables.serializers import DEFAULT, load_serializer
-from tabcontam.verdicts.reference import Reference, concede
+from tabcontam.verdicts.reference_correction import Reference, concede
 from tabcontam.verdicts.rules import ALPHA
 from tests.answer_forms import FORMS, form
 
@@ -89,7 +89,7 @@ class Counts:
     in_turns: Counter[str] = field(default_factory=Counter)  # runs in which bets find an answerer at some time
     seconds: float = 0.0  # of the processor
 
-    def add(self, answerer: str, judged: Judged, trials: Trials) -> None:
+    def add(self, answerer: str, judged: AnswererResults, trials: Trials) -> None:
         """Count one run."""
         table = judged.table
         verdict = table.verdict if table else Verdict.SKIPPED
@@ -99,7 +99,7 @@ class Counts:
         if verdict is Verdict.CONTAMINATED and answerer in SKILLED:
             self._explain(answerer, judged, trials)
 
-    def _explain(self, answerer: str, judged: Judged, trials: Trials) -> None:
+    def _explain(self, answerer: str, judged: AnswererResults, trials: Trials) -> None:
         """Which cells gave the bits in the test of the smallest p-value."""
         with_p = [test for test in trials if judged.cells[test].p_value is not None]
         test = min(with_p, key=lambda one: judged.cells[one].p_value or 0.0)
@@ -157,24 +157,26 @@ def measured(
     return counts
 
 
-def alone(cell: PlannedCell, trials: Trials, judged: Judged) -> Verdict | None:
+def alone(cell: PlannedCell, trials: Trials, judged: AnswererResults) -> Verdict | None:
     """The verdict of a test that is asked alone, where no other shares its level."""
     own = judged.cells[cell.test.id]
     if own.p_value is None or own.p_value > ALPHA or own.verdict is Verdict.CONTAMINATED:
         return own.verdict
-    by_itself = judge(Planned([replace(cell, level=ALPHA)]), {cell.test.id: trials[cell.test.id]}, ALPHA)
+    by_itself = judge(AnswererPlan([replace(cell, level=ALPHA)]), {cell.test.id: trials[cell.test.id]}, ALPHA)
     return by_itself.cells[cell.test.id].verdict
 
 
-def ever_found(run: Planned, trials: Trials) -> bool:
+def ever_found(run: AnswererPlan, trials: Trials) -> bool:
     """Whether bets on the answers, in their turns, come at any time to what the level asks for."""
     tests = {id(trial): cell.test for cell in run.cells for trial in trials[cell.test.id]}
     turns = in_turn(trial for own in trials.values() for trial in own)
-    placed_so_far = accumulate((placed(tests[id(trial)].stakes(trial)) for trial in turns), lambda *two: joined(two))
+    placed_so_far = accumulate(
+        (place_bets(tests[id(trial)].stakes(trial)) for trial in turns), lambda *two: join_bets(two)
+    )
     return any(standing(bets)[0] >= -log2(ALPHA) for bets in placed_so_far)
 
 
-def beside_reference(run: Planned, trials: Trials, knowing: Trials) -> Trials:
+def beside_reference(run: AnswererPlan, trials: Trials, knowing: Trials) -> Trials:
     """The trials with chance 1 for what a reference answered that knows the same facts."""
     tests = {cell.test.id: cell.test for cell in run.cells}
     return {

@@ -18,18 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.overlap import half, standing
+from tabcontam.baseline.coded_columns import Column, as_number, column
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Likelihoods, Query, State, Trial
+from tabcontam.evidence.base import Likelihoods, Query, ReplyState, Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.guesser.columns import Column, as_number, column
-from tabcontam.reading.reading import value_key
-from tabcontam.reading.words import english
-from tabcontam.tables.cards import load_cards
-from tabcontam.tables.companions import reduced
-from tabcontam.tables.draws import seeded
+from tabcontam.reading.answer_text import value_key
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.dataset_cards import load_cards
+from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
-from tabcontam.verdicts.judge import read_trial
+from tabcontam.verdicts.result_building import read_trial
 
 TEST, IS = by_id()["surrogate_rank"], load_serializer("is")
 LEVEL, FOLDS, NEAREST, TREES, LEAST = 0.01, 5, 20, 60, 0.02
@@ -156,9 +156,9 @@ def _linear_features(columns: Sequence[Column], logs: bool) -> Floats:
 def said(table: Table, queries: Sequence[Query], rest: Sequence[Row]) -> Iterator[tuple[str, float, float]]:
     """For each reader its name, the p-value and the one that stands without any one column."""
     answers: dict[str, list[Trial]] = {}
-    kept = [place for place, name in enumerate(table.columns) if name in reduced(table).table.columns]
+    kept = [place for place, name in enumerate(table.columns) if name in reduce_table(table).table.columns]
     rest = [tuple(row[place] for place in kept) for row in rest]  # what says the same as a hidden cell is hidden, too
-    table = reduced(table).table
+    table = reduce_table(table).table
     for feature in sorted({query.asked[0] for query in queries}):
         own = [query for query in queries if query.asked[0] == feature]
         asked = [table.rows[query.rows[0]] for query in own]
@@ -175,7 +175,7 @@ def said(table: Table, queries: Sequence[Query], rest: Sequence[Row]) -> Iterato
                 for number in numbers:
                     query = own[number]
                     texts = (str(query.expected[0]), *query.not_expected)
-                    reply = Likelihoods(tuple(says(asked[number], texts).tolist()), State.OK)
+                    reply = Likelihoods(tuple(says(asked[number], texts).tolist()), ReplyState.OK)
                     answers.setdefault(f"{way}, {knows}", []).append(
                         read_trial(TEST, Trial(query, reply), IS, english())
                     )

@@ -18,23 +18,23 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 
 from benchmarks.method_page import put, rate
-from tabcontam.asking.plan import PlannedCell
-from tabcontam.calibration.power import (
+from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.calibration.power_study import (
     EXPERT,
     IGNORANT,
     TOGETHER,
-    Judged,
-    Planned,
+    AnswererPlan,
+    AnswererResults,
     ask,
     asked_of,
     judge,
     planned,
 )
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Capability, Family, Query, Reply, State, Test, Trial, Verdict
+from tabcontam.evidence.base import Capability, Family, Query, Reply, ReplyState, Test, Trial, Verdict
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.subjects.known.control import open_control
-from tabcontam.tables.cards import load_cards
+from tabcontam.models.known.control import open_control
+from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import load_table
 from tabcontam.verdicts.decisions import published
@@ -78,7 +78,7 @@ class Counts:
     unequal: int = 0  # runs in which the formatter's outcome is not the oracle's
     seconds: float = 0.0
 
-    def add(self, answerer: str, judged: Judged, paper: Mapping[str, Verdict | None]) -> None:
+    def add(self, answerer: str, judged: AnswererResults, paper: Mapping[str, Verdict | None]) -> None:
         """Count one run."""
         for test, outcome in judged.parts.items():
             self.calibrated[answerer, test, ONE_COLUMN if outcome.rests_on else str(outcome.verdict)] += 1
@@ -104,7 +104,7 @@ def simulated(dataset: str, runs: int, word_runs: int, rows: Sequence[str]) -> C
     for seed in range(max(runs, word_runs)):
         tests = [*(KNOWING if seed < word_runs else ()), *(map(by_id().__getitem__, rows) if seed < runs else ())]
         run = planned(table, tests, serializer, seed, ALPHA)
-        of_seed: dict[str, Judged] = {}
+        of_seed: dict[str, AnswererResults] = {}
         for answerer in ANSWERERS if word_runs else ON_ROWS:
             made = {CONSTANT: constant, ECHO: echo}.get(answerer)
             trials = made(run) if made else ask(run, answerer, seed)
@@ -117,7 +117,9 @@ def simulated(dataset: str, runs: int, word_runs: int, rows: Sequence[str]) -> C
     return counts
 
 
-def of_paper(run: Planned, trials: Mapping[str, Sequence[Trial]], judged: Judged) -> dict[str, Verdict | None]:
+def of_paper(
+    run: AnswererPlan, trials: Mapping[str, Sequence[Trial]], judged: AnswererResults
+) -> dict[str, Verdict | None]:
     """The published verdicts: of a test of the paper by its own queries of the run alone, of others the run's own."""
     verdicts = {}
     for cell in run.cells:
@@ -129,33 +131,33 @@ def of_paper(run: Planned, trials: Mapping[str, Sequence[Trial]], judged: Judged
     return verdicts
 
 
-def echo(run: Planned) -> dict[str, list[Trial]]:
+def echo(run: AnswererPlan) -> dict[str, list[Trial]]:
     """What is right of the table, said of every decoy, too; of rows nothing."""
     return {cell.test.id: list(_echoed(run, cell)) for cell in run.cells}
 
 
-def _echoed(run: Planned, cell: PlannedCell) -> Iterator[Trial]:
+def _echoed(run: AnswererPlan, cell: PlannedCell) -> Iterator[Trial]:
     by_id = {query.id: query for query in cell.queries}
     for query in cell.queries:
         true = by_id.get(query.decoy_of, query)
         text = "I do not know." if cell.test.row_test else true.answering.text(true, true.answering.truth(true))
-        reply = Reply(text, State.OK)
+        reply = Reply(text, ReplyState.OK)
         yield Trial(query, reply, run.read(cell, query, reply))
 
 
-def constant(run: Planned) -> dict[str, list[Trial]]:
+def constant(run: AnswererPlan) -> dict[str, list[Trial]]:
     """One answer for each cell that, by all of its prompts together, is right most often; nothing for words."""
     return {cell.test.id: _constant_trials(run, cell) for cell in run.cells}
 
 
-def _constant_trials(run: Planned, cell: PlannedCell) -> list[Trial]:
+def _constant_trials(run: AnswererPlan, cell: PlannedCell) -> list[Trial]:
     likeliest, trials = likeliest_of_all(cell.queries), []
     for query in cell.queries:
         if cell.test.by_feature:
             text = constant_cells(query, likeliest)
         else:
             text = likeliest["Yes"] if query.asked == ("Yes", "No") else "id, name, age"
-        reply = Reply(text, State.OK)
+        reply = Reply(text, ReplyState.OK)
         trials.append(Trial(query, reply, run.read(cell, query, reply)))
     return trials
 

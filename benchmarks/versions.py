@@ -21,11 +21,11 @@ from time import perf_counter
 from benchmarks.memcheck import environment
 from benchmarks.method_page import put
 from tabcontam.errors import Skip
-from tabcontam.evidence.score.supervised import supervised
-from tabcontam.tables.cards import Question
-from tabcontam.tables.cells import is_number
+from tabcontam.evidence.score.cross_validated_accuracy import supervised
+from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.table import Cell, Table, load_table
-from tabcontam.unseen.making import BORDT, unseen
+from tabcontam.tables.table_contents import is_number
+from tabcontam.twins.twin_making import BORDT, unseen
 from tests.made_tables import made_table
 
 BEGIN, END = "<!-- versions: python -m benchmarks.versions -->", "<!-- end of versions -->"
@@ -75,7 +75,9 @@ def _asked(columns: Sequence[str], cells: Rows, name: str) -> Table:
         label = ["above" if float(value) > middle else "below" for value in values]
         made = replace(made, rows=tuple((*row[:-1], one) for row, one in zip(made.rows, label, strict=True)))
         values = label
-    return replace(made, target=target, question=Question("Which?", {value: value for value in sorted(set(values))}))
+    return replace(
+        made, target=target, question=ClassificationQuestion("Which?", {value: value for value in sorted(set(values))})
+    )
 
 
 def measures(table: Table, original: Rows, rows: Rows) -> str:

@@ -21,13 +21,13 @@ from random import Random
 from typing import Any
 
 from tabcontam.evidence.questions import Answer, Endings, Message, Passage, Prompt, Question
-from tabcontam.subjects.base import Model, Request
-from tabcontam.subjects.hf.provider import HFModel
-from tabcontam.subjects.vllm.provider import VLLMModel
+from tabcontam.models.base import Model, ModelRequest
+from tabcontam.models.hf.provider import HFModel
+from tabcontam.models.vllm.provider import VLLMModel
 from tabcontam.tables.serializers import load_serializer
 from tests.made_tables import ships
-from tests.subjects.hf import tiny
-from tests.subjects.vllm import stand_in
+from tests.models.hf import tiny
+from tests.models.vllm import stand_in
 
 SIZES: dict[str, Any] = {"hidden_size": 128}  # heads of 32: vLLM computes no narrower ones on a processor
 ROWS = tiny.rows_of(ships(12), load_serializer("is"))
@@ -141,7 +141,7 @@ def asked(model: Model, questions: Sequence[Question]) -> list[Any]:
 
         async def one(question: Question) -> Answer:
             async with places:
-                return await model.answer(Request(question, LIMIT))
+                return await model.answer(ModelRequest(question, LIMIT))
 
         try:
             return await asyncio.gather(*map(one, questions))

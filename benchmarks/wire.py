@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tabcontam.evidence.base import Message, Prompt, State
-from tabcontam.subjects.base import Model, Request
-from tabcontam.subjects.openai.provider import OpenAIModel
+from tabcontam.evidence.base import Message, Prompt, ReplyState
+from tabcontam.models.base import Model, ModelRequest
+from tabcontam.models.openai.provider import OpenAIModel
 
 QUERIES = 3000
 ROWS = "\n".join(f"age = {number}, workclass = Private, education = HS-grad, income = <=50K" for number in range(30))
@@ -33,8 +33,8 @@ async def _ask(model: Model, numbers: range, connections: int) -> None:
     async def one(number: int) -> None:
         text = f"{number}\n{ROWS}"
         async with gate:
-            reply = await model.generate(Request(Prompt((Message("user", text),), text, text), 16))
-        assert reply.state is State.OK
+            reply = await model.generate(ModelRequest(Prompt((Message("user", text),), text, text), 16))
+        assert reply.state is ReplyState.OK
 
     await asyncio.gather(*map(one, numbers))
 

@@ -16,21 +16,21 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from tabcontam.cli.option_values import dollars
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, HELD
-from tabcontam.cli.run_commands import order_of
-from tabcontam.cli.values import dollars
-from tabcontam.errors import UsageError, spoken_in_python, unknown
+from tabcontam.cli.run_commands import run_order
+from tabcontam.errors import UsageError, name_options_in_python, unknown
 from tabcontam.evidence.base import Verdict
-from tabcontam.subjects.labels import written
+from tabcontam.models.labels import write_labels
 from tabcontam.tables.frames import is_frame, to_frame
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.baseline import Baseline, judge_new
-from tabcontam.verdicts.cells import Result, TableVerdict, count
-from tabcontam.verdicts.columns import Columns
 from tabcontam.verdicts.document import as_document, cells_of, columns_of, read_results, rest_of, whole_of
-from tabcontam.verdicts.gate import Judgement
-from tabcontam.verdicts.names import llms_named, places_named
-from tabcontam.verdicts.ranks import Rank
+from tabcontam.verdicts.earlier_run import EarlierRun, judge_new
+from tabcontam.verdicts.gate import GateDecision
+from tabcontam.verdicts.llm_ranking import Rank
+from tabcontam.verdicts.name_lookup import llms_named, places_named
+from tabcontam.verdicts.parquet_results import ParquetResults
+from tabcontam.verdicts.result_types import Result, TableVerdict, count
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, MIN_POWER, PAPER, RULES, Queries
 from tabcontam.verdicts.wording import visible
@@ -38,7 +38,7 @@ from tabcontam.verdicts.wording import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tabcontam.asking.shards import Shard
+    from tabcontam.asking.run_shards import RunShard
     from tabcontam.tables.frames import Frame
 
 Dataset: TypeAlias = "str | Path | Table | Frame"
@@ -99,7 +99,7 @@ class Results:
         """The LLMs under test, the most contaminated first."""
         return self.run_results.ranks_in_order
 
-    @spoken_in_python()
+    @name_options_in_python()
     def select(
         self,
         *,
@@ -122,7 +122,7 @@ class Results:
     def _selected(self, wanted: Mapping[str, Sequence[str]]) -> tuple[Result, ...]:
         return tuple(cell for cell in self.cells if all(getattr(cell, name) in words for name, words in wanted.items()))
 
-    @spoken_in_python()
+    @name_options_in_python()
     def verdict(self, llm: str, dataset: str) -> Verdict | None:
         """Return the verdict on one table, one of the five words; None where no row test was asked.
 
@@ -135,7 +135,7 @@ class Results:
             raise UsageError(f"{llm} and {dataset} mean {len(found)} tables: {', '.join(names)}; name one of them")
         return found[0].verdict if found else None
 
-    @spoken_in_python()
+    @name_options_in_python()
     def gate(
         self,
         *,
@@ -145,7 +145,7 @@ class Results:
         min_power: float | None = None,
         max_memory_share: float | None = None,
         baseline: "str | Path | Results | None" = None,
-    ) -> Judgement:
+    ) -> GateDecision:
         """Return whether an experiment may go on, by the rules of `gate.judge`, as `python -m tabcontam gate` does.
 
         With a `baseline`, an earlier run or its folder, a table that was contaminated there no longer fails, because
@@ -174,17 +174,17 @@ class Results:
         return frame(self.run_results, part)
 
 
-class KeptResults(Results):
+class StoredResults(Results):
     """The results of a large run, which stay on disk: tables, ranking and selected results are read from Parquet, and
     all results only when all are asked for.
     """
 
-    def __init__(self, folder: Path, columns: Columns) -> None:
+    def __init__(self, folder: Path, columns: ParquetResults) -> None:
         object.__setattr__(self, "folder", folder)
         object.__setattr__(self, "_columns", columns)
 
     def __repr__(self) -> str:
-        columns: Columns = vars(self)["_columns"]
+        columns: ParquetResults = vars(self)["_columns"]
         return visible(f"<Results {self.folder}: {columns.cells} cells, read from disk when asked for>", line=True)
 
     @cached_property
@@ -210,7 +210,7 @@ class KeptResults(Results):
         return cells_of(vars(self)["_columns"], **wanted)
 
 
-@spoken_in_python()
+@name_options_in_python()
 def run(
     llm: str | Sequence[str] | Mapping[str, str] = (),
     dataset: "Dataset | Sequence[Dataset]" = (),
@@ -306,11 +306,11 @@ def run(
     `UsageError` for a bad input, and where no LLM could be reached.
     """
     words, began = locals(), monotonic()
-    from tabcontam.report import progress as report_progress
+    from tabcontam.report import progress_display as report_progress
     from tabcontam.runs.run import execute, prepare
 
     checked = {
-        "llm": written(llm) if isinstance(llm, Mapping) else _several(llm),
+        "llm": write_labels(llm) if isinstance(llm, Mapping) else _several(llm),
         "dataset": _datasets(dataset),
         "known": _known(known),
         "split": _several(split),
@@ -320,7 +320,7 @@ def run(
         "header": _header(header),
         "trained_on": _declared(trained_on),
         "reference": () if reference is None else _several(reference),
-        "control": written(control) if isinstance(control, Mapping) else _several(control),
+        "control": write_labels(control) if isinstance(control, Mapping) else _several(control),
         "judge": None if judge is None else _several(judge)[0],
         "overlap": None if overlap is None else _several(overlap)[0],
         "serializer": _several(serializer),
@@ -340,7 +340,7 @@ def run(
     }
     given = {word: words[word] for word in COUNTS if words[word] is not None and (word, words[word]) != OF_PAPER}
     counts = {word: _whole(word, value, above_0=True) for word, value in given.items()}
-    order = order_of({**words, **checked, **counts, "began": began}, _call(words))
+    order = run_order({**words, **checked, **counts, "began": began}, _call(words))
     shown = report_progress.progress(quiet=not progress)
     outcome = execute(prepare(order, shown), shown)
     if outcome.results.run.interrupted:
@@ -371,7 +371,7 @@ class Fresh:
         return visible(f"<Fresh {self.folder}: {held}>", line=True)
 
 
-@spoken_in_python()
+@name_options_in_python()
 def fresh(
     source: str | Path,
     since: str | date,
@@ -420,7 +420,7 @@ def fresh(
     `KeyboardInterrupt`. Raises `UsageError` for a bad input, where nothing counts as fresh, and where an LLM could not
     be asked to the end.
     """
-    from tabcontam.cli.fresh import feed_meant, order_of, rows_written
+    from tabcontam.cli.fresh_command import fresh_order, named_feed, write_fresh_rows
 
     words = locals() | {
         "source": os.path.join(".", source.expanduser()) if isinstance(source, Path) else source,
@@ -434,14 +434,14 @@ def fresh(
     }
     counts = ("most", "max_connections", "max_requests")
     words |= {word: _whole(word, words[word], above_0=True) for word in counts if words[word] is not None}
-    feed = feed_meant(words)
+    feed = named_feed(words)
     if feed is None:
-        found, card, file = rows_written(words)
+        found, card, file = write_fresh_rows(words)
         return Fresh(words["out"], found.facts(card, file), card, len(found.table.rows))
-    from tabcontam.report import progress as report_progress
-    from tabcontam.runs.fresh import make
+    from tabcontam.report import progress_display as report_progress
+    from tabcontam.runs.fresh_set import make
 
-    made = make(order_of(words, feed), report_progress.progress(quiet=not progress))
+    made = make(fresh_order(words, feed), report_progress.progress(quiet=not progress))
     if made.interrupted:
         raise KeyboardInterrupt(f"what was answered is in {made.folder}; the same call goes on from there")
     if made.ended and not made.spent:
@@ -456,12 +456,12 @@ def _temperature(given: float | None) -> float | None:
     return given
 
 
-def _baseline(given: str | Path | Results) -> Baseline:
+def _baseline(given: str | Path | Results) -> EarlierRun:
     past = given if isinstance(given, Results) else load_results(given)
-    return Baseline(str(past.folder), past.run_results)
+    return EarlierRun(str(past.folder), past.run_results)
 
 
-@spoken_in_python()
+@name_options_in_python()
 def load_results(folder: str | Path) -> Results:
     """Return the results of a past run, or of recorded answers, from its folder. Raises `UsageError`.
 
@@ -469,10 +469,12 @@ def load_results(folder: str | Path) -> Results:
     installed.
     """
     columns = columns_of(Path(folder))
-    return Results(Path(folder), read_results(Path(folder))) if columns is None else KeptResults(Path(folder), columns)
+    return (
+        Results(Path(folder), read_results(Path(folder))) if columns is None else StoredResults(Path(folder), columns)
+    )
 
 
-@spoken_in_python()
+@name_options_in_python()
 def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = False) -> Results:
     """Return the run whose parts `run(shard="1/8")` and so on wrote to these folders, recorded in `out`.
 
@@ -486,12 +488,12 @@ def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = F
     return Results(whole, merge(given, whole, incomplete=incomplete))
 
 
-def _shard(given: str | None) -> "Shard | None":
+def _shard(given: str | None) -> "RunShard | None":
     """Return one part of a run. Raises `UsageError`."""
-    from tabcontam.asking.shards import Shard
+    from tabcontam.asking.run_shards import RunShard
 
     try:
-        return None if given is None else Shard.read(str(given))
+        return None if given is None else RunShard.read(str(given))
     except ValueError as error:
         raise UsageError(f"shard is {error}") from None
 

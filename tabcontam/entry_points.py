@@ -10,7 +10,9 @@ from tabcontam.errors import UsageError
 NAME = re.compile(r"[a-z][a-z0-9_.-]*")
 
 
-def offered(group: str, what: str, built_in: Collection[str]) -> tuple[dict[str, metadata.EntryPoint], list[str]]:
+def find_entry_points(
+    group: str, what: str, built_in: Collection[str]
+) -> tuple[dict[str, metadata.EntryPoint], list[str]]:
     """Return the entry points of a group by name, and a line for each unusable one; `what` is their kind, in words."""
     found: dict[str, metadata.EntryPoint] = {}
     left_out: list[str] = []
@@ -28,12 +30,12 @@ def offered(group: str, what: str, built_in: Collection[str]) -> tuple[dict[str,
         else:
             found[point.name] = point
             continue
-        left_out.append(f"{described(point, what)} is left out: {why}")
+        left_out.append(f"{describe_entry_point(point, what)} is left out: {why}")
     return found, left_out
 
 
 @contextmanager
-def reported(
+def raise_as_usage_error(
     point: metadata.EntryPoint, what: str, failed: str = "cannot be loaded", passing: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
     """Raise any error of another package's code in this context, except `passing`, as a `UsageError` of one line."""
@@ -42,10 +44,10 @@ def reported(
     except passing:
         raise
     except (Exception, SystemExit) as error:
-        raise UsageError(f"{described(point, what)} {failed}: {_reason(error)}") from error
+        raise UsageError(f"{describe_entry_point(point, what)} {failed}: {_reason(error)}") from error
 
 
-def described(point: metadata.EntryPoint, what: str) -> str:
+def describe_entry_point(point: metadata.EntryPoint, what: str) -> str:
     """Return the text by which a message names an entry point."""
     return f"{what} {point.name!r} of the package {package(point)}"
 

@@ -67,7 +67,7 @@ _python = ContextVar("_python", default=False)
 
 
 @contextmanager
-def spoken_in_python() -> Iterator[None]:
+def name_options_in_python() -> Iterator[None]:
     """Make errors name options as arguments of `tabcontam.run`, because the caller typed these."""
     before = _python.set(True)
     try:

@@ -45,7 +45,7 @@ def check_own_files(folder: Path) -> None:
         )
 
 
-def cut_off(path: Path) -> bool:
+def last_line_is_cut_off(path: Path) -> bool:
     """Return whether the last line of a file has no end, because a crash or a full disk cut it off."""
     if not path.exists():
         return False
@@ -89,7 +89,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
 
 
 @contextmanager
-def replaced_together(folder: Path) -> Iterator[Path]:
+def replace_files_together(folder: Path) -> Iterator[Path]:
     """Yield a new folder whose files replace those in `folder` once all are written; if writing fails, none do.
 
     A reader sees whole files, and old ones next to new ones only for as long as the renaming takes.

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 
 
-def starting(module: str) -> str:
+def code_to_run(module: str) -> str:
     """Return the code by which a process runs `main` of one of our modules.
 
     The process is a fresh interpreter with the same import path: a fork may hang where a library computes in threads,
@@ -16,7 +16,7 @@ def starting(module: str) -> str:
     return f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module} import main; main()"
 
 
-def begun(code: str, env: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
+def start_process(code: str, env: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
     """Return a process that runs this code; its first argument is the import path of this process, as JSON."""
     return subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
         [sys.executable, "-c", code, json.dumps(sys.path)],

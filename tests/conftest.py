@@ -131,8 +131,8 @@ def cheaply(cache: Path, cheap_guesses: Path, monkeypatch: pytest.MonkeyPatch) -
     """
     (cache / "tabcontam" / "guesses").unlink()
     (cache / "tabcontam" / "guesses").symlink_to(cheap_guesses)
-    for module in ("chains", "guesser", "laws"):
-        monkeypatch.setattr(f"tabcontam.guesser.{module}.attempt", lambda predictor, predict, otherwise: otherwise)
+    for module in ("chains", "mixture", "laws"):
+        monkeypatch.setattr(f"tabcontam.baseline.{module}.attempt", lambda predictor, predict, otherwise: otherwise)
     made = import_module("tests.made_tables")  # what is found out about a table is kept with it
     made.ships.cache_clear()
     yield
@@ -142,7 +142,7 @@ def cheaply(cache: Path, cheap_guesses: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture(scope="session")
 def imported(tmp_path_factory: pytest.TempPathFactory, new_cache: Callable[[], str]) -> None:
     """What a session within this one imports: such a session forgets what it was the first to, and numpy comes once."""
-    for name in ("tabcontam.pytest_plugin.gate", "tabcontam.pytest_plugin.marks"):
+    for name in ("tabcontam.pytest_plugin.session_gate", "tabcontam.pytest_plugin.uncontaminated_mark"):
         import_module(name)
     results = tabcontam.run("simulated:guesser", "iris", out=tmp_path_factory.mktemp("imported"), progress=True)
     results.gate()

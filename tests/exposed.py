@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import tabcontam
-from tabcontam.subjects.known.exposed.make import _versions, make
-from tabcontam.subjects.known.exposed.recipe import Recipe
+from tabcontam.models.known.exposed.model_making import _versions, make
+from tabcontam.models.known.exposed.recipe import Recipe
 
 MADE_BY = (
     "subjects/known/exposed",

@@ -15,24 +15,24 @@ import pytest
 
 from tabcontam.evidence import registry
 from tabcontam.evidence.base import (
-    By,
     Capability,
     Evidence,
+    EvidenceKind,
     Family,
-    Kind,
     Lookup,
+    LookupMode,
     Match,
     Matches,
     Query,
     Reading,
-    State,
+    ReplyState,
     Test,
     Trial,
 )
-from tabcontam.reading.words import Dictionary
-from tabcontam.subjects import registry as subjects
-from tabcontam.subjects.base import Form, Model, Request
-from tabcontam.subjects.provider import Provider, Settings
+from tabcontam.models import provider_registry as subjects
+from tabcontam.models.base import Model, ModelRequest, PromptForm
+from tabcontam.models.provider_record import ModelSettings, Provider
+from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -43,22 +43,22 @@ class Pages(Model):
     """The lines of a text file as documents."""
 
     local = True
-    form = Form.COMPLETION
+    form = PromptForm.COMPLETION
     connections = 4
     capabilities = frozenset({Capability.SEARCH})
     searches = 0  # of all bodies together
 
-    def __init__(self, path: str, settings: Settings) -> None:
+    def __init__(self, path: str, settings: ModelSettings) -> None:
         self.spec = settings.spec
         self._path = Path(path)
 
-    async def search(self, request: Request) -> Matches:
+    async def search(self, request: ModelRequest) -> Matches:
         type(self).searches += 1
         lookup = request.lookup
         try:
             lines = self._path.read_text("utf-8").splitlines()
         except OSError as error:
-            return Matches((), 0, State.FAILED, f"{self._path.name} cannot be read: {error.strerror}")
+            return Matches((), 0, ReplyState.FAILED, f"{self._path.name} cannot be read: {error.strerror}")
         held = [
             (number, place, line)
             for number, line in enumerate(lines)
@@ -69,7 +69,7 @@ class Pages(Model):
             Match(f"{self._path.name}#{number}", 0, line, 0, len(line), place) for number, place, line in held
         )
         counts = tuple(sum(place == own for _, own, _ in held) for place in range(len(lookup.texts)))
-        return Matches(found[: lookup.most], len(held), State.OK, counts=counts)
+        return Matches(found[: lookup.most], len(held), ReplyState.OK, counts=counts)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class RowsHeld(Test):
 
     id = "rows_held"
     family = Family.CORPUS
-    kind = Kind.MEMORIZATION
+    kind = EvidenceKind.MEMORIZATION
     needs = frozenset({Capability.SEARCH})
     shows_rows = False
     by_feature = True
@@ -94,7 +94,7 @@ class RowsHeld(Test):
         """Whether a document was found."""
         held = reply.documents > 0
         parsed = {query.asked[0]: query.expected[0] if held else None}
-        return Reading(parsed, held, held, readable=reply.state is State.OK)
+        return Reading(parsed, held, held, readable=reply.state is ReplyState.OK)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """A coin for each row that is found."""
@@ -112,7 +112,7 @@ class RowsHeld(Test):
 
 def _lookup(cells: Sequence[str | None]) -> Lookup:
     known = tuple(cell for cell in cells if cell is not None)
-    return Lookup((known[-1], "another"), by=By.CELLS, beside=known[:-1])
+    return Lookup((known[-1], "another"), by=LookupMode.CELLS, beside=known[:-1])
 
 
 PROVIDER = Provider("pages", {"pages:FILE": "the lines of a text file"}, Pages)

@@ -6,11 +6,11 @@ from functools import lru_cache
 from hashlib import sha256
 from random import Random
 
-from tabcontam.evidence.base import Given, Test
-from tabcontam.tables.cards import Question
-from tabcontam.tables.planted import PlantedCell
+from tabcontam.evidence.base import RequiredInput, Test
+from tabcontam.tables.dataset_cards import ClassificationQuestion
+from tabcontam.tables.planting_key import PlantedCell
 from tabcontam.tables.table import Cell, Table
-from tabcontam.tables.texts import TextForm, TextTask
+from tabcontam.tables.text_tasks import TextForm, TextTask
 
 KINDS = ("Zwibarge", "Quolthopper", "Brintle-sloop", "Vexcutter")
 PORTS = ("Ostrimouth", "Kelvarra", "Dunnithorpe", "Wexlow", "Pelquay")
@@ -29,7 +29,7 @@ def ships(rows: int = 200, seed: int = 0, private: bool = False) -> Table:
         rows=tuple(ship(index, rng) for index in range(rows)),
         names=("Harbour Register of Zand", "Zand Register"),
         target="tolldue",
-        question=Question("Does this ship owe a toll?", {"yes": "Yes", "no": "No"}),
+        question=ClassificationQuestion("Does this ship owe a toll?", {"yes": "Yes", "no": "No"}),
         private=private,
     )
 
@@ -88,13 +88,13 @@ def by_length(table: Table) -> Table:
 
 def as_needed(test: Test, table: Table) -> Table:
     """The table with what has to be given for a test to be asked about it."""
-    if test.only_with is Given.KEY:
+    if test.only_with is RequiredInput.KEY:
         return planted(table)
     if test.id == "exact_generation":
         return logs(len(table.rows))
     if test.id in ("memory_share", "log_loss_share", "bordt_versions"):
         return by_length(table)
-    return with_withheld(table) if test.only_with is Given.WITHHELD else table
+    return with_withheld(table) if test.only_with is RequiredInput.WITHHELD else table
 
 
 @lru_cache(maxsize=4)

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.cli.commands import main as tabcontam
+from tabcontam.models.known.control import control_documents
+from tabcontam.models.known.ngram_model import build
 from tabcontam.report.html import render_pages
 from tabcontam.report.junit import render_junit
 from tabcontam.report.svg import render_svg
-from tabcontam.subjects.known.control import control_documents
-from tabcontam.subjects.known.infinigram import build
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
-from tabcontam.verdicts.document import as_json, typed
+from tabcontam.verdicts.document import as_json, parse_results
 from tabcontam.verdicts.results import RunResults
 from tests.loopback import LoopbackServer, Response, completion
 
@@ -57,7 +57,7 @@ def main() -> None:
     if code:
         raise SystemExit(code)
     document["run"]["command"] = "python -m tests.sample_report"
-    write(typed(document))
+    write(parse_results(document))
 
 
 def write(results: RunResults) -> None:

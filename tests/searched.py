@@ -10,12 +10,12 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from tabcontam.evidence.base import By, Lookup, Match, Matches, State
+from tabcontam.evidence.base import Lookup, LookupMode, Match, Matches, ReplyState
 
 WORD = re.compile(r"(?:[0-9A-Za-z\u0080-\U0010ffff]|(?<=[0-9])\.(?=[0-9]))+")
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 NUL = "\0"
-PIECES = {By.WORDS: WORD, By.SIGNS: re.compile(r"[^\W_]")}
+PIECES = {LookupMode.WORDS: WORD, LookupMode.SIGNS: re.compile(r"[^\W_]")}
 GAP, NUMBERS = 12, 2  # other words between two neighbouring values, and of these pure numbers
 AROUND = 40  # letters of a quote beside what was found
 
@@ -72,10 +72,10 @@ class Document:
         return self.numbers[end] - self.numbers[begin]
 
     @cache  # noqa: B019 - of a test, as long as its documents
-    def pieces(self, by: By) -> tuple[list[tuple[int, int]], str]:
+    def pieces(self, by: LookupMode) -> tuple[list[tuple[int, int]], str]:
         """Where its words stand, or its letters and digits, and all of them as one text with a NUL around each."""
         found = list(PIECES[by].finditer(self.text))
-        texts = [piece.group().casefold() if by is By.WORDS else piece.group() for piece in found]
+        texts = [piece.group().casefold() if by is LookupMode.WORDS else piece.group() for piece in found]
         return [piece.span() for piece in found], f"\0{NUL.join(texts)}\0"
 
     def stands(self, keys: Sequence[str], low: int = 0, high: int | None = None) -> Iterator[int]:
@@ -179,7 +179,7 @@ class Searched:
         """Where the texts of a lookup stand."""
         found: list[Match] = []
         counts, documents = Counter[int](), 0
-        row = wanted(lookup) if lookup.by is By.CELLS else None
+        row = wanted(lookup) if lookup.by is LookupMode.CELLS else None
         for name, document in self._documents.items():
             spans = dict(self._spans(document, lookup, row))
             documents += bool(spans)
@@ -187,7 +187,7 @@ class Searched:
             for text, (begin, end, lacking) in spans.items():
                 found.append(self._match(name, document.text, begin, end, text, lacking))
         every = tuple(counts[text] for text in range(len(lookup.texts)))
-        return Matches(tuple(found[: lookup.most]), documents, State.OK, counts=every)
+        return Matches(tuple(found[: lookup.most]), documents, ReplyState.OK, counts=every)
 
     @staticmethod
     def _match(name: str, text: str, begin: int, end: int, number: int, lacking: int) -> Match:
@@ -207,13 +207,13 @@ class Searched:
                 yield number, (*span, 0)
 
 
-def _span(document: Document, text: str, by: By) -> tuple[int, int] | None:
+def _span(document: Document, text: str, by: LookupMode) -> tuple[int, int] | None:
     """Where a text stands letter by letter, by its words in a row or by its letters and digits."""
-    if by is By.LETTERS:
+    if by is LookupMode.LETTERS:
         at = document.text.find(text)
         return (at, at + len(text)) if at >= 0 else None
     spans, joined = document.pieces(by)
-    own = [piece.group().casefold() if by is By.WORDS else piece.group() for piece in PIECES[by].finditer(text)]
+    own = [piece.group().casefold() if by is LookupMode.WORDS else piece.group() for piece in PIECES[by].finditer(text)]
     at = joined.find(f"\0{NUL.join(own)}\0") if own else -1
     if at < 0:
         return None

@@ -1,7 +1,7 @@
 """Make what is found out about the tables that a run takes by default: `python -m tests.shipped`.
 
 It comes with the package, so that a first run need not find it out. It has to be made anew, and committed, whenever
-the guesser or the queries of a test change; `tests/guesser/test_shipped.py` fails until then.
+the guesser or the queries of a test change; `tests/baseline/test_shipped.py` fails until then.
 """
 
 import os
@@ -10,11 +10,11 @@ import zipfile
 from pathlib import Path
 from unittest.mock import patch
 
-from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.asking.preparing import fitted
-from tabcontam.guesser import kept
+from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.baseline import cached_findings
 from tabcontam.runs.run import DATASETS
-from tabcontam.tables.draws import identity
+from tabcontam.tables.row_draws import identity
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
 from tests.usual import USUAL
@@ -31,7 +31,7 @@ def plan(table: Table) -> None:
 
 def found(table: Table, folder: Path) -> dict[str, bytes]:
     """What is found out about a table now, by the name of the file; `folder` is empty."""
-    computed = patch.multiple(kept, libraries=dict, SHIPPED=folder / "none")
+    computed = patch.multiple(cached_findings, libraries=dict, SHIPPED=folder / "none")
     with patch.dict(os.environ, XDG_CACHE_HOME=str(folder), LOCALAPPDATA=str(folder)), computed:
         plan(table)
     return {path.name: path.read_bytes() for path in sorted(folder.rglob("guesses/*/*.json"))}
@@ -39,7 +39,7 @@ def found(table: Table, folder: Path) -> dict[str, bytes]:
 
 def main() -> None:
     """Write the archives of all default tables."""
-    target = Path(str(kept.SHIPPED))
+    target = Path(str(cached_findings.SHIPPED))
     target.mkdir(exist_ok=True)
     for older in target.glob("*.zip"):
         older.unlink()

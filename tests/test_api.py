@@ -20,7 +20,7 @@ import tabcontam
 from tabcontam.cli import commands as cli
 from tabcontam.cli.arguments import parser
 from tabcontam.report.frame import PARTS, frame
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
 from tests.cli.test_commands import PATIENCE, slow, wait_for
 from tests.commands import environment
 from tests.report import synthetic
@@ -185,15 +185,17 @@ class TestFrame:
             made.to_frame("table")  # type: ignore[arg-type]
 
     def test_the_columns_are_the_same_whatever_was_found(self) -> None:
-        empty = tabcontam.Results(Path("run"), typed(synthetic.document([])))
-        full = tabcontam.Results(Path("run"), typed(synthetic.results(["m", "n"], ["adult"])))
+        empty = tabcontam.Results(Path("run"), parse_results(synthetic.document([])))
+        full = tabcontam.Results(Path("run"), parse_results(synthetic.results(["m", "n"], ["adult"])))
         for part in PARTS:
             of_empty, of_full = (frame(each.run_results, part) for each in (empty, full))
             assert list(of_empty.dtypes.items()) == list(of_full.dtypes.items())
         assert set(full.to_frame()["score"].dropna()) == {0.52, 0.4, 0.0222}
 
     def test_what_models_wrote_stays_as_it_is(self) -> None:
-        hostile = tabcontam.Results(Path("run"), typed(synthetic.results([synthetic.HOSTILE], [synthetic.HOSTILE])))
+        hostile = tabcontam.Results(
+            Path("run"), parse_results(synthetic.results([synthetic.HOSTILE], [synthetic.HOSTILE]))
+        )
         assert set(hostile.to_frame()["llm"]) == {synthetic.HOSTILE}
 
 
@@ -207,7 +209,7 @@ class _Tags(HTMLParser):
 
 
 def test_a_notebook_shows_the_heatmap_and_what_names_hold_is_text() -> None:
-    results = tabcontam.Results(Path("run"), typed(synthetic.results([synthetic.HOSTILE], [synthetic.HOSTILE])))
+    results = tabcontam.Results(Path("run"), parse_results(synthetic.results([synthetic.HOSTILE], [synthetic.HOSTILE])))
     shown = results._repr_html_()
     tags = _Tags()
     tags.feed(shown)

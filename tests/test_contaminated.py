@@ -21,9 +21,9 @@ from benchmarks.real.chances import of_record
 from benchmarks.real.record import Answers
 from tabcontam.errors import Exit
 from tabcontam.evidence.base import Query
-from tabcontam.evidence.questions import Prompt, Reply, State
+from tabcontam.evidence.questions import Prompt, Reply, ReplyState
 from tabcontam.evidence.score.fresh_rows import is_fresh
-from tabcontam.tables.draws import identity
+from tabcontam.tables.row_draws import identity
 
 STUDY = Study(rows=80, queries=4)
 LLM = ("SmolLM2-135M-Instruct", "Apache-2.0")
@@ -85,7 +85,7 @@ def answered(record: Path, name: str, reply: Callable[[Place, Query, int], str])
         for cell in planned_by(archive, STUDY, place):
             for number, query in enumerate(cell.queries):
                 if isinstance(query.question, Prompt):
-                    answers.add(place, cell.test.id, query, Reply(reply(place, query, number), State.OK))
+                    answers.add(place, cell.test.id, query, Reply(reply(place, query, number), ReplyState.OK))
     answers.pack()
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.subjects.known.exposed.card import CARD
-from tabcontam.subjects.known.exposed.recipe import recipe
+from tabcontam.models.known.exposed.exposure_card import CARD
+from tabcontam.models.known.exposed.recipe import recipe
 from tests.exposed import MADE_BY, _key, made_once
 from tests.made_tables import ships
 

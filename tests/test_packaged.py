@@ -40,7 +40,7 @@ def test_what_is_built_is_fit_for_a_package_index(tmp_path: Path) -> None:
         (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
         metadata = email.message_from_bytes(archive.read(name))
         rooms = {one.split("/")[0] for one in archive.namelist()}
-        shipped = [one for one in archive.namelist() if one.startswith("tabcontam/guesser/shipped/")]
+        shipped = [one for one in archive.namelist() if one.startswith("tabcontam/baseline/shipped/")]
     assert {one for one in rooms if not one.endswith(".dist-info")} == {"tabcontam"}
     assert len(shipped) == 2  # what is found out about iris and about wine
     page = str(metadata.get_payload())

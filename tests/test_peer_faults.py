@@ -28,29 +28,29 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.asking.progress import Progress
+from tabcontam.asking.query_plan import Options, RunSource, plan
+from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import Journal
-from tabcontam.calibration.power import planned
+from tabcontam.asking.trial_file import Journal
+from tabcontam.baseline.table_predictions import predict_rows
+from tabcontam.calibration.power_study import planned
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Capability, Evidence, Query, Reading, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Capability, Evidence, Query, Reading, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.evidence.rows.completion import FeatureCompletion, IncompleteCompletion
-from tabcontam.guesser.table import guessed
-from tabcontam.reading.words import english
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion, IncompleteCompletion
+from tabcontam.models.base import PromptForm
+from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.models.openai.provider import OpenAIModel
+from tabcontam.reading.word_decision import english
 from tabcontam.runs.folder import record
-from tabcontam.subjects.base import Form
-from tabcontam.subjects.known.simulated import SimulatedModel
-from tabcontam.subjects.openai.provider import OpenAIModel
-from tabcontam.tables.cards import load_cards
-from tabcontam.tables.draws import seeded
+from tabcontam.tables.dataset_cards import load_cards
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
-from tabcontam.verdicts import cells as judged_cells
-from tabcontam.verdicts.cells import CellName
-from tabcontam.verdicts.document import typed
-from tabcontam.verdicts.judge import conclude, read_trial, result, results, unjudged
+from tabcontam.verdicts import result_types as judged_cells
+from tabcontam.verdicts.document import parse_results
+from tabcontam.verdicts.result_building import conclude, read_trial, result, results, unjudged
+from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import ALPHA
 from tests.made_tables import ships
 from tests.report.synthetic import document
@@ -76,13 +76,13 @@ def asked_by_all() -> dict[str, Sequence[Query]]:
 
 
 def read(query: Query, text: str) -> Reading:
-    return by_id()[query.id.partition("-")[0]].read(query, Reply(text, State.OK), IS, english())
+    return by_id()[query.id.partition("-")[0]].read(query, Reply(text, ReplyState.OK), IS, english())
 
 
 def weighed(queries: Sequence[Query], texts: Sequence[str]) -> Evidence:
     test = by_id()[queries[0].id.partition("-")[0]]
     trials = [
-        Trial(query, Reply(text, State.OK), read(query, text)) for query, text in zip(queries, texts, strict=True)
+        Trial(query, Reply(text, ReplyState.OK), read(query, text)) for query, text in zip(queries, texts, strict=True)
     ]
     return test.weigh(trials, LEVEL)
 
@@ -94,7 +94,7 @@ def value(expected: str) -> Query:
 
 def judged(test: str, replies: Sequence[Reply], queries: Sequence[Query] = ()) -> judged_cells.Result:
     """The cell that these replies make."""
-    name = CellName("m", "ships", "e", "is", test)
+    name = ResultKey("m", "ships", "e", "is", test)
     trials = [
         read_trial(by_id()[test], Trial(query, reply), IS, english())
         for query, reply in zip(queries or asked(test), replies, strict=True)
@@ -150,7 +150,7 @@ def test_the_predictor_that_fits_better_is_taken() -> None:
     cells = [(cell, str(2 * int(cell)), str(rng.randrange(500))) for cell in first]
     table = replace(SHIPS, columns=("a", "double", "noise"), rows=tuple(cells), target=None, question=None)
     rows = list(range(0, 300, 10))
-    known, noise = (guessed(table, [name], ["a"], rows) for name in ("double", "noise"))
+    known, noise = (predict_rows(table, [name], ["a"], rows) for name in ("double", "noise"))
     assert sum(known[row].cells["double"].of(cells[row][1]) > 0.5 for row in rows) > len(rows) / 2
     assert all(noise[row].cells["noise"].surest < 0.1 for row in rows)
 
@@ -162,7 +162,7 @@ def test_the_guesser_is_no_other_in_the_next_run(tmp_path: Path, monkeypatch: py
     for seed in (1, 2):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / str(seed)))  # what the other made is not read
         np.random.seed(seed)
-        found.append(guessed(replace(ships(120)), ["homePort", "crewCnt"], ["shipKind", "length_m"], range(40)))
+        found.append(predict_rows(replace(ships(120)), ["homePort", "crewCnt"], ["shipKind", "length_m"], range(40)))
     assert found[0] == found[1]
 
 
@@ -171,7 +171,9 @@ def test_the_guesser_is_no_other_in_the_next_run(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.slow  # every test is planned
 @pytest.mark.usefixtures("cheaply")
-@pytest.mark.parametrize("reply", [Reply("", State.OK), Reply(" \n\n", State.OK), Reply("", State.EMPTY)], ids=repr)
+@pytest.mark.parametrize(
+    "reply", [Reply("", ReplyState.OK), Reply(" \n\n", ReplyState.OK), Reply("", ReplyState.EMPTY)], ids=repr
+)
 def test_nothing_but_empty_answers_is_no_answer(reply: Reply) -> None:
     """3: a variable was never set where all answers were empty, which is what two adapters made of any error."""
     asked_of = {test: queries for test, queries in asked_by_all().items() if test in ALL}
@@ -225,7 +227,7 @@ def test_the_tests_need_no_pandas() -> None:
         "        if name.partition('.')[0] == 'pandas':\n"
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Without())\n"
-        "from tabcontam.calibration.power import planned, ask, judge\n"
+        "from tabcontam.calibration.power_study import planned, ask, judge\n"
         "from tabcontam.tables.serializers import load_serializers\n"
         "from tabcontam.evidence.registry import all_tests\n"
         "from tests.test_peer_faults import narrow\n"
@@ -274,12 +276,12 @@ def test_a_model_has_a_name_to_print() -> None:
 def test_a_name_does_not_say_how_a_model_is_asked(name: str) -> None:
     """7: all but names with `gpt-3.5` or `gpt-4` in them were asked as base models, o1 and gpt-5 too."""
     for address in (None, "http://127.0.0.1:1/v1"):
-        assert OpenAIModel(name, address).form is Form.CHAT
+        assert OpenAIModel(name, address).form is PromptForm.CHAT
 
 
 def test_an_instruct_model_that_only_completes_is_not_asked_to_chat() -> None:
     """7, again: gpt-3.5-turbo-instruct was taken for a chat model."""
-    assert OpenAIModel("gpt-3.5-turbo-instruct", None).form is Form.COMPLETION
+    assert OpenAIModel("gpt-3.5-turbo-instruct", None).form is PromptForm.COMPLETION
 
 
 # --- 8
@@ -311,7 +313,7 @@ def test_the_best_of_many_is_held_against_how_many_they_are() -> None:
     for _ in range(200):
         cells = [
             replace(
-                unjudged(CellName("m", f"d{number}", "e", "is", test.id), test, Verdict.NOT_DETECTED, ""),
+                unjudged(ResultKey("m", f"d{number}", "e", "is", test.id), test, Verdict.NOT_DETECTED, ""),
                 p_value=rng.random(),
             )
             for number in range(20)
@@ -388,20 +390,20 @@ def wrong_row(number: int) -> str:
 def test_an_answer_that_came_is_no_detection(test: str) -> None:
     """11: `header 15/15` was the number of calls that did not fail; of 675 rows none was right."""
     texts = [wrong_row(number) if test == "full_completion" else "No" for number in range(len(asked(test)))]
-    cell = judged(test, [Reply(text, State.OK) for text in texts])
+    cell = judged(test, [Reply(text, ReplyState.OK) for text in texts])
     assert cell.verdict == "not detected"
     assert cell.hits == (0 if test != "matched_membership" else 30)
 
 
-@pytest.mark.parametrize("state", [State.FAILED, State.REFUSED, State.TRUNCATED])
-def test_a_call_that_failed_is_missing_and_no_negative(state: State) -> None:
+@pytest.mark.parametrize("state", [ReplyState.FAILED, ReplyState.REFUSED, ReplyState.TRUNCATED])
+def test_a_call_that_failed_is_missing_and_no_negative(state: ReplyState) -> None:
     """11, again: errors of the server were scored as rows that the model did not know."""
     queries = asked("full_completion")
     failed = [Reply("", state, "HTTP 500")] * 20
-    wrong = [Reply(wrong_row(number), State.OK) for number in range(len(queries) - 20)]
+    wrong = [Reply(wrong_row(number), ReplyState.OK) for number in range(len(queries) - 20)]
     cell = judged("full_completion", [*failed, *wrong])
     assert (cell.verdict, cell.answered) == ("no answer", len(queries) - 20)
-    right = [Reply(IS.row(query.asked, query.expected), State.OK) for query in queries[20:]]
+    right = [Reply(IS.row(query.asked, query.expected), ReplyState.OK) for query in queries[20:]]
     assert judged("full_completion", [*failed, *right]).verdict == "contaminated"
 
 
@@ -425,11 +427,11 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
         question=None,
     )
     options = Options()
-    cells = plan([Subject(SimulatedModel("oracle"))], [table], [IS], [VALUE], options)
+    cells = plan([RunSource(SimulatedModel("oracle"))], [table], [IS], [VALUE], options)
     session = Session(cells, options, english(), Journal(tmp_path), Progress())
     session.recall()
     asyncio.run(session.ask())
-    of = results(replace(typed(document([])).run, alpha=ALPHA), session.results())
+    of = results(replace(parse_results(document([])).run, alpha=ALPHA), session.results())
     assert (of.cells[0].verdict, of.cells[0].rests_on) == ("uninformative", "<i>name")  # one column is all that it asks
     record(tmp_path, of)
     page = (tmp_path / "index.html").read_text()

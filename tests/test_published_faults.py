@@ -1,9 +1,9 @@
 """Every fault found in the published code and results (B1 to B17), each named after what went wrong there.
 
 Some are tested from other angles too: B1 to B4, B6 and B11 as they stand in recorded answers (tests/replay), B2 and B4
-by hand-made guesses (tests/evidence/rows/test_rows.py), B5 to B7 by what prompts show
-(tests/evidence/test_queries.py), B10 by the names of other data (tests/evidence/knowledge/test_words.py). Two of them
-are tested elsewhere alone:
+by hand-made guesses (tests/evidence/rows/test_row_test.py), B5 to B7 by what prompts show
+(tests/evidence/test_queries.py), B10 by the names of other data (tests/evidence/knowledge/test_word_test.py). Two of
+them are tested elsewhere alone:
 
 | fault | what went wrong | tested by |
 |---|---|---|
@@ -20,23 +20,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.calibration.power import Judged, Planned, ask, judge, planned
+from tabcontam.asking.query_plan import Options, RunSource, plan
+from tabcontam.calibration.power_study import AnswererPlan, AnswererResults, ask, judge, planned
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Capability, Evidence, Query, Reading, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Capability, Evidence, Query, Reading, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.evidence.rows.completion import IncompleteCompletion
-from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import SimulatedModel
-from tabcontam.tables.draws import seeded
+from tabcontam.evidence.rows.completion_tests import IncompleteCompletion
+from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
-from tabcontam.verdicts import cells as judged_cells
-from tabcontam.verdicts.cells import CellName
-from tabcontam.verdicts.judge import conclude, unjudged
-from tabcontam.verdicts.ranks import ranking
+from tabcontam.verdicts import result_types as judged_cells
+from tabcontam.verdicts.llm_ranking import ranking
+from tabcontam.verdicts.result_building import conclude, unjudged
+from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import ALPHA
 from tests.made_tables import ships
 from tests.usual import USUAL
@@ -53,7 +53,7 @@ Answerer = Callable[[Query], str]
 
 
 @cache
-def run(serializer: str = "is") -> Planned:
+def run(serializer: str = "is") -> AnswererPlan:
     """All tests, for what hangs on no guess: planned cheaply."""
     return planned(ships(180), USUAL, SERIALIZERS[serializer], 0, ALPHA)
 
@@ -70,12 +70,14 @@ def weighable(test: str) -> Sequence[Query]:
 
 
 def read(query: Query, text: str) -> Reading:
-    return by_id()[query.id.partition("-")[0]].read(query, Reply(text, State.OK), IS, english())
+    return by_id()[query.id.partition("-")[0]].read(query, Reply(text, ReplyState.OK), IS, english())
 
 
 def trials(queries: Sequence[Query], answer: Answerer) -> list[Trial]:
     texts = [answer(query) for query in queries]
-    return [Trial(query, Reply(text, State.OK), read(query, text)) for query, text in zip(queries, texts, strict=True)]
+    return [
+        Trial(query, Reply(text, ReplyState.OK), read(query, text)) for query, text in zip(queries, texts, strict=True)
+    ]
 
 
 def weighed(queries: Sequence[Query], answer: Answerer) -> Evidence:
@@ -88,7 +90,7 @@ def p_value(queries: Sequence[Query], answer: Answerer) -> float:
     return found
 
 
-def verdicts(outcomes: Judged) -> dict[str, Verdict | None]:
+def verdicts(outcomes: AnswererResults) -> dict[str, Verdict | None]:
     return {test: each.verdict for test, each in outcomes.parts.items()}
 
 
@@ -143,13 +145,13 @@ def bank(rows: int = 600) -> Table:
 
 
 @pytest.fixture(scope="module")
-def of_bank() -> Planned:
+def of_bank() -> AnswererPlan:
     return planned(bank(), [by_id()[test] for test in ROW_TESTS], IS, 0, ALPHA)
 
 
 @pytest.mark.parametrize("kind", ["mode", "guesser", "schema-expert"])
 @pytest.mark.slow
-def test_the_most_frequent_values_of_bank_are_no_memory(of_bank: Planned, kind: str) -> None:
+def test_the_most_frequent_values_of_bank_are_no_memory(of_bank: AnswererPlan, kind: str) -> None:
     """B2: always answering `0, unknown, no` passed test 7 with probability 0.888."""
     found = judge(of_bank, ask(of_bank, kind, 0), ALPHA)
     assert set(verdicts(found).values()) == {Verdict.NOT_DETECTED}
@@ -158,7 +160,7 @@ def test_the_most_frequent_values_of_bank_are_no_memory(of_bank: Planned, kind: 
 
 
 @pytest.mark.slow
-def test_rows_of_bank_that_are_remembered_are_told_from_the_most_frequent(of_bank: Planned) -> None:
+def test_rows_of_bank_that_are_remembered_are_told_from_the_most_frequent(of_bank: AnswererPlan) -> None:
     """B2, the other way: the rows whose tail is rare are asked, so that memory shows."""
     found = judge(of_bank, ask(of_bank, "memoriser:0.5", 0), ALPHA)
     assert found.cells["incomplete_completion"].verdict is Verdict.CONTAMINATED
@@ -305,12 +307,12 @@ def test_an_altered_cell_is_a_value_of_its_own_column(test: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def wine() -> Planned:
+def wine() -> AnswererPlan:
     recognition = [test for test in all_tests() if "recognition" in test.id]
     return planned(load_table("wine@scikit-learn"), recognition, IS, 0, ALPHA)
 
 
-def test_the_datasets_name_stands_in_no_prompt_that_asks_for_it(wine: Planned) -> None:
+def test_the_datasets_name_stands_in_no_prompt_that_asks_for_it(wine: AnswererPlan) -> None:
     """B10: T0's one detection was Wine, whose feature `od280/od315_of_diluted_wines` it repeated."""
     assert all(cell.queries for cell in wine.cells)
     for cell in wine.cells:
@@ -321,7 +323,7 @@ def test_the_datasets_name_stands_in_no_prompt_that_asks_for_it(wine: Planned) -
 @pytest.mark.parametrize(
     "said", ["Wine Quality", "winequality-red.csv", "the Wine Quality dataset (UCI)", "Boston Housing", "wines"]
 )
-def test_the_name_of_another_dataset_is_no_recognition(wine: Planned, said: str) -> None:
+def test_the_name_of_another_dataset_is_no_recognition(wine: AnswererPlan, said: str) -> None:
     """B10: `winequality-red.csv` counted as Wine, and `[boston_housing]` as California Housing."""
     for cell in wine.cells:
         assert p_value(cell.queries, lambda query: "unknown table" if query.decoy_of else said) == 1
@@ -370,7 +372,7 @@ def cells_of(verdicts_of: Mapping[tuple[str, str], Verdict | float], llm: str = 
     """Cells by dataset and test: a verdict, or the score of a test that has none."""
     made = []
     for (dataset, test), given_as in verdicts_of.items():
-        name = CellName(llm, dataset, "e", "is", test)
+        name = ResultKey(llm, dataset, "e", "is", test)
         cell = unjudged(name, by_id()[test], given_as if isinstance(given_as, Verdict) else Verdict.SKIPPED, "made up")
         made.append(cell if isinstance(given_as, Verdict) else replace(cell, verdict=None, score=given_as))
     return made
@@ -426,7 +428,7 @@ def test_one_row_guessed_right_is_no_contamination(queries: int | None) -> None:
     """B16: with a single row asked, seven LLMs "completed" Thyroid by the mode; asked five, none did."""
     table, test = thyroid(), IncompleteCompletion()
     for seed in range(3):
-        (cell,) = plan([Subject(SimulatedModel("mode"))], [table], [IS], [test], Options(seed=seed, queries=queries))
+        (cell,) = plan([RunSource(SimulatedModel("mode"))], [table], [IS], [test], Options(seed=seed, queries=queries))
         guessed = weighed(cell.written, lambda query: IS.row(query.asked, ("I", "Excellent", "No")))
         assert guessed.p_value is not None
         assert guessed.p_value > ALPHA

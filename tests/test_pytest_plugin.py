@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tabcontam.api import load_results
-from tabcontam.pytest_plugin.gate import _documents, _source
-from tabcontam.pytest_plugin.marks import uncontaminated
+from tabcontam.pytest_plugin.session_gate import _documents, _source
+from tabcontam.pytest_plugin.uncontaminated_mark import uncontaminated
 from tabcontam.verdicts.document import as_json
 from tabcontam.verdicts.rules import MIN_POWER
 from tests.commands import tabcontam
@@ -275,7 +275,7 @@ def test_marks_of_modules_classes_and_parameters(pytester: pytest.Pytester, runs
 
 
 def test_a_mark_may_ask_for_the_papers_queries_alone() -> None:
-    from tabcontam.pytest_plugin.marks import uncontaminated
+    from tabcontam.pytest_plugin.uncontaminated_mark import uncontaminated
 
     condition = uncontaminated("llama3", "iris", contaminated="fail", undecided="fail", queries="paper")
     assert condition.asking.queries == "paper"
@@ -479,10 +479,10 @@ def test_marks_that_ask_otherwise_have_runs_of_their_own(pytester: pytest.Pytest
 def test_ctrl_c_ends_the_session(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         """
-        import tabcontam.pytest_plugin.gate
+        import tabcontam.pytest_plugin.session_gate
         def interrupted(*named, **options):
             raise KeyboardInterrupt("from below")
-        tabcontam.pytest_plugin.gate.run = interrupted
+        tabcontam.pytest_plugin.session_gate.run = interrupted
         """
     )
     pytester.makepyfile(test_it=gated(CLEAN, "iris"))

@@ -27,12 +27,12 @@ from benchmarks.real.chances import RECORD, by_chances, fitted, of_record, plann
 from benchmarks.real.judging import as_markdown, found, recorded, trials_of
 from benchmarks.real.record import Answers
 from tabcontam.evidence.base import Query, Verdict
-from tabcontam.evidence.questions import Reply, State
-from tabcontam.subjects.base import Form
-from tabcontam.tables.draws import identity
+from tabcontam.evidence.questions import Reply, ReplyState
+from tabcontam.models.base import PromptForm
+from tabcontam.tables.row_draws import identity
 from tests.golden.chances import Missing
 
-IRIS = Place("iris", Form.COMPLETION, CSV)
+IRIS = Place("iris", PromptForm.COMPLETION, CSV)
 QWEN = llms()["qwen2.5-coder-1.5b-instruct"]
 
 
@@ -44,29 +44,29 @@ def test_a_record_is_kept_however_it_ends(tmp_path: Path) -> None:
     (test, first), (_, second), *_ = queries()
     answers = Answers(tmp_path, QWEN.name)
     answers.begin({"llm": QWEN.name})
-    answers.add(IRIS, test, first, Reply("1.4,0.2,0", State.OK, tokens=9, log_probability=-0.5))
-    answers.add(IRIS, test, second, Reply("", State.FAILED, "the server is gone"))
+    answers.add(IRIS, test, first, Reply("1.4,0.2,0", ReplyState.OK, tokens=9, log_probability=-0.5))
+    answers.add(IRIS, test, second, Reply("", ReplyState.FAILED, "the server is gone"))
     with (tmp_path / f"{QWEN.name}.jsonl").open("a") as file:
         file.write('{"key": "cut of')  # as a kill leaves it: nothing was packed
     again = Answers(tmp_path, QWEN.name)
-    assert again.of(first, Form.COMPLETION) == Reply("1.4,0.2,0", State.OK, tokens=9, log_probability=-0.5)
-    assert again.of(first, Form.CHAT) is None
-    assert again.of(second, Form.COMPLETION) is None  # a failed call is asked again
-    again.add(IRIS, test, second, Reply("1.5", State.TRUNCATED, "token limit", 64))
+    assert again.of(first, PromptForm.COMPLETION) == Reply("1.4,0.2,0", ReplyState.OK, tokens=9, log_probability=-0.5)
+    assert again.of(first, PromptForm.CHAT) is None
+    assert again.of(second, PromptForm.COMPLETION) is None  # a failed call is asked again
+    again.add(IRIS, test, second, Reply("1.5", ReplyState.TRUNCATED, "token limit", 64))
     again.pack()
     assert [path.name for path in tmp_path.iterdir()] == [f"{QWEN.name}.jsonl.xz"]
     packed = Answers(tmp_path, QWEN.name)
     assert [line.get("row") for line in packed.lines] == [None, first.row, second.row]
-    assert packed.of(second, Form.COMPLETION) == Reply("1.5", State.TRUNCATED, "token limit", 64)
+    assert packed.of(second, PromptForm.COMPLETION) == Reply("1.5", ReplyState.TRUNCATED, "token limit", 64)
 
 
 def test_an_answer_to_other_words_is_none(tmp_path: Path) -> None:
     test, query = queries()[0]
     answers = Answers(tmp_path, QWEN.name)
-    answers.add(IRIS, test, query, Reply("1.4,0.2,0", State.OK))
+    answers.add(IRIS, test, query, Reply("1.4,0.2,0", ReplyState.OK))
     prompt = query.prompt
     reworded = replace(query, write=lambda: replace(prompt, completion=prompt.completion + " "))
-    assert answers.of(reworded, Form.COMPLETION) is None
+    assert answers.of(reworded, PromptForm.COMPLETION) is None
     assert trials_of(planned(IRIS), IRIS.form, answers) is None  # a place is judged when all of its answers are there
 
 
@@ -87,8 +87,8 @@ def test_who_recites_the_file_is_told_from_who_does_not(tmp_path: Path) -> None:
     reciting, silent = (Answers(tmp_path, name) for name in (QWEN.name, "gemma-3-270m"))
     for test, query in queries():
         right = query.answering.text(query, query.expected, query.prompt)
-        reciting.add(IRIS, test, query, Reply(right, State.OK))
-        silent.add(IRIS, test, query, Reply("I do not know.", State.OK))
+        reciting.add(IRIS, test, query, Reply(right, ReplyState.OK))
+        silent.add(IRIS, test, query, Reply("I do not know.", ReplyState.OK))
     reciting.pack()
     silent.pack()
     store(tmp_path, fitted(recorded(tmp_path), "iris"))
@@ -107,8 +107,8 @@ def test_each_llm_is_asked_about_every_table_once() -> None:
     for llm in llms().values():
         every = list(places(llm))
         assert len(set(every)) == len(every)
-        assert {place.table for place in every if place[1:3] == (Form.COMPLETION, CSV)} == {*FRESH, *OLD}
-        in_sentences = {place.table for place in every if place[1:3] == (Form.COMPLETION, SENTENCE)}
+        assert {place.table for place in every if place[1:3] == (PromptForm.COMPLETION, CSV)} == {*FRESH, *OLD}
+        in_sentences = {place.table for place in every if place[1:3] == (PromptForm.COMPLETION, SENTENCE)}
         assert in_sentences == set(FRESH if llm.small else HALF_KNOWN)
         assert all(place.form in llm.forms for place in every)
     fresh = [place for llm in llms().values() for place in places(llm) if place.table in FRESH]

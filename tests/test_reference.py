@@ -13,7 +13,7 @@ import pytest
 
 from reference.__main__ import DOCUMENTS, LIST, Reference, finished, main, read
 from tabcontam.errors import UsageError
-from tabcontam.tables.cards import load_cards
+from tabcontam.tables.dataset_cards import load_cards
 from tests.commands import environment, tabcontam
 
 ROOT = Path(__file__).parents[1]
@@ -78,7 +78,7 @@ def test_models_of_one_name_have_folders_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_six_models_are_asked_interrupted_continued_and_published(tmp_path: Path) -> None:
-    from tests.subjects.hf import tiny
+    from tests.models.hf import tiny
 
     lines = ["The sepal length (cm) is 5.1, the target is 0.", "alcohol is 14.23, target is 1"]
     specs = []

@@ -12,8 +12,8 @@ import pytest
 
 import tabcontam
 from tabcontam.cli.arguments import parser
-from tabcontam.errors import UsageError, option, option_name, spoken_in_python
-from tabcontam.runs.beside import _beside_a_loop
+from tabcontam.errors import UsageError, name_options_in_python, option, option_name
+from tabcontam.runs.event_loops import _beside_a_loop
 from tests.commands import tabcontam as command
 
 PACKAGE = Path(tabcontam.__file__).parent
@@ -91,7 +91,7 @@ def test_every_option_that_a_message_names_is_there_in_both_forms() -> None:
 )
 def test_an_option_as_each_writes_it(word: str, values: tuple[object, ...], typed: str, written: str) -> None:
     assert option(word, *values) == typed
-    with spoken_in_python():
+    with name_options_in_python():
         assert option(word, *values) == written
         assert option_name(word) == word
     assert option(word, *values) == typed
@@ -127,5 +127,5 @@ def test_an_error_from_the_thread_beside_a_notebooks_loop_speaks_python_too() ->
     async def fails() -> None:
         raise UsageError(option("send_rows"))
 
-    with spoken_in_python(), pytest.raises(UsageError, match="send_rows=True"):
+    with name_options_in_python(), pytest.raises(UsageError, match="send_rows=True"):
         _beside_a_loop(fails(), lambda: None)

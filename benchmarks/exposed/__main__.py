@@ -30,10 +30,10 @@ from benchmarks.real.chances import of_record
 from benchmarks.real.record import Answers, Line
 from benchmarks.real.recording import ask
 from tabcontam.errors import Exit, UsageError
-from tabcontam.subjects.hf.loading import find, weights_digest
-from tabcontam.subjects.hf.provider import HFModel
-from tabcontam.subjects.known.exposed.bases import PROVIDER
-from tabcontam.tables.draws import identity
+from tabcontam.models.hf.loading import find, weights_digest
+from tabcontam.models.hf.provider import HFModel
+from tabcontam.models.known.exposed.base_models import PROVIDER
+from tabcontam.tables.row_draws import identity
 from tests.golden.chances import Missing
 
 BEGIN, END = "<!-- exposed: python -m benchmarks.exposed -->", "<!-- end of exposed -->"

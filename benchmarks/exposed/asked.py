@@ -11,17 +11,17 @@ from benchmarks.exposed.snapshots import LAST, NONE
 from benchmarks.exposed.tables import CLASS, NAMES, OTHER, READ, TABLES, part_name, write
 from benchmarks.memory_share_by_copies import prompts
 from benchmarks.real.asked import CSV, SEED, Place
-from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
+from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.selection import selected
-from tabcontam.subjects.base import Form
-from tabcontam.subjects.hf.provider import HFModel
-from tabcontam.tables.fresh import with_fresh
+from tabcontam.models.base import PromptForm
+from tabcontam.models.hf.provider import HFModel
+from tabcontam.tables.dataset_splits import load_tables
+from tabcontam.tables.fresh_table_rows import with_fresh
 from tabcontam.tables.serializers import load_serializer
-from tabcontam.tables.splits import load_tables
 from tabcontam.tables.table import Table
 
 ANSWERS = ("incomplete_completion", "full_completion", "feature_completion", "header", "membership")
@@ -63,17 +63,17 @@ def places(snapshot: str) -> Iterator[list[Place]]:
 
     The share of memory is measured of the last snapshot, and of that which has read as much of other rows.
     """
-    yield [Place(name, Form.COMPLETION, CSV, LIKELIHOOD) for name in NAMES]
-    yield [Place(name, Form.COMPLETION, CSV) for name in NAMES]
+    yield [Place(name, PromptForm.COMPLETION, CSV, LIKELIHOOD) for name in NAMES]
+    yield [Place(name, PromptForm.COMPLETION, CSV) for name in NAMES]
     if snapshot in (NONE, LAST):
-        yield [Place(part_name(table, READ), Form.COMPLETION, CSV, SHARE) for table in TABLES]
-    yield [Place(name, Form.CHAT, CSV) for name in NAMES]
+        yield [Place(part_name(table, READ), PromptForm.COMPLETION, CSV, SHARE) for table in TABLES]
+    yield [Place(name, PromptForm.CHAT, CSV) for name in NAMES]
 
 
 def groups(name: str) -> list[Place]:
     """All that is asked about a part of a table, whatever the form."""
     shared = [SHARE] if name.endswith(f"-{READ}") else []
-    return [Place(name, Form.COMPLETION, CSV, group) for group in ("", LIKELIHOOD, *shared)]
+    return [Place(name, PromptForm.COMPLETION, CSV, group) for group in ("", LIKELIHOOD, *shared)]
 
 
 def forget() -> None:
@@ -96,7 +96,9 @@ def _planned(study: Study, name: str, group: str) -> Sequence[PlannedCell]:
     options = Options(seed=SEED, queries=study.most(group), rows=study.rows)
     table = _table(name, study.rows, group == SHARE)
     worded = [_goes_on()] if group == SHARE else []
-    return plan([Subject(HFModel("anybody"))], [table], [load_serializer(CSV)], _tests(group), options, prompts=worded)
+    return plan(
+        [RunSource(HFModel("anybody"))], [table], [load_serializer(CSV)], _tests(group), options, prompts=worded
+    )
 
 
 def _tests(group: str) -> Sequence[Test]:

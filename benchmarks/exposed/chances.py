@@ -7,7 +7,7 @@ from benchmarks.exposed.asked import Study, forget, groups
 from benchmarks.exposed.tables import NAMES
 from benchmarks.real.asked import Place
 from benchmarks.real.chances import look_into, of_record, store
-from tabcontam.asking.plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedCell
 from tests.golden.chances import Archive, computed, holds, stored
 
 

@@ -10,10 +10,10 @@ from benchmarks.exposed.tables import NAMES, OTHER, READ, TABLES
 from benchmarks.real.asked import Place
 from benchmarks.real.judging import DECIDED, trials_of
 from benchmarks.real.record import Answers
-from tabcontam.calibration.power import Judged, Planned, Trials, judge
+from tabcontam.calibration.power_study import AnswererPlan, AnswererResults, Trials, judge
 from tabcontam.evidence.base import Trial, Verdict
-from tabcontam.subjects.base import Form
-from tabcontam.verdicts.cells import MemoryShare, Result
+from tabcontam.models.base import PromptForm
+from tabcontam.verdicts.result_types import MemoryShareResult, Result
 from tabcontam.verdicts.rules import ALPHA
 from tests.golden.chances import Archive, stored
 
@@ -21,9 +21,9 @@ RECORD = Path(__file__).parent / "record"  # the one that is part of the project
 ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion", "header")
 # The ways of asking, each with a verdict of its own: the form, and the group of tests.
 WAYS = {
-    "log-probabilities and order": (Form.COMPLETION, LIKELIHOOD),
-    "answers in completion form": (Form.COMPLETION, ""),
-    "answers in chat form": (Form.CHAT, ""),
+    "log-probabilities and order": (PromptForm.COMPLETION, LIKELIHOOD),
+    "answers in completion form": (PromptForm.COMPLETION, ""),
+    "answers in chat form": (PromptForm.CHAT, ""),
 }
 
 
@@ -34,7 +34,7 @@ class Found:
     snapshot: str
     place: Place
     trials: Trials
-    judged: Judged
+    judged: AnswererResults
 
     @property
     def table(self) -> str:
@@ -47,7 +47,7 @@ class Found:
         return self.place.table.rpartition("-")[2]
 
     @property
-    def way(self) -> tuple[Form, str]:
+    def way(self) -> tuple[PromptForm, str]:
         """How it was asked."""
         return self.place.form, self.place.group
 
@@ -62,7 +62,7 @@ class Found:
         return self.verdict is Verdict.CONTAMINATED
 
     @property
-    def memory(self) -> MemoryShare | None:
+    def memory(self) -> MemoryShareResult | None:
         """Memory's share, where it was asked and could be measured."""
         cell = self.judged.cells.get("memory_share")
         return cell.memory if cell else None
@@ -94,7 +94,7 @@ def found(record: Path, study: Study, archive: Archive, names: Iterable[str] = N
                     cells = study.planned(place)
                     trials = trials_of(cells, place.form, answers)
                     if trials is not None:
-                        yield Found(snapshot, place, trials, judge(Planned(cells), trials, ALPHA))
+                        yield Found(snapshot, place, trials, judge(AnswererPlan(cells), trials, ALPHA))
 
 
 def as_markdown(every: Sequence[Found]) -> list[str]:
@@ -171,10 +171,10 @@ def _answers(every: Sequence[Found]) -> list[str]:
         own = [one for one in every if one.snapshot == snapshot and one.place.group == ""]
         cells = [
             _share([one.right for one in own if (one.place.form, one.part) == (form, part)])
-            for form in (Form.COMPLETION, Form.CHAT)
+            for form in (PromptForm.COMPLETION, PromptForm.CHAT)
             for part in (READ, OTHER)
         ]
-        cells.append(_share([one.read for one in own if one.place.form is Form.CHAT]))
+        cells.append(_share([one.read for one in own if one.place.form is PromptForm.CHAT]))
         lines.append(f"| {snapshot} | {' | '.join(cells)} |")
     return lines
 

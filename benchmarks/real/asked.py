@@ -9,14 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
+from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
 from tabcontam.errors import UsageError
 from tabcontam.evidence.registry import by_id
-from tabcontam.subjects.base import Form
-from tabcontam.subjects.gguf.files import carried
-from tabcontam.subjects.gguf.provider import GGUFModel
+from tabcontam.models.base import PromptForm
+from tabcontam.models.gguf.gguf_files import carried
+from tabcontam.models.gguf.provider import GGUFModel
+from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.serializers import load_serializer
-from tabcontam.tables.splits import load_tables
 from tabcontam.tables.table import Table
 
 OLD = ("iris", "wine", "titanic", "adult", "penguins", "heart", "diabetes", "breast-cancer", "bank")
@@ -34,7 +34,7 @@ ASKED_ONCE = ("iris", "titanic", "adult", CAR)  # the tables of the tests of `ON
 QUERIES, SEED = 15, 0  # of a test about a table
 ONCE_A_TABLE = "once"  # the group of the tests of `ONCE`
 SENTENCE, CSV, EQUALS = "is", "csv", "equals"
-FORMS = (Form.COMPLETION, Form.CHAT)
+FORMS = (PromptForm.COMPLETION, PromptForm.CHAT)
 
 
 @dataclass(frozen=True)
@@ -51,21 +51,21 @@ class LLM:
     source: str
 
     @property
-    def forms(self) -> tuple[Form, ...]:
+    def forms(self) -> tuple[PromptForm, ...]:
         """The forms in which it is asked."""
-        return FORMS if self.chat else (Form.COMPLETION,)
+        return FORMS if self.chat else (PromptForm.COMPLETION,)
 
     @property
-    def own_form(self) -> Form:
+    def own_form(self) -> PromptForm:
         """The form in which `run` would ask it."""
-        return Form.CHAT if self.chat else Form.COMPLETION
+        return PromptForm.CHAT if self.chat else PromptForm.COMPLETION
 
 
 class Place(NamedTuple):
     """What is asked together, and has a verdict of its own: a table in one form and one way of writing rows."""
 
     table: str
-    form: Form
+    form: PromptForm
     writing: str
     group: str = ""  # of tests, where they are not those of `EVERYWHERE`
 
@@ -89,10 +89,10 @@ def places(llm: LLM) -> Iterator[Place]:
     that form, since they recite none. `once` says which LLM takes the tests of `ONCE`, about a few tables. A third way
     of writing rows is for small LLMs and tables of 2026, whose verdicts must not err.
     """
-    chat = Form.CHAT in llm.forms and llm.small
-    yield from (Place(table, Form.COMPLETION, CSV) for table in (*FRESH, *OLD))
-    yield from (Place(table, Form.COMPLETION, SENTENCE) for table in (FRESH if llm.small else HALF_KNOWN))
-    yield from (Place(table, Form.CHAT, writing) for writing in (SENTENCE, CSV) for table in FRESH if chat)
+    chat = PromptForm.CHAT in llm.forms and llm.small
+    yield from (Place(table, PromptForm.COMPLETION, CSV) for table in (*FRESH, *OLD))
+    yield from (Place(table, PromptForm.COMPLETION, SENTENCE) for table in (FRESH if llm.small else HALF_KNOWN))
+    yield from (Place(table, PromptForm.CHAT, writing) for writing in (SENTENCE, CSV) for table in FRESH if chat)
     yield from (Place(table, form, EQUALS) for table in FRESH for form in llm.forms if llm.small)
     yield from (Place(table, llm.own_form, SENTENCE, ONCE_A_TABLE) for table in ASKED_ONCE if llm.once)
 
@@ -110,7 +110,7 @@ def at_hand() -> list[str]:
 def places_of(table: str) -> set[Place]:
     """What is asked about a table, whatever the form."""
     every = (place for llm in llms().values() for place in places(llm) if place.table == table)
-    return {place._replace(form=Form.COMPLETION) for place in every}
+    return {place._replace(form=PromptForm.COMPLETION) for place in every}
 
 
 def forget() -> None:
@@ -133,7 +133,7 @@ def planned(place: Place) -> Sequence[PlannedCell]:
 @cache
 def _planned(table: str, writing: str, group: str) -> Sequence[PlannedCell]:
     tests = [by_id()[name] for name in (ONCE if group == ONCE_A_TABLE else EVERYWHERE)]
-    anybody, options = Subject(GGUFModel("anybody")), Options(queries=QUERIES, seed=SEED)
+    anybody, options = RunSource(GGUFModel("anybody")), Options(queries=QUERIES, seed=SEED)
     return plan([anybody], [table_of(table)], [load_serializer(writing)], tests, options)
 
 

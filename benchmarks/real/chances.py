@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.real.asked import Place, forget, places_of, planned, table_of
 from benchmarks.real.judging import Found, Recorded, found
-from tabcontam.asking.plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedCell
 from tests.golden.chances import Archive, Trimmer, computed, holds, read, stored, write
 
 FILE = "chances.json.xz"

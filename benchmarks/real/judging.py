@@ -8,13 +8,13 @@ from pathlib import Path
 
 from benchmarks.real.asked import FRESH, LLM, Place, llms, places, planned
 from benchmarks.real.record import Answers
-from tabcontam.asking.plan import PlannedCell
-from tabcontam.calibration.power import Judged, Planned, Trials, judge
+from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.calibration.power_study import AnswererPlan, AnswererResults, Trials, judge
 from tabcontam.evidence.base import Trial, Verdict
-from tabcontam.evidence.rows.several_rows import by_row
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import Form
-from tabcontam.verdicts.judge import read_trial, whole
+from tabcontam.evidence.rows.answers_of_several_rows import group_by_row
+from tabcontam.models.base import PromptForm
+from tabcontam.reading.word_decision import english
+from tabcontam.verdicts.result_building import complete_reply, read_trial
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
@@ -29,7 +29,7 @@ class Found:
     llm: LLM
     place: Place
     trials: Trials
-    judged: Judged
+    judged: AnswererResults
 
     @property
     def verdict(self) -> Verdict:
@@ -44,7 +44,7 @@ class Found:
             set(row) <= set(trial.reading.right)
             for trial in self.trials.get("header", [])
             if trial.reading is not None and trial.reading.readable
-            for row in by_row(trial.query.asked)[1:]
+            for row in group_by_row(trial.query.asked)[1:]
         )
 
     @property
@@ -70,12 +70,12 @@ def found(every: Sequence[Recorded], table: str) -> Iterator[Found]:
                 yield Found(llm, place, trials, judged(place, trials))
 
 
-def judged(place: Place, trials: Trials, rules: str = CALIBRATED) -> Judged:
+def judged(place: Place, trials: Trials, rules: str = CALIBRATED) -> AnswererResults:
     """What the answers at a place come to under these rules."""
-    return judge(Planned(planned(place)), trials, ALPHA, rules)
+    return judge(AnswererPlan(planned(place)), trials, ALPHA, rules)
 
 
-def trials_of(cells: Iterable[PlannedCell], form: Form, answers: Answers) -> Trials | None:
+def trials_of(cells: Iterable[PlannedCell], form: PromptForm, answers: Answers) -> Trials | None:
     """The recorded answers to these cells, read; None where one is missing, or nothing is asked."""
     found: Trials = {}
     for cell in cells:
@@ -83,7 +83,9 @@ def trials_of(cells: Iterable[PlannedCell], form: Form, answers: Answers) -> Tri
         if any(answer is None for _, answer in asked):
             return None
         found[cell.test.id] = [
-            read_trial(cell.test, whole(cell.test, Trial(query, answer), cell.serializer), cell.serializer, english())
+            read_trial(
+                cell.test, complete_reply(cell.test, Trial(query, answer), cell.serializer), cell.serializer, english()
+            )
             for query, answer in asked
             if answer is not None
         ]

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.real.asked import Place
-from tabcontam.asking.replies import key
-from tabcontam.asking.trials import answer_held, brought
+from tabcontam.asking.reply_store import key
+from tabcontam.asking.trial_file import answer_fields, answer_held
 from tabcontam.evidence.base import Query
-from tabcontam.evidence.questions import Answer, Likelihoods, Reply, Scores, State
-from tabcontam.paths import cut_off
-from tabcontam.subjects.base import Form
+from tabcontam.evidence.questions import Answer, Likelihoods, Reply, ReplyState, Scores
+from tabcontam.models.base import PromptForm
+from tabcontam.paths import last_line_is_cut_off
 
 KEY = 24  # hexadecimal digits of a hash: enough that no two of a million are the same
 KINDS: dict[str, type[Answer]] = {"scores": Scores, "log_probabilities": Likelihoods}
@@ -42,7 +42,7 @@ class Answers:
     def _by_key(self) -> dict[str, Line]:
         return {line["key"]: line for line in self.lines if "key" in line}
 
-    def of(self, query: Query, form: Form) -> Answer | None:
+    def of(self, query: Query, form: PromptForm) -> Answer | None:
         """The answer to a query; None where there is none to exactly these words."""
         line = self._by_key.get(key_of(query, form))
         if line is None:
@@ -61,7 +61,7 @@ class Answers:
 
     def add(self, place: Place, test: str, query: Query, answer: Answer) -> None:
         """Keep an answer. One that failed is none, and is asked again."""
-        if answer.state is State.FAILED:
+        if answer.state is ReplyState.FAILED:
             return
         line = {
             "key": key_of(query, place.form),
@@ -74,14 +74,14 @@ class Answers:
             "state": answer.state,
             **({"detail": answer.detail} if answer.detail else {}),
             **({"text": answer.text} if isinstance(answer, Reply) else {}),
-            **{name: value for name, value in brought(answer).items() if value is not None},
+            **{name: value for name, value in answer_fields(answer).items() if value is not None},
         }
         self._append(line)
         self._by_key[line["key"]] = line
 
     def _append(self, line: Line) -> None:
         self._open.parent.mkdir(parents=True, exist_ok=True)
-        ended = "\n" if cut_off(self._open) else ""
+        ended = "\n" if last_line_is_cut_off(self._open) else ""
         with self._open.open("a", encoding="utf-8") as file:
             file.write(ended + _text(line))
         self.lines.append(line)
@@ -111,6 +111,6 @@ def _text(line: Line) -> str:
     return json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def key_of(query: Query, form: Form) -> str:
+def key_of(query: Query, form: PromptForm) -> str:
     """The hash of what an LLM is sent for a query, the same for every LLM."""
     return key({}, "", form, query.question, query.max_tokens)[:KEY]

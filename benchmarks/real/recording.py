@@ -14,11 +14,11 @@ from time import monotonic
 from benchmarks.real.asked import EVERYWHERE, LLM, ONCE, QUERIES, SEED, Place, places, table_of
 from benchmarks.real.chances import of_record, planned_by
 from benchmarks.real.record import Answers, Line
-from tabcontam.asking.plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedCell
 from tabcontam.evidence.base import Query
-from tabcontam.subjects.base import Form, Model, Request, TransientError
-from tabcontam.subjects.gguf.provider import GGUFModel
-from tabcontam.tables.draws import identity
+from tabcontam.models.base import Model, ModelRequest, PromptForm, TransientError
+from tabcontam.models.gguf.provider import GGUFModel
+from tabcontam.tables.row_draws import identity
 
 TRIES = 3
 
@@ -38,7 +38,7 @@ def record(folder: Path, llm: LLM, weights: Path, wanted: Iterable[str], until: 
 
 def ask(
     answers: Answers,
-    models: Mapping[Form, Model],
+    models: Mapping[PromptForm, Model],
     chosen: Iterable[Sequence[Place]],
     cells_of: Callable[[Place], Sequence[PlannedCell]],
     session_of: Callable[[Place], Line],
@@ -58,14 +58,14 @@ def ask(
 
 async def _ask_all(
     answers: Answers,
-    models: Mapping[Form, Model],
+    models: Mapping[PromptForm, Model],
     chosen: Iterable[Sequence[Place]],
     cells_of: Callable[[Place], Sequence[PlannedCell]],
     session_of: Callable[[Place], Line],
     tests: Collection[str],
     until: float,
 ) -> None:
-    loaded: Form | None = None
+    loaded: PromptForm | None = None
     try:
         for together in chosen:
             form = together[0].form
@@ -107,7 +107,7 @@ async def _ask(
             return
         for _ in range(TRIES):
             with suppress(TransientError):  # what has no answer now is asked when this is run again
-                answers.add(place, test, query, await model.answer(Request(query.question, query.max_tokens)))
+                answers.add(place, test, query, await model.answer(ModelRequest(query.question, query.max_tokens)))
                 return
 
 

@@ -7,16 +7,16 @@ from random import Random
 
 from benchmarks.skills.made import Made
 from benchmarks.skills.predictors import Predictors
-from tabcontam.asking.plan import PlannedCell
-from tabcontam.calibration.power import Planned, Trials
-from tabcontam.evidence.base import Query, Reply, State, Trial
-from tabcontam.evidence.rows.memcheck.first_token import FirstCharacters, length_of
-from tabcontam.evidence.rows.memcheck.raw import raw
+from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.calibration.power_study import AnswererPlan, Trials
+from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
+from tabcontam.evidence.rows.answers_of_several_rows import SeveralRowsAnswers, column_of, group_by_row
+from tabcontam.evidence.rows.memcheck.csv_row_tests import csv_serializer
+from tabcontam.evidence.rows.memcheck.first_token import FirstCharactersAnswers, length_of
 from tabcontam.evidence.rows.quiz.letters import LETTERS, options_of
 from tabcontam.evidence.rows.quiz.levels import NONE
-from tabcontam.evidence.rows.several_rows import SeveralRows, by_row, column_of
-from tabcontam.subjects.known.simulated import Turn, remembered
-from tabcontam.tables.serializers import Template
+from tabcontam.models.known.simulated import SimulatedQuery, is_remembered
+from tabcontam.tables.serializers import TemplateRows
 from tabcontam.tables.table import Cell, Table
 
 GRANTED = 4  # rows, of which `list_instances` counts none
@@ -52,9 +52,9 @@ class Solver:
         guesses = query.answering.guessed(query, table, rng)
         if not solves:
             return guesses
-        if isinstance(query.answering, SeveralRows):
+        if isinstance(query.answering, SeveralRowsAnswers):
             return self._written_on(table, query, rng)
-        if isinstance(query.answering, FirstCharacters):
+        if isinstance(query.answering, FirstCharactersAnswers):
             return [begins(table, self.made.after([shown_cells(table, row) for row in query.rows])) or guesses[0]]
         follows = self.known(table, query)
         return [follows.get(name, guess) for name, guess in zip(query.asked, guesses, strict=True)]
@@ -74,7 +74,7 @@ class Solver:
         from the first one on is granted those that any page shows, from which the others may follow.
         """
         said: dict[str, Cell] = {}
-        rows, places = by_row(query.asked), dict(zip(query.asked, query.answering.places(query), strict=True))
+        rows, places = group_by_row(query.asked), dict(zip(query.asked, query.answering.places(query), strict=True))
         first = places[rows[0][0]]
         before = [shown_cells(table, row) for row in query.rows if row < first]
         granted = 0 if query.rows else GRANTED
@@ -116,7 +116,7 @@ def options(cell: PlannedCell, query: Query) -> dict[str, dict[str, str]]:
     found = re.search("without (.+):$", query.prompt.completion, re.MULTILINE)
     if found:
         return {letter: {**row, found[1]: text} for letter, text in listed.items()}
-    if not isinstance(cell.serializer, Template):
+    if not isinstance(cell.serializer, TemplateRows):
         raise TypeError(f"rows of {cell.serializer.name} are not read here")
     rows = {letter: cell.serializer.parse(text, cell.table.columns) for letter, text in listed.items()}
     return {
@@ -131,7 +131,7 @@ def begins(table: Table, row: Mapping[str, Cell]) -> str:
     for count, name in enumerate(table.columns, 1):
         if name not in row:
             return ""
-        line = raw().row(table.columns[:count], [row[one] for one in table.columns[:count]])
+        line = csv_serializer().row(table.columns[:count], [row[one] for one in table.columns[:count]])
         if len(line) >= length:
             break
     return line[:length]
@@ -146,7 +146,7 @@ def shown_cells(table: Table, row: int) -> dict[str, str]:
 def _last_row(cell: PlannedCell, query: Query) -> dict[str, str]:
     """The row that a prompt of membership asks about, as it stands there."""
     table, text = cell.table, query.prompt.completion
-    if not isinstance(cell.serializer, Template):
+    if not isinstance(cell.serializer, TemplateRows):
         raise TypeError(f"rows of {cell.serializer.name} are not read here")
     line = text[text.rindex(cell.serializer.start(table.columns[0])) :].splitlines()[0]
     values = cell.serializer.parse(line, table.columns)
@@ -166,9 +166,9 @@ class Silent:
             return [self._nearest(cell, query, lettered)]
         if not cell.test.by_feature:
             return query.answering.guessed(query, cell.table, Random(query.id))
-        if isinstance(query.answering, SeveralRows):
+        if isinstance(query.answering, SeveralRowsAnswers):
             return self._written_on(query)
-        if isinstance(query.answering, FirstCharacters):
+        if isinstance(query.answering, FirstCharactersAnswers):
             row = query.rows[-1] + 1
             columns = cell.table.columns
             next_row = {name: self.predictors.said(self.kind, name, (), row, True) for name in columns}
@@ -185,7 +185,7 @@ class Silent:
     def _written_on(self, query: Query) -> list[Cell]:
         """Every row as it follows from the true ones before it; one that is begun, from its first cells."""
         said: list[Cell] = []
-        for names in by_row(query.asked):
+        for names in group_by_row(query.asked):
             own, row = list(map(column_of, names)), query.answering.places(query)[len(said)]
             shown = tuple(name for name in self.predictors.table.columns if name not in own)
             said += [self.predictors.said(self.kind, name, shown, row, not shown) for name in own]
@@ -214,11 +214,11 @@ class Memoriser:
 
     def __call__(self, cell: PlannedCell, query: Query) -> Sequence[Cell]:
         """The truth about a row that is remembered."""
-        turn = Turn(query, self.table, query.prompt, self.seed, self.share)
-        return turn.truth() if remembered(turn) else query.answering.guessed(query, self.table, turn.random())
+        turn = SimulatedQuery(query, self.table, query.prompt, self.seed, self.share)
+        return turn.truth() if is_remembered(turn) else query.answering.guessed(query, self.table, turn.random())
 
 
-def asked(run: Planned, answers: Answers, form: Form | None = None) -> Trials:
+def asked(run: AnswererPlan, answers: Answers, form: Form | None = None) -> Trials:
     """Every query of a planned run, by test, with the answer and its reading."""
     trials: Trials = {}
     for cell in run.cells:
@@ -226,6 +226,6 @@ def asked(run: Planned, answers: Answers, form: Form | None = None) -> Trials:
         for query in cell.queries:
             values = answers(cell, query)
             said = form(query, values) if form and cell.test.by_feature else None
-            reply = Reply(query.answering.text(query, values, query.prompt) if said is None else said, State.OK)
+            reply = Reply(query.answering.text(query, values, query.prompt) if said is None else said, ReplyState.OK)
             own.append(Trial(query, reply, run.read(cell, query, reply)))
     return trials

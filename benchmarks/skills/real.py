@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.skills.made import Cells, Kind, Made, table_of
 from tabcontam.errors import UsageError
-from tabcontam.tables.known import with_known
+from tabcontam.tables.known_rows import with_known
 from tabcontam.tables.table import load_table
 
 DIGITS = re.compile(r"(\d+)$")

@@ -6,17 +6,17 @@ from dataclasses import replace
 from statistics import fmean
 
 from tabcontam.asking.asker import Asker
-from tabcontam.asking.plan import Options, PlannedCell
-from tabcontam.asking.turns import Turns
-from tabcontam.evidence.base import Query, Reply, State, Trial, Verdict
+from tabcontam.asking.query_plan import Options, PlannedCell
+from tabcontam.asking.table_turns import TableTurns
+from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.groups import grouped
-from tabcontam.subjects.form import NO_SCHEMA, OTHERWISE, Form
-from tabcontam.verdicts.cells import CellName, Result
-from tabcontam.verdicts.facts import Duration, LlmFacts
-from tabcontam.verdicts.in_turns import result_in_turns
-from tabcontam.verdicts.judge import conclude, result, siblings, unjudged
-from tabcontam.verdicts.judgements import Judgements
-from tabcontam.verdicts.reference import Reference, asked_of_reference, concede
+from tabcontam.models.prompt_form import NO_SCHEMA, OTHERWISE, PromptForm
+from tabcontam.verdicts.completion_judgements import Judgements
+from tabcontam.verdicts.reference_correction import Reference, asked_of_reference, concede
+from tabcontam.verdicts.result_building import conclude, pool_parts, result, unjudged
+from tabcontam.verdicts.result_types import Result, ResultKey
+from tabcontam.verdicts.run_facts import Duration, LlmFacts
+from tabcontam.verdicts.sequential_results import result_in_turns
 from tabcontam.verdicts.wording import visible
 
 SPARED = "not asked: the row tests before it decided the table"
@@ -28,15 +28,15 @@ class Account:
     cells: Sequence[PlannedCell]
     options: Options
     references: list[str]
-    found_by: Mapping[str, CellName]
+    found_by: Mapping[str, ResultKey]
     unreachable: Mapping[str, str]
-    skips: Mapping[CellName, str]
-    trials: Mapping[CellName, Mapping[str, Trial]]
+    skips: Mapping[ResultKey, str]
+    trials: Mapping[ResultKey, Mapping[str, Trial]]
     askers: Mapping[str, Asker]
-    seconds: Mapping[CellName, float]
+    seconds: Mapping[ResultKey, float]
     judgements: Judgements = Judgements()
     _copies: dict[tuple[str, str, str], Sequence[float | None]]
-    _turns: Mapping[CellName, Turns]
+    _turns: Mapping[ResultKey, TableTurns]
 
     def results(self) -> list[Result]:
         """Return the result of every cell but the reference's, judged from the answers."""
@@ -56,7 +56,7 @@ class Account:
         """Return why every request to the LLMs under test failed; None if one of their replies came through."""
         under_test = {cell.name: cell for cell in self.cells if cell.subject.tested}
         replies = [trial.reply for name in under_test for trial in self.trials.get(name, {}).values()]
-        if any(reply.state is not State.FAILED for reply in replies):
+        if any(reply.state is not ReplyState.FAILED for reply in replies):
             return None
         ended = sorted({line for name in under_test if (line := self._ended(name.llm))})
         if ended and not self.limit():
@@ -86,7 +86,7 @@ class Account:
         for cell in self.cells:
             model, trials = cell.subject.model, self.trials.get(cell.name, {})
             if model.documents and trials:
-                details = [trial.reply.detail for trial in trials.values() if trial.reply.state is State.OK]
+                details = [trial.reply.detail for trial in trials.values() if trial.reply.state is ReplyState.OK]
                 said.setdefault(model.spec, {}).update(dict.fromkeys(filter(None, (model.unread, *details))))
         what = "not all of it was read as it stands, and what was not read was not searched"
         return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in said.items() if lines]
@@ -96,11 +96,11 @@ class Account:
         said: dict[str, dict[str, None]] = {}
         for cell in self.cells:
             replies = (trial.reply for trial in self.trials.get(cell.name, {}).values())
-            details = (reply.detail for reply in replies if isinstance(reply, Reply) and reply.state is State.OK)
+            details = (reply.detail for reply in replies if isinstance(reply, Reply) and reply.state is ReplyState.OK)
             lines = (line for detail in details for line in detail.split("; ") if line in OTHERWISE)
             said.setdefault(cell.subject.model.spec, {}).update(dict.fromkeys(lines))
         for model in (cell.subject.model for cell in self.cells if self.options.structured):
-            if model.form is Form.CHAT and not model.held:
+            if model.form is PromptForm.CHAT and not model.held:
                 said[model.spec][NO_SCHEMA] = None
         return [visible(f"{spec}: {'; '.join(lines)}", line=True) for spec, lines in said.items() if lines]
 
@@ -153,7 +153,7 @@ class Account:
         """Return why an LLM was asked nothing more, if its server or the user's limit ended it."""
         return self.askers[llm].ended if llm in self.askers else ""
 
-    def _turns_of(self, cell: PlannedCell) -> Turns | None:
+    def _turns_of(self, cell: PlannedCell) -> TableTurns | None:
         """Return the turns of a cell's table, if the cell is asked in turns."""
         return self._turns.get(cell.name.of_table) if cell.sequential else None
 
@@ -195,7 +195,7 @@ class Account:
         asked = [trials[query.id] for query in cell.written if query.id in trials]
         asked = self.judgements.attached(cell.name, cell.test, asked)
         ended = skip or self._ended(cell.name.llm)
-        beside = siblings(cell.name, cell.test, {key: own.values() for key, own in self.trials.items()})
+        beside = pool_parts(cell.name, cell.test, {key: own.values() for key, own in self.trials.items()})
         rules, at, reference = self.options.rules, cell.level, self._of_reference(cell)
         return result(cell.name, cell.test, asked, len(cell.askable), rules, at, ended, reference, beside)
 

@@ -13,11 +13,11 @@ from random import uniform
 from tabcontam.asking.budget import Budget, Charge
 from tabcontam.asking.estimate import tokens_read
 from tabcontam.asking.limiter import Limiter
-from tabcontam.asking.progress import Progress
+from tabcontam.asking.run_progress import Progress
 from tabcontam.evidence.base import Query
-from tabcontam.evidence.questions import Answer, Prompt, Question, State, without_answer
-from tabcontam.subjects.base import PAGE, FatalError, LackError, Model, Request, SpentError, TransientError
-from tabcontam.subjects.prices import Price
+from tabcontam.evidence.questions import Answer, Prompt, Question, ReplyState, without_answer
+from tabcontam.models.base import PAGE, FatalError, LackError, Model, ModelRequest, SpentError, TransientError
+from tabcontam.models.prices import Price
 
 TRIES = 10
 MOST_BACKOFF = 60.0  # seconds, if the server asks for none
@@ -158,7 +158,7 @@ class Asker:
         began = self.clock()
         spent: Decimal | None = None  # a request of unknown cost counts at the most that it can cost
         try:
-            answer = await model.answer(Request(question, query.max_tokens, again, model.held))
+            answer = await model.answer(ModelRequest(question, query.max_tokens, again, model.held))
             spent = self._spent(answer, charge)
         except TransientError as error:
             spent = charge.reserved if error.sent else charge.before
@@ -173,7 +173,7 @@ class Asker:
             raise
         except Exception as error:  # a provider of any make
             why = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
-            answer = without_answer(question, State.FAILED, why)
+            answer = without_answer(question, ReplyState.FAILED, why)
         finally:
             spent = charge.reserved if spent is None else spent
             self.budget.settle(charge, spent)
@@ -192,7 +192,7 @@ class Asker:
         """Return what an answer cost: by the server's counts, else the most it could. A refused request is free."""
         if self.price and answer.usage:
             return self.price.cost(answer.usage.prompt, answer.usage.written)
-        return charge.before if answer.state is State.FAILED else charge.reserved
+        return charge.before if answer.state is ReplyState.FAILED else charge.reserved
 
     async def pause(self, seconds: float) -> None:
         """Wait for some seconds. Raises `StoppedError` if everything stops before."""
@@ -211,7 +211,7 @@ class Asker:
             self.end(f"{error}: the server answers with a web page; correct the address, or wait until it is up")
         elif self._given_up >= DEAD:
             self.end(f"{error}; gave up after {DEAD} queries in a row failed {TRIES} times each")
-        return without_answer(query.question, State.FAILED, str(error))
+        return without_answer(query.question, ReplyState.FAILED, str(error))
 
 
 def backoff(before: int) -> float:

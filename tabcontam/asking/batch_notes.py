@@ -12,16 +12,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tabcontam.paths import cut_off
-from tabcontam.subjects.batches import NAME, Sent
-from tabcontam.subjects.form import Form
+from tabcontam.models.batch_api import NAME, RequestStyle
+from tabcontam.models.prompt_form import PromptForm
+from tabcontam.paths import last_line_is_cut_off
 
 BATCHES = "batches.jsonl"
 INTENDED, SUBMITTED, SETTLED = "intended", "submitted", "settled"
 
 
 @dataclass(frozen=True)
-class Noted:
+class BatchNote:
     """A batch: the mark it is sent under, its LLM, when it was sent and how its requests are written.
 
     `names` are the keys under which the replies to its requests are stored. `again` means that all of them were sent
@@ -31,7 +31,7 @@ class Noted:
     mark: str
     llm: str
     since: float
-    sent: Sent
+    sent: RequestStyle
     names: tuple[str, ...]
     again: bool = False
     id: str = ""
@@ -43,9 +43,9 @@ class BatchNotes:
     def __init__(self, folder: Path) -> None:
         self.path = folder / BATCHES
 
-    def open(self, llm: str) -> list[Noted]:
+    def open(self, llm: str) -> list[BatchNote]:
         """Return the batches of an LLM whose answers are not in the folder yet, oldest first."""
-        found: dict[str, Noted] = {}
+        found: dict[str, BatchNote] = {}
         for line in self._lines():
             mark, what = line.get("mark"), line.get("batch")
             if not isinstance(mark, str):
@@ -58,7 +58,7 @@ class BatchNotes:
                 found.pop(mark, None)
         return [noted for noted in found.values() if noted.llm == llm]
 
-    def intend(self, noted: Noted) -> None:
+    def intend(self, noted: BatchNote) -> None:
         """Note a batch that is about to be sent. Raises OSError; then it must not be sent."""
         facts = asdict(noted)
         del facts["id"]
@@ -82,7 +82,7 @@ class BatchNotes:
                         yield line
 
     def _add(self, line: Mapping[str, Any]) -> None:
-        new, end = not self.path.exists(), b"\n" * cut_off(self.path)
+        new, end = not self.path.exists(), b"\n" * last_line_is_cut_off(self.path)
         with self.path.open("ab") as file:
             file.write(end + json.dumps(line).encode() + b"\n")
             file.flush()
@@ -111,13 +111,13 @@ def _to_disk(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _noted(line: Mapping[str, Any]) -> Noted | None:
+def _noted(line: Mapping[str, Any]) -> BatchNote | None:
     """Return the batch in a line; None if the line is damaged."""
     names, sent = line.get("names"), line.get("sent")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not isinstance(sent, dict):
         return None
     try:
-        how = Sent(Form(sent["form"]), int(sent["allowance"]))
-        return Noted(line["mark"], str(line["llm"]), float(line["since"]), how, tuple(names), line["again"] is True)
+        how = RequestStyle(PromptForm(sent["form"]), int(sent["allowance"]))
+        return BatchNote(line["mark"], str(line["llm"]), float(line["since"]), how, tuple(names), line["again"] is True)
     except (KeyError, TypeError, ValueError):
         return None

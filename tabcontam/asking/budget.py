@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tabcontam.subjects.base import SpentError
+from tabcontam.models.base import SpentError
 
 
 @dataclass(eq=False)

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tabcontam.asking.trials import sent
+from tabcontam.asking.trial_file import write_question
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Endings, Lookup, Prompt, Question
-from tabcontam.subjects.base import THINKING, Model
-from tabcontam.subjects.catalogue import find_entry
-from tabcontam.subjects.missing import MissingModel
-from tabcontam.subjects.prices import FREE, Price, price_of, prompt_bound
+from tabcontam.models.base import THINKING, Model
+from tabcontam.models.catalogue import find_entry
+from tabcontam.models.missing_model import MissingModel
+from tabcontam.models.prices import FREE, Price, price_of, prompt_bound
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def tokens_read(model: Model, question: Question) -> int:
     """Return the most tokens that a question can be, in the form that this model is sent; a lookup has none."""
     if isinstance(question, Lookup):
         return 0
-    written = sent(question, model.sent_in)
+    written = write_question(question, model.sent_in)
     texts = [written] if isinstance(written, str) else [message["content"] for message in written]
     if isinstance(question, Endings):  # each may be sent as a text of its own
         texts = [question.beginning + ending for ending in question.endings]

@@ -16,7 +16,7 @@ from math import ceil
 
 from anyio import CapacityLimiter
 
-from tabcontam.subjects.base import Model
+from tabcontam.models.base import Model
 
 Pause = Callable[[float], Awaitable[None]]
 

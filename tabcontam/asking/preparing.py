@@ -16,32 +16,32 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 
-from tabcontam.asking import beside
-from tabcontam.asking.elsewhere import visited
-from tabcontam.asking.jobs import job_of, table_from, write_for_keeps
-from tabcontam.asking.plan import Options
-from tabcontam.asking.sharing import Found, Left
+from tabcontam.asking import background_loop
+from tabcontam.asking.preparation_jobs import fill_cache, job_of, table_from
+from tabcontam.asking.query_plan import Options
+from tabcontam.asking.remote_preparation import prepare_remotely
+from tabcontam.asking.work_division import FindingRegistry, PreparationQueue
+from tabcontam.baseline.cached_findings import folder_of, is_shipped, share_findings
 from tabcontam.evidence.base import Family, Test
-from tabcontam.guesser.kept import folder_of, is_shipped, shared
-from tabcontam.processes import begun, processors, send, starting
-from tabcontam.subjects.ray.machines import Machines
+from tabcontam.models.ray.machines import ClusterMachines
+from tabcontam.processes import code_to_run, processors, send, start_process
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 SMALL = 100  # rows of a single new table up to which a process would start too late to help
 
-START = starting("tabcontam.asking.preparing")
+START = code_to_run("tabcontam.asking.preparing")
 BEGIN, END, DONE = "begin", "end", "done"  # how a process's lines begin: asks to begin, has ended, all is done
 
 
 @contextmanager
-def prepared_meanwhile(
+def prepare_in_background(
     tables: Sequence[Table],
     serializer: Serializer,
     tests: Sequence[Test],
     options: Options,
     check: Callable[[], None] = lambda: None,
-    machines: Machines | None = None,
+    machines: ClusterMachines | None = None,
 ) -> Iterator[Callable[[Test, Table], None]]:
     """Have other processors prepare the new ones of these tables, the last test of the last table first.
 
@@ -50,7 +50,7 @@ def prepared_meanwhile(
     there are some, prepare whole tables.
     """
     new, own = _new(tables, tests), fitted(tests)
-    left, found = Left(new, own), Found(check)
+    left, found = PreparationQueue(new, own), FindingRegistry(check)
     workers = min(-(-len(left) // 3), processors() - 1) if _long(new) and sys.executable else 0
     processes: list[subprocess.Popen[bytes]] = []
 
@@ -70,12 +70,14 @@ def prepared_meanwhile(
     with ExitStack() as stack:
         try:
             if machines and _long(new):
-                visit = visited(machines, left, found, lambda table: job_of(table, serializer, own, options.seed))
-                done, task = stack.enter_context(beside.begun(visit))
+                visit = prepare_remotely(
+                    machines, left, found, lambda table: job_of(table, serializer, own, options.seed)
+                )
+                done, task = stack.enter_context(background_loop.run_in_background(visit))
                 working.append(done)
                 stack.callback(_cancel, task)
             working += [pool.submit(work) for _ in range(workers)]
-            with shared(found):
+            with share_findings(found):
                 yield left.write
         finally:  # also if the user pressed Ctrl-C
             left.clear()
@@ -87,7 +89,7 @@ def prepared_meanwhile(
         worker.result()
 
 
-class _Asking:
+class _FindingClient:
     """A process's side: it asks the run before it makes a finding."""
 
     backwards = True
@@ -111,7 +113,7 @@ def _cancel(task: "asyncio.Task[None]") -> None:
         task.get_loop().call_soon_threadsafe(task.cancel)
 
 
-def _served(process: "subprocess.Popen[bytes]", found: Found) -> bool:
+def _served(process: "subprocess.Popen[bytes]", found: FindingRegistry) -> bool:
     """Answer a process until it is done with its job; return False if it died before."""
     try:
         for line in process.stdout or ():
@@ -128,7 +130,7 @@ def _served(process: "subprocess.Popen[bytes]", found: Found) -> bool:
 
 
 def _process() -> "subprocess.Popen[bytes]":
-    return begun(START)
+    return start_process(START)
 
 
 def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
@@ -167,7 +169,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the run, which ends this process
     gc.disable()  # as the run itself does while it prepares
     table: Table | None = None
-    with shared(_Asking()):
+    with share_findings(_FindingClient()):
         while line := sys.stdin.buffer.readline():
             job = json.loads(line)
             if "table" in job:
@@ -175,5 +177,5 @@ def main() -> None:
                 if folder := folder_of(table):
                     folder.mkdir(parents=True, exist_ok=True)  # also if nothing is cached for it: it is prepared once
             if table is not None:
-                write_for_keeps(job, table)
+                fill_cache(job, table)
             _tell(DONE)

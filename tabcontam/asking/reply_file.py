@@ -27,7 +27,7 @@ def make_private(path: Path) -> None:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def lock_store_folder(folder: Path) -> Iterator[None]:
     """Lock a folder against other runs. Raises OSError if they hold it for too long."""
     try:
         import fcntl

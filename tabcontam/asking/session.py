@@ -8,30 +8,30 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from tabcontam.asking.account import Account
-from tabcontam.asking.again import Again
 from tabcontam.asking.asker import Asker, StoppedError
+from tabcontam.asking.batch_asker import BatchAsker, check_none_open, in_words
 from tabcontam.asking.batch_notes import BatchNotes
-from tabcontam.asking.batches import InBatches, check_none_open, in_words
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.limiter import Limiters
-from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable
-from tabcontam.asking.progress import Progress
-from tabcontam.asking.replies import Store, asked_as, key, same_text
-from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
-from tabcontam.asking.turns import Job, Slot, Turns, turns_of
+from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, check_reachable
+from tabcontam.asking.repeat_policy import RepeatPolicy
+from tabcontam.asking.reply_store import Store, key, same_text, shared_query_key
+from tabcontam.asking.run_progress import Progress
+from tabcontam.asking.table_turns import Job, Slot, TableTurns, turns_of
+from tabcontam.asking.trial_file import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Answer, Query, Reply, Trial
-from tabcontam.evidence.structured import PROBE, PROBE_TOKENS, is_held
+from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_held
 from tabcontam.groups import grouped
-from tabcontam.reading.words import Dictionary
-from tabcontam.subjects.base import Model, unserved
-from tabcontam.subjects.batches import Batches
-from tabcontam.subjects.form import Form
-from tabcontam.subjects.prices import FREE, Price
+from tabcontam.models.base import Model, unserved
+from tabcontam.models.batch_api import Batches
+from tabcontam.models.prices import FREE, Price
+from tabcontam.models.prompt_form import PromptForm
+from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.cells import CellName
-from tabcontam.verdicts.judge import read_trial, surely_found, whole
+from tabcontam.verdicts.result_building import complete_reply, read_trial, surely_found
+from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import PAPER
 
 
@@ -47,22 +47,22 @@ class Session(Account):
     store: Store = field(default_factory=Store)
     prices: Mapping[str, Price] = field(default_factory=dict)
     stopping: bool = False
-    trials: dict[CellName, dict[str, Trial]] = field(default_factory=dict)
-    found_by: dict[str, CellName] = field(default_factory=dict)
+    trials: dict[ResultKey, dict[str, Trial]] = field(default_factory=dict)
+    found_by: dict[str, ResultKey] = field(default_factory=dict)
     unreachable: dict[str, str] = field(default_factory=dict)
-    skips: dict[CellName, str] = field(default_factory=dict)
+    skips: dict[ResultKey, str] = field(default_factory=dict)
     askers: dict[str, Asker] = field(default_factory=dict)
-    seconds: dict[CellName, float] = field(default_factory=dict)
-    batched: list[InBatches] = field(default_factory=list)
+    seconds: dict[ResultKey, float] = field(default_factory=dict)
+    batched: list[BatchAsker] = field(default_factory=list)
     limiters: Limiters = field(default_factory=Limiters)
     _pending: dict[str, dict[str, list[Slot]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
-    _recalled: dict[tuple[CellName, str], Slot] = field(default_factory=dict)
+    _recalled: dict[tuple[ResultKey, str], Slot] = field(default_factory=dict)
     _copies: dict[tuple[str, str, str], Sequence[float | None]] = field(default_factory=dict)
     _own: dict[int, list[PlannedCell]] = field(default_factory=dict)  # the cells of each subject, by its id
 
     def __post_init__(self) -> None:
-        self._again = Again(self.options)
+        self._again = RepeatPolicy(self.options)
         self.budget = Budget(self.options.most_requests, self.options.most_dollars)
         self.references = [subject.model.spec for subject in self._subjects() if subject.reference]
         self._referring = bool(self.references)
@@ -87,14 +87,14 @@ class Session(Account):
         The others are asked in chat form. Without `asks`, a server with nothing stored counts as one that does.
         """
         if self.options.structured:
-            chatting = [subject.model for subject in self._reached() if subject.model.form is Form.CHAT]
+            chatting = [subject.model for subject in self._reached() if subject.model.form is PromptForm.CHAT]
             await asyncio.gather(*(self._hold(model, asks) for model in chatting))
 
     async def _hold(self, model: Model, asks: bool) -> None:
         self._settle(model)
         model.held = True
         query = Query("form", lambda: PROBE, PROBE.values, (None,), PROBE_TOKENS)
-        same = asked_as(model, query)
+        same = shared_query_key(model, query)
         found = list(self.store.get([same] if same and " " not in same else []).values())
         if asks and not found:
             with contextlib.suppress(StoppedError):  # the next query shows why
@@ -137,7 +137,7 @@ class Session(Account):
                 keep = self._file if self._again.stands(trial) else self._again.note
                 keep(cell, trial)
 
-    def _reword(self, subject: Subject) -> list[PlannedCell]:
+    def _reword(self, subject: RunSource) -> list[PlannedCell]:
         """Return the cells asked in words from now on, since this LLM turned out to give no log-probabilities."""
         lacking = [cell for cell in self._cells_of(subject) if cell.lacks]
         changed = {id(cell): cell.otherwise for cell in lacking if cell.otherwise is not None}
@@ -203,35 +203,35 @@ class Session(Account):
             found.append(estimate(model, price, len(places), answered, left, missing, self.options.batch))
         return found
 
-    def _subjects(self) -> list[Subject]:
+    def _subjects(self) -> list[RunSource]:
         return list({id(cell.subject): cell.subject for cell in self.cells}.values())
 
-    def _reached(self) -> list[Subject]:
+    def _reached(self) -> list[RunSource]:
         return [subject for subject in self._subjects() if subject.model.spec not in self.unreachable]
 
-    def _places(self, subject: Subject) -> list[Slot]:
+    def _places(self, subject: RunSource) -> list[Slot]:
         return [(cell, query) for cell in self._cells_of(subject) for query in cell.queries]
 
-    def _cells_of(self, subject: Subject) -> Sequence[PlannedCell]:
+    def _cells_of(self, subject: RunSource) -> Sequence[PlannedCell]:
         """Return the cells of one LLM, found by one look at all of them: a large run has millions."""
         if not self._own:
             self._own |= grouped(self.cells, lambda cell: id(cell.subject))
         return self._own.get(id(subject), ())
 
-    def _recall_stored(self, subject: Subject) -> None:
+    def _recall_stored(self, subject: RunSource) -> None:
         """Look up the whole of an LLM's plan at once, and keep what is left to ask, identical queries together."""
         model = subject.model
         self._settle(model)
         pending: dict[str, list[Slot]] = {}
         for number, (cell, query) in enumerate(self._places(subject)):
             if not self._answered(cell, query) and self._again.allows(cell, query):
-                same = asked_as(model, query) or same_text(model, cell.table, query) or str(number)
+                same = shared_query_key(model, query) or same_text(model, cell.table, query) or str(number)
                 pending.setdefault(same, []).append((cell, query))
         # A prompt to a model whose form is still to be found out has several keys, and no stored reply.
         stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
         for found, reply in stored.items():
             trials = [
-                (cell, self._read(cell, whole(cell.test, Trial(query, reply, cached=True), cell.serializer)))
+                (cell, self._read(cell, complete_reply(cell.test, Trial(query, reply, cached=True), cell.serializer)))
                 for cell, query in pending[found]
             ]
             if all(self._again.stands(trial) for _, trial in trials):
@@ -258,11 +258,11 @@ class Session(Account):
         for turns in self._turns.values() if self._again.unreadable else ():
             turns.take(self._taken)
 
-    async def _ask_whole(self, subject: Subject) -> None:
+    async def _ask_whole(self, subject: RunSource) -> None:
         await self._ask_one(subject)
         await subject.model.rest()
 
-    async def _ask_one(self, subject: Subject) -> None:
+    async def _ask_one(self, subject: RunSource) -> None:
         """Ask one LLM everything, as many queries at a time as its limiter has slots.
 
         First come the queries that are asked in any case, in the order of the plan; then every table that is asked in
@@ -280,7 +280,7 @@ class Session(Account):
         if cells := self._reword(subject):
             await self._ask_reworded(subject, cells)
 
-    async def _ask_reworded(self, subject: Subject, cells: Sequence[PlannedCell]) -> None:
+    async def _ask_reworded(self, subject: RunSource, cells: Sequence[PlannedCell]) -> None:
         """Ask in words the queries for log-probabilities, since the first of these was in vain."""
         self.progress.more(subject.model.spec, sum(len(cell.queries) for cell in cells))
         self._recall_held(cells)
@@ -292,15 +292,15 @@ class Session(Account):
         self.progress.known(subject.model.spec, known)
         await self._ask_all(subject, lambda cell: any(cell is own for own in cells))
 
-    async def _ask_in_batches(self, subject: Subject, batches: Batches) -> None:
+    async def _ask_in_batches(self, subject: RunSource, batches: Batches) -> None:
         """Ask all prompts of one LLM in batches, and its other queries one by one."""
         asker, notes = self.askers[subject.model.spec], BatchNotes(self.journal.path.parent)
         ask_now, take = partial(self._ask_now, asker), partial(self._take, asker)
-        self.batched.append(own := InBatches(subject.model, batches, asker, notes, self.journal, ask_now, take))
+        self.batched.append(own := BatchAsker(subject.model, batches, asker, notes, self.journal, ask_now, take))
         await own.ask([job async for job in self._jobs(subject, in_words)])
         await self._ask_all(subject, lambda cell: not in_words(cell))
 
-    async def _ask_all(self, subject: Subject, wanted: Callable[[PlannedCell], bool]) -> None:
+    async def _ask_all(self, subject: RunSource, wanted: Callable[[PlannedCell], bool]) -> None:
         asker = self.askers[subject.model.spec]
         async with asyncio.TaskGroup() as under_way:
             async for job in self._jobs(subject, wanted):
@@ -309,7 +309,7 @@ class Session(Account):
                 if asker.stopped:
                     return
 
-    async def _jobs(self, subject: Subject, wanted: Callable[[PlannedCell], bool]) -> AsyncIterator[Job]:
+    async def _jobs(self, subject: RunSource, wanted: Callable[[PlannedCell], bool]) -> AsyncIterator[Job]:
         """Yield the unanswered queries of one LLM's wanted cells, in order; prepare it for each table once due."""
         model, table = subject.model, None
         for places in self._pending[subject.model.spec].values():
@@ -321,7 +321,7 @@ class Session(Account):
             if left:
                 yield Job(model, left)
 
-    async def _ask_in_turns(self, subject: Subject, turns: Turns) -> None:
+    async def _ask_in_turns(self, subject: RunSource, turns: TableTurns) -> None:
         """Ask the queries about a table in turns; those needed whatever the others' answers are go together."""
         asker, first = self.askers[subject.model.spec], turns.cells[0]
         model, known = subject.model, turns.take(self._taken)
@@ -353,7 +353,7 @@ class Session(Account):
             if decided.found and self.options.stop_at_first:
                 self.found_by.setdefault(asker.llm, first.name)
 
-    async def _prepared(self, subject: Subject, table: Table) -> Model:
+    async def _prepared(self, subject: RunSource, table: Table) -> Model:
         """Return the model that answers for a table. If none can be made, its cells are skipped and it is not asked."""
         own = [cell for cell in self._cells_of(subject) if cell.table is table]
         queries = [query for cell in own for query in cell.queries]
@@ -393,7 +393,7 @@ class Session(Account):
         self._put(job.model, job.places[0][1], asker.llm, reply)
         self.seconds[cell.name] = self.seconds.get(cell.name, 0.0) + (reply.seconds or 0.0)
         for cell, query in job.places:
-            trial = self._read(cell, whole(cell.test, Trial(query, reply), cell.serializer))
+            trial = self._read(cell, complete_reply(cell.test, Trial(query, reply), cell.serializer))
             self._file(cell, trial)
             self._record(cell, trial)
             self.progress.answered(asker.llm, trial.reply)

@@ -7,7 +7,7 @@ from statistics import median
 from tabcontam.evidence.base import Family, Verdict
 from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import spearman
-from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.statistics.exact_statistics import clopper_pearson
 
 TABLE = "table"  # the name of the joint verdict of a table's row tests
 HALF, NEARLY_ALL = 0.5, 0.95  # the shares that a smallest exposure is stated for

@@ -3,11 +3,12 @@
 import argparse
 from collections.abc import Sequence
 
-from tabcontam.cli.chronology import add_chronology
-from tabcontam.cli.evaluate import add_evaluate
+from tabcontam.cli.chronology_command import add_chronology
+from tabcontam.cli.command_parser import CommandParser
+from tabcontam.cli.evaluate_command import add_evaluate
 from tabcontam.cli.expose_arguments import add_expose
-from tabcontam.cli.fresh import add_fresh
-from tabcontam.cli.helps import (
+from tabcontam.cli.fresh_command import add_fresh
+from tabcontam.cli.help_texts import (
     COMPLETION_EXAMPLES,
     DATASET,
     DATASET_HELP,
@@ -19,13 +20,12 @@ from tabcontam.cli.helps import (
     PROMPTS_HELP,
     SERIALIZER_HELP,
 )
-from tabcontam.cli.indexing import add_index
-from tabcontam.cli.judging import add_judge
-from tabcontam.cli.ladder import add_ladder
-from tabcontam.cli.parsing import Parser
-from tabcontam.cli.planting import add_plant
+from tabcontam.cli.index_command import add_index
+from tabcontam.cli.judge_command import add_judge
+from tabcontam.cli.ladder_command import add_ladder
+from tabcontam.cli.option_values import folder, level, path, positive
+from tabcontam.cli.plant_command import add_plant
 from tabcontam.cli.run_arguments import add_files, add_gate, add_no_defaults, add_open, add_output, add_run
-from tabcontam.cli.values import folder, level, path, positive
 from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, RULES
 from tabcontam.version import __version__
 
@@ -36,14 +36,14 @@ LISTED = ("datasets", "llms", "tests", "serializers", "prompts")
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    main_parser = Parser(
+    main_parser = CommandParser(
         prog="tabcontam",
         description="How much of a table has an LLM already seen?",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     main_parser.add_argument("--version", action="version", version=f"tabcontam {__version__}")
-    commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
     add_run(commands.add_parser("run", help="test LLMs on tables"))
     _add_list(commands.add_parser("list", help="what there is to name"))
     _add_replay(commands.add_parser("replay", help="judge recorded answers, no model asked"))
@@ -85,7 +85,7 @@ def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, argparse.Argu
     return dict(chosen.choices)
 
 
-def typed(arguments: Sequence[str] | None) -> set[str]:
+def typed_options(arguments: Sequence[str] | None) -> set[str]:
     """Return the names, in the namespace, of the options and words in a valid command line."""
     anew = parser()
     for command in commands_of(anew).values():

@@ -13,21 +13,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from tabcontam.cli.arguments import commands_of, parser, typed
-from tabcontam.cli.chronology import chronology
-from tabcontam.cli.completion import complete, completion
+from tabcontam.cli.arguments import commands_of, parser, typed_options
+from tabcontam.cli.chronology_command import chronology
 from tabcontam.cli.console import console_of
-from tabcontam.cli.doctor import doctor
-from tabcontam.cli.evaluate import evaluate
-from tabcontam.cli.expose import expose
-from tabcontam.cli.fresh import fresh
-from tabcontam.cli.indexing import index
-from tabcontam.cli.judging import judge
-from tabcontam.cli.ladder import ladder
-from tabcontam.cli.planting import plant
-from tabcontam.cli.printing import print_json, read_no_more
+from tabcontam.cli.doctor_command import doctor
+from tabcontam.cli.evaluate_command import evaluate
+from tabcontam.cli.expose_command import expose
+from tabcontam.cli.fresh_command import fresh
+from tabcontam.cli.index_command import index
+from tabcontam.cli.judge_command import judge
+from tabcontam.cli.ladder_command import ladder
+from tabcontam.cli.plant_command import plant
+from tabcontam.cli.printing import discard_output, print_json
 from tabcontam.cli.report_commands import replay, report, rescore
 from tabcontam.cli.run_commands import gate, run
+from tabcontam.cli.shell_completion import complete, completion
 from tabcontam.errors import Exit, UsageError
 from tabcontam.version import __version__
 
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("tabcontam: interrupted; the same command with the same --out continues", file=sys.stderr)
         return Exit.INTERRUPTED
     except BrokenPipeError:
-        read_no_more()
+        discard_output()
         return Exit.DONE
     except Exception:
         import traceback
@@ -100,20 +100,20 @@ def _set_defaults(
     """Set and print a project's defaults from pyproject.toml before anything is asked; a run's report has them, too."""
     if not hasattr(options, "no_defaults"):
         return
-    from tabcontam.cli.defaults import set_defaults
+    from tabcontam.cli.project_defaults import set_defaults
 
-    options.defaults = set_defaults(options, commands_of(command_line), lambda: typed(arguments))
+    options.defaults = set_defaults(options, commands_of(command_line), lambda: typed_options(arguments))
     if options.defaults:
         print(options.defaults, file=sys.stderr)
 
 
 def _power(options: argparse.Namespace) -> int:
-    from tabcontam.calibration.power import Study, measure
+    from tabcontam.calibration.power_study import Study, measure
     from tabcontam.cli.printing import command_line
     from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
     from tabcontam.report.power_text import print_power
-    from tabcontam.report.progress import progress
-    from tabcontam.runs.exposed import found_in, with_models
+    from tabcontam.report.progress_display import progress
+    from tabcontam.runs.exposed_models import found_in, with_models
     from tabcontam.runs.run import DATASETS
     from tabcontam.tables.readers.base import text_format
     from tabcontam.tables.serializers import DEFAULT
@@ -152,7 +152,7 @@ def _power(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> None:
-    from tabcontam.cli.listing import LISTED, as_text, matching
+    from tabcontam.cli.list_command import LISTED, as_text, matching
 
     items = matching(options.what, LISTED[options.what](), options.patterns)
     if options.json:
@@ -164,7 +164,7 @@ def _list(options: argparse.Namespace) -> None:
 def _cache(options: argparse.Namespace) -> None:
     from contextlib import closing
 
-    from tabcontam.asking.replies import Store
+    from tabcontam.asking.reply_store import Store
     from tabcontam.report.cache_text import cache_text
 
     with closing(Store.open()) as store:

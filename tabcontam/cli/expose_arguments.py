@@ -2,9 +2,9 @@
 
 import argparse
 
-from tabcontam.cli.helps import DATASET, DATASET_HELP
+from tabcontam.cli.help_texts import DATASET, DATASET_HELP
+from tabcontam.cli.option_values import copies, folder, path, rate
 from tabcontam.cli.run_arguments import add_reading
-from tabcontam.cli.values import copies, folder, path, rate
 
 ARMS = ("rows", "tables")
 ORDERS = ("kept", "shuffled")

@@ -11,7 +11,7 @@ from tabcontam.cli.console import console_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tabcontam.report.trials import Trial
+    from tabcontam.report.trials_by_result import Trial
     from tabcontam.verdicts.results import RunResults
 
 
@@ -21,7 +21,7 @@ def print_results(
     """Print a report. Without `trials` they are read from its folder."""
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
-    from tabcontam.runs.shown import shown_lines
+    from tabcontam.runs.shown_trials import shown_lines
     from tabcontam.verdicts.document import as_json
 
     if options.json:
@@ -53,6 +53,6 @@ def command_line() -> str:
     return shlex.join(["python", "-m", "tabcontam", *sys.argv[1:]])
 
 
-def read_no_more() -> None:
+def discard_output() -> None:
     """Discard further output after `| head` closed the pipe, which is no error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

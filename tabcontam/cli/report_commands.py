@@ -5,8 +5,8 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
-from tabcontam.cli.last import last_run
-from tabcontam.cli.opening import open_page
+from tabcontam.cli.newest_run import last_run
+from tabcontam.cli.page_opening import open_page
 from tabcontam.cli.printing import command_line, print_results
 from tabcontam.errors import UsageError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rescore(options: argparse.Namespace) -> None:
-    from tabcontam.report.progress import progress
+    from tabcontam.report.progress_display import progress
     from tabcontam.runs.rescoring import rescore
 
     with progress(bool(options.quiet)).doing("judging the answers again"):
@@ -27,9 +27,9 @@ def report(options: argparse.Namespace) -> None:
     from datetime import datetime
 
     from tabcontam.report.github import summarize
-    from tabcontam.report.progress import progress
-    from tabcontam.runs.agreeing import check_agrees
+    from tabcontam.report.progress_display import progress
     from tabcontam.runs.folder import load_all, merged, new_folder
+    from tabcontam.runs.trials_agreement import check_agrees
     from tabcontam.verdicts.document import read_results
 
     if not options.runs:
@@ -51,9 +51,9 @@ def report(options: argparse.Namespace) -> None:
     if options.format:
         results = load_all(options.runs, options.family_over, options.incomplete)
         if redacting:
-            from tabcontam.report.redaction import redacted
+            from tabcontam.report.redaction import redact_results
 
-            results, _ = redacted(results, options.redact_all)
+            results, _ = redact_results(results, options.redact_all)
         _write_format(options, results)
         return
     if options.methods or options.width:
@@ -62,7 +62,7 @@ def report(options: argparse.Namespace) -> None:
     out = options.out or new_folder(datetime.now())
     writing = progress(bool(options.quiet)).doing("reading the answers and writing the report")
     if redacting:
-        from tabcontam.runs.redacted import KEY, redact
+        from tabcontam.runs.redacted_folder import KEY, redact
 
         with writing:
             results = redact(options.runs, out, options.redact_all, options.family_over, options.incomplete)
@@ -81,9 +81,9 @@ def report(options: argparse.Namespace) -> None:
 def _write_excluded(options: argparse.Namespace) -> None:
     """Write the rows that were recalled in these runs to a file that is replaced as a whole. Raises `UsageError`."""
     from tabcontam.paths import replace_file
-    from tabcontam.report.recalled_rows import merged, render_excluded, told
+    from tabcontam.report.recalled_rows import find_recalled_rows, merge_recall, render_excluded
     from tabcontam.runs.folder import load_whole
-    from tabcontam.runs.shown import shown_lines
+    from tabcontam.runs.shown_trials import shown_lines
 
     words = ("format", "redact", "redact_all", "methods", "width", "out", "open", "json", "incomplete")
     if given := [word for word in words if getattr(options, word)]:
@@ -92,7 +92,7 @@ def _write_excluded(options: argparse.Namespace) -> None:
     if file.exists() and not file.is_file():
         raise UsageError(f"--exclude-recalled: {options.exclude_recalled} is no file; it is the file to write")
     runs = [(folder, load_whole(folder)) for folder in options.runs]
-    found = merged(told(view, shown_lines(folder, view.cells)) for folder, view in runs)
+    found = merge_recall(find_recalled_rows(view, shown_lines(folder, view.cells)) for folder, view in runs)
     if not found:
         names = ", ".join(map(str, options.runs))
         raise UsageError(f"no row test was asked in {names}; type run -m rows with the same LLMs and tables first")
@@ -134,15 +134,15 @@ def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
 
 
 def replay(options: argparse.Namespace) -> None:
-    from tabcontam.reading.words import english
-    from tabcontam.replay.kinds import judged
-    from tabcontam.replay.likeness import judges
+    from tabcontam.reading.word_decision import english
+    from tabcontam.replay.record_kinds import judge_files
+    from tabcontam.replay.recorded_judgements import judges
     from tabcontam.report.replay_text import render_replay
     from tabcontam.runs.folder import record_replay, replay_results
     from tabcontam.verdicts.document import as_json
 
     dictionary = english()
-    found = judged(options.records, options.rules, dictionary, options.differences)
+    found = judge_files(options.records, options.rules, dictionary, options.differences)
     differences = found.differences if options.differences else None
     results = replay_results(
         found.cells,

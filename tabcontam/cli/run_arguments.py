@@ -3,7 +3,8 @@
 import argparse
 from collections.abc import Sequence
 
-from tabcontam.cli.helps import (
+from tabcontam.cli.command_parser import CommandParser
+from tabcontam.cli.help_texts import (
     BASELINE_HELP,
     BATCH_HELP,
     CONTROL_HELP,
@@ -42,10 +43,9 @@ from tabcontam.cli.helps import (
     UNTIL_DECIDED_HELP,
     WITHHELD_HELP,
 )
-from tabcontam.cli.parsing import Parser
-from tabcontam.cli.values import dollars, folder, level, path, positive, queries, shard, summary, temperature
-from tabcontam.subjects.form import FORMS as FORMS
-from tabcontam.subjects.form import HELD as HELD
+from tabcontam.cli.option_values import dollars, folder, level, path, positive, queries, shard, summary, temperature
+from tabcontam.models.prompt_form import FORMS as FORMS
+from tabcontam.models.prompt_form import HELD as HELD
 from tabcontam.verdicts.rules import ALPHA, FAILURES, FAMILY_OVER, MIN_POWER, RULES
 
 BATCH_SIZE = 16
@@ -97,9 +97,9 @@ def add_gate(command: argparse.ArgumentParser) -> None:
     _add_asking(command)
 
 
-def asked(options: argparse.Namespace) -> list[str]:
+def typed_asking_options(options: argparse.Namespace) -> list[str]:
     """Return the given options of `gate` that set how to ask: all but those for the LLM and the dataset."""
-    group = Parser(add_help=False)
+    group = CommandParser(add_help=False)
     _add_asking(group)
     chosen = [action for action in group._actions if action.dest not in ("llm", "dataset")]
     given = [each.option_strings[0] for each in chosen if getattr(options, each.dest) != each.default]
@@ -109,7 +109,8 @@ def asked(options: argparse.Namespace) -> list[str]:
 def _add_asking(run: argparse.ArgumentParser) -> None:
     """Add the arguments of a run that `run` and `gate` share, in the words of `tabcontam.run`.
 
-    No option has a default except None, empty or the meaning of its absence, so that `asked` finds the typed ones.
+    No option has a default except None, empty or the meaning of its absence, so that `typed_asking_options` finds the
+    typed ones.
     """
     what = run.add_argument_group("what is tested")
     what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=LLM_HELP)

@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
-from tabcontam.cli.last import last_run
-from tabcontam.cli.opening import open_page
-from tabcontam.cli.printing import command_line, print_json, print_results, read_no_more
-from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, asked
+from tabcontam.cli.newest_run import last_run
+from tabcontam.cli.page_opening import open_page
+from tabcontam.cli.printing import command_line, discard_output, print_json, print_results
+from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, typed_asking_options
 from tabcontam.errors import Exit, UsageError
-from tabcontam.garbage import none_looked_for
+from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, MIN_POWER, RULES
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tabcontam.asking.progress import Progress
+    from tabcontam.asking.run_progress import Progress
     from tabcontam.runs.run import Outcome, Run, RunOrder
-    from tabcontam.verdicts.baseline import Baseline
+    from tabcontam.verdicts.earlier_run import EarlierRun
     from tabcontam.verdicts.results import RunResults
 
 
@@ -40,8 +40,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         print_results(results, outcome.folder, options, outcome.trials)
     except BrokenPipeError:  # which must not become exit code 0
-        read_no_more()
-    done = ended(outcome)
+        discard_output()
+    done = print_end(outcome)
     if options.open:
         open_page(outcome.folder / "index.html")
     if done is not Exit.DONE or not options.gate:
@@ -55,10 +55,10 @@ def gate(options: argparse.Namespace) -> int:
         options.folder = last
     if options.folder is not None:
         from tabcontam.report.github import summarize
-        from tabcontam.runs.agreeing import check_agrees
         from tabcontam.runs.folder import load
+        from tabcontam.runs.trials_agreement import check_agrees
 
-        if given := asked(options):
+        if given := typed_asking_options(options):
             raise UsageError(f"{', '.join(given)}: a past run is not asked again; leave RUN_DIR out to make a new one")
         past, baseline = load(options.folder), _baseline(options, options.folder)
         if not_compared := check_agrees(options.folder, past):
@@ -72,17 +72,17 @@ def gate(options: argparse.Namespace) -> int:
     baseline = _baseline(options, options.out)
     outcome = _executed(options)
     print(f"report: {outcome.folder / 'index.html'}", file=sys.stderr)
-    done = ended(outcome)
+    done = print_end(outcome)
     return done if done is not Exit.DONE else _judged(options, outcome.results, baseline)
 
 
-def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
+def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
     """Return the run to make, in the words of `tabcontam.run`; None is the default, `command` is what was typed."""
-    from tabcontam.asking.plan import Options
+    from tabcontam.asking.query_plan import Options
+    from tabcontam.models.ray.cluster import check_engine
     from tabcontam.runs.run import RunOrder
-    from tabcontam.subjects.ray.cluster import check_engine
+    from tabcontam.tables.dataset_splits import SplitChoice
     from tabcontam.tables.readers.base import text_format
-    from tabcontam.tables.splits import Splits
 
     return RunOrder(
         llms=tuple(words["llm"]),
@@ -117,7 +117,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         target=words["target"],
         name=words["name"],
         text=text_format(words["delimiter"], words["encoding"], words["header"], words["header_line"]),
-        splits=Splits(tuple(words["split"]), words["split_column"]),
+        splits=SplitChoice(tuple(words["split"]), words["split_column"]),
         known=tuple(words["known"]),
         keys=tuple(words["key"]),
         withheld=tuple(words["withheld"]),
@@ -157,13 +157,13 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
     """Return the planned run and its progress display, which starts before heavy imports."""
     if options.last_failed and options.out is None:
         options.out = last_run("asked again is what has no readable answer: the run")
-    from tabcontam.report.progress import progress
+    from tabcontam.report.progress_display import progress
 
     shown = progress(quiet=getattr(options, "quiet", 0) > 0)
     with shown.doing(f"tabcontam {__version__}: loading"):
         from tabcontam.runs.run import prepare
-    with none_looked_for():  # a plan's cells and queries are all in use to the end
-        run = prepare(order_of(vars(options), command_line()), shown, asks=not options.dry_run)
+    with disable_garbage_collector():  # a plan's cells and queries are all in use to the end
+        run = prepare(run_order(vars(options), command_line()), shown, asks=not options.dry_run)
         for line in run.notices:
             print(line, file=sys.stderr)
         _check_llms_of_file(run, getattr(options, "llms_of_file", ()))
@@ -193,7 +193,7 @@ def _executed(options: argparse.Namespace) -> "Outcome":
     return outcome
 
 
-def ended(outcome: "Outcome") -> Exit:
+def print_end(outcome: "Outcome") -> Exit:
     """Print how a run ended; return its exit code. Raises `UsageError` if no LLM gave a single reply."""
     for line in outcome.going_on:
         print(line, file=sys.stderr)
@@ -205,29 +205,29 @@ def ended(outcome: "Outcome") -> Exit:
     return Exit.DONE
 
 
-def _baseline(options: argparse.Namespace, folder: "Path | None") -> "Baseline | None":
+def _baseline(options: argparse.Namespace, folder: "Path | None") -> "EarlierRun | None":
     """Return the run of --baseline, read before anything is asked. Raises `UsageError`, also if it is the same run."""
     if options.baseline is None:
         return None
     from tabcontam.runs.folder import load
-    from tabcontam.verdicts.baseline import Baseline
+    from tabcontam.verdicts.earlier_run import EarlierRun
 
     if folder is not None and folder.resolve() == options.baseline.resolve():
         raise UsageError(f"--baseline: {options.baseline} is the run itself; name the folder of an earlier one")
-    return Baseline(str(options.baseline), load(options.baseline))
+    return EarlierRun(str(options.baseline), load(options.baseline))
 
 
 def _judged(
     options: argparse.Namespace,
     results: "RunResults",
-    baseline: "Baseline | None",
+    baseline: "EarlierRun | None",
     llms: Sequence[str] = (),
     datasets: Sequence[str] = (),
     file: TextIO | None = None,
 ) -> int:
     """Print the decision of the gate; return its exit code."""
     from tabcontam.report.github import annotate
-    from tabcontam.verdicts.baseline import judge_new
+    from tabcontam.verdicts.earlier_run import judge_new
 
     judgement = judge_new(
         results,
@@ -248,16 +248,16 @@ def _judged(
                 print(f"{finding.conclusion}: {finding}")
         print(judgement, file=file or sys.stdout, flush=True)
     except BrokenPipeError:  # a script reads only the exit code
-        read_no_more()
+        discard_output()
     return judgement.exit_code
 
 
 def _print_plan(options: argparse.Namespace) -> None:
     run, shown = _prepared(options)
-    from tabcontam.report.plan import plan_document, plan_text
-    from tabcontam.runs.about import not_asked
-    from tabcontam.runs.judging import rows_leaving
+    from tabcontam.report.plan_text import plan_document, plan_text
     from tabcontam.runs.run import survey
+    from tabcontam.runs.run_description import not_asked
+    from tabcontam.runs.run_judge import rows_leaving
 
     estimates, leaving, left_out = survey(run, shown), rows_leaving(run), not_asked(run)
     if options.json:

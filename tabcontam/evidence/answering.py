@@ -6,7 +6,7 @@ from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
-from tabcontam.guesser.chance import Guess
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.tables.serializers import DEFAULT, Serializer, in_order_of_finding, load_serializers
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def of_twin(query: "Query") -> bool:
 
 
 @dataclass(frozen=True)
-class Answering:
+class AnswerKind:
     """The way in which a simulated answerer answers one kind of query, by how much it knows of the table.
 
     By default an answerer that knows the table gives everything that is expected, and any other gives nothing of it.
@@ -66,7 +66,7 @@ class Answering:
 
 
 @dataclass(frozen=True)
-class WordAnswers(Answering):
+class WordAnswers(AnswerKind):
     """A list of words: the names of features or the values of one. `usual_words` are given for any table."""
 
     usual_words: tuple[str, ...] = USUAL_FEATURES
@@ -89,7 +89,7 @@ class WordAnswers(Answering):
 
 
 @dataclass(frozen=True)
-class NameAnswers(Answering):
+class NameAnswers(AnswerKind):
     """The name of a dataset."""
 
     of_row: ClassVar[bool] = False
@@ -111,7 +111,7 @@ class NameAnswers(Answering):
 
 
 @dataclass(frozen=True)
-class ChoiceAnswers(Answering):
+class ChoiceAnswers(AnswerKind):
     """One of the possible answers that the query lists."""
 
     def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
@@ -132,7 +132,7 @@ class ChoiceAnswers(Answering):
 
 
 @dataclass(frozen=True)
-class CellAnswers(Answering):
+class CellAnswers(AnswerKind):
     """Cells of a row: several are written as a row, a single one is written bare."""
 
     def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
@@ -147,7 +147,9 @@ class CellAnswers(Answering):
         """Return a random value for each cell, drawn by the chance that it stands there."""
         return self._of_guesses(query, table, lambda guess: _drawn(guess.values, rng) if guess.values else None)
 
-    def _of_guesses(self, query: "Query", table: "Table", value_of: Callable[[Guess], str | None]) -> "Sequence[Cell]":
+    def _of_guesses(
+        self, query: "Query", table: "Table", value_of: Callable[[CellPrediction], str | None]
+    ) -> "Sequence[Cell]":
         """Return each cell's value by its guess, or the usual one if the baseline has none."""
         found = [value_of(query.chance[name]) if name in query.chance else None for name in query.asked]
         usual = self.usual(query, table)

@@ -13,31 +13,32 @@ from enum import StrEnum
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tabcontam.evidence.answering import Answering
-from tabcontam.evidence.compared import Compared, Judged
-from tabcontam.evidence.kinds import DECIDED as DECIDED
-from tabcontam.evidence.kinds import GENERATED as GENERATED
-from tabcontam.evidence.kinds import NEEDED as NEEDED
-from tabcontam.evidence.kinds import OF_A_PAPER as OF_A_PAPER
-from tabcontam.evidence.kinds import OF_ROWS as OF_ROWS
-from tabcontam.evidence.kinds import RANKS as RANKS
-from tabcontam.evidence.kinds import RECALLED as RECALLED
-from tabcontam.evidence.kinds import RONVAL as RONVAL
-from tabcontam.evidence.kinds import SHOWING_ROWS as SHOWING_ROWS
-from tabcontam.evidence.kinds import UNDECIDED as UNDECIDED
-from tabcontam.evidence.kinds import Family as Family
-from tabcontam.evidence.kinds import Given as Given
-from tabcontam.evidence.kinds import Kind as Kind
-from tabcontam.evidence.kinds import Measure as Measure
-from tabcontam.evidence.kinds import Verdict as Verdict
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.evidence.answering import AnswerKind
+from tabcontam.evidence.completion_pairs import CompletionJudgement, CompletionPair
+from tabcontam.evidence.evidence_kinds import DECIDED as DECIDED
+from tabcontam.evidence.evidence_kinds import GENERATED as GENERATED
+from tabcontam.evidence.evidence_kinds import NEEDED as NEEDED
+from tabcontam.evidence.evidence_kinds import OF_A_PAPER as OF_A_PAPER
+from tabcontam.evidence.evidence_kinds import OF_ROWS as OF_ROWS
+from tabcontam.evidence.evidence_kinds import RANKS as RANKS
+from tabcontam.evidence.evidence_kinds import RECALLED as RECALLED
+from tabcontam.evidence.evidence_kinds import RONVAL as RONVAL
+from tabcontam.evidence.evidence_kinds import SHOWING_ROWS as SHOWING_ROWS
+from tabcontam.evidence.evidence_kinds import UNDECIDED as UNDECIDED
+from tabcontam.evidence.evidence_kinds import EvidenceKind as EvidenceKind
+from tabcontam.evidence.evidence_kinds import Family as Family
+from tabcontam.evidence.evidence_kinds import Measure as Measure
+from tabcontam.evidence.evidence_kinds import RequiredInput as RequiredInput
+from tabcontam.evidence.evidence_kinds import Verdict as Verdict
 from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.questions import READ as READ
 from tabcontam.evidence.questions import Answer as Answer
-from tabcontam.evidence.questions import By as By
 from tabcontam.evidence.questions import Capability as Capability
 from tabcontam.evidence.questions import Endings as Endings
 from tabcontam.evidence.questions import Likelihoods as Likelihoods
 from tabcontam.evidence.questions import Lookup as Lookup
+from tabcontam.evidence.questions import LookupMode as LookupMode
 from tabcontam.evidence.questions import Match as Match
 from tabcontam.evidence.questions import Matches as Matches
 from tabcontam.evidence.questions import Message as Message
@@ -45,17 +46,16 @@ from tabcontam.evidence.questions import Passage as Passage
 from tabcontam.evidence.questions import Prompt as Prompt
 from tabcontam.evidence.questions import Question as Question
 from tabcontam.evidence.questions import Reply as Reply
+from tabcontam.evidence.questions import ReplyState as ReplyState
 from tabcontam.evidence.questions import Scores as Scores
-from tabcontam.evidence.questions import State as State
 from tabcontam.evidence.questions import Token as Token
 from tabcontam.evidence.questions import Usage as Usage
 from tabcontam.evidence.questions import as_read as as_read
-from tabcontam.guesser.chance import Guess
-from tabcontam.reading.reading import declines
+from tabcontam.reading.answer_text import declines
 from tabcontam.statistics.eprocess import Bets, Stake
 
 if TYPE_CHECKING:
-    from tabcontam.reading.words import Dictionary
+    from tabcontam.reading.word_decision import Dictionary
     from tabcontam.tables.serializers import Serializer
     from tabcontam.tables.table import Table
 
@@ -81,7 +81,7 @@ class Query:
     paper: bool = True  # whether it is one of the paper's own
     rows: tuple[int, ...] = ()  # the table's rows that stand in the prompt, whole or in part
     not_expected: tuple[str, ...] = ()  # names that must not count (Wine Quality if Wine is expected)
-    chance: Mapping[str, Guess] = field(default_factory=dict, compare=False)
+    chance: Mapping[str, CellPrediction] = field(default_factory=dict, compare=False)
     decoy_of: str = ""  # for a decoy, the id of the query that asks the same about the table
     row: int | None = None  # the table's row that is asked, from 0
     withheld: bool = field(default=False, compare=False)  # whether it shows a row that was never published
@@ -90,7 +90,7 @@ class Query:
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see the docstring
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)  # see the docstring
     kept: tuple[str, ...] = field(default=(), compare=False)  # of a twin, the features that equal the row's in all
-    answering: Answering = field(default=Answering(), compare=False, repr=False)  # for simulated answerers
+    answering: AnswerKind = field(default=AnswerKind(), compare=False, repr=False)  # for simulated answerers
 
     @property
     def question(self) -> Question:
@@ -106,14 +106,14 @@ class Query:
         return question
 
 
-class Unread(StrEnum):
+class UnreadReason(StrEnum):
     """The reason why nothing was read in a text that came."""
 
     DECLINED = "declined"
     NOT_UNDERSTOOD = "not understood"
 
     @classmethod
-    def of(cls, text: str) -> "Unread":
+    def of(cls, text: str) -> "UnreadReason":
         """Return the reason why nothing was read in this text, by the phrases that decline."""
         return cls.DECLINED if declines(text) else cls.NOT_UNDERSTOOD
 
@@ -127,7 +127,9 @@ class Reading:
     paper_hit: bool  # the published algorithm's decision on the text as it came
     readable: bool  # whether it was an answer at all; a text that declines is none
     right: tuple[str, ...] = ()  # the asked features whose cells are right, or the expected words that it holds
-    unread: Unread | None = None  # the reason why it is no answer, if the test knows it better than the phrases do
+    unread: UnreadReason | None = (
+        None  # the reason why it is no answer, if the test knows it better than the phrases do
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class Trial:
     reply: Answer
     reading: Reading | None = None
     cached: bool = False
-    judged: Judged | None = None  # a judge's word on it, if its test has answers compared
+    judged: CompletionJudgement | None = None  # a judge's word on it, if its test has answers compared
 
     @property
     def readable(self) -> bool:
@@ -146,11 +148,11 @@ class Trial:
         return self.reading is not None and self.reading.readable
 
     @property
-    def unread(self) -> Unread | None:
+    def unread(self) -> UnreadReason | None:
         """The reason why nothing was read in a text that came; None if it was read or its state is not `ok`."""
-        if self.readable or self.reply.state is not State.OK or not isinstance(self.reply, Reply):
+        if self.readable or self.reply.state is not ReplyState.OK or not isinstance(self.reply, Reply):
             return None
-        return (self.reading and self.reading.unread) or Unread.of(self.reply.text)
+        return (self.reading and self.reading.unread) or UnreadReason.of(self.reply.text)
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ class PublishedRule:
 
 
 @dataclass(frozen=True)
-class OnTwins:
+class TwinComparison:
     """The parts of memory's share of an accuracy: pairs of a row and its unseen twin, both answered.
 
     `deviation` is the standard deviation of what a pair adds to the share, which lies between -2 and 2. `if_wrong` is
@@ -211,7 +213,7 @@ class OnTwins:
 
 
 @dataclass(frozen=True)
-class BesideReference:
+class TwinLossDifference:
     """The loss of accuracy of an LLM on unseen twins less that of a reference, over pairs that both answered."""
 
     pairs: int
@@ -223,7 +225,7 @@ class BesideReference:
 
 
 @dataclass(frozen=True)
-class OfReference:
+class ReferenceTwinAccuracy:
     """One of several reference LLMs, with its accuracy on the compared rows and on their unseen twins."""
 
     llm: str
@@ -232,7 +234,7 @@ class OfReference:
 
 
 @dataclass(frozen=True)
-class AmongReferences:
+class ReferenceCurveExcess:
     """An LLM's accuracy on rows, compared with the accuracy that several reference LLMs predict from its twins.
 
     `apart` is the least and the greatest share if one of the references is left out. `outside` is true if the LLM's
@@ -240,7 +242,7 @@ class AmongReferences:
     """
 
     pairs: int
-    references: tuple[OfReference, ...]
+    references: tuple[ReferenceTwinAccuracy, ...]
     accuracy: float  # of the LLM on the rows that all of them answered
     twin_accuracy: float
     expected: float  # accuracy on the rows
@@ -276,7 +278,7 @@ class Evidence:
     # asked. Empty if facts from elsewhere cannot explain the right answers: then the finding needs no second column.
     without: Mapping[str, float] = field(default_factory=dict)
     bets: Bets = field(default_factory=dict)  # log-wealth of the bets on the answers, if they are bet on
-    twins: OnTwins | None = None  # the parts of memory's share, if the test measures it
+    twins: TwinComparison | None = None  # the parts of memory's share, if the test measures it
 
 
 class Test(ABC):
@@ -289,7 +291,7 @@ class Test(ABC):
     id: ClassVar[str]
     title: ClassVar[str]  # the words of the id by default
     family: ClassVar[Family]
-    kind: ClassVar[Kind]
+    kind: ClassVar[EvidenceKind]
     published: ClassVar[PublishedRule | None] = None
     measure: ClassVar[str] = ""  # the column of the ranking, or the figure, that its score goes into, if any
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
@@ -299,10 +301,10 @@ class Test(ABC):
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
     referred: ClassVar[bool] = False  # whether answers that a reference LLM gives, too, count for nothing: `conceded`
     set_beside: ClassVar[bool] = False  # whether a reference LLM is asked as well, for comparison
-    answering: ClassVar[Answering] = Answering()  # the kind of answer that it asks for
+    answering: ClassVar[AnswerKind] = AnswerKind()  # the kind of answer that it asks for
     on_request: ClassVar[bool] = False  # asked only if it is chosen or, if it scores text, an LLM here does
     beside_fresh: ClassVar[bool] = False  # whether it compares with rows that no model can have read, if there are any
-    only_with: ClassVar[Given] = Given.NOTHING  # the input without which it is not asked
+    only_with: ClassVar[RequiredInput] = RequiredInput.NOTHING  # the input without which it is not asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
     resampled: ClassVar[bool] = False  # whether all answers to a repeated query are weighed together
     draws_as: ClassVar[str] = ""  # the id of the test whose random draws it uses, so that both ask about the same rows
@@ -430,7 +432,7 @@ class Test(ABC):
         `level` is the largest p-value at which a result of this grid counts; the detectable share is stated for it.
         """
 
-    def compared(self, trials: Sequence[Trial]) -> Sequence[Compared]:
+    def compared(self, trials: Sequence[Trial]) -> Sequence[CompletionPair]:
         """Return the answers of a result that a judge compares with the true ones; by default none.
 
         A trial may be one that has not been asked yet: its answer is then an empty text.
@@ -467,14 +469,14 @@ class Test(ABC):
         """
         return query
 
-    def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> BesideReference | None:
+    def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
         """Return the comparison of a result's read trials with those of a reference LLM; only if it is `set_beside`.
 
         Return None if both answered nothing in common.
         """
         return None
 
-    def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> AmongReferences | None:
+    def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> ReferenceCurveExcess | None:
         """Return the comparison of the read trials with those of several reference LLMs, `others`, by name.
 
         Return None if there is nothing that all of those answered that answered anything, or if fewer than two did.
@@ -499,7 +501,7 @@ class Facts:
     """The test's name in words."""
     number: int | None
     """Its number in the paper's Table 1; null for tests that are not in it."""
-    kind: Kind
+    kind: EvidenceKind
     """The kind of thing that it measures."""
     family: Family
     """The tests that share its kind of evidence."""

@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt
-from tabcontam.reading.words import PIECES, PLAIN, pieces, stands_whole, without_note
-from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.known import not_known
-from tabcontam.tables.large.excerpt import READ_WHOLE
+from tabcontam.reading.word_decision import PIECES, PLAIN, pieces, stands_whole, without_note
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.large.table_excerpt import READ_WHOLE
 from tabcontam.tables.table import Cell, Table
 
 TRIES = 200
@@ -52,12 +52,12 @@ def _shown(text: str) -> frozenset[str]:
     return frozenset(map(str.casefold, PIECES.findall(text)))
 
 
-def hidden(words: Iterable[str], text: str) -> tuple[str, ...]:
+def select_hidden_words(words: Iterable[str], text: str) -> tuple[str, ...]:
     """Return the words that a text does not give away."""
     return tuple(word for word in words if not given_away(word, text))
 
 
-def drawn(draw: Callable[[], Item | None], reason: str, tries: int = TRIES) -> Item:
+def draw_until_valid(draw: Callable[[], Item | None], reason: str, tries: int = TRIES) -> Item:
     """Return the first item from `draw` that is not None. Raises `Skip` with the reason if all `tries` return None."""
     for _ in range(tries):
         if (item := draw()) is not None:

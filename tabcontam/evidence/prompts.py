@@ -23,8 +23,8 @@ from tabcontam.evidence.questions import Message, Prompt
 from tabcontam.paths import shipped
 from tabcontam.tables.toml_files import (
     SUFFIX,
-    checked,
-    named,
+    check_fields,
+    load_named,
     own_or_shipped,
     plain_name,
     read_toml,
@@ -39,7 +39,7 @@ STOP = ("\n",)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Template:
+class PromptTemplate:
     """The wording of one kind of query. `system` is the system text if it is not the set's."""
 
     question: str
@@ -48,7 +48,7 @@ class Template:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelledTemplate(Template):
+class LabelledTemplate(PromptTemplate):
     """The wording of rows that each have an answer; the last row is the asked one and ends before its answer."""
 
     row: str
@@ -63,7 +63,7 @@ class ChoiceTemplate(LabelledTemplate):
     more: str
 
 
-class Holds(NamedTuple):
+class PlaceholderRule(NamedTuple):
     """The placeholders that a text must have, those that it may have, and the one that it must end with, if any.
 
     `shown|prefix` demands one of the two.
@@ -74,36 +74,36 @@ class Holds(NamedTuple):
     end: str = ""
 
 
-TITLE = Holds("title")
+TITLE = PlaceholderRule("title")
 # For each template, the placeholders of its texts. If both texts have the same ones, they stand under "question".
-TEXTS: Mapping[str, Mapping[str, Holds]] = {
-    "feature_list_informed": {"question": Holds("title features")},
+TEXTS: Mapping[str, Mapping[str, PlaceholderRule]] = {
+    "feature_list_informed": {"question": PlaceholderRule("title features")},
     "feature_list_uninformed": {"question": TITLE},
-    "recognition_features": {"question": Holds("features")},
-    "recognition_examples": {"question": Holds("rows")},
-    "feature_values_informed": {"question": Holds("title feature rows", "count values")},
-    "feature_values_uninformed": {"question": Holds("title feature")},
+    "recognition_features": {"question": PlaceholderRule("features")},
+    "recognition_examples": {"question": PlaceholderRule("rows")},
+    "feature_values_informed": {"question": PlaceholderRule("title feature rows", "count values")},
+    "feature_values_uninformed": {"question": PlaceholderRule("title feature")},
     "incomplete_completion": {
-        "question": Holds("rows shown|prefix", "title asked count"),
-        "completion": Holds("rows prefix", "title asked count", end="prefix"),
+        "question": PlaceholderRule("rows shown|prefix", "title asked count"),
+        "completion": PlaceholderRule("rows prefix", "title asked count", end="prefix"),
     },
-    "full_completion": {"question": Holds("rows", "title features")},
+    "full_completion": {"question": PlaceholderRule("rows", "title features")},
     "feature_completion": {
-        "question": Holds("rows shown asked", "title features"),
-        "completion": Holds("rows prefix", "title features asked", end="prefix"),
+        "question": PlaceholderRule("rows shown asked", "title features"),
+        "completion": PlaceholderRule("rows prefix", "title features asked", end="prefix"),
     },
     "membership": {
-        "question": Holds("rows", "title"),
-        "completion": Holds("rows", "title", end="rows"),
-        "row": Holds("row answer", end="answer"),
+        "question": PlaceholderRule("rows", "title"),
+        "completion": PlaceholderRule("rows", "title", end="rows"),
+        "row": PlaceholderRule("row answer", end="answer"),
     },
     "classification": {
-        "question": Holds("question choice rows"),
-        "completion": Holds("rows", end="rows"),
-        "row": Holds("row answer", end="answer"),
-        "completion_row": Holds("row question answer", "choice", end="answer"),
-        "two": Holds("answers"),
-        "more": Holds("answers"),
+        "question": PlaceholderRule("question choice rows"),
+        "completion": PlaceholderRule("rows", end="rows"),
+        "row": PlaceholderRule("row answer", end="answer"),
+        "completion_row": PlaceholderRule("row question answer", "choice", end="answer"),
+        "two": PlaceholderRule("answers"),
+        "more": PlaceholderRule("answers"),
     },
 }
 
@@ -118,15 +118,15 @@ class PromptSet:
     name: str
     about: str
     system: str
-    feature_list_informed: Template
-    feature_list_uninformed: Template
-    recognition_features: Template
-    recognition_examples: Template
-    feature_values_informed: Template
-    feature_values_uninformed: Template
-    incomplete_completion: Template
-    full_completion: Template
-    feature_completion: Template
+    feature_list_informed: PromptTemplate
+    feature_list_uninformed: PromptTemplate
+    recognition_features: PromptTemplate
+    recognition_examples: PromptTemplate
+    feature_values_informed: PromptTemplate
+    feature_values_uninformed: PromptTemplate
+    incomplete_completion: PromptTemplate
+    full_completion: PromptTemplate
+    feature_completion: PromptTemplate
     membership: LabelledTemplate
     classification: ChoiceTemplate
     source: str = field(default="", compare=False)
@@ -188,7 +188,7 @@ class PromptSet:
         written = self._prompt(template, **asked, rows=rows)
         return replace(written, completion=_filled(template.completion, {"rows": continued}))
 
-    def _prompt(self, template: Template, **words: str) -> Prompt:
+    def _prompt(self, template: PromptTemplate, **words: str) -> Prompt:
         system = self.system if template.system is None else template.system
         question, completion = (_filled(text, words) for text in (template.question, template.completion))
         return _renderings(system, question, completion, STOP)
@@ -241,7 +241,7 @@ def all_prompts() -> dict[str, PromptSet]:
 
 def load_prompt_set(spec: str) -> PromptSet:
     """Return the prompt set of a name or of a user's own TOML file. Raises `UsageError`."""
-    return named(KIND, spec, load_prompts(), from_file)
+    return load_named(KIND, spec, load_prompts(), from_file)
 
 
 def from_file(path: Path) -> PromptSet:
@@ -250,8 +250,8 @@ def from_file(path: Path) -> PromptSet:
     where = f"prompt set {path}"
     try:
         templates = {name: _template(f"{where}: {name}", name, raw.pop(name, None)) for name in TEXTS}
-        stated = checked(PromptSet, {**raw, **templates}, where, given=("source",), blank=True)
-        _check(f"{where}: system", stated["system"], Holds(""))
+        stated = check_fields(PromptSet, {**raw, **templates}, where, given=("source",), blank=True)
+        _check(f"{where}: system", stated["system"], PlaceholderRule(""))
         plain_name(f"{where}: name", stated["name"])
     except ValueError as error:
         raise UsageError(str(error)) from error
@@ -263,10 +263,10 @@ def _template(where: str, name: str, raw: object) -> Any:
     if not isinstance(raw, Mapping):
         raise ValueError(f"{where} {'is lacking' if raw is None else f'cannot be {raw!r}'}; write it as [{name}]")
     kind = _kinds()[name]
-    texts: dict[str, str] = {key: text.strip() for key, text in checked(kind, raw, where, blank=True).items()}
+    texts: dict[str, str] = {key: text.strip() for key, text in check_fields(kind, raw, where, blank=True).items()}
     rules = TEXTS[name]
     for key in (item.name for item in fields(kind) if item.name in texts):
-        holds = Holds("") if key == "system" else rules.get(key, rules["question"])
+        holds = PlaceholderRule("") if key == "system" else rules.get(key, rules["question"])
         _check(f"{where} {key}", texts[key], holds)
     return kind(**texts)
 
@@ -276,7 +276,7 @@ def _kinds() -> Mapping[str, type]:
     return {name: kind for name, kind in get_type_hints(PromptSet).items() if name in TEXTS}
 
 
-def _check(where: str, text: str, holds: Holds) -> None:
+def _check(where: str, text: str, holds: PlaceholderRule) -> None:
     needed = [names.split("|") for names in holds.needed.split()]
     known, found = [*chain.from_iterable(needed), *holds.allowed.split()], PLACEHOLDER.findall(text)
     if strange := [name for name in found if name not in known]:

@@ -20,7 +20,7 @@ from tabcontam.reading.wrapping import EDGES, set_off, without_marks, without_th
 LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes time
 
 
-class State(StrEnum):
+class ReplyState(StrEnum):
     """The outcome of a request."""
 
     OK = "ok"  # usable, also if it ran into the token limit after the asked item was complete
@@ -30,7 +30,7 @@ class State(StrEnum):
     FAILED = "failed"  # no reply at all; the only state that is not paid for
 
 
-READ = (State.OK, State.TRUNCATED)  # replies that brought a text
+READ = (ReplyState.OK, ReplyState.TRUNCATED)  # replies that brought a text
 
 
 class Capability(StrEnum):
@@ -88,7 +88,7 @@ class Endings:
     endings: tuple[str, ...]
 
 
-class By(StrEnum):
+class LookupMode(StrEnum):
     """The way in which the texts of a `Lookup` are compared with a document. Digits always count."""
 
     LETTERS = "letters"  # letter by letter, as they stand
@@ -109,7 +109,7 @@ class Lookup:
 
     texts: tuple[str, ...]
     most: int = 10
-    by: By = By.LETTERS
+    by: LookupMode = LookupMode.LETTERS
     beside: tuple[str, ...] = ()
     lacking: int = 0
 
@@ -130,7 +130,7 @@ class Reply:
     """The answer of an LLM to a `Prompt`, and the outcome of the request."""
 
     text: str
-    state: State
+    state: ReplyState
     detail: str = ""  # why it is not ok
     tokens: int | None = None  # of the answer, if known
     usage: Usage | None = None  # as the server reports it, thinking included; None if it does not
@@ -158,7 +158,7 @@ class Scores:
     """The tokens of a `Passage`, which joined are its text, and the outcome of the request."""
 
     tokens: tuple[Token, ...]
-    state: State
+    state: ReplyState
     detail: str = ""  # why it is not ok
     usage: Usage | None = None  # as the server reports it; None if it does not
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
@@ -178,7 +178,7 @@ class Likelihoods:
     """
 
     values: tuple[float, ...]
-    state: State
+    state: ReplyState
     detail: str = ""  # why it is not ok
     usage: Usage | None = None  # as the server reports it; None if it does not
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
@@ -219,7 +219,7 @@ class Matches:
 
     found: tuple[Match, ...]
     documents: int
-    state: State
+    state: ReplyState
     detail: str = ""  # why it is not ok
     usage: Usage | None = None  # as the server reports it; None if it does not
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
@@ -245,7 +245,7 @@ def as_read(answer: Said) -> Said:
     return replace(answer, text=set_off(without_marks(without_thought(answer.text.strip(EDGES))[0])[:LONGEST]))
 
 
-def without_answer(question: Question, state: State, detail: str) -> Answer:
+def without_answer(question: Question, state: ReplyState, detail: str) -> Answer:
     """Return an empty answer to a question, of the class that belongs to the question."""
     match question:
         case Prompt():

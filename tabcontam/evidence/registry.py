@@ -21,26 +21,26 @@ BUILT_IN = (
     "knowledge.recognition:RecognitionExamples",
     "knowledge.feature_values:FeatureValuesInformed",
     "knowledge.feature_values:FeatureValuesUninformed",
-    "rows.completion:IncompleteCompletion",
-    "rows.completion:FullCompletion",
-    "rows.completion:FeatureCompletion",
+    "rows.completion_tests:IncompleteCompletion",
+    "rows.completion_tests:FullCompletion",
+    "rows.completion_tests:FeatureCompletion",
     "knowledge.feature_names:FeatureNames",
     "rows.membership:Membership",
-    "rows.matched:MatchedMembership",
+    "rows.matched_membership:MatchedMembership",
     "rows.memcheck.header:Header",
     "rows.memcheck.row_completion:RowCompletion",
     "rows.memcheck.feature_completion:CsvFeatureCompletion",
     "rows.memcheck.first_token:FirstToken",
     "rows.memcheck.sampling:Sampling",
-    "rows.guided.completion:GuidedCompletion",
-    "rows.guided.match:GuidedMatch",
-    "rows.quiz.quiz:Quiz",
-    "rows.quiz.quiz:QuizCompletion",
-    "rows.quiz.quiz:QuizObfuscated",
-    "rows.quiz.quiz:QuizCompletionObfuscated",
-    "rows.instances:ListInstances",
-    "rows.task.examples:TaskExamples",
-    "rows.task.generation:ExactGeneration",
+    "rows.guided.guided_completion:GuidedCompletion",
+    "rows.guided.guided_match:GuidedMatch",
+    "rows.quiz.quizzes:Quiz",
+    "rows.quiz.quizzes:QuizCompletion",
+    "rows.quiz.quizzes:QuizObfuscated",
+    "rows.quiz.quizzes:QuizCompletionObfuscated",
+    "rows.list_instances:ListInstances",
+    "rows.task.task_examples:TaskExamples",
+    "rows.task.exact_generation:ExactGeneration",
     "likelihood.surrogate_rank:SurrogateRank",
     "likelihood.perplexity:Perplexity",
     "likelihood.published_scores:Loss",
@@ -49,10 +49,10 @@ BUILT_IN = (
     "likelihood.published_scores:MinKPlusPlus",
     "likelihood.in_context:Recall",
     "likelihood.in_context:Codec",
-    "likelihood.digits:Digits",
+    "likelihood.last_digits:Digits",
     "order.row_order:RowOrder",
-    "likelihood.planted:Planted",
-    "likelihood.inference:DatasetInference",
+    "likelihood.planted_digits:Planted",
+    "likelihood.dataset_inference:DatasetInference",
     "corpus.row_overlap:RowOverlap",
     "corpus.ngram_overlap:NgramOverlap",
     "corpus.header_overlap:HeaderOverlap",
@@ -70,7 +70,7 @@ BUILT_IN = (
 def all_tests() -> tuple[Test, ...]:
     """Return every test of this installation."""
     built_in = built_in_tests()
-    points, complaints = entry_points.offered(GROUP, "test", {test.id for test in built_in})
+    points, complaints = entry_points.find_entry_points(GROUP, "test", {test.id for test in built_in})
     others = []
     for point in points.values():
         try:
@@ -96,7 +96,7 @@ def built_in_tests() -> tuple[Test, ...]:
 
 def _of_package(point: EntryPoint) -> Test:
     """Return the test that another package offers. Raises `UsageError` in one line, whatever its import raises."""
-    with entry_points.reported(point, "test"):
+    with entry_points.raise_as_usage_error(point, "test"):
         found = point.load()
         test = found() if isinstance(found, type) and issubclass(found, Test) else None
         # raises if one has not been stated
@@ -109,4 +109,4 @@ def _of_package(point: EntryPoint) -> Test:
         why = f"its measure is {measure!r}, and the ranking has the columns {', '.join(get_args(Measure))}"
     else:
         return test
-    raise UsageError(f"{entry_points.described(point, 'test')} is left out: {why}")
+    raise UsageError(f"{entry_points.describe_entry_point(point, 'test')} is left out: {why}")

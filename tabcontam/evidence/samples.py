@@ -39,7 +39,7 @@ def asked_often(trials: Sequence[Trial]) -> str:
     return f"by the best of {most} answers to each, " if most > 1 else ""
 
 
-def sampled(test: Test) -> bool:
+def needs_samples(test: Test) -> bool:
     """Return whether a test repeats its queries to an LLM without log-probabilities if the user sets how often."""
     return test.in_words(None) is None and test.in_words(1) is not None
 

@@ -12,9 +12,9 @@ from functools import cache, partial
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Message, Prompt, Query, Test
-from tabcontam.reading.reading import value_key
-from tabcontam.tables.cards import all_cards
-from tabcontam.tables.draws import seeded
+from tabcontam.reading.answer_text import value_key
+from tabcontam.tables.dataset_cards import all_cards
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table, load_table
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tabcontam.feeds.dates import Instants
+from tabcontam.feeds.date_ranges import InstantRange
 
 PAPER, NEWS, README = "paper", "news", "readme"
 
@@ -21,7 +21,7 @@ class Document:
     genre: str
     address: str
     title: str
-    published: Instants
+    published: InstantRange
     paragraphs: tuple[str, ...]
     summary: str = ""
 
@@ -31,9 +31,9 @@ class Document:
         return sum(len(paragraph.split()) for paragraph in self.paragraphs)
 
 
-class LeftOut(Exception):
+class UnusableText(Exception):
     """A text that is not taken; the message is the reason, equal for all texts left out alike."""
 
 
-# Returns a date that counts, and raises `LeftOut` for any other, and for none, before more of a text is fetched.
-Dated = Callable[[Instants | None], Instants]
+# Returns a date that counts, and raises `UnusableText` for any other, and for none, before more of a text is fetched.
+Dated = Callable[[InstantRange | None], InstantRange]

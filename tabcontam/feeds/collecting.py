@@ -8,20 +8,20 @@ from functools import partial
 from pathlib import Path
 
 from tabcontam.errors import UsageError
-from tabcontam.feeds.base import Dated, Document, LeftOut
-from tabcontam.feeds.cards import ARXIV, GITHUB, Feed
-from tabcontam.feeds.dates import Instants, start_of
-from tabcontam.feeds.fetching import Fetcher, origin
+from tabcontam.feeds.arxiv_papers import papers
+from tabcontam.feeds.base import Dated, Document, UnusableText
+from tabcontam.feeds.date_ranges import InstantRange, start_of
+from tabcontam.feeds.feed_cards import ARXIV, GITHUB, Feed
 from tabcontam.feeds.news import articles
-from tabcontam.feeds.papers import papers
+from tabcontam.feeds.polite_fetching import Fetcher, origin
 from tabcontam.feeds.readmes import readmes
-from tabcontam.tables.sources.fetching import key_in
+from tabcontam.tables.sources.web_files import key_in
 
 MOST = 50  # texts, unless the user wants more
 
 
 @dataclass(frozen=True)
-class Collected:
+class TextCollection:
     """The texts, in the order of their feed, and the number left out, by reason. `asked` counts requests."""
 
     documents: tuple[Document, ...]
@@ -43,7 +43,7 @@ def collect(
     most: int = MOST,
     tell: Callable[[int, int], None] = lambda done, of: None,
     now: datetime | None = None,
-) -> Collected:
+) -> TextCollection:
     """Return at most `most` texts that came out on `since` or later, and before `until`.
 
     A date counts only if no reading of it is older (`instants_of`), and it is not after now. Raises `UsageError` for a
@@ -54,10 +54,10 @@ def collect(
     left_out: Counter[str] = Counter()
     addresses: set[str] = set()
     for one in _documents(feed, fetcher, since, until, partial(_dated, since, until, now)):
-        reason = str(one) if isinstance(one, LeftOut) else _unfit(feed, one)
+        reason = str(one) if isinstance(one, UnusableText) else _unfit(feed, one)
         if isinstance(one, Document) and not reason and (one.paragraphs in found or one.address in addresses):
             reason = "the same text again"
-        if reason or isinstance(one, LeftOut):
+        if reason or isinstance(one, UnusableText):
             left_out[reason] += 1
             continue
         found[one.paragraphs] = one
@@ -65,12 +65,12 @@ def collect(
         tell(len(found), most)
         if len(found) >= most:
             break
-    return Collected(tuple(found.values()), dict(left_out), fetcher.asked)
+    return TextCollection(tuple(found.values()), dict(left_out), fetcher.asked)
 
 
 def _documents(
     feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated
-) -> Iterator[Document | LeftOut]:
+) -> Iterator[Document | UnusableText]:
     try:
         if feed.kind == ARXIV:
             yield from papers(feed, fetcher, since, until, dated)
@@ -78,20 +78,20 @@ def _documents(
             yield from readmes(feed, fetcher, since, until, dated)
         else:
             yield from articles(feed, fetcher, dated)
-    except LeftOut as reason:  # of the list itself
+    except UnusableText as reason:  # of the list itself
         raise UsageError(f"{feed.address} cannot be read: {reason}") from None
 
 
-def _dated(since: date, until: date | None, now: datetime, published: Instants | None) -> Instants:
-    """Return the date if it counts. Raises `LeftOut`."""
+def _dated(since: date, until: date | None, now: datetime, published: InstantRange | None) -> InstantRange:
+    """Return the date if it counts. Raises `UnusableText`."""
     if published is None:
-        raise LeftOut("without a date that can be read")
+        raise UnusableText("without a date that can be read")
     if published.first < start_of(since):
-        raise LeftOut("older, or not surely as young")
+        raise UnusableText("older, or not surely as young")
     if published.first > now:
-        raise LeftOut("dated after now")
+        raise UnusableText("dated after now")
     if until is not None and published.last >= start_of(until):
-        raise LeftOut("later than asked for")
+        raise UnusableText("later than asked for")
     return published
 
 

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, TreeBuilder, tostring
 from xml.parsers import expat
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.feeds.dates import Instants, instants_of
+from tabcontam.feeds.date_ranges import InstantRange, instants_of
 
 DEEPEST, MOST_ELEMENTS = 100, 200_000
 DECLARED = re.compile(rb"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
@@ -28,7 +28,7 @@ class _RefusedError(Exception):
 
 
 @dataclass(frozen=True)
-class Entry:
+class FeedEntry:
     """An entry of a feed. `dates` are all that it states for its publication, `changed` those of its last change.
 
     `summary` and `content` are HTML, or text that HTML can hold.
@@ -42,7 +42,7 @@ class Entry:
     dates: tuple[str, ...]
     changed: tuple[str, ...]
 
-    def published(self) -> Instants | None:
+    def published(self) -> InstantRange | None:
         """Return when it came out: the earliest of its dates decides. None if one cannot be read, or none is stated.
 
         The time of a change is no evidence of the time of publication, unless it is earlier.
@@ -54,7 +54,7 @@ class Entry:
         return min(known)
 
 
-def entries_of(content: bytes, charset: str, name: str) -> list[Entry]:
+def entries_of(content: bytes, charset: str, name: str) -> list[FeedEntry]:
     """Return the entries, in the order of the feed. Raises `UsageError`, which contains `name`, if it is no feed."""
     try:
         root = _parsed(_decoded(content, charset))
@@ -114,7 +114,7 @@ def _local(tag: str) -> str:
     return tag.rpartition("}")[2]
 
 
-def _entry(found: Element) -> Entry:
+def _entry(found: Element) -> FeedEntry:
     own: dict[str, list[Element]] = {}
     for child in found:
         own.setdefault(_local(child.tag), []).append(child)
@@ -126,7 +126,7 @@ def _entry(found: Element) -> Entry:
         return tuple(text for name in names for one in own.get(name, []) if (text := (one.text or "").strip()))
 
     link = _link(own.get("link", [])) or first("guid")
-    return Entry(
+    return FeedEntry(
         first("id", "guid") or link,
         first("title"),
         link,

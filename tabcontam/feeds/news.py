@@ -4,28 +4,28 @@ from collections.abc import Iterator
 from urllib.parse import urljoin
 
 from tabcontam.errors import UsageError
-from tabcontam.feeds.base import NEWS, Dated, Document, LeftOut
-from tabcontam.feeds.cards import PAGE, Feed
-from tabcontam.feeds.dates import instants_of
-from tabcontam.feeds.entries import Entry, entries_of
-from tabcontam.feeds.fetching import Fetcher
+from tabcontam.feeds.base import NEWS, Dated, Document, UnusableText
+from tabcontam.feeds.date_ranges import instants_of
+from tabcontam.feeds.entries import FeedEntry, entries_of
+from tabcontam.feeds.feed_cards import PAGE, Feed
+from tabcontam.feeds.polite_fetching import Fetcher
 from tabcontam.feeds.web_text import page_of
 
 
-def articles(feed: Feed, fetcher: Fetcher, dated: Dated) -> Iterator[Document | LeftOut]:
+def articles(feed: Feed, fetcher: Fetcher, dated: Dated) -> Iterator[Document | UnusableText]:
     """Yield the articles of a feed in its order, or why one is left out. Raises `UsageError` if it is no feed."""
     try:
         found = fetcher.get(feed.address)
-    except LeftOut as reason:
+    except UnusableText as reason:
         raise UsageError(f"{feed.address} cannot be read: {reason}") from None
     for entry in entries_of(found.content, found.charset, feed.address):
         try:
             yield _article(feed, fetcher, entry, dated)
-        except LeftOut as reason:
+        except UnusableText as reason:
             yield reason
 
 
-def _article(feed: Feed, fetcher: Fetcher, entry: Entry, dated: Dated) -> Document:
+def _article(feed: Feed, fetcher: Fetcher, entry: FeedEntry, dated: Dated) -> Document:
     published = dated(entry.published())
     address, summary = urljoin(feed.address, entry.link), " ".join(page_of(entry.summary).text)
     if feed.text != PAGE:
@@ -36,11 +36,11 @@ def _article(feed: Feed, fetcher: Fetcher, entry: Entry, dated: Dated) -> Docume
         try:
             text = held.content.decode(held.charset or "utf-8")
         except (UnicodeDecodeError, LookupError):
-            raise LeftOut("a page in another encoding than it says") from None
+            raise UnusableText("a page in another encoding than it says") from None
         page = page_of(text)
         stated = [instants_of(date) for date in page.dates]
         if not all(stated):
-            raise LeftOut("with a date on its page that cannot be read")
+            raise UnusableText("with a date on its page that cannot be read")
         # a feed may bring old pages anew
         published = dated(min([published, *(one for one in stated if one is not None)]))
         paragraphs = page.article

@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tabcontam.errors import UsageError
-from tabcontam.feeds.base import README, Dated, Document, LeftOut
-from tabcontam.feeds.cards import Feed
-from tabcontam.feeds.dates import instants_of
-from tabcontam.feeds.fetching import Fetcher
+from tabcontam.feeds.base import README, Dated, Document, UnusableText
+from tabcontam.feeds.date_ranges import instants_of
+from tabcontam.feeds.feed_cards import Feed
+from tabcontam.feeds.polite_fetching import Fetcher
 
 JSON = "application/vnd.github+json"
 A_PAGE = 100
@@ -24,7 +24,7 @@ NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="next"')
 
 def readmes(
     feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated
-) -> Iterator[Document | LeftOut]:
+) -> Iterator[Document | UnusableText]:
     """Yield the readmes of repositories created on these days that match the query, or why one is left out.
 
     Raises `UsageError` if the address does not answer as GitHub's API.
@@ -41,7 +41,7 @@ def readmes(
         for item in items:
             try:
                 yield _readme(feed, fetcher, item, dated)
-            except LeftOut as reason:
+            except UnusableText as reason:
                 yield reason
         following = NEXT.search(page.links)
         if not following or not items:
@@ -52,16 +52,16 @@ def readmes(
 def _readme(feed: Feed, fetcher: Fetcher, item: Any, dated: Dated) -> Document:
     name = str(item.get("full_name") or "") if isinstance(item, dict) else ""
     if not NAME.fullmatch(name) or ".." in name:
-        raise LeftOut("no repository")
+        raise UnusableText("no repository")
     published = dated(instants_of(str(item.get("created_at") or "")))
     held = _json(fetcher.get(f"{feed.address}/repos/{name}/readme", robots=False, accept=JSON).content)
     file = str(held.get("name") or "") if isinstance(held, dict) else ""
     if not file.lower().endswith((".md", ".markdown")):
-        raise LeftOut("a readme that is no Markdown")
+        raise UnusableText("a readme that is no Markdown")
     try:
         text = base64.b64decode(str(held.get("content") or "")).decode("utf-8")
     except (binascii.Error, ValueError):
-        raise LeftOut("a readme that is no text") from None
+        raise UnusableText("a readme that is no text") from None
     about = " ".join(str(item.get("description") or "").split())
     address = str(item.get("html_url") or f"{feed.address}/{name}")
     return Document(name, README, address, name, published, markdown_paragraphs(text), about)

@@ -25,7 +25,7 @@ MOST_DATES = 20
 
 
 @dataclass
-class Page:
+class WebPage:
     """A page's blocks of text, each with the elements around it, and the dates that it states for itself."""
 
     blocks: list[tuple[frozenset[str], str, str]] = field(default_factory=list)  # around it, its element, its text
@@ -50,9 +50,9 @@ class Page:
         return tuple(text for _, _, text in self.blocks)
 
 
-def page_of(text: str) -> Page:
+def page_of(text: str) -> WebPage:
     """Return the page, or piece of HTML, after parsing."""
-    page, words = Page(), list[str]()
+    page, words = WebPage(), list[str]()
     opened: dict[str, int] = {}
     element = "p"
 

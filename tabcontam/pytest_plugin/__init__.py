@@ -24,8 +24,8 @@ from tabcontam.errors import UsageError, one_line
 
 if TYPE_CHECKING:
     from tabcontam.api import Results
-    from tabcontam.pytest_plugin.gate import Answer, Gate
-    from tabcontam.pytest_plugin.marks import Condition
+    from tabcontam.pytest_plugin.session_gate import ConditionAnswer, Gate
+    from tabcontam.pytest_plugin.uncontaminated_mark import Condition
 
 MARK = "uncontaminated"
 MISSPELT = 2  # characters more or fewer in a misspelt mark
@@ -34,7 +34,7 @@ COLORS = {"contaminated": "red", "cannot tell": "yellow", "clean": "green"}
 # Of an item; of the config: those of all selected tests.
 CONDITIONS: "pytest.StashKey[Sequence[Condition]]" = pytest.StashKey()
 MISTAKE = pytest.StashKey[str]()
-ANSWERS: "pytest.StashKey[list[Answer]]" = pytest.StashKey()
+ANSWERS: "pytest.StashKey[list[ConditionAnswer]]" = pytest.StashKey()
 STOPPED = pytest.StashKey[tuple[str, str]]()  # the action and the reason
 GATE: "pytest.StashKey[Gate]" = pytest.StashKey()
 
@@ -99,7 +99,7 @@ def _misspelt(name: str, config: pytest.Config) -> bool:
 
 
 def _read(item: pytest.Item, marks: Sequence[pytest.Mark]) -> None:
-    from tabcontam.pytest_plugin.marks import read_mark
+    from tabcontam.pytest_plugin.uncontaminated_mark import read_mark
 
     try:
         item.stash[CONDITIONS] = tuple(dict.fromkeys(read_mark(item, mark) for mark in marks))
@@ -126,7 +126,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     conditions = item.stash.get(CONDITIONS, ())
     if not conditions or item.config.getoption("setupplan", False):  # --setup-only does set fixtures up
         return
-    from tabcontam.pytest_plugin.gate import stop
+    from tabcontam.pytest_plugin.session_gate import stop
 
     try:
         answers = item.stash[ANSWERS] = [_gate(item.config).answer(condition) for condition in conditions]
@@ -143,7 +143,7 @@ def _break(error: UsageError) -> NoReturn:
 
 def _gate(config: pytest.Config) -> "Gate":
     """Return the gate that gives this session's verdicts."""
-    from tabcontam.pytest_plugin.gate import Gate
+    from tabcontam.pytest_plugin.session_gate import Gate
 
     if GATE not in config.stash:
         config.stash[GATE] = Gate(config, report_folders(config), config.stash.get(CONDITIONS, ()))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.reading import english as files
-from tabcontam.reading.english.reader import WordFiles
+from tabcontam.reading.english.hunspell_reader import WordFiles
 
 # The authors took these three out of their dictionary by hand, to get the answers of enchant 2.3.2 (reference 1a).
 REMOVED = frozenset({"blue-collar", "admin.", "self-employed"})

@@ -38,7 +38,7 @@ APART = re.compile(r"(?<=\d)['\u2019\u00a0\u202f](?=\d{3}(?!\d))")
 
 
 @dataclass(frozen=True)
-class Writing:
+class NumberStyle:
     """The form of a column's numbers, which decides how a comma or a point in an answer is read."""
 
     decimals: bool  # whether some of its numbers have decimals
@@ -63,10 +63,10 @@ class Writing:
 
 
 @lru_cache(maxsize=1_000)
-def writing_of(values: tuple[str, ...]) -> Writing:
+def writing_of(values: tuple[str, ...]) -> NumberStyle:
     """Return the form of the numbers among these values."""
     numbers = [abs(float(ungrouped(value))) for value in values if is_finite(value)]
-    return Writing(any(number % 1 for number in numbers), any(number >= 1000 for number in numbers))
+    return NumberStyle(any(number % 1 for number in numbers), any(number >= 1000 for number in numbers))
 
 
 @lru_cache(maxsize=100_000)
@@ -87,7 +87,7 @@ def is_finite(text: str) -> bool:
     return is_number(text) and isfinite(float(ungrouped(text)))
 
 
-def number_in(text: str, writing: Writing) -> str:
+def number_in(text: str, writing: NumberStyle) -> str:
     """Return the number of `39. This is a guess.` or `39 years`; the text itself if other words follow (`39 or 40`)."""
     text = text.strip(AROUND)
     if (whole := writing.plain(text.removesuffix("."))) is not None:

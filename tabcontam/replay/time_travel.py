@@ -10,28 +10,28 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from tabcontam.evidence.base import DECIDED, Query, Reply, State, Trial, Verdict
-from tabcontam.evidence.compared import Likeness, contaminated
-from tabcontam.evidence.rows.guided.algorithm import LEVEL, drawn
-from tabcontam.evidence.rows.guided.completion import BLEURT, GuidedCompletion
-from tabcontam.evidence.rows.guided.guided import GENERAL, SECOND
-from tabcontam.evidence.rows.guided.match import PERSONS, GuidedMatch
-from tabcontam.evidence.rows.guided.verbatim import PHRASE, common, phrases, words
+from tabcontam.evidence.base import DECIDED, Query, Reply, ReplyState, Trial, Verdict
+from tabcontam.evidence.completion_pairs import Likeness, contaminated
+from tabcontam.evidence.rows.guided.algorithm_one import LEVEL, format_bootstrap_p
+from tabcontam.evidence.rows.guided.guided_completion import BLEURT, GuidedCompletion
+from tabcontam.evidence.rows.guided.guided_match import PERSONS, GuidedMatch
+from tabcontam.evidence.rows.guided.guided_test import GENERAL, SECOND
+from tabcontam.evidence.rows.guided.word_runs import PHRASE, common, phrases, words
 from tabcontam.groups import grouped
-from tabcontam.reading.overlap import rouge_l
-from tabcontam.reading.words import Dictionary
-from tabcontam.replay.judged import Judged, place_of
-from tabcontam.replay.likeness import cell_of, compared_of, judgements_of
-from tabcontam.replay.lines import Lines, parse_lines
-from tabcontam.replay.records import unrecorded
+from tabcontam.reading.rouge import rouge_l
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.replay.answer_records import unrecorded
+from tabcontam.replay.record_lines import Lines, parse_lines
+from tabcontam.replay.recorded_judgements import cell_of, compared_of, judgements_of
+from tabcontam.replay.replay_outcome import ReplayOutcome, place_of
 from tabcontam.replay.time_travel_records import KEYS as KEYS
 from tabcontam.replay.time_travel_records import LEAST, Instance, parse_instance
 from tabcontam.statistics.bootstrap import bootstrap
 from tabcontam.tables.serializers import DEFAULT, load_serializer
-from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.decisions import level
-from tabcontam.verdicts.judge import conclude, read_trial, result
-from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
+from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
+from tabcontam.verdicts.result_building import conclude, read_trial, result
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
 
 ROUGE, LEARNED = "rouge", "bleurt"
@@ -45,12 +45,12 @@ SILENT = "too few completions that could be read"
 Phrases = frozenset[tuple[str, ...]]
 
 
-def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> Judged:
+def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> ReplayOutcome:
     """Return the outcome of a file under the `rules`; with disagreements if `told`. Raises `UsageError`."""
     instances = parse_lines(path, lines, parse_instance, KEYS)
     repeated = _repeated(instances)
     settings = [
-        Setting(tuple(own), path.name, repeated[own[0].dataset])
+        RecordedSetting(tuple(own), path.name, repeated[own[0].dataset])
         for own in grouped(instances, lambda one: one.setting).values()
     ]
     calibrated = _calibrated(settings, dictionary)
@@ -64,7 +64,7 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: b
     recorded = [found for setting in settings if (found := _by_recorded_overlaps(setting))] if told else []
     of = {cell_of(setting.cell(GuidedMatch.id)): setting.instances for setting in settings if setting.said}
     said = [judgement for place, own in of.items() for judgement in judgements_of(place, own)]
-    return Judged(cells, recorded, by_rules, {place: compared_of(own) for place, own in of.items()}, said)
+    return ReplayOutcome(cells, recorded, by_rules, {place: compared_of(own) for place, own in of.items()}, said)
 
 
 def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
@@ -82,7 +82,7 @@ def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
 
 
 @dataclass(frozen=True)
-class Setting:
+class RecordedSetting:
     """The instances of an LLM, a dataset and a split, from the file `source`, and the phrases that others share."""
 
     instances: tuple[Instance, ...]
@@ -173,8 +173,9 @@ class Setting:
             answered=len(scores),
             score=round(hits / len(scores), 4),
             sentence=f"{hits} of {len(scores)} second pieces have a higher recorded score with the dataset's name: "
-            f"{own:.2f} guided, {other:.2f} general ({drawn(paired)} by the paired bootstrap, as published; "
-            f"{drawn(apart)} unpaired, as in the code)",
+            f"{own:.2f} guided, {other:.2f} general ({format_bootstrap_p(paired)} by the paired bootstrap, as "
+            "published; "
+            f"{format_bootstrap_p(apart)} unpaired, as in the code)",
         )
 
     def _by_words(self, test: str, by: str, said: Sequence[Likeness | None]) -> list[Result]:
@@ -212,14 +213,14 @@ class Setting:
 
 
 def _reply(text: str | None) -> Reply:
-    return Reply("", State.EMPTY) if text is None or not text.strip() else Reply(text, State.OK)
+    return Reply("", ReplyState.EMPTY) if text is None or not text.strip() else Reply(text, ReplyState.OK)
 
 
 def _verdict(found: bool) -> Verdict:
     return Verdict.CONTAMINATED if found else Verdict.NOT_DETECTED
 
 
-def _calibrated(settings: Sequence[Setting], dictionary: Dictionary) -> list[Result]:
+def _calibrated(settings: Sequence[RecordedSetting], dictionary: Dictionary) -> list[Result]:
     """Return the result of each setting under the calibrated rules; those of one LLM share an error budget."""
     numbers = grouped(range(len(settings)), lambda number: settings[number].instances[0].llm)
     cells: dict[int, Result] = {}
@@ -234,7 +235,7 @@ def _calibrated(settings: Sequence[Setting], dictionary: Dictionary) -> list[Res
     return [cells[number] for number in range(len(settings))]
 
 
-def _weighed(setting: Setting, trials: Sequence[Trial], at: float) -> Result:
+def _weighed(setting: RecordedSetting, trials: Sequence[Trial], at: float) -> Result:
     name = setting.cell(GuidedCompletion.id).key
     found = result(name, GuidedCompletion(), trials, len(trials), CALIBRATED, at)
     said = "; ".join(filter(None, (found.sentence, NO_NAME, setting.apart)))
@@ -251,7 +252,7 @@ def _part(cell: Result, main: Result) -> bool:
     return cell.paper_verdict in DECIDED and cell.paper_verdict is not main.verdict
 
 
-def _contrast(setting: Setting, cell: Result, main: Result) -> RuleDifference:
+def _contrast(setting: RecordedSetting, cell: Result, main: Result) -> RuleDifference:
     found = cell.paper_verdict is Verdict.CONTAMINATED
     causes: Mapping[Verdict | None, str] = {
         Verdict.CONTAMINATED: RECITED,
@@ -267,7 +268,7 @@ def _contrast(setting: Setting, cell: Result, main: Result) -> RuleDifference:
     )
 
 
-def _by_recorded_overlaps(setting: Setting) -> RecordedDifference | None:
+def _by_recorded_overlaps(setting: RecordedSetting) -> RecordedDifference | None:
     """Return the difference if ROUGE-L of the texts decides otherwise than the recorded, rounded values."""
     p_values = setting.p_values(ROUGE)
     if p_values is None:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.evidence.compared import Likeness
-from tabcontam.replay.lines import optional_number, optional_text, text_of
+from tabcontam.evidence.completion_pairs import Likeness
+from tabcontam.replay.record_lines import optional_number, optional_text, text_of
 
 KEYS = ("llm", "dataset", "split", "instance", "shown", "expected", "guided")  # in every line
 SIDES = ("guided", "general")

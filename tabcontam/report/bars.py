@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tabcontam.report.asked import Asked, duration, printable, retries, speed, state
+from tabcontam.report.llm_progress import LlmProgress, duration, printable, retries, speed, state
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -13,7 +13,7 @@ WIDEST = 30  # characters of a bar
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _RowLayout:
     """The parts of a row that are shown, and the widths of names; a row is as wide as its parts."""
 
     name: int = 40
@@ -27,21 +27,21 @@ class _Layout:
 
 # Parts give way in this order until the rows fit. The count repeats the bar, so the bar gives way before the wait.
 _LAYOUTS = (
-    _Layout(),
-    _Layout(28, 14),
-    _Layout(28, 14, state=1),
-    _Layout(20, 10, state=1),
-    _Layout(20, 10, state=1, retries=False),
-    _Layout(20, 10, 0, state=1, retries=False),
-    _Layout(20, 10, 0, state=2, retries=False),
-    _Layout(20, 0, 0, state=2, retries=False),
-    _Layout(16, 0, 0, state=2, retries=False, rate=False),
-    _Layout(12, 0, 0, state=2, retries=False, rate=False, left=False),
+    _RowLayout(),
+    _RowLayout(28, 14),
+    _RowLayout(28, 14, state=1),
+    _RowLayout(20, 10, state=1),
+    _RowLayout(20, 10, state=1, retries=False),
+    _RowLayout(20, 10, 0, state=1, retries=False),
+    _RowLayout(20, 10, 0, state=2, retries=False),
+    _RowLayout(20, 0, 0, state=2, retries=False),
+    _RowLayout(16, 0, 0, state=2, retries=False, rate=False),
+    _RowLayout(12, 0, 0, state=2, retries=False, rate=False, left=False),
 )
 
 
 @dataclass(frozen=True)
-class Row:
+class ProgressRow:
     """The parts of one LLM's line; `states` describe its wait, the wordiest first."""
 
     name: str
@@ -54,7 +54,7 @@ class Row:
     states: Sequence[str]
 
     @classmethod
-    def of(cls, asked: Asked, name: str, now: float, encoding: str) -> "Row":
+    def of(cls, asked: LlmProgress, name: str, now: float, encoding: str) -> "ProgressRow":
         """Return the row of an LLM as known now, in characters that the output can show."""
         left = asked.left(now)
         news, wait = state(asked, now, " → "), state(asked, now, " → ", short=True)
@@ -70,14 +70,14 @@ class Row:
             states=[printable(words, encoding) for words in (settled, news, wait)],
         )
 
-    def beside(self, layout: _Layout) -> tuple[list[str], list[str]]:
+    def beside(self, layout: _RowLayout) -> tuple[list[str], list[str]]:
         """Return the parts before the bar, and the numbers after it."""
         before = [_cut(self.name, layout.name), *([_cut(self.dataset, layout.dataset)] if layout.dataset else [])]
         shown = {"rate": layout.rate, "left": layout.left, "retries": layout.retries}
         return before, [self.count, *(getattr(self, name) for name, yes in shown.items() if yes)]
 
 
-def drawn(rows: Sequence[Row], width: int, encoding: str) -> "list[Text]":
+def draw_rows(rows: Sequence[ProgressRow], width: int, encoding: str) -> "list[Text]":
     """Return the rows as lines, in the fullest layout that fits."""
     if not rows:
         return []
@@ -93,7 +93,7 @@ def drawn(rows: Sequence[Row], width: int, encoding: str) -> "list[Text]":
     return [_line(*row, bar, encoding) for row in zip(before, rows, after, strict=True)]
 
 
-def _line(before: str, row: Row, after: str, bar: int, encoding: str) -> "Text":
+def _line(before: str, row: ProgressRow, after: str, bar: int, encoding: str) -> "Text":
     from rich.text import Text
 
     full = int(bar * min(row.share, 1))

@@ -1,10 +1,10 @@
 """The text that `cache` prints: the place of the stored replies, their size, and their LLMs."""
 
-from tabcontam.asking.replies import Facts
+from tabcontam.asking.reply_store import StoreFacts
 from tabcontam.verdicts.wording import visible
 
 
-def cache_text(facts: Facts) -> str:
+def cache_text(facts: StoreFacts) -> str:
     """Return the file, its size and its replies, and a line for each LLM that has some."""
     from rich.filesize import decimal
 

@@ -5,15 +5,23 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from tabcontam.report import chronology as words
-from tabcontam.report.chronology import ABOUT, sentences, signed
+from tabcontam.report import chronology_sentences as words
+from tabcontam.report.chronology_sentences import ABOUT, sentences, signed
 from tabcontam.report.environment import embedded, environment
-from tabcontam.statistics.chronology import AFTER, BEFORE
-from tabcontam.verdicts.both_sides import both_sides
-from tabcontam.verdicts.chronology import Chronology, OfLlm, Pair, Side, cells_by_dates, chronologies, dated
+from tabcontam.statistics.date_exchange import AFTER, BEFORE
+from tabcontam.verdicts.chronological_analysis import (
+    Chronology,
+    DatedPair,
+    LlmChronology,
+    SideCounts,
+    cells_by_dates,
+    chronologies,
+    dated,
+)
+from tabcontam.verdicts.cutoff_comparison import both_sides
 from tabcontam.verdicts.dating import year_of
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.task_contamination import beside, source
+from tabcontam.verdicts.task_contamination import published_for_tests, source
 from tabcontam.version import __version__
 
 STYLES = ("style.css", "ranking.css", "chronology.css")
@@ -27,7 +35,7 @@ TICKS = 5
 
 
 @dataclass(frozen=True)
-class Bar:
+class SideBar:
     """A bar for one side of an LLM: its widths (tables above, significantly above) and the words that follow it."""
 
     x: float
@@ -37,16 +45,16 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Row:
+class ShareRow:
     """A line of the figure of shares."""
 
     y: float
     name: str
-    bars: tuple[Bar, ...]
+    bars: tuple[SideBar, ...]
 
 
 @dataclass(frozen=True)
-class Dot:
+class ChronologyDot:
     """A point, its vertical interval if it has one, and its words."""
 
     x: float
@@ -58,12 +66,12 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Plot:
+class ChronologyPlot:
     """A figure: dots, polylines with a look each, and ticks on both axes (position, label)."""
 
     title: str
     caption: str
-    dots: tuple[Dot, ...]
+    dots: tuple[ChronologyDot, ...]
     lines: tuple[tuple[str, str], ...]
     upright: float | None
     across: tuple[tuple[float, str], ...]
@@ -96,38 +104,38 @@ def _context(found: Sequence[Chronology], left_out: Sequence[str]) -> dict[str, 
         "chronology_sentences": sentences,
         "chronology_shares": _shares,
         "chronology_plots": _plots,
-        "chronology_published": beside([one.test for one in found if one.pairs]),
+        "chronology_published": published_for_tests([one.test for one in found if one.pairs]),
         "chronology_source": source(),
         "chronology_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
         | {"bottom": HEIGHT - BOTTOM, "row": ROW, "name": NAME, "bars": BARS, "room": ROOM},
     }
 
 
-def _shares(found: Chronology) -> list[Row]:
+def _shares(found: Chronology) -> list[ShareRow]:
     """Return the shares of tables above the majority class, before and after the cut-off, of all LLMs and of each."""
     lines = [("all LLMs", found.whole.before, found.whole.after)]
     lines += [(f"{_cut(one.title)} {one.cutoff[:4]}", one.before, one.after) for one in found.llms]
     return [
-        Row(ROW * (place + 1), name, (_bar(before, NAME), _bar(after, NAME + BARS + ROOM)))
+        ShareRow(ROW * (place + 1), name, (_bar(before, NAME), _bar(after, NAME + BARS + ROOM)))
         for place, (name, before, after) in enumerate(lines)
     ]
 
 
-def _bar(side: Side, x: float) -> Bar:
+def _bar(side: SideCounts, x: float) -> SideBar:
     if not side.pairs:
-        return Bar(x, 0.0, 0.0, "no table")
+        return SideBar(x, 0.0, 0.0, "no table")
     wide = BARS / side.pairs
-    return Bar(x, round(wide * side.above, 1), round(wide * side.significant, 1), words.side_words(side))
+    return SideBar(x, round(wide * side.above, 1), round(wide * side.significant, 1), words.side_words(side))
 
 
-def _plots(found: Chronology) -> list[Plot]:
+def _plots(found: Chronology) -> list[ChronologyPlot]:
     """Return a test's figures: accuracy of LLMs by cut-off, the lift of each LLM and of the baseline by release."""
     older = [_over_llms(found, before=True), _over_llms(found, before=False)]
     each = [_by_release(one) for one in found.llms[:MOST] if len({pair.released for pair in one.pairs}) > 1]
     return [plot for plot in (*older, _baseline(found), *each) if plot]
 
 
-def _over_llms(found: Chronology, *, before: bool) -> Plot | None:
+def _over_llms(found: Chronology, *, before: bool) -> ChronologyPlot | None:
     """Return the mean accuracy of LLMs in the order of cut-offs, on tables before 2021 or from 2021 on (figure 3)."""
     shown = [
         (one, [pair for pair in one.pairs if (pair.released < DIVIDE) == before])
@@ -141,7 +149,7 @@ def _over_llms(found: Chronology, *, before: bool) -> Plot | None:
     means = [fmean(pair.accuracy for pair in own) for _, own in told]
     majorities = [fmean(pair.majority for pair in own) for _, own in told]
     dots = tuple(
-        Dot(
+        ChronologyDot(
             x,
             _share(mean),
             _share(mean),
@@ -152,7 +160,7 @@ def _over_llms(found: Chronology, *, before: bool) -> Plot | None:
     )
     lines = (("steps", _line(places, map(_share, means))), ("majority", _line(places, map(_share, majorities))))
     which = f"before {DIVIDE}" if before else f"from {DIVIDE} on"
-    return Plot(
+    return ChronologyPlot(
         f"Mean accuracy on tables that came out {which}",
         f"Mean accuracy on tables that came out {which}, by the LLM's cut-off. Dashed: the majority class.",
         dots, lines, None,
@@ -162,7 +170,7 @@ def _over_llms(found: Chronology, *, before: bool) -> Plot | None:
     )  # fmt: skip
 
 
-def _by_release(one: OfLlm) -> Plot:
+def _by_release(one: LlmChronology) -> ChronologyPlot:
     """Return the lift of one LLM by the year of release, with its cut-off as a vertical line."""
     years = [year_of(pair.released) for pair in one.pairs]
     cutoff = year_of(one.cutoff)
@@ -171,11 +179,11 @@ def _by_release(one: OfLlm) -> Plot:
     low, high = min(-0.2, *(limit[0] for limit in limits)), max(0.4, *(limit[1] for limit in limits))
     across, up = _axis(first, last, LEFT, WIDTH - RIGHT), _axis(low, high, HEIGHT - BOTTOM, TOP)
     dots = tuple(
-        Dot(across(year), up(pair.lift), up(least), up(most), _said(pair), "point" if pair.side == BEFORE else
+        ChronologyDot(across(year), up(pair.lift), up(least), up(most), _said(pair), "point" if pair.side == BEFORE else
             "late" if pair.side == AFTER else "untold")
         for pair, year, (least, most) in zip(one.pairs, years, limits, strict=True)
     )  # fmt: skip
-    return Plot(
+    return ChronologyPlot(
         f"{_cut(one.title)}: lift by release",
         f"{one.title}: accuracy less the majority's, by release, with exact 95% intervals; upright its cut-off, "
         f"{one.cutoff}. {words.trend_words(one.trend) if one.trend else 'Too few tables for a trend'}.",
@@ -188,7 +196,7 @@ def _by_release(one: OfLlm) -> Plot:
     )
 
 
-def _baseline(found: Chronology) -> Plot | None:
+def _baseline(found: Chronology) -> ChronologyPlot | None:
     """Return a supervised baseline's lift by the year of release, with the line of least squares (figure 4)."""
     tables = found.difficulty.tables if found.difficulty else ()
     if len(tables) < 2:
@@ -199,7 +207,7 @@ def _baseline(found: Chronology) -> Plot | None:
     low, high = min(0.0, *lifts), max(0.6, *lifts)
     across, up = _axis(first, last, LEFT, WIDTH - RIGHT), _axis(low, high, HEIGHT - BOTTOM, TOP)
     dots = tuple(
-        Dot(across(year), up(lift), up(lift), up(lift), f"{name} ({released}): {signed(lift)}")
+        ChronologyDot(across(year), up(lift), up(lift), up(lift), f"{name} ({released}): {signed(lift)}")
         for year, (name, released, lift) in zip(years, tables, strict=True)
     )
     drift = found.difficulty.drift if found.difficulty else None
@@ -209,7 +217,7 @@ def _baseline(found: Chronology) -> Plot | None:
         ends = [fmean(lifts) + drift.slope * (year - fmean(years)) for year in (min(years), max(years))]
         lines = (("steps", _line([across(min(years)), across(max(years))], [up(end) for end in ends])),)
         said = f"R² = {drift.r_squared:.3f}."
-    return Plot(
+    return ChronologyPlot(
         "How hard the tables are, by release",
         f"Gradient boosting that learned the task: its accuracy less the majority's, by release. {said}",
         dots, lines, None, _years(first, last, across),
@@ -218,7 +226,7 @@ def _baseline(found: Chronology) -> Plot | None:
     )  # fmt: skip
 
 
-def _said(pair: Pair) -> str:
+def _said(pair: DatedPair) -> str:
     return (
         f"{pair.dataset} ({pair.released}, {words.SIDES[pair.side]}): {pair.accuracy:.2f}, majority {pair.majority:.2f}"
     )

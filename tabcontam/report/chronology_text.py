@@ -5,10 +5,10 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from tabcontam.report.chronology import published_words, sentences, side_words, signed
-from tabcontam.report.paper import Paper
-from tabcontam.verdicts.chronology import Chronology
-from tabcontam.verdicts.task_contamination import beside
+from tabcontam.report.chronology_sentences import published_words, sentences, side_words, signed
+from tabcontam.report.terminal_writer import TerminalWriter
+from tabcontam.verdicts.chronological_analysis import Chronology
+from tabcontam.verdicts.task_contamination import published_for_tests
 from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def print_chronology(console: "Console", found: Sequence[Chronology], left_out: 
     from rich.table import Table
     from rich.text import Text
 
-    paper = Paper(console)
+    paper = TerminalWriter(console)
     for one in found:
         paper.line(one.title, "bold")
         for sentence in sentences(one):
@@ -43,7 +43,7 @@ def print_chronology(console: "Console", found: Sequence[Chronology], left_out: 
             table.add_row(name, llm.cutoff, *sides, signed(llm.trend.slope if llm.trend else None))
         console.print(table)
         paper.line()
-    for published in beside([one.test for one in found if one.pairs]):
+    for published in published_for_tests([one.test for one in found if one.pairs]):
         paper.line(f"as published by Li and Flanigan (2024), {published.title}", "bold")
         for sentence in published_words(published)[:2]:
             for line in wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "):

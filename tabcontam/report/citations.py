@@ -14,7 +14,7 @@ ABOUT = "contamination tests of LLMs on tabular data"
 
 
 @dataclass(frozen=True)
-class Work:
+class CitedWork:
     """A cited work; `key` is its name in BibTeX, `fields` its further BibTeX fields besides author, title and year."""
 
     key: str
@@ -46,7 +46,7 @@ def _entered(text: str) -> str:
     return escaped(text).replace(r"\{", r"{\char123}").replace(r"\}", r"{\char125}")
 
 
-RONVAL = Work(
+RONVAL = CitedWork(
     "ronval2024detection",
     ("Benoît Ronval", "Pierre Dupont", "Siegfried Nijssen"),
     "Detection of Large Language Model Contamination with Tabular Data",
@@ -58,7 +58,7 @@ PAPERS = {  # papers whose published rules tests have, by the tests' `source`: a
     "ronval2024": ("Ronval et al. 2024", RONVAL),
     "golchin2023": (
         "Golchin and Surdeanu 2024 (Time Travel)",
-        Work(
+        CitedWork(
             "golchin2024time",
             GOLCHIN,
             "Time Travel in LLMs: Tracing Data Contamination in Large Language Models",
@@ -67,7 +67,7 @@ PAPERS = {  # papers whose published rules tests have, by the tests' `source`: a
     ),
     "golchin2025": (
         "Golchin and Surdeanu 2025 (Data Contamination Quiz)",
-        Work(
+        CitedWork(
             "golchin2025quiz",
             GOLCHIN,
             "Data Contamination Quiz: A Tool to Detect and Estimate Contamination in Large Language Models",
@@ -76,7 +76,7 @@ PAPERS = {  # papers whose published rules tests have, by the tests' `source`: a
     ),
     "sainz2023": (
         "Sainz et al. 2023 (ChatGPT-Cheat?)",
-        Work(
+        CitedWork(
             "sainz2023chatgpt",
             ("Oscar Sainz", "Jon Ander Campos", "Iker García-Ferrero", "Julen Etxaniz", "Eneko Agirre"),
             "Did ChatGPT Cheat on Your Test?",
@@ -85,7 +85,7 @@ PAPERS = {  # papers whose published rules tests have, by the tests' `source`: a
     ),
     "li2024": (
         "Li and Flanigan 2024 (Task Contamination)",
-        Work(
+        CitedWork(
             "li2024task",
             ("Changmao Li", "Jeffrey Flanigan"),
             "Task Contamination: Language Models May Not Be Few-Shot Anymore",
@@ -94,7 +94,7 @@ PAPERS = {  # papers whose published rules tests have, by the tests' `source`: a
     ),
     "oren2024": (
         "Oren et al. 2024 (order of rows)",
-        Work(
+        CitedWork(
             "oren2024proving",
             (
                 "Yonatan Oren",
@@ -109,7 +109,7 @@ PAPERS = {  # papers whose published rules tests have, by the tests' `source`: a
     ),
     "bordt2024": (
         "Bordt et al. 2024 (tabmemcheck)",
-        Work(
+        CitedWork(
             "bordt2024elephants",
             ("Sebastian Bordt", "Harsha Nori", "Vanessa Rodrigues", "Besmira Nushi", "Rich Caruana"),
             "Elephants Never Forget: Memorization and Learning of Tabular Data in Large Language Models",
@@ -117,7 +117,7 @@ PAPERS = {  # papers whose published rules tests have, by the tests' `source`: a
         ),
     ),
 }
-BENJAMINI = Work(
+BENJAMINI = CitedWork(
     "benjamini1995controlling",
     ("Yoav Benjamini", "Yosef Hochberg"),
     "Controlling the False Discovery Rate: A Practical and Powerful Approach to Multiple Testing",
@@ -137,19 +137,19 @@ def paper_name(source: str) -> str:
     return PAPERS[source][0] if source in PAPERS else source
 
 
-def software(version: str) -> Work:
+def software(version: str) -> CitedWork:
     """Return tabcontam as a work, in the version that made a run."""
     stated = {"note": f"Version {version}"}
-    return Work("tabcontam", ("The tabcontam authors",), f"tabcontam: {ABOUT}", fields=stated, team=True)
+    return CitedWork("tabcontam", ("The tabcontam authors",), f"tabcontam: {ABOUT}", fields=stated, team=True)
 
 
-def others_of(view: RunResults) -> tuple[Work, ...]:
+def others_of(view: RunResults) -> tuple[CitedWork, ...]:
     """Return the papers of tests that were asked, except the one whose Table 1 numbers tests."""
     sources = {view.facts[cell.test].source for cell in view.subjects if cell.queries and cell.test in view.facts}
     return tuple(work for source, (_, work) in PAPERS.items() if source in sources and work is not RONVAL)
 
 
-def cited(view: RunResults) -> tuple[Work, ...]:
+def cited(view: RunResults) -> tuple[CitedWork, ...]:
     """Return the works that a run rests on."""
     benjamini = () if view.run.rules == PAPER else (BENJAMINI,)
     return (software(view.run.version), RONVAL, *others_of(view), *benjamini)

@@ -7,11 +7,11 @@ from typing import Any
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
-from tabcontam.report.squares import SIGNS, css_class
-from tabcontam.verdicts.cells import SCORE, outcome_of
+from tabcontam.report.heatmap_squares import SIGNS, css_class
 from tabcontam.verdicts.comparison import WAYS, CompareBy, Comparison
-from tabcontam.verdicts.facts import in_order
+from tabcontam.verdicts.result_types import SCORE, outcome_of
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.run_facts import in_order
 from tabcontam.verdicts.wording import phrase, rounded
 
 KINDS: Mapping[CompareBy, tuple[str, str]] = {
@@ -32,7 +32,7 @@ OPEN = 3  # groups whose squares are shown at once if so few have a change; othe
 
 
 @dataclass(frozen=True)
-class Change:
+class ComparisonLine:
     """One line about a change: a word, the test and table, and the figures."""
 
     word: str
@@ -41,14 +41,14 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Group:
+class ComparisonGroup:
     """The comparisons of two versions, or of two serializers, prompt sets or runs of one LLM."""
 
     llm: str
     first: str
     second: str
     counted: str
-    changes: tuple[Change, ...]
+    changes: tuple[ComparisonLine, ...]
     columns: tuple[str, ...]
     rows: Mapping[str, tuple[Comparison | None, ...]]  # by the test's title, along `columns`
 
@@ -60,8 +60,8 @@ class Section:
     title: str
     about: str
     counted: str
-    changed: tuple[Group, ...]
-    others: tuple[Group, ...]
+    changed: tuple[ComparisonGroup, ...]
+    others: tuple[ComparisonGroup, ...]
 
 
 def context(view: RunResults) -> dict[str, Any]:
@@ -81,10 +81,10 @@ def _section(view: RunResults, kind: CompareBy, found: Sequence[Comparison]) -> 
     groups = sorted((_group(view, own) for own in pairs.values()), key=lambda group: -len(group.changes))
     changed = tuple(group for group in groups if group.changes)
     others = tuple(group for group in groups if not group.changes)
-    return Section(*KINDS[kind], counted(found), changed, others)
+    return Section(*KINDS[kind], count_changes(found), changed, others)
 
 
-def counted(found: Sequence[Comparison]) -> str:
+def count_changes(found: Sequence[Comparison]) -> str:
     """Return sentences that count the changes of verdicts and of scores, and how many are beyond chance."""
     scores = [one for one in found if one.first_verdict is one.second_verdict is None]
     cells = [one for one in found if not (one.first_verdict is one.second_verdict is None)]
@@ -103,18 +103,18 @@ def _beyond(found: Sequence[Comparison]) -> str:
     return f"{f'{beyond:,}' if beyond else 'none'} {'differ' if beyond > 1 else 'differs'} by more than chance"
 
 
-def _group(view: RunResults, found: Sequence[Comparison]) -> Group:
+def _group(view: RunResults, found: Sequence[Comparison]) -> ComparisonGroup:
     first, labels = found[0], _labels(found)
     columns = dict.fromkeys(labels)
     tests = [test.id for test in in_order(view.facts[one.test] for one in found)]
     squares = {(one.test, label): one for one, label in zip(found, labels, strict=True)}
     telling = [each for each in zip(found, labels, strict=True) if each[0].change in CHANGED or each[0].beyond_chance]
     telling.sort(key=lambda each: (not each[0].beyond_chance, each[0].change not in CHANGED))
-    return Group(
+    return ComparisonGroup(
         first.llm,
         _name(view, first.kind, first.first),
         _name(view, first.kind, first.second),
-        counted(found),
+        count_changes(found),
         tuple(_change(view, one, label) for one, label in telling),
         tuple(columns),
         {view.test_titles[test]: tuple(squares.get((test, column)) for column in columns) for test in tests},
@@ -149,13 +149,13 @@ def _half(verdict: Verdict | None, share: float | None) -> tuple[str, str]:
     return SIGNS[verdict], css_class(verdict)
 
 
-def _change(view: RunResults, one: Comparison, label: str) -> Change:
+def _change(view: RunResults, one: Comparison, label: str) -> ComparisonLine:
     outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     verdicts = f"both {outcome}" if outcome == other else f"{outcome} → {other}"
     word = one.change if one.change in CHANGED else "differs"
     stated = figures(one, view.run.recorded)
     shares = stated if one.change in CHANGED else f"{verdicts}, {stated}"
-    return Change(word, f"{view.test_titles[one.test]} on {label}", shares)
+    return ComparisonLine(word, f"{view.test_titles[one.test]} on {label}", shares)
 
 
 def figures(one: Comparison, recorded: bool = False) -> str:

@@ -14,11 +14,11 @@ import io
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.csv_text import guarded
-from tabcontam.report.models import llm_facts, own, public_name
-from tabcontam.verdicts.cells import TableVerdict
-from tabcontam.verdicts.facts import LlmFacts
+from tabcontam.report.public_names import llm_facts, own, public_name
+from tabcontam.verdicts.result_types import TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED
+from tabcontam.verdicts.run_facts import LlmFacts
 
 COLUMNS = (
     "Evaluation Dataset", "Subset", "Contaminated Source", "Version", "Model or corpus", "Train Split",

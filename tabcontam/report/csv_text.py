@@ -8,7 +8,7 @@ Numbers are written as numbers and never get one. Texts stand on one line, witho
 import csv
 import io
 
-from tabcontam.report.frame import CELLS, of_cell
+from tabcontam.report.frame import CELLS, result_fields
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
 
@@ -20,7 +20,7 @@ def render_csv(view: RunResults) -> str:
     written = io.StringIO(newline="")
     writer = csv.writer(written)
     writer.writerow(CELLS)
-    rows = (of_cell(cell) for cell in view.cells)
+    rows = (result_fields(cell) for cell in view.cells)
     writer.writerows([_field(row.get(name)) for name in CELLS] for row in rows)
     return written.getvalue()
 

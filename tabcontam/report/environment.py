@@ -50,10 +50,10 @@ def embedded(*names: str) -> tuple["Markup", str]:
     Blanks and empty lines, which only human readers need, are removed; no text in them spans several lines.
     """
     source = "\n".join(filter(None, map(str.strip, "".join(map(asset, names)).splitlines())))
-    return ours(source), b64encode(sha256(source.encode()).digest()).decode()
+    return trusted_markup(source), b64encode(sha256(source.encode()).digest()).decode()
 
 
-def ours(markup: str) -> "Markup":
+def trusted_markup(markup: str) -> "Markup":
     """Return markup that is not escaped: our own style and scripts, and base64."""
     from markupsafe import Markup
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tabcontam.evidence.score.evaluated import Interval, Measured
-from tabcontam.report.evaluation import NONE, by_name, interval, number, published, sentences, spread, titled
-from tabcontam.report.paper import Paper
+from tabcontam.evidence.score.shot_results import ClassifierScore, Interval
+from tabcontam.report.evaluation_page import NONE, by_name, interval, number, published, sentences, spread, titled
 from tabcontam.report.tabllm import published_auc
-from tabcontam.verdicts.evaluation import Evaluation
+from tabcontam.report.terminal_writer import TerminalWriter
+from tabcontam.verdicts.evaluation_results import Evaluation
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def print_evaluations(console: "Console", found: Sequence[Evaluation], page: Path) -> None:
     """Print the tables of all evaluations, the remarks on each, and the path of the page."""
-    paper = Paper(console)
+    paper = TerminalWriter(console)
     for one in found:
         paper.line(titled(one), "bold")
         if one.at:
@@ -65,7 +65,7 @@ def _print_learners(console: "Console", found: Evaluation) -> None:
     console.print(table)
 
 
-def _learner(one: Measured) -> str:
+def _learner(one: ClassifierScore) -> str:
     auc = f", AUC {number(one.auc)}" if one.auc is not None else ""
     return f"{_value(one.accuracy, one.interval, one.spread)}{auc}"
 

@@ -15,11 +15,11 @@ from statistics import fmean
 from typing import Any
 
 from tabcontam.groups import grouped
-from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, scored, shown, words_read
-from tabcontam.report.trials import Trial, by_cell, is_mapping
-from tabcontam.report.unread import Unread, unread
-from tabcontam.verdicts.cells import Result
+from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, query_for_page, scored, words_read
+from tabcontam.report.trials_by_result import Trial, by_cell, is_mapping
+from tabcontam.report.unread import UnreadSummary, unread
 from tabcontam.verdicts.json_text import compact
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import visible
@@ -34,25 +34,25 @@ NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, 
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedEvidence:
     """The evidence on a page: a blob of text an LLM (by its block's number, from 1), and counts by `RunResults.placed`.
 
-    `shown` queries of a result are in the blob, the `left` ones only in trials.jsonl; `unread` summarises a result's
-    unread replies. A blob holds no character that has a meaning in HTML. The page's script evidence.js unpacks it: a
-    result is `<details class="evidence" data-cell="B-C-T">` with an empty `<div>`, the blob of block B the text of
-    `<script type="text/plain" id="evidence-B">`.
+    `query_for_page` queries of a result are in the blob, the `left` ones only in trials.jsonl; `unread` summarises a
+    result's unread replies. A blob holds no character that has a meaning in HTML. The page's script evidence.js unpacks
+    it: a result is `<details class="evidence" data-cell="B-C-T">` with an empty `<div>`, the blob of block B the text
+    of `<script type="text/plain" id="evidence-B">`.
     """
 
     blobs: Mapping[int, str]
     shown: Mapping[str, int]
     left: Mapping[str, int]
-    unread: Mapping[str, Unread] = field(default_factory=dict)
+    unread: Mapping[str, UnreadSummary] = field(default_factory=dict)
 
-    def beside(self, other: "Packed") -> "Packed":
+    def beside(self, other: "PackedEvidence") -> "PackedEvidence":
         """Return this evidence merged with another."""
         blobs = dict(sorted({**self.blobs, **other.blobs}.items()))
         unread = {**self.unread, **other.unread}
-        return Packed(blobs, {**self.shown, **other.shown}, {**self.left, **other.left}, unread)
+        return PackedEvidence(blobs, {**self.shown, **other.shown}, {**self.left, **other.left}, unread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,17 +85,17 @@ class _Query:
         return line if isinstance(line := self.trial.get("line"), int) else 0
 
 
-class Packing:
+class EvidencePacker:
     """A collector of evidence, result by result; the packed evidence of an LLM is small, its trials may not be.
 
     `placed` holds the results in the order of the page, by their places there.
     """
 
-    def __init__(self, looks: "Looks", placed: Mapping[str, Result]) -> None:
+    def __init__(self, looks: "EvidenceLimits", placed: Mapping[str, Result]) -> None:
         self._looks = looks
         self._places = grouped(placed, lambda place: placed[place].place)
         self._order = list(placed)
-        self._unread: dict[str, Unread] = {}
+        self._unread: dict[str, UnreadSummary] = {}
         self._told: dict[str, tuple[str, int, int, int]] = {}  # contents, shown, left, the first line
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
@@ -114,7 +114,7 @@ class Packing:
                 self._unread[place] = silent
             self._told[place] = _written(contents), shown_here, len(asked) - shown_here, first
 
-    def packed(self) -> Packed:
+    def packed(self) -> PackedEvidence:
         """Return the evidence that was taken in."""
         told = {place: self._told[place] for place in self._order if place in self._told}
         blobs = {}
@@ -123,7 +123,7 @@ class Packing:
             firsts = " ".join(f"{place}:{told[place][3]}" for place in here)
             contents = ",".join(f"{_written(place)}:{told[place][0]}" for place in here)
             blobs[block] = f"{firsts}\n{_compressed(f'{{{contents}}}')}"
-        return Packed(
+        return PackedEvidence(
             blobs,
             {place: one[1] for place, one in told.items()},
             {place: one[2] for place, one in told.items()},
@@ -132,7 +132,7 @@ class Packing:
 
 
 @dataclass(frozen=True)
-class Looks:
+class EvidenceLimits:
     """The number of queries that are shown of each result of a run, and a note on all of them."""
 
     most: int
@@ -140,19 +140,19 @@ class Looks:
     recorded: bool = False  # nobody can be asked again
 
     @classmethod
-    def of(cls, view: RunResults) -> "Looks":
+    def of(cls, view: RunResults) -> "EvidenceLimits":
         """Return the limits for these results."""
         most = SHOWN_OF_LARGE if len(view.cells) > LARGE else SHOWN
         return cls(most, PAPER_NOTE if view.run.rules == PAPER else "", bool(view.run.recorded))
 
 
-def packed(view: RunResults, trials: Iterable[Trial]) -> Packed:
+def pack_evidence(view: RunResults, trials: Iterable[Trial]) -> PackedEvidence:
     """Return the evidence of all results whose queries were asked.
 
     `trials` are the objects of trials.jsonl in any order, each with its line number under "line" if known. Of a query
     that was asked again the last trial counts.
     """
-    packing, of_cells = Packing(Looks.of(view), view.placed), by_cell(view.cells, trials)
+    packing, of_cells = EvidencePacker(EvidenceLimits.of(view), view.placed), by_cell(view.cells, trials)
     for cell in {cell.place: cell for cell in view.placed.values()}.values():
         packing.take(cell, of_cells[cell.place])
     return packing.packed()
@@ -200,7 +200,10 @@ def _paired(
 ) -> tuple[dict[str, Any], int]:
     """Return the content for scored passages: the least surprising next to their decoys, and the lines of others."""
     chosen = pairs[: -(-most // 2)]
-    queries = [shown(one.trial) | {"decoys": [shown(decoy.trial) for decoy in decoys]} for one, *decoys in chosen]
+    queries = [
+        query_for_page(one.trial) | {"decoys": [query_for_page(decoy.trial) for decoy in decoys]}
+        for one, *decoys in chosen
+    ]
     names = {one.name for pair in chosen for one in pair}
     left = _lines(one for one in asked if one.name not in names)
     more = [f"{_counted(kind, len(lines))}{_where(lines)}" for kind, lines in left.items()]
@@ -209,12 +212,12 @@ def _paired(
 
 def _with_decoys(one: _Query, same: Iterable[_Query], asked: Iterable[_Query]) -> dict[str, Any]:
     """Return a query with the decoys that got the same answer; their prompts omit the messages that it has, too."""
-    query = shown(one.trial)
+    query = query_for_page(one.trial)
     decoys = [decoy for decoy in asked if decoy.trial.get("decoy_of") == one.name]
     for word in query.get("words", ()) if decoys else ():
         if word[1] == "right":
             word.append(f"{sum(word[0] in decoy.words for decoy in decoys)} of {len(decoys)} decoys")
-    beside = [shown(decoy.trial) for decoy in same]
+    beside = [query_for_page(decoy.trial) for decoy in same]
     for decoy in beside:
         decoy["prompt"] = [message for message in decoy.get("prompt", ()) if message not in query.get("prompt", ())]
     return query | {"decoys": beside} if beside else query

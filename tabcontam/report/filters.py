@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report.squares import css_class
+from tabcontam.report.heatmap_squares import css_class
 from tabcontam.report.standings import titles_of
-from tabcontam.verdicts.cells import OUTCOMES, Result
-from tabcontam.verdicts.results import Block, RunResults
+from tabcontam.verdicts.result_types import OUTCOMES, Result
+from tabcontam.verdicts.results import LlmBlock, RunResults
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Option:
 Choices = Mapping[str, tuple[str, list[Option]]]
 
 
-def choices(view: RunResults, blocks: Sequence[Block]) -> Choices:
+def choices(view: RunResults, blocks: Sequence[LlmBlock]) -> Choices:
     """Return the filters of a page by their names in the address, each a legend and its boxes."""
     titles = titles_of(view)
     cells = [cell for block in blocks for cell in block.cells]

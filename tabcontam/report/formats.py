@@ -34,7 +34,7 @@ def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
 
     Of recorded answers a heatmap has one result a square, and CSV has all results. Raises `UsageError`.
     """
-    from tabcontam.replay.squares import one_cell_a_square
+    from tabcontam.replay.recorded_squares import one_cell_a_square
 
     if view.run.recorded and form not in WHOLE:
         view = replace(view, cells=one_cell_a_square(view.cells))
@@ -43,7 +43,7 @@ def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
     if form in TEXTS:
         return _text(TEXTS[form])(view).encode("utf-8", "backslashreplace")
     if form == "latex":
-        from tabcontam.report.latex import render_latex
+        from tabcontam.report.latex_tables import render_latex
 
         return render_latex(view, shape.columns).encode("ascii")
     from tabcontam.report.figures import render_figure

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.cells import Result, held
-from tabcontam.verdicts.ranks import ACCURACIES, COLUMNS, Rank
+from tabcontam.verdicts.llm_ranking import ACCURACIES, COLUMNS, Rank
+from tabcontam.verdicts.result_types import Result, field_values
 from tabcontam.verdicts.results import RunResults
 
 if TYPE_CHECKING:
@@ -66,17 +66,26 @@ RANKING: Columns = {
 }
 
 
-def of_cell(cell: Result) -> dict[str, str | float | bool | None]:
+def result_fields(cell: Result) -> dict[str, str | float | bool | None]:
     """Return the fields of a result; statistic, intervals and memory's share as columns, mappings by column as JSON."""
-    statistic = {f"statistic_{name}": value for name, value in held(cell.statistic).items()} if cell.statistic else {}
+    statistic = (
+        {f"statistic_{name}": value for name, value in field_values(cell.statistic).items()} if cell.statistic else {}
+    )
     by_column = {name: json.dumps(said, ensure_ascii=False) if said else "" for name, said in _by_column(cell)}
-    return held(cell) | dict(cell.numbers) | statistic | by_column | _ends("interval", cell.interval) | _memory(cell)
+    return (
+        field_values(cell)
+        | dict(cell.numbers)
+        | statistic
+        | by_column
+        | _ends("interval", cell.interval)
+        | _memory(cell)
+    )
 
 
 def _memory(cell: Result) -> dict[str, object]:
     if cell.memory is None:
         return {}
-    parts = {f"memory_{name}": value for name, value in held(cell.memory).items()}
+    parts = {f"memory_{name}": value for name, value in field_values(cell.memory).items()}
     if beside := cell.memory.beside:
         parts |= {"memory_beside_share": beside.share, "memory_beside_p_value": beside.p_value}
         parts |= _ends("memory_beside", beside.interval)
@@ -101,8 +110,8 @@ def _ends(name: str, interval: tuple[float, float] | None) -> dict[str, object]:
 
 
 PARTS: Mapping[str, tuple[Columns, Callable[[RunResults], list[Mapping[str, Any]]]]] = {
-    "cells": (CELLS, lambda view: [of_cell(cell) for cell in view.cells]),
-    "tables": (TABLES, lambda view: [held(table) | dict(table.numbers) for table in view.tables_in_order]),
+    "cells": (CELLS, lambda view: [result_fields(cell) for cell in view.cells]),
+    "tables": (TABLES, lambda view: [field_values(table) | dict(table.numbers) for table in view.tables_in_order]),
     "ranking": (RANKING, lambda view: [_of_rank(rank) for rank in view.ranks_in_order]),
 }
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from tabcontam.report.formats import render_form
-from tabcontam.verdicts.gate import Conclusion, Judgement
+from tabcontam.verdicts.gate import Conclusion, GateDecision
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
 
@@ -43,7 +43,7 @@ def capped(summary: bytes, room: int) -> bytes:
     return summary[:end] + CUT.encode() if end > 0 else b""
 
 
-def annotations(judgement: Judgement) -> list[str]:
+def annotations(judgement: GateDecision) -> list[str]:
     """Return the gate's findings as workflow commands.
 
     A contaminated table is an error, a table without a conclusion a warning, and one that was contaminated in the
@@ -59,7 +59,7 @@ def annotations(judgement: Judgement) -> list[str]:
     return lines
 
 
-def annotate(judgement: Judgement, environ: Mapping[str, str] = os.environ) -> None:
+def annotate(judgement: GateDecision, environ: Mapping[str, str] = os.environ) -> None:
     """Print the annotations on standard error, which GitHub reads as well, if GitHub runs this; else nothing."""
     if _in_actions(environ):
         for line in annotations(judgement):

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tabcontam.report.environment import ours
-from tabcontam.report.squares import SIGNS, css_class
-from tabcontam.report.standings import Standing
-from tabcontam.verdicts.cells import OUTCOMES, SCORE
+from tabcontam.report.environment import trusted_markup
+from tabcontam.report.heatmap_squares import SIGNS, css_class
+from tabcontam.report.standings import TableStanding
+from tabcontam.verdicts.result_types import OUTCOMES, SCORE
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -27,7 +27,7 @@ class Grid:
     rows: Sequence["Markup"]
 
 
-def grid(standings: Sequence[Mapping[str, Standing]], labels: Sequence[str]) -> Grid:
+def grid(standings: Sequence[Mapping[str, TableStanding]], labels: Sequence[str]) -> Grid:
     """Return the squares of LLMs; `standings` holds those of each LLM by the columns' `labels`."""
     found = dict.fromkeys(OUTCOMES, 0)
     rows = []
@@ -43,5 +43,5 @@ def grid(standings: Sequence[Mapping[str, Standing]], labels: Sequence[str]) -> 
             unsure = f" {UNSURE}" if standing.unsure else ""
             quote = '"' if unsure else ""
             squares.append(f"<td class={quote}{css_class(outcome)}{unsure}{quote}>{SIGNS[outcome]}")
-        rows.append(ours("".join(squares)))
+        rows.append(trusted_markup("".join(squares)))
     return Grid({outcome: number for outcome, number in found.items() if number}, rows)

@@ -18,30 +18,30 @@ from tabcontam.report import (
     chronology_page,
     comparisons,
     evidence,
-    generation,
+    generation_plots,
+    heatmap_squares,
     judges,
-    memory,
-    openness,
-    papers,
+    memory_shares,
+    openness_plots,
+    paper_methods,
     ranking,
     recalled_rows,
-    scores,
-    squares,
+    row_scores,
 )
-from tabcontam.report.environment import embedded, environment, ours
+from tabcontam.report.environment import embedded, environment, trusted_markup
 from tabcontam.report.filters import choices, places
+from tabcontam.report.finding_sentences import Sentence, scope, sentences
 from tabcontam.report.grid import CROWDED, grid
-from tabcontam.report.published import agreements
-from tabcontam.report.sentences import Sentence, scope, sentences
-from tabcontam.report.splits import split_groups
-from tabcontam.report.standings import Standing, Titles, standings, titles_of
-from tabcontam.report.told import Facts, Telling, Told, placed
-from tabcontam.report.trials import by_cell
-from tabcontam.report.written_cells import WrittenCells
-from tabcontam.verdicts.cells import Result, TableVerdict, count
+from tabcontam.report.published_marks import agreements
+from tabcontam.report.result_markup import ResultMarkup
+from tabcontam.report.split_lines import split_groups
+from tabcontam.report.standings import TableStanding, Titles, standings, titles_of
+from tabcontam.report.trial_digest import RunDigestFacts, TrialDigest, TrialDigester, results_by_llm
+from tabcontam.report.trials_by_result import by_cell
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind, is_of
-from tabcontam.verdicts.results import E_VALUE, Block, Column, RunResults
+from tabcontam.verdicts.result_types import Result, TableVerdict, count
+from tabcontam.verdicts.results import E_VALUE, LlmBlock, ResultColumn, RunResults
 from tabcontam.verdicts.wording import phrase, rounded
 
 Paragraph = list[tuple[str, bool]]  # its pieces: each text, and whether it is code
@@ -75,10 +75,10 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
     `trials` are the objects of trials.jsonl.
     """
     pages, of_cells = Pages(view), by_cell(view.cells, trials)
-    facts, of_llms = Facts.of(view), placed(view)
+    facts, of_llms = RunDigestFacts.of(view), results_by_llm(view)
     written: dict[str, str] = {}
     for llm, cells in grouped(view.cells, lambda cell: cell.llm).items():
-        telling = Telling(facts, of_llms.get(llm, ()))
+        telling = TrialDigester(facts, of_llms.get(llm, ()))
         for cell in cells:
             telling.take(cell, of_cells[cell.place])
         written |= pages.of_llm(llm, telling.told())
@@ -93,14 +93,14 @@ class Pages:
         stated = sentences(view, self._titles)
         self._leaves = _leaves(self._titles, stated)
         self._shared = _shared(self._titles) | {"sentences": stated}
-        self._parted = parted(view)
+        self._parted = has_page_per_llm(view)
         self._labels = list(dict.fromkeys(label for leaf in self._leaves for label in leaf.standings))
         self._crowded = self._parted and len(self._leaves) * len(self._labels) > CROWDED
         self._tables = grouped(view.tables_in_order if self._crowded else (), lambda table: table.llm)
-        self._compared: dict[str, Sequence[recalled_rows.Compared]] = {}
-        self._packed = evidence.Packed({}, {}, {})
+        self._compared: dict[str, Sequence[recalled_rows.RecallComparison]] = {}
+        self._packed = evidence.PackedEvidence({}, {}, {})
 
-    def of_llm(self, llm: str, told: Told) -> dict[str, str]:
+    def of_llm(self, llm: str, told: TrialDigest) -> dict[str, str]:
         """Return the page of an LLM by its file name, from the digest of its trials; empty if one page has all LLMs."""
         self._compared[llm] = told.compared
         if not self._parted:
@@ -125,7 +125,7 @@ class Pages:
         return {**shown, "grid": squares_of, "crowded": True, "left": left, **_looks(True)}
 
     @property
-    def recalled_rows(self) -> list[recalled_rows.Compared]:
+    def recalled_rows(self) -> list[recalled_rows.RecallComparison]:
         """The accuracies on recalled rows and on other rows, in the order of the page."""
         return [one for leaf in self._leaves for one in self._compared.get(leaf.block.llm, ())]
 
@@ -136,11 +136,11 @@ class Pages:
         return _page("summary.html.jinja" if self._parted else "index.html.jinja", view, shared, self._leaves)
 
 
-def _packed(packed: evidence.Packed) -> dict[str, Any]:
-    return {"packed": packed, "blobs": {number: ours(blob) for number, blob in packed.blobs.items()}}
+def _packed(packed: evidence.PackedEvidence) -> dict[str, Any]:
+    return {"packed": packed, "blobs": {number: trusted_markup(blob) for number, blob in packed.blobs.items()}}
 
 
-def parted(view: RunResults) -> bool:
+def has_page_per_llm(view: RunResults) -> bool:
     """Return whether a run is too large for one page, and has one an LLM."""
     return len(view.blocks) > MOST_LLMS or len(view.cells) > MOST_CELLS
 
@@ -150,15 +150,15 @@ class Leaf:
     """One LLM on a page: its block, the block's number from 1, and the page that has its results ("": this one)."""
 
     number: int
-    block: Block
+    block: LlmBlock
     title: str
     page: str
     sentence: str
-    standings: Mapping[str, Standing]
+    standings: Mapping[str, TableStanding]
 
 
 def _leaves(titles: Titles, stated: Iterable[Sentence]) -> list[Leaf]:
-    page = "llm-{}.html" if parted(titles.view) else ""
+    page = "llm-{}.html" if has_page_per_llm(titles.view) else ""
     said = {one.llm: one.joint + one.rest for one in stated}
     return [
         Leaf(number, block, titles.llm(block.llm), page.format(number), said[block.llm], standings(titles, block))
@@ -188,7 +188,7 @@ def _shared(titles: Titles) -> dict[str, Any]:
     view = titles.view
     pages, notes = pages_of(view.tests), view.notes
     return {
-        **squares.context(view, titles),
+        **heatmap_squares.context(view, titles),
         **_looks(),
         "tables_shown": view.tables_in_order,
         "left": {"tables_shown": 0},
@@ -204,15 +204,15 @@ def _shared(titles: Titles) -> dict[str, Any]:
         "ruled": titles.ruling,
         "doubt": partial(_doubt, titles),
         **ranking.context(view),
-        **memory.context(view),
-        **scores.context(view),
+        **memory_shares.context(view),
+        **row_scores.context(view),
         **chronology_page.context(view),
-        **openness.context(view),
-        **generation.context(view),
-        **papers.context(view, titles),
+        **openness_plots.context(view),
+        **generation_plots.context(view),
+        **paper_methods.context(view, titles),
         **judges.context(view),
         **_of_documents(view),
-        "written": WrittenCells(titles, pages, numbers),
+        "written": ResultMarkup(titles, pages, numbers),
         "rounded": rounded,
         "counts": count,
         "wide": WIDE,
@@ -234,7 +234,7 @@ def _looks(crowded: bool = False) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class InDocuments:
+class TrainingDocuments:
     """The content of an LLM's training documents for a table: whether that is a finding, and its description."""
 
     found: bool
@@ -250,16 +250,16 @@ def _of_documents(view: RunResults) -> dict[str, Any]:
         for searched in (True, False)
     }
 
-    def rows_of(block: Block) -> Collection[str]:
+    def rows_of(block: LlmBlock) -> Collection[str]:
         return rows[block.llm in view.documents]
 
-    def held_by(column: Column) -> InDocuments | None:
+    def held_by(column: ResultColumn) -> TrainingDocuments | None:
         table = of_tables.get((column.llm, column.label))
         searched = phrase([name for one in table.families for name in one.documents]) if table else ""
         if table is None or not searched:
             return None
         names = phrase(table.documents)
-        return InDocuments(bool(names), f"rows found in {names}" if names else f"nothing found in {searched}")
+        return TrainingDocuments(bool(names), f"rows found in {names}" if names else f"nothing found in {searched}")
 
     def trained_on(llm: str) -> list[str]:
         return [one.documents for one in view.run.trained_on if one.llm == llm]

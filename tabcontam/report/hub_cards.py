@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.markdown import code, prose, table
-from tabcontam.report.models import llm_facts, public_name
-from tabcontam.verdicts.cells import TableVerdict
+from tabcontam.report.public_names import llm_facts, public_name
 from tabcontam.verdicts.notes import NoteKind
+from tabcontam.verdicts.result_types import TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import rounded

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.evidence.compared import Likeness
-from tabcontam.verdicts.judgements import COMPLETIONS, SETTINGS, TEXT, Agreement, JudgeFacts
+from tabcontam.evidence.completion_pairs import Likeness
+from tabcontam.verdicts.completion_judgements import COMPLETIONS, SETTINGS, TEXT, Agreement, JudgeFacts
 from tabcontam.verdicts.results import RunResults
 
 ABOUT = (

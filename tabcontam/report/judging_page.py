@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tabcontam.evidence.compared import Likeness
+from tabcontam.evidence.completion_pairs import Likeness
 from tabcontam.report.environment import embedded, environment
 from tabcontam.version import __version__
 

@@ -24,11 +24,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
-from tabcontam.report.frame import of_cell
-from tabcontam.report.html import INDEX, parted
-from tabcontam.verdicts.cells import NUMBERS, Result, TableName, TableVerdict
-from tabcontam.verdicts.facts import LlmFacts
-from tabcontam.verdicts.results import Block, Column, RunResults
+from tabcontam.report.frame import result_fields
+from tabcontam.report.html import INDEX, has_page_per_llm
+from tabcontam.verdicts.result_types import NUMBERS, Result, TableName, TableVerdict
+from tabcontam.verdicts.results import LlmBlock, ResultColumn, RunResults
+from tabcontam.verdicts.run_facts import LlmFacts
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
@@ -78,14 +78,14 @@ def _unique(name: str, taken: set[str]) -> str:
 
 def _pages(view: RunResults) -> dict[int, str]:
     """Return the place of each result in the report, by the result's id."""
-    page = "llm-{}.html" if parted(view) else INDEX
+    page = "llm-{}.html" if has_page_per_llm(view) else INDEX
     return {id(cell): f"{page.format(place.split('-')[0])}#cell-{place}" for place, cell in view.placed.items()}
 
 
 def _suite_of_llm(
     view: RunResults,
     name: str,
-    block: Block,
+    block: LlmBlock,
     pages: Mapping[int, str],
     tables: Mapping[tuple[str, TableName], TableVerdict],
 ) -> ElementTree.Element:
@@ -131,7 +131,7 @@ def _count(suite: ElementTree.Element, cases: Sequence[ElementTree.Element]) -> 
         suite.set(count, str(sum(tag is None or case.find(tag) is not None for case in cases)))
 
 
-def _suite(view: RunResults, name: str, column: Column, pages: Mapping[int, str]) -> ElementTree.Element:
+def _suite(view: RunResults, name: str, column: ResultColumn, pages: Mapping[int, str]) -> ElementTree.Element:
     suite = ElementTree.Element("testsuite", {"name": name})
     cells = list(column.cells.values())
     _properties(suite, _facts(view, cells[0]))
@@ -217,7 +217,7 @@ def _failure(view: RunResults, cell: Result, page: str) -> Iterator[str]:
 
 
 def _measured(cell: Result) -> dict[str, str]:
-    fields = of_cell(cell)
+    fields = result_fields(cell)
     fields |= {
         "verdict": cell.outcome,
         "statistic": fields.get("statistic_name"),

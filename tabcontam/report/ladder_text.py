@@ -6,8 +6,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from tabcontam.calibration.dose import Dose
-from tabcontam.report.ladder import amount, called, copies_of, sentences, share
-from tabcontam.report.paper import Paper
+from tabcontam.report.ladder_page import amount, called, copies_of, sentences, share
+from tabcontam.report.terminal_writer import TerminalWriter
 from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def print_ladder(console: "Console", found: Sequence[Dose], titles: Mapping[str,
     from rich.table import Table
     from rich.text import Text
 
-    paper = Paper(console)
+    paper = TerminalWriter(console)
     paper.line("found, by copies of a row that were read", "bold")
     copies = copies_of(found)
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))

@@ -8,19 +8,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.evidence.sentences import signed
+from tabcontam.evidence.number_wording import format_signed
 from tabcontam.groups import grouped
-from tabcontam.report import memory, papers
-from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
-from tabcontam.report.generation import generation_sentences
-from tabcontam.report.openness import openness_sentences
-from tabcontam.report.ranking import about, correlation_sentences, shown
-from tabcontam.report.sentences import Sentence, scope, sentences
+from tabcontam.report import memory_shares, paper_methods
+from tabcontam.report.comparisons import CHANGED, KINDS, count_changes, figures
+from tabcontam.report.finding_sentences import Sentence, scope, sentences
+from tabcontam.report.generation_plots import generation_sentences
+from tabcontam.report.openness_plots import openness_sentences
+from tabcontam.report.ranking import about, correlation_sentences, ranking_columns
 from tabcontam.report.standings import Titles, standings, titles_of
-from tabcontam.verdicts.cells import LETTERS, PROMPTS, Result, outcome_of
 from tabcontam.verdicts.comparison import Comparison
-from tabcontam.verdicts.ranks import Rank
-from tabcontam.verdicts.results import Block, RunResults
+from tabcontam.verdicts.llm_ranking import Rank
+from tabcontam.verdicts.result_types import LETTERS, PROMPTS, Result, outcome_of
+from tabcontam.verdicts.results import LlmBlock, RunResults
 from tabcontam.verdicts.wording import rounded, visible
 
 NUMBERS = ("q_value", "recalled_bits", "detectable_share")
@@ -119,7 +119,7 @@ def _named(sentence: Sentence) -> str:
     return name if sentence.title == sentence.llm else f"{prose(sentence.title)} ({name})"
 
 
-def _llm(view: RunResults, block: Block) -> str:
+def _llm(view: RunResults, block: LlmBlock) -> str:
     """Return the LLM's name, with its title if the catalogue has one."""
     title = view.title(block.llm)
     return f"{code(block.llm)}{title and f' ({prose(title)})'}{' (control)' if block.control else ''}"
@@ -155,7 +155,7 @@ def _heatmap(view: RunResults) -> Iterator[str]:
         yield from table(header, _rows(view, block))
 
 
-def _rows(view: RunResults, block: Block) -> Iterator[tuple[str, ...]]:
+def _rows(view: RunResults, block: LlmBlock) -> Iterator[tuple[str, ...]]:
     """Yield the tests that the LLM was asked, by kind; the kind is named once."""
     for kind, tests in view.kinds.items():
         name = prose(kind)
@@ -179,24 +179,24 @@ def _square(view: RunResults, cell: Result | None) -> str:
 
 def _papers(view: RunResults) -> Iterator[str]:
     """Yield the papers' verdicts next to the calibrated ones, LLM by LLM, and how far the methods agree."""
-    by_paper = papers.papers(view)
+    by_paper = paper_methods.papers(view)
     if not by_paper:
         return
-    yield from _paragraphs(f"## {papers.TITLE}", papers.said("letter"))
+    yield from _paragraphs(f"## {paper_methods.TITLE}", paper_methods.explain_marks("letter"))
     titles = titles_of(view)
     for block in view.blocks:
         if not block.control:
             yield from _paragraphs(f"### {_llm(view, block)}")
             header = ("Paper", "Test", *(code(column.label) for column in block.columns))
             yield from table(header, _marks(view, titles, block, by_paper))
-    for number, matrix in enumerate(papers.matrices(view, titles)):
-        head = (f"## {papers.AGAINST}", papers.AGREE.format("beside"))
+    for number, matrix in enumerate(paper_methods.matrices(view, titles)):
+        head = (f"## {paper_methods.AGAINST}", paper_methods.AGREE.format("beside"))
         yield from _paragraphs(*((f"### {code(matrix.llm)} alone",) if number else head))
         yield from table(("", "Method", "Paper", "Found", *_letters(matrix)), _agreements(matrix))
 
 
 def _marks(
-    view: RunResults, titles: Titles, block: Block, by_paper: Mapping[str, Sequence[str]]
+    view: RunResults, titles: Titles, block: LlmBlock, by_paper: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, ...]]:
     """Yield the tests by paper, which is named once, and the verdict on the rows."""
     for paper, tests in by_paper.items():
@@ -208,14 +208,14 @@ def _marks(
                 name = ""
     found = standings(titles, block)
     rows = [standing.rows if (standing := found.get(column.label)) else None for column in block.columns]
-    yield ("", papers.ROWS_TOGETHER, *(_letter(verdict) for verdict in rows))
+    yield ("", paper_methods.ROWS_TOGETHER, *(_letter(verdict) for verdict in rows))
 
 
 def _marked(view: RunResults, cell: Result | None) -> str:
     """Return the sign of the published rule for a result, and its square if it has a calibrated verdict."""
     if cell is None:
         return ""
-    sign = papers.mark(cell).sign
+    sign = paper_methods.mark(cell).sign
     return sign if cell.verdict is None else f"{sign} {_square(view, cell)}"
 
 
@@ -225,33 +225,33 @@ def _letter(verdict: Verdict | None) -> str:
     return f"**{LETTERS[verdict]}**" if verdict is Verdict.CONTAMINATED else f"`{LETTERS[verdict]}`"
 
 
-def _letters(matrix: papers.Matrix) -> list[str]:
+def _letters(matrix: paper_methods.AgreementMatrix) -> list[str]:
     """Return the names of the methods that others are compared with: all but the last."""
     return [method.letter for method in matrix.methods[:-1]]
 
 
-def _agreements(matrix: papers.Matrix) -> Iterator[tuple[str, ...]]:
+def _agreements(matrix: paper_methods.AgreementMatrix) -> Iterator[tuple[str, ...]]:
     for method, row in zip(matrix.methods, matrix.rows, strict=True):
-        both = [f"{one.agree}/{one.items} ({papers.kappa(one)})" if one.items else "" for one in row]
+        both = [f"{one.agree}/{one.items} ({paper_methods.kappa(one)})" if one.items else "" for one in row]
         room = [""] * (len(matrix.methods) - 1 - len(both))
         found = f"{method.found} of {len(method.decided)}"
         yield (method.letter, prose(method.title), prose(method.paper), found, *both, *room)
 
 
 def _memory(view: RunResults) -> Iterator[str]:
-    found = memory.shown(view)
+    found = memory_shares.measured_shares(view)
     if not found:
         return
-    yield from _paragraphs(f"## {memory.TITLE}", prose(memory.ABOUT))
+    yield from _paragraphs(f"## {memory_shares.TITLE}", prose(memory_shares.ABOUT))
     rows = [
-        (code(one.llm), code(one.label), f"{one.memory.accuracy:.2f}", memory.on_unseen(one.memory), one.share)
+        (code(one.llm), code(one.label), f"{one.memory.accuracy:.2f}", memory_shares.on_unseen(one.memory), one.share)
         for one in found
     ]
-    yield from table(("LLM", "Table", "On rows", f"On {memory.unseen(found)}", "Memory's share"), rows, right=3)
+    yield from table(("LLM", "Table", "On rows", f"On {memory_shares.unseen(found)}", "Memory's share"), rows, right=3)
 
 
 def _ranking(view: RunResults) -> Iterator[str]:
-    columns = shown(view)
+    columns = ranking_columns(view)
     if not columns:
         return
     yield from _paragraphs("## Ranking", prose(about(view)))
@@ -267,16 +267,16 @@ def _measure(rank: Rank, measure: str) -> str:
     value, interval = rank.measures[measure], rank.intervals.get(measure)
     if value is None:
         return ""
-    beside = [f"{signed(interval[0])} to {signed(interval[1])}"] if interval else []
+    beside = [f"{format_signed(interval[0])} to {format_signed(interval[1])}"] if interval else []
     beside += [f"majority {rank.majorities[measure]:.2f}"] if measure in rank.majorities else []
-    return f"{signed(value)} ({', '.join(beside)})" if beside else signed(value)
+    return f"{format_signed(value)} ({', '.join(beside)})" if beside else format_signed(value)
 
 
 def _comparisons(view: RunResults) -> Iterator[str]:
     by_kind = grouped(view.comparisons, lambda one: one.kind)
     for kind, (title, _) in KINDS.items():
         if kind in by_kind:
-            yield from _paragraphs(f"## {title}", prose(counted(by_kind[kind])))
+            yield from _paragraphs(f"## {title}", prose(count_changes(by_kind[kind])))
             yield from _changes(view, by_kind[kind])
 
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from tabcontam.evidence.base import Facts, Family, Verdict
 from tabcontam.groups import grouped
-from tabcontam.report.citations import BENJAMINI, RONVAL, Work, cited, others_of, software
-from tabcontam.verdicts.cells import PROMPTS, TableVerdict
-from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, in_words
-from tabcontam.verdicts.judgements import JudgeFacts
+from tabcontam.report.citations import BENJAMINI, RONVAL, CitedWork, cited, others_of, software
+from tabcontam.verdicts.completion_judgements import JudgeFacts
 from tabcontam.verdicts.notes import NoteKind
+from tabcontam.verdicts.result_types import PROMPTS, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, PAPER
+from tabcontam.verdicts.run_facts import DatasetFacts, LlmFacts, in_words
 from tabcontam.verdicts.wording import phrase, rounded
 
 # Other notes of the report that a reader of the paper must know.
@@ -40,7 +40,7 @@ class Name:
     text: str
 
 
-Piece = str | Name | Work  # a work is cited where it stands
+Piece = str | Name | CitedWork  # a work is cited where it stands
 Paragraph = list[Piece]
 
 
@@ -49,7 +49,7 @@ class Methods:
     """The paragraphs, and the works that they rest on."""
 
     paragraphs: list[Paragraph]
-    works: Sequence[Work]
+    works: Sequence[CitedWork]
 
 
 def methods(view: RunResults) -> Methods:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from tabcontam.report.citations import Work
+from tabcontam.report.citations import CitedWork
 from tabcontam.report.markdown import code, prose
 from tabcontam.report.methods import Name, Piece, methods
 from tabcontam.report.tex import escaped
@@ -20,11 +20,11 @@ def markdown_methods(view: RunResults) -> str:
     return "\n\n".join(["## How contamination was tested", *paragraphs, "\n".join(references)]) + "\n"
 
 
-def _markdown(piece: Piece, works: Sequence[Work]) -> str:
+def _markdown(piece: Piece, works: Sequence[CitedWork]) -> str:
     match piece:
         case Name():
             return code(piece.text)
-        case Work():
+        case CitedWork():
             return rf"\[{works.index(piece) + 1}\]"
     return _kept(piece, prose(piece))
 
@@ -38,7 +38,7 @@ def _latex(piece: Piece) -> str:
     match piece:
         case Name():
             return rf"\texttt{{{BROKEN.sub(HYPHENLESS, escaped(piece.text))}}}"
-        case Work():
+        case CitedWork():
             return rf"\cite{{{piece.key}}}"
     return escaped(piece)
 

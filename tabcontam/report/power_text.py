@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from tabcontam.calibration.dose import TABLE, Observation
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
-from tabcontam.report.ladder import amount
-from tabcontam.report.paper import Paper
+from tabcontam.report.ladder_page import amount
+from tabcontam.report.terminal_writer import TerminalWriter
 from tabcontam.verdicts.wording import phrase, rounded, visible
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ LEGEND = (
 
 def print_power(console: "Console", document: Document) -> None:
     """Print the measured rates of each dataset, 80 characters wide."""
-    paper = Paper(console)
+    paper = TerminalWriter(console)
     for dataset in document["datasets"]:
         part = dataset["split"] or ""
         paper.line(f"power of the tests on {dataset['dataset']}@{dataset['edition']}{part and f'#{part}'}", "bold")
@@ -49,7 +49,7 @@ def print_power(console: "Console", document: Document) -> None:
     _print_conclusions(paper, document)
 
 
-def _print_conclusions(paper: Paper, document: Document) -> None:
+def _print_conclusions(paper: TerminalWriter, document: Document) -> None:
     """Print the conclusion: a sentence for each dataset and family of tests."""
     for dataset in document["datasets"]:
         paper.line()
@@ -62,7 +62,7 @@ def _print_conclusions(paper: Paper, document: Document) -> None:
             paper.line("  nothing: no test could be asked", "yellow")
 
 
-def _print_rates(paper: Paper, dataset: Document) -> None:
+def _print_rates(paper: TerminalWriter, dataset: Document) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -92,7 +92,7 @@ def _found(rate: Document | None) -> str:
     return f"{rate['rate']:.0%}" if rate and rate["runs"] else NONE
 
 
-def _print_idle(paper: Paper, dataset: Document) -> None:
+def _print_idle(paper: TerminalWriter, dataset: Document) -> None:
     """Print the tests that are not asked, in all runs or in some, with the reason."""
     for line in dataset["tests"]:
         if line["not_asked"]:
@@ -105,7 +105,7 @@ def _observed(dataset: Document) -> list[Observation]:
     return [Observation(**each) for each in dataset.get("models", ())]
 
 
-def _print_models(paper: Paper, dataset: Document) -> None:
+def _print_models(paper: TerminalWriter, dataset: Document) -> None:
     """Print what each test found in models by the copies of a row that they have read, and each model's copies."""
     from rich.table import Table
     from rich.text import Text

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from math import isfinite, log
 from typing import Any
 
-from tabcontam.asking.trials import PASSAGE, UNREAD
-from tabcontam.evidence.base import State, Unread
-from tabcontam.guesser.chance import Guess, bits
-from tabcontam.guesser.rounding import Rounded, worths
-from tabcontam.reading.reading import is_mark, same_value
-from tabcontam.report.lookups import counted, documents, is_lookup, places
-from tabcontam.report.marks import Mark, marked, of_row, of_words
-from tabcontam.report.trials import HeldTrial, Trial, found_once, is_mapping
+from tabcontam.asking.trial_file import PASSAGE, UNREAD
+from tabcontam.baseline.cell_prediction import CellPrediction, bits
+from tabcontam.baseline.rounded_numbers import RoundedPrediction, worths
+from tabcontam.evidence.base import ReplyState, UnreadReason
+from tabcontam.reading.answer_text import is_mark, same_value
+from tabcontam.report.answer_marks import Mark, marked, of_row, of_words
+from tabcontam.report.lookup_places import documents, documents_by_text, is_lookup, places
+from tabcontam.report.trials_by_result import CachedTrial, Trial, cached_on_trial, is_mapping
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 LONGEST_ANSWER = 4_000  # characters
@@ -44,11 +44,16 @@ UNREAD_KINDS = ("declined", "not understood", "cut off", "refused", "empty", "fa
 DECOY = "decoy"
 RIGHT = ("right", "rounded")
 GIVEN = (*RIGHT, "wrong")  # states of cells that were answered
-OF_STATE = {State.TRUNCATED: "cut off", State.REFUSED: "refused", State.EMPTY: "empty", State.FAILED: "failed"}
+OF_STATE = {
+    ReplyState.TRUNCATED: "cut off",
+    ReplyState.REFUSED: "refused",
+    ReplyState.EMPTY: "empty",
+    ReplyState.FAILED: "failed",
+}
 
 
 @dataclass(frozen=True)
-class AskedCell:
+class CellAnswer:
     """An asked cell of a row: its value in the table, the value read, and the baseline's chance of the value read.
 
     `state` is "right", "rounded" (a number that is right in fewer digits than the table's), "wrong", "missing" (the
@@ -72,13 +77,13 @@ def kind_of(trial: Trial) -> str:
         return DECOY
     if trial.get("hit") is True:
         return "hit"
-    if (state := text(trial.get("state"))) != State.OK:
+    if (state := text(trial.get("state"))) != ReplyState.OK:
         return next((kind for known, kind in OF_STATE.items() if known == state), "failed")
     if _readable(trial):
         return "scored" if is_passage(trial) and trial.get("hit") is None else "miss"
     if not is_prompt(trial):
         return "unreadable"
-    return (Unread.DECLINED if trial.get(UNREAD) == Unread.DECLINED else Unread.NOT_UNDERSTOOD).value
+    return (UnreadReason.DECLINED if trial.get(UNREAD) == UnreadReason.DECLINED else UnreadReason.NOT_UNDERSTOOD).value
 
 
 def _readable(trial: Trial) -> bool:
@@ -86,7 +91,7 @@ def _readable(trial: Trial) -> bool:
     return trial.get("readable") is True
 
 
-@found_once
+@cached_on_trial
 def bits_of(trial: Trial) -> float:
     """Return the bits of the right parts of an answer: how improbable they are without memory of the table."""
     if is_mapping(trial.get("expected")):
@@ -96,7 +101,7 @@ def bits_of(trial: Trial) -> float:
     return _choice_bits(trial) if trial.get("hit") is True else 0.0
 
 
-@found_once
+@cached_on_trial
 def words_read(trial: Trial) -> tuple[str, ...]:
     """Return the expected words that were read in an answer; empty for other kinds of answers."""
     expected, rest = trial.get("expected"), text(trial.get("parsed"))
@@ -108,8 +113,8 @@ def words_read(trial: Trial) -> tuple[str, ...]:
     return tuple(found)
 
 
-@found_once
-def row_of(trial: Trial) -> list[AskedCell]:
+@cached_on_trial
+def row_of(trial: Trial) -> list[CellAnswer]:
     """Return the asked cells of a row, in the row's order."""
     parsed, expected = trial.get("parsed"), trial.get("expected")
     given = parsed if is_mapping(parsed) else {}
@@ -117,7 +122,7 @@ def row_of(trial: Trial) -> list[AskedCell]:
     return [_cell(trial, text(name), value, given.get(name)) for name, value in cells]
 
 
-def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> AskedCell:
+def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> CellAnswer:
     expected, read = (None if value is None else text(value) for value in (in_table, in_answer))
     guess = _guess(trial, feature)
     fewer = _fewer_digits(guess, read, expected)
@@ -132,7 +137,7 @@ def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> As
     chance = _likely(chances, fewer)
     guessed = guess is not None and (chance is not None or not given)
     counts = state in RIGHT and chance is not None and _readable(trial)
-    return AskedCell(feature, expected, read, state, chance, guessed, _worth(chances, fewer) if counts else 0.0)
+    return CellAnswer(feature, expected, read, state, chance, guessed, _worth(chances, fewer) if counts else 0.0)
 
 
 def _worth(chances: Sequence[float], fewer: int) -> float:
@@ -147,12 +152,12 @@ def bits_if_right(trial: Trial) -> float:
     return sum(_worth(chances, 0) for chances in asked if _likely(chances) is not None)
 
 
-def _fewer_digits(guess: Guess | None, read: str | None, expected: str | None) -> int:
+def _fewer_digits(guess: CellPrediction | None, read: str | None, expected: str | None) -> int:
     """Return how many digits fewer a number has that is right in those; 0 if it is right in all or in none."""
     return 0 if guess is None or read is None or expected is None else guess.precision(read, expected) or 0
 
 
-def shown(trial: Trial) -> dict[str, Any]:
+def query_for_page(trial: Trial) -> dict[str, Any]:
     """Return a query as the page's script needs it, without empty fields."""
     reply = text(trial.get("reply"))
     answer = visible(reply[:LONGEST_ANSWER])
@@ -167,14 +172,16 @@ def shown(trial: Trial) -> dict[str, Any]:
         "prompt": [["", one_line(text(trial.get("prompt")))]] if is_lookup(trial) else prompt_of(trial),
         **({"answer": marked(answer, _marks(trial, row, answer))} if is_prompt(trial) else {}),
         "cut": max(0, len(reply) - LONGEST_ANSWER) if is_prompt(trial) else 0,
-        "state": "" if state == State.OK else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
+        "state": ""
+        if state == ReplyState.OK
+        else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
         **_asked(trial, row),
         "judged": _judged(trial),
     }
     return {name: value for name, value in found.items() if value}
 
 
-def _asked(trial: Trial, row: Sequence[AskedCell]) -> dict[str, Any]:
+def _asked(trial: Trial, row: Sequence[CellAnswer]) -> dict[str, Any]:
     """Return what was expected and what was read."""
     if is_passage(trial):
         return {"passage": {"read": one_line(text(trial.get("parsed"))), "tokens": _costly(trial)}}
@@ -200,7 +207,7 @@ def is_prompt(trial: Trial) -> bool:
 def _lookup(trial: Trial) -> dict[str, Any]:
     """Return how many documents hold each text that was looked up, and some of the places with their text."""
     found = [[one.where, one.before, "right" if one.own else "", one.found, one.after] for one in places(trial)]
-    held = ", ".join(f"{one}: {count:,}" for one, count in counted(trial))
+    held = ", ".join(f"{one}: {count:,}" for one, count in documents_by_text(trial))
     return {"own": _own(trial), "documents": documents(trial) + (f" ({held})" if held else ""), "found": found}
 
 
@@ -232,7 +239,7 @@ def _costly(trial: Trial) -> list[list[str]]:
     return [[one_line(token), f"{bits:.1f}"] for token, bits in costly if isfinite(bits)]
 
 
-def _cell_shown(cell: AskedCell) -> list[str | None]:
+def _cell_shown(cell: CellAnswer) -> list[str | None]:
     """Return feature, expected, read, state, chance (None if there is no prediction) and bits."""
     expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
     chance = percent(cell.chance) if cell.guessed else None
@@ -267,7 +274,7 @@ def _choice(trial: Trial) -> dict[str, Any]:
     return choice
 
 
-def _likeliest(guess: Guess) -> str | None:
+def _likeliest(guess: CellPrediction) -> str | None:
     try:
         return guess.likeliest
     except TypeError:  # the prediction holds no probabilities
@@ -285,7 +292,7 @@ def _choice_bits(trial: Trial) -> float:
     return bits(chance) if chance else 0.0
 
 
-@found_once
+@cached_on_trial
 def _asks_words(trial: Trial) -> bool:
     """Return whether words were expected; not the cells of a row, nor one of several answers."""
     return isinstance(trial.get("expected"), list) and _truth(trial) not in _choices(trial)
@@ -301,7 +308,7 @@ def _choices(trial: Trial) -> tuple[str, ...]:
     return tuple(map(text, choices)) if isinstance(choices, list) and len(choices) > 1 else ()
 
 
-def _marks(trial: Trial, row: Sequence[AskedCell], answer: str) -> list[Mark]:
+def _marks(trial: Trial, row: Sequence[CellAnswer], answer: str) -> list[Mark]:
     if row:
         given = [cell for cell in row if cell.state in GIVEN]
         values = [(visible(cell.feature), visible(cell.read or ""), cell.state) for cell in given]
@@ -322,40 +329,40 @@ def prompt_of(trial: Trial) -> list[list[str]]:
     return [[one_line(text(message.get("role"))), visible(text(message.get("content")))] for message in messages]
 
 
-def _guess(trial: Trial, name: str) -> Guess | None:
+def _guess(trial: Trial, name: str) -> CellPrediction | None:
     """Return the prediction for a feature, word or choice; None if there is none."""
-    if not isinstance(trial, HeldTrial):
+    if not isinstance(trial, CachedTrial):
         return _guess_in(trial, name)
     if trial.guesses is None:
         trial.guesses = {}
     if name not in trial.guesses:
         trial.guesses[name] = _guess_in(trial, name)
-    guess: Guess | None = trial.guesses[name]
+    guess: CellPrediction | None = trial.guesses[name]
     return guess
 
 
-def _guess_in(trial: Trial, name: str) -> Guess | None:
+def _guess_in(trial: Trial, name: str) -> CellPrediction | None:
     chance = trial.get("chance")
     held = chance.get(name) if is_mapping(chance) else None
     values, rest = (held.get("values"), held.get("rest")) if is_mapping(held) else (None, None)
     if not is_mapping(values) or not isinstance(rest, int | float):
         return None
-    return Guess(values, rest, coarser=_coarser(held.get("coarser") if is_mapping(held) else None))
+    return CellPrediction(values, rest, coarser=_coarser(held.get("coarser") if is_mapping(held) else None))
 
 
-def _coarser(held: object) -> tuple[Rounded, ...]:
+def _coarser(held: object) -> tuple[RoundedPrediction, ...]:
     try:
-        return tuple(map(Rounded.read, held)) if isinstance(held, list) else ()
+        return tuple(map(RoundedPrediction.read, held)) if isinstance(held, list) else ()
     except (ValueError, TypeError, KeyError):
         return ()
 
 
-def _chance(guess: Guess | None, answer: str, fewer: int = 0) -> float | None:
+def _chance(guess: CellPrediction | None, answer: str, fewer: int = 0) -> float | None:
     """Return an answer's chance in `fewer` digits fewer; None without a prediction that holds probabilities."""
     return _likely(_chances(guess, answer), fewer)
 
 
-def _chances(guess: Guess | None, answer: str) -> Sequence[float]:
+def _chances(guess: CellPrediction | None, answer: str) -> Sequence[float]:
     """Return an answer's chances in all digits and in fewer; `NO_CHANCES` without a prediction of probabilities."""
     try:
         return guess.chances(answer) if guess else NO_CHANCES

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.evidence.sentences import signed
+from tabcontam.evidence.number_wording import format_signed
 from tabcontam.groups import grouped
-from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.dating import entry_of
-from tabcontam.verdicts.ranks import (
+from tabcontam.verdicts.llm_ranking import (
     ACCURACIES,
     COLUMNS,
     MEASURES,
@@ -17,6 +16,7 @@ from tabcontam.verdicts.ranks import (
     Rank,
     RankColumn,
 )
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase, rounded, visible
@@ -33,7 +33,7 @@ LETTER, LINE, POINT = 6.2, 12, 4
 
 
 @dataclass(frozen=True)
-class Point:
+class RankingPoint:
     """One LLM in a plot, in the plot's units; `label` is at `label_x`, `label_y`, anchored at start or end."""
 
     name: str
@@ -50,12 +50,12 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Plot:
+class RankingPlot:
     """Contamination against one accuracy, over the LLMs that have both; ticks are (position, label)."""
 
     measure: str
     title: str
-    points: tuple[Point, ...]
+    points: tuple[RankingPoint, ...]
     majority: float | None  # the position of the line, if it is the same for all
     across: tuple[tuple[float, str], ...]
     up: tuple[tuple[float, str], ...]
@@ -65,7 +65,7 @@ class Plot:
 def context(view: RunResults) -> dict[str, Any]:
     """Return the variables of `ranking.html.jinja` besides `view`."""
     return {
-        "ranking_titles": {measure: TITLES[measure] for measure in measured(view)},
+        "ranking_titles": {measure: TITLES[measure] for measure in measured_columns(view)},
         "ranking_majorities": majorities(view.ranks_in_order),
         "ranking_plots": [plot for plot in (_plot(view, measure) for measure in ACCURACIES) if plot],
         "ranking_sentences": correlation_sentences(view),
@@ -74,22 +74,22 @@ def context(view: RunResults) -> dict[str, Any]:
             rank.llm: entry.openness for rank in view.ranks_in_order if (entry := entry_of(view, rank.llm))
         },
         "beside_majority": beside_majority,
-        "signed": signed,
+        "signed": format_signed,
         "plot_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
         | {"bottom": HEIGHT - BOTTOM},
     }
 
 
-def measured(view: RunResults) -> list[str]:
-    """Return the columns of `shown` in which at least one LLM has a number."""
+def measured_columns(view: RunResults) -> list[str]:
+    """Return the columns of `ranking_columns` in which at least one LLM has a number."""
     return [
         column.name
-        for column in shown(view)
+        for column in ranking_columns(view)
         if any(rank.measures[column.name] is not None for rank in view.ranks_in_order)
     ]
 
 
-def shown(view: RunResults) -> list[RankColumn]:
+def ranking_columns(view: RunResults) -> list[RankColumn]:
     """Return the columns of the ranking; empty if nothing is ranked.
 
     The columns of the paper's Table 2 are shown together, unless no LLM has any of them. Another column is left out if
@@ -127,7 +127,7 @@ def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
 
 def about(view: RunResults) -> str:
     """Return an explanation of the columns: the tables and cells that they are means and shares of."""
-    columns = [f"{column.title}: {words_of(view, column)}." for column in shown(view)]
+    columns = [f"{column.title}: {words_of(view, column)}." for column in ranking_columns(view)]
     columns += [same] if (same := same_scores(view)) else []
     columns += left_out(view)
     limits = (
@@ -173,7 +173,7 @@ def _title(view: RunResults, cell: Result) -> str:
 
 def same_scores(view: RunResults) -> str:
     """Return a sentence on columns left out because they equal the score for every LLM; empty if there are none."""
-    names = [column.name for column in shown(view)]
+    names = [column.name for column in ranking_columns(view)]
     ranks = view.ranks_in_order
     of = {"score_all": "all cells"} | ({"score_shared": "the cells that all LLMs share"} if len(ranks) > 1 else {})
     known = [name for name in of if name not in names and any(rank.measures[name] is not None for rank in ranks)]
@@ -218,7 +218,7 @@ def with_both(view: RunResults, measure: str) -> list[tuple[int, Rank, float, fl
     ]
 
 
-def _plot(view: RunResults, measure: str) -> Plot | None:
+def _plot(view: RunResults, measure: str) -> RankingPlot | None:
     """Return the plot of one accuracy; None if no LLM has both measures."""
     both = with_both(view, measure)
     if not both:
@@ -244,7 +244,7 @@ def _plot(view: RunResults, measure: str) -> Plot | None:
     names = [_name(view, rank) if len(both) <= NAMED else str(place) for place, rank, *_ in both]
     labels = placed_labels([(across(score), up(accuracy)) for *_, score, accuracy in both], names)
     points = tuple(
-        Point(
+        RankingPoint(
             rank.llm,
             across(score),
             up(accuracy),
@@ -257,7 +257,7 @@ def _plot(view: RunResults, measure: str) -> Plot | None:
         for (_, rank, score, accuracy), label in zip(both, labels, strict=True)
     )
     lines = {point.majority for point in points}
-    return Plot(
+    return RankingPlot(
         measure,
         f"Contamination against {IN_WORDS[measure]}",
         points,

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from tabcontam.evidence.base import Kind
-from tabcontam.evidence.sentences import signed
+from tabcontam.evidence.base import EvidenceKind
+from tabcontam.evidence.number_wording import format_signed
 from tabcontam.groups import grouped
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.query import bits_if_right, bits_of
-from tabcontam.report.trials import Trial, by_cell, is_mapping
-from tabcontam.statistics.exact import clopper_pearson
-from tabcontam.verdicts.cells import Result
-from tabcontam.verdicts.memory import limits_in_words
+from tabcontam.report.trials_by_result import Trial, by_cell, is_mapping
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.verdicts.memory_share_limit import limits_in_words
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
 
@@ -37,7 +37,7 @@ ABOUT = (
 )
 
 
-class About(NamedTuple):
+class LlmTable(NamedTuple):
     """An LLM and a table, in any serialization."""
 
     llm: str
@@ -47,7 +47,7 @@ class About(NamedTuple):
 
 
 @dataclass
-class Told:
+class RowRecall:
     """The most bits that an answer recalled of one row, and the tests that recalled the row."""
 
     bits: float = 0.0
@@ -60,7 +60,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Group:
+class RowGroup:
     """The number of rows that were classified, the number right, and the share that learners get right of them."""
 
     rows: int
@@ -78,14 +78,14 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Compared:
+class RecallComparison:
     """The accuracy of one result on recalled rows and on other rows; each group has at least one row."""
 
     llm: str
     label: str
     test: str
-    recalled: Group
-    others: Group
+    recalled: RowGroup
+    others: RowGroup
 
     @property
     def difference(self) -> float:
@@ -106,28 +106,28 @@ class Compared:
     @property
     def gap(self) -> str:
         """The difference with its interval, in words."""
-        return f"{signed(self.difference)} ({limits_in_words(self.interval)})"
+        return f"{format_signed(self.difference)} ({limits_in_words(self.interval)})"
 
 
-def told(view: RunResults, trials: Iterable[Trial]) -> dict[About, dict[int, Told]]:
+def find_recalled_rows(view: RunResults, trials: Iterable[Trial]) -> dict[LlmTable, dict[int, RowRecall]]:
     """Return what row tests found of each row that they asked about, by its number from 0, without controls."""
-    reading, of_cells = Reading.of(view), by_cell(view.cells, trials)
+    reading, of_cells = RecallCollector.of(view), by_cell(view.cells, trials)
     for cell in view.cells:
         if reading.of_rows(cell):
             reading.take(cell, of_cells[cell.place])
     return reading.told
 
 
-class Reading:
+class RecallCollector:
     """A collector of what trials show of rows, result by result: trials of row tests and of classification."""
 
     def __init__(self, row_tests: Collection[str], titles: Mapping[str, str]) -> None:
         self._row_tests, self._titles = row_tests, titles
-        self.told: dict[About, dict[int, Told]] = {}
-        self._classified: dict[tuple[str, ...], list[Classified]] = {}
+        self.told: dict[LlmTable, dict[int, RowRecall]] = {}
+        self._classified: dict[tuple[str, ...], list[ClassAnswer]] = {}
 
     @classmethod
-    def of(cls, view: RunResults) -> "Reading":
+    def of(cls, view: RunResults) -> "RecallCollector":
         """Return an empty collector for these results."""
         return cls(frozenset(view.row_tests), view.test_titles)
 
@@ -148,12 +148,12 @@ class Reading:
             row = _row(trial)
             if row is None or not _could_tell(trial):
                 continue
-            one, bits = rows.setdefault(row, Told()), bits_of(trial)
+            one, bits = rows.setdefault(row, RowRecall()), bits_of(trial)
             one.bits = max(one.bits, bits)
             if bits >= LEAST:
                 one.tests[cell.test] = None
 
-    def compared(self, placed: Iterable[tuple[str, Result]]) -> list[Compared]:
+    def compared(self, placed: Iterable[tuple[str, Result]]) -> list[RecallComparison]:
         """Return the comparison for each labelled classification that answered rows of both groups."""
         found = []
         for label, cell in placed:
@@ -162,11 +162,11 @@ class Reading:
             of_rows = [(one, known[one.row].recalled) for one in answered if one.row in known]
             own, others = ([one for one, recalled in of_rows if recalled is which] for which in (True, False))
             if own and others:
-                found.append(Compared(cell.llm, label, self._titles[cell.test], _group(own), _group(others)))
+                found.append(RecallComparison(cell.llm, label, self._titles[cell.test], _group(own), _group(others)))
         return found
 
 
-class Classified(NamedTuple):
+class ClassAnswer(NamedTuple):
     """An answer that names a row's class: whether it is right, and the share of learners that name the true class."""
 
     row: int
@@ -174,14 +174,14 @@ class Classified(NamedTuple):
     learned: float | None
 
 
-def compared(view: RunResults, trials: Iterable[Trial]) -> list[Compared]:
+def compare_accuracies(view: RunResults, trials: Iterable[Trial]) -> list[RecallComparison]:
     """Return the comparison for each classification that answered rows of both groups, in the order of the page."""
     of_cells, found = by_cell(view.cells, trials), []
     own = grouped(view.cells, lambda cell: cell.llm)
     for block in view.blocks:
         if not any(map(_is_classification, block.cells)):
             continue
-        reading = Reading.of(view)
+        reading = RecallCollector.of(view)
         for cell in own[block.llm]:
             if reading.of_rows(cell) or _is_classification(cell):
                 reading.take(cell, of_cells[cell.place])
@@ -191,22 +191,22 @@ def compared(view: RunResults, trials: Iterable[Trial]) -> list[Compared]:
 
 
 def _is_classification(cell: Result) -> bool:
-    return cell.kind is Kind.CLASSIFICATION and not cell.control and cell.verdict is None
+    return cell.kind is EvidenceKind.CLASSIFICATION and not cell.control and cell.verdict is None
 
 
-def merged(runs: Iterable[Mapping[About, Mapping[int, Told]]]) -> dict[About, dict[int, Told]]:
+def merge_recall(runs: Iterable[Mapping[LlmTable, Mapping[int, RowRecall]]]) -> dict[LlmTable, dict[int, RowRecall]]:
     """Merge what several runs found of rows; a row is recalled if one of the runs recalled it."""
-    found: dict[About, dict[int, Told]] = {}
+    found: dict[LlmTable, dict[int, RowRecall]] = {}
     for run in runs:
         for about, rows in run.items():
             own = found.setdefault(about, {})
             for row, one in rows.items():
-                before = own.get(row, Told())
-                own[row] = Told(max(before.bits, one.bits), before.tests | one.tests)
+                before = own.get(row, RowRecall())
+                own[row] = RowRecall(max(before.bits, one.bits), before.tests | one.tests)
     return found
 
 
-def render_excluded(found: Mapping[About, Mapping[int, Told]]) -> str:
+def render_excluded(found: Mapping[LlmTable, Mapping[int, RowRecall]]) -> str:
     """Return the recalled rows as CSV, which an evaluation of this LLM on this table leaves out.
 
     `row` is counted from 1 below the header. The CSV holds no cell of the table.
@@ -222,13 +222,13 @@ def render_excluded(found: Mapping[About, Mapping[int, Told]]) -> str:
     return written.getvalue()
 
 
-def context(found: Sequence[Compared]) -> dict[str, Any]:
+def context(found: Sequence[RecallComparison]) -> dict[str, Any]:
     """Return the variables of the page's template."""
     return {"recalled_rows": found, "recalled_title": TITLE, "recalled_about": ABOUT}
 
 
-def _about(cell: Result) -> About:
-    return About(cell.llm, cell.dataset, cell.edition, cell.split)
+def _about(cell: Result) -> LlmTable:
+    return LlmTable(cell.llm, cell.dataset, cell.edition, cell.split)
 
 
 def _row(trial: Trial) -> int | None:
@@ -243,18 +243,18 @@ def _could_tell(trial: Trial) -> bool:
     return bits_if_right(trial) >= LEAST
 
 
-def _classified(trials: Iterable[Trial]) -> Iterator[Classified]:
+def _classified(trials: Iterable[Trial]) -> Iterator[ClassAnswer]:
     """Yield the answers that name a class of a row of the table; twins of rows are left out."""
     for trial in trials:
         row = _row(trial)
         if row is not None and not trial.get("decoy_of") and trial.get("readable") is True:
-            yield Classified(row, trial.get("hit") is True, _learned(trial))
+            yield ClassAnswer(row, trial.get("hit") is True, _learned(trial))
 
 
-def _group(answered: Sequence[Classified]) -> Group:
+def _group(answered: Sequence[ClassAnswer]) -> RowGroup:
     learned = [one.learned for one in answered if one.learned is not None]
     hits = sum(one.hit for one in answered)
-    return Group(len(answered), hits, fmean(learned) if len(learned) == len(answered) else None)
+    return RowGroup(len(answered), hits, fmean(learned) if len(learned) == len(answered) else None)
 
 
 def _learned(trial: Trial) -> float | None:

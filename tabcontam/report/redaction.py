@@ -12,12 +12,12 @@ from typing import TypeVar
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.evidence.registry import built_in_tests
-from tabcontam.report.sentences import NOT_TOLD, ONE_COLUMN, REMEMBERING, UNDECIDED_BECAUSE
-from tabcontam.tables.cards import Card, all_cards
-from tabcontam.verdicts.cells import InTable, MemoryShare, Result, TableVerdict
-from tabcontam.verdicts.facts import FILE, DatasetFacts, KnownFacts, LlmFacts, RunFacts, TrainedOn
+from tabcontam.report.finding_sentences import NOT_TOLD, ONE_COLUMN, REMEMBERING, UNDECIDED_BECAUSE
+from tabcontam.tables.dataset_cards import Card, all_cards
 from tabcontam.verdicts.notes import Note, NoteKind
+from tabcontam.verdicts.result_types import MemoryShareResult, Result, TableFields, TableVerdict
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.run_facts import FILE, DatasetFacts, KnownFacts, LlmFacts, RunFacts, TrainingDeclaration
 from tabcontam.verdicts.wording import phrase, rounded
 
 # Licences under which rows may be published as they are. In doubt a table is redacted: licences that ask for more than
@@ -28,11 +28,11 @@ USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "devel
 PLACES = ("corpus",)  # providers whose models are paths, and no names
 HOLDING = ("an LLM that remembers", "documents that hold")  # replacement in `REMEMBERING` for a corpus
 LEFT_OUT = "left out"  # in place of a word that somebody else chose
-Part = TypeVar("Part", bound=InTable)
+Part = TypeVar("Part", bound=TableFields)
 TableId = tuple[str, str]  # the name and the edition of a dataset
 
 
-def restricted(run: RunFacts, everything: bool = False) -> frozenset[TableId]:
+def restricted_tables(run: RunFacts, everything: bool = False) -> frozenset[TableId]:
     """Return the tables of a run whose cells may not be published.
 
     These are tables that no card calls public under an open licence, by the content of their file, tables asked about
@@ -57,10 +57,10 @@ def _open(sha256: str, cards: Iterable[Card]) -> bool:
     )
 
 
-def redacted(view: RunResults, everything: bool = False) -> tuple[RunResults, "Redaction"]:
+def redact_results(view: RunResults, everything: bool = False) -> tuple[RunResults, "Redaction"]:
     """Return the results without what may not be published, and the redaction that was applied."""
     people = tuple(one.by for one in view.judges if one.person)
-    done = Redaction(view.run, restricted(view.run, everything), people)
+    done = Redaction(view.run, restricted_tables(view.run, everything), people)
     return done.results(view), done
 
 
@@ -180,7 +180,7 @@ class Redaction:
     def _folders(self) -> Mapping[str, str]:
         return {run.folder: f"run {number}" for number, run in enumerate(self.run.runs, start=1)}
 
-    def _memory(self, memory: MemoryShare | None) -> MemoryShare | None:
+    def _memory(self, memory: MemoryShareResult | None) -> MemoryShareResult | None:
         """Return memory's share with the published names of the reference LLMs."""
         if memory is None:
             return memory
@@ -259,7 +259,7 @@ class Redaction:
             catalogue={self.llm(name): entry for name, entry in run.catalogue.items()},
             known=known,
             trained_on=tuple(
-                TrainedOn(llm=self.llm(one.llm), documents=self.llm(one.documents)) for one in run.trained_on
+                TrainingDeclaration(llm=self.llm(one.llm), documents=self.llm(one.documents)) for one in run.trained_on
             ),
             datasets=tuple(self._dataset(one) for one in run.datasets),
             durations=tuple(self._named(one) for one in run.durations),

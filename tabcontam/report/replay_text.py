@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tabcontam.evidence.rows.guided.match import PERSONS
+from tabcontam.evidence.rows.guided.guided_match import PERSONS
 from tabcontam.groups import grouped
-from tabcontam.replay.squares import one_cell_a_square
+from tabcontam.replay.recorded_squares import one_cell_a_square
 from tabcontam.report.judges import TITLES, agreement_cells
-from tabcontam.report.papers import agreed, agreement, kappa, matrices, papers, papers_text
+from tabcontam.report.paper_methods import agreement, format_agreement, kappa, matrices, papers, papers_text
 from tabcontam.report.standings import titles_of
-from tabcontam.verdicts.cells import Result, count
-from tabcontam.verdicts.judgements import COMPLETIONS
-from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
+from tabcontam.verdicts.completion_judgements import COMPLETIONS
+from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
+from tabcontam.verdicts.result_types import Result, count
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
 
@@ -51,7 +51,7 @@ def _with_people(view: RunResults) -> Iterator[str]:
         told = [(method.title, agreement(method, person)) for person in people for method in others]
         if told and (matrix.llm or len(view.llms) == 1):
             yield f"  {matrix.llm or view.llms[0]}: agreement with {people[0].title[:1].lower()}{people[0].title[1:]}"
-            yield from (f"    {title}: {agreed(one)}, kappa {kappa(one)}" for title, one in told if one.items)
+            yield from (f"    {title}: {format_agreement(one)}, kappa {kappa(one)}" for title, one in told if one.items)
 
 
 def _on_completions(view: RunResults) -> list[str]:

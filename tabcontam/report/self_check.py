@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tabcontam.evidence.base import DECIDED, Verdict
 from tabcontam.groups import grouped
-from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import phrase
 

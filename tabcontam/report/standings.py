@@ -7,17 +7,17 @@ from functools import cached_property
 
 from tabcontam.evidence.base import DECIDED, Family, Verdict
 from tabcontam.groups import grouped
-from tabcontam.verdicts.cells import Result, TableVerdict
-from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, cut_short, rulings
-from tabcontam.verdicts.memory import is_share
-from tabcontam.verdicts.results import Block, RunResults
+from tabcontam.verdicts.gate import Conclusion, TableRuling, Tested, cut_short, rulings
+from tabcontam.verdicts.memory_share_limit import is_share
+from tabcontam.verdicts.result_types import Result, TableVerdict
+from tabcontam.verdicts.results import LlmBlock, RunResults
 from tabcontam.verdicts.wording import shorten
 
 LONGEST_NAME, LONGEST_REASON = 80, 120
 
 
 @dataclass(frozen=True)
-class Standing:
+class TableStanding:
     """The state of knowledge about one LLM and one table with the title `table` and the edition `edition`.
 
     `apart` distinguishes the table from others of the dataset, and begins with `at`: edition and split. `rows` is the
@@ -91,7 +91,7 @@ class Titles:
         return grouped(self.view.tables_in_order, lambda table: table.llm)
 
     @cached_property
-    def known(self) -> dict[str, dict[str, Standing]]:
+    def known(self) -> dict[str, dict[str, TableStanding]]:
         """The cache of `standings`, by LLM."""
         return {}
 
@@ -110,11 +110,11 @@ class Titles:
         return Counter(entry.title for entry in self.view.run.catalogue.values())
 
     @cached_property
-    def ruled(self) -> Mapping[Tested, Ruling]:
+    def ruled(self) -> Mapping[Tested, TableRuling]:
         """The gate's decisions."""
         return rulings(self.view)
 
-    def ruling(self, of: Result | TableVerdict) -> Ruling | None:
+    def ruling(self, of: Result | TableVerdict) -> TableRuling | None:
         """Return the gate's decision on an LLM and table; None for controls and recorded answers."""
         return self.ruled.get((of.llm, of.table))
 
@@ -125,14 +125,14 @@ def titles_of(view: RunResults) -> Titles:
     return titles
 
 
-def standings(titles: Titles, block: Block) -> dict[str, Standing]:
+def standings(titles: Titles, block: LlmBlock) -> dict[str, TableStanding]:
     """Return the standing of each table of an LLM, by the table's label, in the order of the page."""
     if block.llm not in titles.known:
         titles.known[block.llm] = _standings(titles, block)
     return titles.known[block.llm]
 
 
-def _standings(titles: Titles, block: Block) -> dict[str, Standing]:
+def _standings(titles: Titles, block: LlmBlock) -> dict[str, TableStanding]:
     view = titles.view
     tables = {view.label(table): table for table in titles.tables.get(block.llm, ())}
     return {
@@ -141,7 +141,9 @@ def _standings(titles: Titles, block: Block) -> dict[str, Standing]:
     }
 
 
-def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | None, ruling: Ruling | None) -> Standing:
+def _standing(
+    titles: Titles, cells: Sequence[Result], table: TableVerdict | None, ruling: TableRuling | None
+) -> TableStanding:
     view = titles.view
     rows = [cell for cell in cells if cell.test in view.row_tests]
     found = any(cell.verdict is Verdict.CONTAMINATED for cell in rows)
@@ -158,7 +160,7 @@ def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | Non
     if ruling and table and verdict in DECIDED:
         share, void, control = ruling.share, ruling.void, ruling.control
         unsure = ruling.conclusion is Conclusion.CANNOT_TELL and bool(void or verdict is Verdict.NOT_DETECTED)
-    return Standing(
+    return TableStanding(
         table=titles.dataset(cells[0].dataset),
         at=view.edition(cells[0]),
         apart=titles.apart(cells[0]),

@@ -3,9 +3,9 @@
 from typing import Any
 
 from tabcontam.report.environment import environment
-from tabcontam.report.squares import context, levels_shown, sources_shown
+from tabcontam.report.heatmap_squares import context, levels_shown, sources_shown
 from tabcontam.report.standings import Titles, titles_of
-from tabcontam.verdicts.cells import OUTCOMES
+from tabcontam.verdicts.result_types import OUTCOMES
 from tabcontam.verdicts.results import RunResults
 
 SQUARE, LETTER, MARGIN, LEGEND = 26, 7, 16, 54

@@ -6,23 +6,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.evidence.base import RECALLED, UNDECIDED, Verdict
-from tabcontam.evidence.sentences import signed
+from tabcontam.evidence.number_wording import format_signed
 from tabcontam.groups import grouped
-from tabcontam.report import comparisons, memory, papers, recalled_rows
-from tabcontam.report.generation import generation_sentences
-from tabcontam.report.lookups import documents, is_lookup, places
-from tabcontam.report.openness import openness_sentences
-from tabcontam.report.paper import INDENT, NARROWEST, Paper
+from tabcontam.report import comparisons, memory_shares, paper_methods, recalled_rows
+from tabcontam.report.generation_plots import generation_sentences
+from tabcontam.report.lookup_places import documents, is_lookup, places
+from tabcontam.report.openness_plots import openness_sentences
 from tabcontam.report.query import kind_of, prompt_of
-from tabcontam.report.ranking import correlation_sentences, left_out, majorities, same_scores, shown, words_of
+from tabcontam.report.ranking import correlation_sentences, left_out, majorities, ranking_columns, same_scores, words_of
 from tabcontam.report.self_check import NEXT, self_check
-from tabcontam.report.splits import print_splits, split_groups
-from tabcontam.report.trials import Trial, by_cell, telling
-from tabcontam.report.unread import Unread, unread
-from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
+from tabcontam.report.split_lines import print_splits, split_groups
+from tabcontam.report.terminal_writer import INDENT, NARROWEST, TerminalWriter
+from tabcontam.report.trials_by_result import Trial, by_cell, trials_to_show
+from tabcontam.report.unread import UnreadSummary, unread
+from tabcontam.verdicts.llm_ranking import OTHER_SCORES
 from tabcontam.verdicts.notes import NoteKind
-from tabcontam.verdicts.ranks import OTHER_SCORES
-from tabcontam.verdicts.results import Column, RunResults
+from tabcontam.verdicts.result_types import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
+from tabcontam.verdicts.results import ResultColumn, RunResults
 from tabcontam.verdicts.wording import listed, phrase, rounded, shorten, text
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
     """Print what ran: versions, LLMs as their servers report them, each dataset's edition, seed, rules."""
     if verbosity < 0:
         return
-    paper, run = Paper(console), view.run
+    paper, run = TerminalWriter(console), view.run
     paper.rule(f"tabcontam {run.version}".strip(), "bold")
     if run.versions:
         paper.line(", ".join(f"{name} {version}" for name, version in run.versions.items()))
@@ -104,7 +104,7 @@ def _is_crowded(view: RunResults) -> bool:
     return sum(len(block.columns) for block in view.blocks) > CROWDED
 
 
-def _print_left(paper: Paper, parts: Sequence[object], most: int | None, what: str) -> None:
+def _print_left(paper: TerminalWriter, parts: Sequence[object], most: int | None, what: str) -> None:
     """Print how many of a list were left out, if only `most` were shown."""
     if most is not None and len(parts) > most:
         paper.line(f"({len(parts) - most:,} more {what}: see -v, or index.html)", "dim")
@@ -125,7 +125,7 @@ def print_report(
     `summary` has the letters of `SUMMARY`, in the order of the list, "A" for all and "N" for none; `durations` is the
     number of slowest results to name.
     """
-    paper = Paper(console)
+    paper = TerminalWriter(console)
     crowded = verbosity < 1 and _is_crowded(view)
     if verbosity >= 0:
         if verbosity:
@@ -157,7 +157,7 @@ def _style(view: RunResults, of: Result | TableVerdict) -> str:
     return AS_IT_SHOULD if expected else STYLES[of.outcome]
 
 
-def _lines(view: RunResults) -> Iterator[tuple[Column, list[tuple[Result, str]]]]:
+def _lines(view: RunResults) -> Iterator[tuple[ResultColumn, list[tuple[Result, str]]]]:
     """Yield each column with its results, each followed by the share of all results done, as pytest's `[ 37%]`."""
     done, total = 0, len(view.possible)
     for block in view.blocks:
@@ -169,7 +169,7 @@ def _lines(view: RunResults) -> Iterator[tuple[Column, list[tuple[Result, str]]]
             yield column, cells
 
 
-def _print_letters(paper: Paper, view: RunResults) -> None:
+def _print_letters(paper: TerminalWriter, view: RunResults) -> None:
     from rich.cells import cell_len
 
     legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
@@ -190,7 +190,7 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
     paper.line()
 
 
-def _print_llms(paper: Paper, view: RunResults) -> None:
+def _print_llms(paper: TerminalWriter, view: RunResults) -> None:
     """Print a line an LLM: the number of its results with each outcome, in columns under the letters."""
     from rich.cells import cell_len
 
@@ -218,7 +218,7 @@ def _print_llms(paper: Paper, view: RunResults) -> None:
     paper.line()
 
 
-def _print_cells(paper: Paper, view: RunResults, trials: Iterable[Trial]) -> None:
+def _print_cells(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial]) -> None:
     of_cells = by_cell(view.cells, trials)
     for column, cells in _lines(view):
         for cell, progress in cells:
@@ -237,7 +237,7 @@ def _print_cells(paper: Paper, view: RunResults, trials: Iterable[Trial]) -> Non
     paper.line()
 
 
-def _print_unread(paper: Paper, silent: Unread | None) -> None:
+def _print_unread(paper: TerminalWriter, silent: UnreadSummary | None) -> None:
     """Print how many answers of a result were unread, the first reply of each reason, and the advice."""
     if silent is None:
         return
@@ -248,19 +248,19 @@ def _print_unread(paper: Paper, silent: Unread | None) -> None:
         paper.beside([(" " * 2 * INDENT, ""), ("what to do: ", "yellow")], silent.advice)
 
 
-def _print_impossible(paper: Paper, view: RunResults) -> None:
+def _print_impossible(paper: TerminalWriter, view: RunResults) -> None:
     """Print a line for each group of tests that need what some LLMs are not or do not have."""
     for each in view.impossible:
         paper.beside([("  ", "dim")], str(each), "dim")
 
 
-def _print_evidence(paper: Paper, view: RunResults, trials: Iterable[Trial], *, with_controls: bool) -> None:
+def _print_evidence(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial], *, with_controls: bool) -> None:
     cells = [cell for block in view.blocks for cell in block.cells] if with_controls else view.subjects
     flagged = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
     if not flagged:
         return
     shown = flagged if with_controls else flagged[:CELLS_SHOWN]
-    found = telling(shown, trials)
+    found = trials_to_show(shown, trials)
     paper.rule("evidence")
     for cell in shown:
         style = _style(view, cell)
@@ -273,7 +273,7 @@ def _print_evidence(paper: Paper, view: RunResults, trials: Iterable[Trial], *, 
     paper.line()
 
 
-def _print_tables(paper: Paper, view: RunResults, *, found_alone: bool = False) -> None:
+def _print_tables(paper: TerminalWriter, view: RunResults, *, found_alone: bool = False) -> None:
     """Print one line a table, by its row tests; controls that joined come last and dimmed.
 
     With `found_alone` the tables are counted, and only the first `LISTED` contaminated ones have a line.
@@ -317,7 +317,7 @@ def _figures(view: RunResults, table: TableVerdict) -> str:
     return ", ".join(filter(None, (*numbers, table.why)))
 
 
-def _print_trial(paper: Paper, trials: list[Trial], style: str) -> None:
+def _print_trial(paper: TerminalWriter, trials: list[Trial], style: str) -> None:
     if not trials:
         paper.line("no trial of this cell was kept", "dim")
         return
@@ -337,7 +337,7 @@ def _print_trial(paper: Paper, trials: list[Trial], style: str) -> None:
     _print_more(paper, trials)
 
 
-def _print_lookup(paper: Paper, trial: Trial, style: str) -> None:
+def _print_lookup(paper: TerminalWriter, trial: Trial, style: str) -> None:
     """Print a text that was looked up in documents, and the first place that holds it."""
     sought = "".join(words for _, words in prompt_of(trial))
     paper.block("looked up", shorten(sought, LONGEST["asked"]))
@@ -350,12 +350,12 @@ def _print_lookup(paper: Paper, trial: Trial, style: str) -> None:
         paper.block("which has", shorten(quote, LONGEST["quoted"]), style if trial.get("hit") else "")
 
 
-def _print_more(paper: Paper, trials: Sequence[Trial]) -> None:
+def _print_more(paper: TerminalWriter, trials: Sequence[Trial]) -> None:
     if len(trials) > 1:
         paper.line(f"({len(trials) - 1} more in trials.jsonl)", "dim")
 
 
-def _print_controls(paper: Paper, view: RunResults) -> None:
+def _print_controls(paper: TerminalWriter, view: RunResults) -> None:
     if view.controls:
         paper.rule("controls")
         for note in view.controls:
@@ -363,23 +363,23 @@ def _print_controls(paper: Paper, view: RunResults) -> None:
         paper.line()
 
 
-def _print_memory(paper: Paper, view: RunResults) -> None:
+def _print_memory(paper: TerminalWriter, view: RunResults) -> None:
     """Print memory's share of each LLM and table: both accuracies as dots on a line from 0 to 1, and as numbers."""
-    found = memory.shown(view)
+    found = memory_shares.measured_shares(view)
     if not found:
         return
     paper.rule("memory's share")
     for one in found:
         paper.beside([(f"{one.llm} {one.label} ", "")], "; ".join(filter(None, (one.words, one.beside))))
-        if paper.width >= memory.WIDTH + 2 * INDENT:
+        if paper.width >= memory_shares.WIDTH + 2 * INDENT:
             paper.parts([(f"{' ' * INDENT}0|", "dim"), (one.line, ""), ("|1", "dim")])
-    paper.line(memory.legend(found, memory.ON_ROWS, memory.ON_TWINS), "dim")
+    paper.line(memory_shares.legend(found, memory_shares.ON_ROWS, memory_shares.ON_TWINS), "dim")
     paper.line()
 
 
-def _print_recalled_rows(paper: Paper, view: RunResults, trials: Iterable[Trial]) -> None:
+def _print_recalled_rows(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial]) -> None:
     """Print the accuracy on recalled rows and on other rows, result by result."""
-    found = recalled_rows.compared(view, trials)
+    found = recalled_rows.compare_accuracies(view, trials)
     if not found:
         return
     paper.rule("rows that were recalled")
@@ -389,12 +389,12 @@ def _print_recalled_rows(paper: Paper, view: RunResults, trials: Iterable[Trial]
     paper.line()
 
 
-def _print_ranking(paper: Paper, view: RunResults) -> None:
+def _print_ranking(paper: TerminalWriter, view: RunResults) -> None:
     """Print a line an LLM, its 95% intervals below, and how contamination correlates with other measures."""
     from rich.table import Table
     from rich.text import Text
 
-    columns = shown(view)
+    columns = ranking_columns(view)
     if not columns:
         return
     paper.rule("ranking")
@@ -404,7 +404,7 @@ def _print_ranking(paper: Paper, view: RunResults) -> None:
         table.add_column(column.short, justify="right", no_wrap=True)
     for rank in view.ranks_in_order:
         values = [rank.measures[column.name] for column in columns]
-        scores = ["-" if value is None else signed(value, minus="-") for value in values]
+        scores = ["-" if value is None else format_signed(value, minus="-") for value in values]
         table.add_row(Text(paper.printable(rank.llm)), *scores)
         if rank.intervals:
             table.add_row("", *(_limits(rank.intervals.get(column.name)) for column in columns), style="dim")
@@ -424,14 +424,14 @@ def _print_ranking(paper: Paper, view: RunResults) -> None:
     paper.line()
 
 
-def _print_papers(paper: Paper, view: RunResults) -> None:
-    for number, line in enumerate(papers.papers_text(view)):
+def _print_papers(paper: TerminalWriter, view: RunResults) -> None:
+    for number, line in enumerate(paper_methods.papers_text(view)):
         if not number:
             paper.rule("paper by paper")
         paper.line(line)
 
 
-def _print_comparisons(paper: Paper, view: RunResults, verbosity: int) -> None:
+def _print_comparisons(paper: TerminalWriter, view: RunResults, verbosity: int) -> None:
     """Print what changed between versions, serializers, prompt sets or runs, and whether by more than chance."""
     for section in comparisons.context(view)["compared"]:
         paper.rule(section.title.lower())
@@ -457,11 +457,11 @@ def _limits(interval: tuple[float, float] | None) -> str:
     """
     if interval is None:
         return ""
-    low, high = (signed(limit, minus="-") for limit in interval)
+    low, high = (format_signed(limit, minus="-") for limit in interval)
     return f"{low} to {high}" if low.startswith("-") else f"{low.removeprefix('0')}-{high.removeprefix('0')}"
 
 
-def _print_durations(paper: Paper, view: RunResults, most: int) -> None:
+def _print_durations(paper: TerminalWriter, view: RunResults, most: int) -> None:
     if not most:
         return
     paper.rule(f"slowest {most} cells")
@@ -471,7 +471,9 @@ def _print_durations(paper: Paper, view: RunResults, most: int) -> None:
         paper.line("nothing was asked now: the answers were there", "dim")
 
 
-def _print_summary(paper: Paper, view: RunResults, letters: str, *, each_skip: bool, most: int | None = None) -> None:
+def _print_summary(
+    paper: TerminalWriter, view: RunResults, letters: str, *, each_skip: bool, most: int | None = None
+) -> None:
     """Print the results of each outcome that `letters` choose; with `most`, at most so many lines of each."""
     letters = "" if "N" in letters else "".join(SUMMARY) if "A" in letters else letters
     listed = {
@@ -512,7 +514,7 @@ def _is_share(view: RunResults, cell: Result) -> bool:
     return view.facts[cell.test].measure == RECALLED
 
 
-def _print_skips(paper: Paper, cells: Sequence[Result]) -> None:
+def _print_skips(paper: TerminalWriter, cells: Sequence[Result]) -> None:
     """Print one line for all skipped results, with their commonest reasons."""
     by_reason = sorted(grouped(cells, lambda cell: cell.why).items(), key=lambda one: -len(one[1]))
     told = [f"{why} ({phrase(list(dict.fromkeys(cell.test for cell in own)))})" for why, own in by_reason]
@@ -534,7 +536,7 @@ def _places(view: RunResults, cells: list[Result]) -> str:
     return " ".join(", ".join(names) if len(names) <= 3 else f"({len(names)} {kind})" for kind, names in found.items())
 
 
-def _print_last_line(paper: Paper, view: RunResults) -> None:
+def _print_last_line(paper: TerminalWriter, view: RunResults) -> None:
     counts = count(view.subjects)
     none = "no cells but those of controls" if view.cells else "no cells"
     words = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items()) or none
@@ -547,7 +549,7 @@ def _print_last_line(paper: Paper, view: RunResults) -> None:
     paper.rule(f"{words} in {_duration(view.run.seconds)}", f"bold {_worst(view, counts)}")
 
 
-def _print_self_check(paper: Paper, view: RunResults) -> None:
+def _print_self_check(paper: TerminalWriter, view: RunResults) -> None:
     """Print the last words of a run of controls alone: whether the tests work, and what to type next."""
     if found := self_check(view):
         paper.line()

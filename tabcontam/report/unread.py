@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tabcontam.errors import option
 from tabcontam.groups import grouped
 from tabcontam.report.query import UNREAD_KINDS, is_prompt
-from tabcontam.report.trials import Trial
+from tabcontam.report.trials_by_result import Trial
 from tabcontam.verdicts.wording import shorten, text, visible
 
 ODD, DECLINED = "not understood", "declined"
@@ -18,7 +18,7 @@ LONGEST = 160  # characters of a reply
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadSummary:
     """A summary of unread answers, in harmless words."""
 
     counted: str
@@ -29,7 +29,7 @@ class Unread:
     """The advice for the most frequent reason; empty if nobody can be asked again."""
 
 
-def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> Unread | None:
+def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> UnreadSummary | None:
     """Return a summary of the unread answers among a result's trials, each given with its kind; None if all were read.
 
     A reply that most queries got counts as declining, whatever its words.
@@ -45,7 +45,7 @@ def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> Unread | Non
         return None
     number = sum(len(own) for _, own in by_number)
     kinds = ", ".join(f"{len(own)} {kind}" for kind, own in by_number)
-    return Unread(
+    return UnreadSummary(
         counted=f"{number} of {len(prompts)} answers {'was' if number == 1 else 'were'} not read: {kinds}",
         first=tuple((kind, said) for kind, own in by_number if (said := _said(own[0][1]))),
         advice=advice(by_number[0][0]) if advised else "",

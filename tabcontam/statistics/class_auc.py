@@ -7,11 +7,11 @@ import numpy as np
 
 from tabcontam.groups import grouped
 from tabcontam.statistics.auc import Ranking, on_log_odds, placed
-from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.statistics.exact_statistics import clopper_pearson
 
 
 @dataclass(frozen=True)
-class Rated:
+class RatedRow:
     """A row: its class, the probability that each class was given, and the group of rows it is compared within."""
 
     label: str
@@ -20,7 +20,7 @@ class Rated:
 
 
 @dataclass(frozen=True)
-class _OfClass:
+class _ClassAuc:
     """The AUC of a class, its standard error, the number of rows on the smaller side, and that less the groups."""
 
     value: float
@@ -29,7 +29,7 @@ class _OfClass:
     freedom: int
 
 
-def ranked(rows: Sequence[Rated], classes: Sequence[str], confidence: float = 0.95) -> Ranking | None:
+def ranked(rows: Sequence[RatedRow], classes: Sequence[str], confidence: float = 0.95) -> Ranking | None:
     """Return the AUC of the first of two classes, or the mean of each class against the rest if there are more.
 
     Rows are compared only with rows of their own group, such as those that were asked after the same examples: the AUC
@@ -53,7 +53,7 @@ def ranked(rows: Sequence[Rated], classes: Sequence[str], confidence: float = 0.
     return Ranking(value, on_log_odds(value, float(np.mean([each.error for each in found])), freedom, confidence))
 
 
-def _of_class(rows: Sequence[Rated], name: str) -> _OfClass | None:
+def _of_class(rows: Sequence[RatedRow], name: str) -> _ClassAuc | None:
     sides = []
     for group in grouped(rows, lambda row: row.group).values():
         own = [row.chances.get(name, 0.0) for row in group if row.label == name]
@@ -71,4 +71,4 @@ def _of_class(rows: Sequence[Rated], name: str) -> _OfClass | None:
     spread = [float(sum(part)) / max(1, int(free)) for part, free in zip((squares, below), freedom, strict=True)]
     error = float((weights**2 * (spread[0] / counts[:, 0] + spread[1] / counts[:, 1])).sum()) ** 0.5
     value = float(sum(weight * above.mean() for weight, (above, _) in zip(weights, each, strict=True)))
-    return _OfClass(value, error, int(counts.sum(axis=0).min()), int(freedom.min()))
+    return _ClassAuc(value, error, int(counts.sum(axis=0).min()), int(freedom.min()))

@@ -43,7 +43,7 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation
 
 
 @dataclass(frozen=True)
-class Correlated:
+class PearsonCorrelation:
     """Pearson's coefficient of two measures, in [-1, 1], with a 95% interval and a two-sided p-value.
 
     There is no interval if all points lie on one line.
@@ -54,7 +54,7 @@ class Correlated:
     p_value: float
 
 
-def pearson(first: Sequence[float], second: Sequence[float]) -> Correlated | None:
+def pearson(first: Sequence[float], second: Sequence[float]) -> PearsonCorrelation | None:
     """Return Pearson's correlation of parallel values, or None for fewer than 4 or if a side is constant.
 
     The interval is Fisher's transform, which is rough for few values and impossible for three. The p-value is from all
@@ -64,10 +64,10 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> Correlated | Non
         return None
     value, p_value = _coefficient(np.array(first, np.float64), np.array(second, np.float64))
     if 1 - abs(value) < ON_A_LINE:
-        return Correlated(value, None, p_value)
+        return PearsonCorrelation(value, None, p_value)
     error = float(special.ndtri(0.975)) / (len(first) - 3) ** 0.5
     low, high = np.tanh([np.arctanh(value) - error, np.arctanh(value) + error]).tolist()
-    return Correlated(value, (low, high), p_value)
+    return PearsonCorrelation(value, (low, high), p_value)
 
 
 def _coefficient(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:

@@ -64,7 +64,7 @@ class Wealth(NamedTuple):
 Bets = Mapping[str, Wealth]  # by the left-out column, or columns of one entity; `ALL` if none is
 
 
-def placed(stakes: Sequence[Stake]) -> dict[str, Wealth]:
+def place_bets(stakes: Sequence[Stake]) -> dict[str, Wealth]:
     """Return the bets on the cells of one query."""
     groups = dict.fromkeys(stake.lies_in for stake in stakes)
     return {ALL: _wealth(stakes)} | {
@@ -86,7 +86,7 @@ def _bits(returned: float) -> tuple[float, ...]:
     return tuple(log2(1 - share + share * returned) for share in MEMORY)
 
 
-def joined(parts: Iterable[Bets]) -> dict[str, Wealth]:
+def join_bets(parts: Iterable[Bets]) -> dict[str, Wealth]:
     """Return bets that were placed one after the other. Leaving out a column changes no part without cells in it."""
     own = [part for part in parts if part]
     groups = dict.fromkeys((ALL, *(group for part in own for group in part)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Agreeing:
+class KappaAgreement:
     """The `items` that both judged, and on how many they `agree`; `kappa` is None if chance alone gives agreement."""
 
     items: int
@@ -19,7 +19,7 @@ class Agreeing:
         return self.agree / self.items if self.items else None
 
 
-def agreeing(pairs: Sequence[tuple[Hashable, Hashable]]) -> Agreeing:
+def measure_agreement(pairs: Sequence[tuple[Hashable, Hashable]]) -> KappaAgreement:
     """Return how far two judges agree, by their words for the same items.
 
     Kappa is (observed - expected) / (1 - expected), where the expected agreement is that of two independent judges who
@@ -33,5 +33,5 @@ def agreeing(pairs: Sequence[tuple[Hashable, Hashable]]) -> Agreeing:
     first, second = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
     by_chance = sum(count * second[word] for word, count in first.items())  # of items * items
     if not items or by_chance == items * items:
-        return Agreeing(items, agree, None)
-    return Agreeing(items, agree, (items * agree - by_chance) / (items * items - by_chance))
+        return KappaAgreement(items, agree, None)
+    return KappaAgreement(items, agree, (items * agree - by_chance) / (items * items - by_chance))

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from tabcontam.statistics.permuted import sign_flipped
+from tabcontam.statistics.permutation_tests import sign_flipped
 
 MOST = 1_000_000  # pairs that are ever asked for
 ADDED = 1.0  # pair that is added for the interval: a quarter to each of the four cells of the two answers
 
 
 @dataclass(frozen=True)
-class Gained:
+class MeanGain:
     """The mean gain of a pair, its 95 % interval, and P(a mean as large) if gains and losses are equally likely."""
 
     mean: float
@@ -21,7 +21,7 @@ class Gained:
     p_value: float
 
 
-def gained(gains: Sequence[float]) -> Gained:
+def gained(gains: Sequence[float]) -> MeanGain:
     """Return the mean gain of pairs, each gain from -2 to 2: -1, 0 or 1 if nothing is subtracted.
 
     The interval is Student's, with a quarter of a pair added to each of the four cells of the two answers, so that it
@@ -34,7 +34,7 @@ def gained(gains: Sequence[float]) -> Gained:
         raise ValueError("no pairs")
     values = np.asarray(gains, dtype=np.float64)
     interval = _interval(len(values), float(values.mean()), float((values**2).mean()))
-    return Gained(float(values.mean()), interval, sign_flipped(gains))
+    return MeanGain(float(values.mean()), interval, sign_flipped(gains))
 
 
 def pairs_to_tell(mean: float, deviation: float, limit: float) -> int | None:

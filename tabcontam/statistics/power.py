@@ -13,10 +13,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.rounding import WEIGHTS
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.rounded_numbers import WEIGHTS
 from tabcontam.statistics.eprocess import ALL, LEAST_ROWS, MEMORY, Bets
-from tabcontam.statistics.exact import TARGET, UNIT, poisson_binomial, poisson_binomial_tail
+from tabcontam.statistics.exact_statistics import TARGET, UNIT, poisson_binomial, poisson_binomial_tail
 
 RUNS = 200
 TILTS = np.log(2) / UNIT * 2.0 ** np.arange(-5, 4.01, 0.25)  # at log(2) / UNIT a cell is as likely right as wrong
@@ -37,7 +37,9 @@ class Odds:
     guessed_rounded: tuple[float, ...] = ()  # those of the likeliest
 
 
-def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs: int = RUNS, seed: int = 0) -> float:
+def row_power(
+    rows: Sequence[Sequence[CellPrediction]], share: float, level: float, runs: int = RUNS, seed: int = 0
+) -> float:
     """Return how often p <= level against a model that remembers each row with probability `share`.
 
     The power is known before anything is asked. Hidden cells are drawn from their guesses; a remembered row is answered
@@ -56,10 +58,10 @@ def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs:
 
 
 # with the guesses themselves, so that no other object gets the identity of one of them
-_KEPT: dict[object, tuple[list[list[Guess]], float]] = {}
+_KEPT: dict[object, tuple[list[list[CellPrediction]], float]] = {}
 
 
-def _row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs: int, seed: int) -> float:
+def _row_power(rows: Sequence[Sequence[CellPrediction]], share: float, level: float, runs: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
     lines: list[tuple[float, ...]] = []  # the chances of the given answers, of each cell in turn
     answered: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []  # each run's line, and whether it is right
@@ -126,7 +128,7 @@ def _answered(rows: Sequence[Sequence[tuple[tuple[float, ...], bool]]]) -> Float
     return totals
 
 
-def _answers(guess: Guess) -> Floats:
+def _answers(guess: CellPrediction) -> Floats:
     """Return the chances of each listed value, of an unlisted one, and of no answer; a column for each precision."""
     if guess.coarser:
         listed = [guess.chances(value) for value in guess.values]

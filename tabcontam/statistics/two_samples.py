@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.guesser.solving import weights_of
+from tabcontam.baseline.solving import weights_of
 
 DRAWS = 9_999  # of permutations
 READER_DRAWS = 1_999  # of those of predictors, several of which are tried

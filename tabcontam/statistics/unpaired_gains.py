@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tabcontam.statistics.paired_gains import Gained
-from tabcontam.statistics.permuted import DRAWS, SAME
+from tabcontam.statistics.paired_gains import MeanGain
+from tabcontam.statistics.permutation_tests import DRAWS, SAME
 
 ADDED = 0.5  # from the mean, the two values that each sample gets for the interval
 
 Floats = NDArray[np.float64]
 
 
-def apart(own: Sequence[float], others: Sequence[float], seed: int = 0) -> Gained:
+def mean_difference(own: Sequence[float], others: Sequence[float], seed: int = 0) -> MeanGain:
     """Return how much larger the own values are on average than the others.
 
     Each value is from -1 to 1, as right less expected. The interval is Welch's, with two values added to each sample,
@@ -35,7 +35,7 @@ def apart(own: Sequence[float], others: Sequence[float], seed: int = 0) -> Gaine
     middle = float(widened[0].mean() - widened[1].mean())
     reach = float(special.stdtrit(freedom, 0.975)) * sum(squares) ** 0.5
     interval = max(-1.0, middle - reach), min(1.0, middle + reach)
-    return Gained(float(first.mean() - second.mean()), interval, _exchanged(both, len(first), seed))
+    return MeanGain(float(first.mean() - second.mean()), interval, _exchanged(both, len(first), seed))
 
 
 def _exchanged(values: Floats, own: int, seed: int) -> float:

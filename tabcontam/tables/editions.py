@@ -19,9 +19,9 @@ from urllib.request import Request
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.paths import replace_file
-from tabcontam.tables.cards import Card, Edition, load_cards
-from tabcontam.tables.carried import FILES, carried
-from tabcontam.tables.connections import opener
+from tabcontam.tables.dataset_cards import Card, Edition, load_cards
+from tabcontam.tables.scikit_learn_files import FILES, shipped_table
+from tabcontam.tables.timed_connections import opener
 
 TIMEOUT_SECONDS = 30.0
 WHOLE_SECONDS, LEAST_SPEED = 60.0, 10_000  # limit for a file: so many seconds, and one more for so many bytes
@@ -111,7 +111,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
     """Return the edition as the installed scikit-learn holds it; None if scikit-learn has not downloaded it yet."""
-    if (lines := carried(edition.loader or "")) is not None:
+    if (lines := shipped_table(edition.loader or "")) is not None:
         content = "".join(f"{','.join(line)}\n" for line in lines).encode()
         if _sha256(content) == edition.sha256:
             return content

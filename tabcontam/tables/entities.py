@@ -16,7 +16,7 @@ from itertools import combinations, pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
 if TYPE_CHECKING:

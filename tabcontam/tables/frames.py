@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.cells import Rows, rows_of
 from tabcontam.tables.readers.base import MOST_CELLS
+from tabcontam.tables.table_contents import Rows, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,7 +33,7 @@ NAMES = frozenset({"id", "uuid", "guid", "index", "idx", "key", "code", "zip", "
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenNumber:
     """A number as a cell writes it: `units` of its last decimal, signed; `whole` are its digits before the point."""
 
     sign: str
@@ -42,7 +42,7 @@ class Written:
     units: int
 
     @classmethod
-    def of(cls, cell: str | None) -> "Written | None":
+    def of(cls, cell: str | None) -> "WrittenNumber | None":
         """Return the number of a cell; None for anything but plain digits that programs read without rounding."""
         match = NUMBER.fullmatch((cell or "").strip())
         if match is None or not (match[2] or match[3]):
@@ -70,7 +70,7 @@ class SpareDigits:
     decimals: int
     step: int
     steps: int
-    numbers: Mapping[int, Written]  # by the row, of the cells that have all the decimals
+    numbers: Mapping[int, WrittenNumber]  # by the row, of the cells that have all the decimals
     cells: Sequence[str | None]
 
     @property
@@ -126,7 +126,7 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
     cells = table.column(column)
     if not table.is_numeric(column):
         raise Skip("it holds texts")
-    written = {row: number for row, cell in enumerate(cells) if (number := Written.of(cell)) is not None}
+    written = {row: number for row, cell in enumerate(cells) if (number := WrittenNumber.of(cell)) is not None}
     if len(written) < 0.95 * sum(not table.is_missing(cell) for cell in cells):
         raise Skip("its numbers are not written in plain digits, 15 at most")
     decimals = _decimals(written)
@@ -149,20 +149,20 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
     return SpareDigits(column, decimals, step, wanted, numbers, cells)
 
 
-def _decimals(written: Mapping[int, Written]) -> int:
+def _decimals(written: Mapping[int, WrittenNumber]) -> int:
     """Return the decimals of the last place: the most that a fifth of the numbers have."""
     counts = Counter(number.decimals for number in written.values())
     return max((places for places, times in counts.items() if times >= USUAL * len(written)), default=0)
 
 
-def _step(numbers: Mapping[int, Written]) -> int:
+def _step(numbers: Mapping[int, WrittenNumber]) -> int:
     """Return the largest of 1, 2, 5, 10, 20, 25, … units that nearly all numbers are multiples of."""
     units = [number.units for number in numbers.values() if number.units]
     sizes = [base * int(f"1{'0' * zeros}") for zeros in range(LONGEST) for base in (1, 2, 5, 25)]
     return max(size for size in sizes if sum(one % size == 0 for one in units) >= ON_STEPS * len(units))
 
 
-def _check_naming(table: Table, column: str, numbers: Mapping[int, Written]) -> None:
+def _check_naming(table: Table, column: str, numbers: Mapping[int, WrittenNumber]) -> None:
     """Check that a column neither names things nor orders the rows. Raises `Skip` if it does."""
     units = [number.units for _, number in sorted(numbers.items())]
     pairs = list(pairwise(units))
@@ -185,7 +185,7 @@ def _once(table: Table) -> list[int]:
     return list({cells: row for row, cells in reversed(list(enumerate(table.rows)))}.values())
 
 
-def _check_grid(numbers: Sequence[Written], step: int) -> None:
+def _check_grid(numbers: Sequence[WrittenNumber], step: int) -> None:
     """Check that numbers a step from repeated ones occur, which is not so for codes. Raises `Skip` if they do not."""
     counts = Counter(number.units for number in numbers)
     known = sorted(counts)

@@ -15,28 +15,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line, option_name, several, unknown, unknown_one_or_several
-from tabcontam.tables.cards import (
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.dataset_cards import (
     JSONL,
     SHORT,
     Card,
+    ClassificationQuestion,
     Edition,
-    Question,
     all_cards,
     find_card,
     mistaken_card,
     split_edition,
     split_named,
 )
-from tabcontam.tables.cells import Contents, Rows, column_names, is_number, missing_marks, rows_of
 from tabcontam.tables.editions import edition_bytes
-from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.files import Named, check_file, check_part_named, check_stays, named_file, without_split
-from tabcontam.tables.large.excerpt import READ_WHOLE, Read, Whole
-from tabcontam.tables.planted import PlantedCell
+from tabcontam.tables.file_specs import FileSpec, check_file, check_part_named, check_stays, named_file, without_split
+from tabcontam.tables.large.table_excerpt import READ_WHOLE, TableExcerpt, WholeTableFacts
+from tabcontam.tables.planting_key import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat, check_size
 from tabcontam.tables.readers.json_files import read_json
 from tabcontam.tables.sources import card_of, is_source, open_source, read_source
-from tabcontam.tables.texts import TextTask, found_texts
+from tabcontam.tables.table_contents import Contents, Rows, column_names, is_number, missing_marks, rows_of
+from tabcontam.tables.text_tasks import TextTask, found_texts
 from tabcontam.tables.toml_files import SUFFIX
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Table:
     names: tuple[str, ...] = ()
     not_names: tuple[str, ...] = ()
     target: str | None = None
-    question: Question | None = None
+    question: ClassificationQuestion | None = None
     missing: frozenset[str] = frozenset()
     order: str = "kept"
     hints: Mapping[str, tuple[str, ...]] | None = None
@@ -101,7 +101,7 @@ class Table:
     dates: Mapping[str, str] = field(default_factory=dict)
     released: str = ""
     completed: str = ""
-    whole: Whole | None = field(default=None, repr=False)
+    whole: WholeTableFacts | None = field(default=None, repr=False)
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -299,7 +299,7 @@ def load_table(
         if given := _given(target, name, form):
             raise UsageError(f"{given} applies to files alone; leave it out for the dataset {card.name!r}")
         edition = card.edition(edition_name)
-        from tabcontam.tables.dated import is_dated, part_of
+        from tabcontam.tables.splits_by_date import is_dated, part_of
 
         if split is not None and not edition.split and (card.dated_by or is_dated(split)):
             return part_of(_card_table(card, edition), split)
@@ -313,7 +313,7 @@ def load_table(
         raise commas or unknown("dataset", card_name, all_cards())
     if file is None and not path.exists() and (error := several("dataset", spec, _is_known)):
         raise error
-    return _file_table(file or Named(path), target, name, form, whole)
+    return _file_table(file or FileSpec(path), target, name, form, whole)
 
 
 def _given(target: str | None, name: str | None, form: TextFormat) -> str | None:
@@ -363,7 +363,7 @@ def _card_table(card: Card, edition: Edition) -> Table:
         completed=card.completed,
     )
     if card.source and card.dated_by:
-        from tabcontam.tables.dated import months_of
+        from tabcontam.tables.splits_by_date import months_of
 
         months_of(table)  # raises the error for a cell that is no date
     return table
@@ -415,9 +415,9 @@ def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
         raise ValueError(f"the question has no answer for the target {min(map(str, unanswered))!r}")
 
 
-def _file_table(named: Named, target: str | None, name: str | None, form: TextFormat, whole: bool) -> Table:
-    from tabcontam.tables.large.files import read_large
-    from tabcontam.tables.readers.kinds import read_split
+def _file_table(named: FileSpec, target: str | None, name: str | None, form: TextFormat, whole: bool) -> Table:
+    from tabcontam.tables.large.large_files import read_large
+    from tabcontam.tables.readers.file_kinds import read_split
 
     check_stays(named.path)
     large = None if whole else read_large(named, form, target)
@@ -458,7 +458,7 @@ def bare_codes(target: str, answers: Iterable[str]) -> bool:
     return bool(words) and set(words) <= NAMELESS and all(CODE.fullmatch(answer.strip()) for answer in answers)
 
 
-def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -> Read:
+def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -> TableExcerpt:
     """Return the held part of a FILE or a frame: a sample of many rows, unless all are wanted. Raises `UsageError`."""
     columns, rows = contents
     if len(columns) < 2:
@@ -469,14 +469,14 @@ def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -
     if target is not None and target not in columns:
         raise unknown(f"target column of {name}", target, columns)
     if sampled and len(rows) > READ_WHOLE:
-        from tabcontam.tables.large.reading import read_rows
+        from tabcontam.tables.large.large_table_reading import read_rows
 
         if (read := read_rows(columns, rows, target, name)) is not None:
             return replace(read, how=contents.how)
-    return Read(columns, rows, None, missing_marks(list(zip(*rows, strict=True))), rows, contents.how)
+    return TableExcerpt(columns, rows, None, missing_marks(list(zip(*rows, strict=True))), rows, contents.how)
 
 
-def _table_of(name: str, title: str, read: Read, sha256: str, target: str | None) -> Table:
+def _table_of(name: str, title: str, read: TableExcerpt, sha256: str, target: str | None) -> Table:
     """Return the table without a card of which `read` was read. Raises `UsageError` for one of a single column."""
     if len(read.columns) < 2:
         raise UsageError(f"{name} has one column; give a table with two or more")
@@ -485,7 +485,9 @@ def _table_of(name: str, title: str, read: Read, sha256: str, target: str | None
         answers = sorted(read.values(target))
         if 2 <= len(answers) <= MOST_ANSWERS:
             text = f"What is the value of {target}?"
-            question = Question(text, {value: value for value in answers}, fair=not bare_codes(target, answers))
+            question = ClassificationQuestion(
+                text, {value: value for value in answers}, fair=not bare_codes(target, answers)
+            )
     return Table(
         name=name,
         title=title,

@@ -17,7 +17,7 @@ SUFFIX = ".toml"
 TEXTS = (tuple[str, ...], tuple[str, ...] | None)
 
 
-class Kind(NamedTuple):
+class TomlKind(NamedTuple):
     """The title of a kind of file, the option that takes one, and the keys that only files of this kind have."""
 
     title: str
@@ -26,9 +26,9 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "datasets": Kind("dataset card", "dataset", frozenset({"editions", "released"})),
-    "serializers": Kind("serializer", "serializer", frozenset({"form", "value_separator", "feature_separator"})),
-    "prompts": Kind("prompt set", "prompts", frozenset({"system", "classification"})),
+    "datasets": TomlKind("dataset card", "dataset", frozenset({"editions", "released"})),
+    "serializers": TomlKind("serializer", "serializer", frozenset({"form", "value_separator", "feature_separator"})),
+    "prompts": TomlKind("prompt set", "prompts", frozenset({"system", "classification"})),
 }
 
 
@@ -57,7 +57,7 @@ def with_own(kind: str, known: Mapping[str, Item], load: Callable[[Path], Item])
     return found
 
 
-def named(kind: str, spec: str, known: Mapping[str, Item], load: Callable[[Path], Item]) -> Item:
+def load_named(kind: str, spec: str, known: Mapping[str, Item], load: Callable[[Path], Item]) -> Item:
     """Return the thing that a user names: by an own file's path, or by a name of `with_own`. Raises `UsageError`."""
     own = partial(own_or_shipped, kind, known=known, load=load)
     if spec.endswith(SUFFIX) or "/" in spec:
@@ -116,7 +116,7 @@ def _parsed(path: Path, title: str) -> dict[str, Any]:
         raise UsageError(f"{title} {path} cannot be read: {reason}") from error
 
 
-def checked(
+def check_fields(
     kind: type, raw: Mapping[str, Any], where: str, given: Sequence[str] = (), *, blank: bool = False
 ) -> dict[str, Any]:
     """Return the keys of a file as the fields of the dataclass `kind`, except those `given` by the reader itself.

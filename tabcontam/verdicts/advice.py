@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 from tabcontam.errors import option
 from tabcontam.evidence.registry import by_id
-from tabcontam.evidence.samples import sampled
+from tabcontam.evidence.samples import needs_samples
 from tabcontam.verdicts.wording import phrase
 
 LOG_PROBABILITIES = "log-probabilities"  # the need of a test as messages name it
 
 
-def instead(tests: Sequence[str], lacks: str) -> str:
+def advise_on_lack(tests: Sequence[str], lacks: str) -> str:
     """Return advice for an LLM without the token log-probabilities that `tests` need; "" if it lacks another thing."""
     if lacks != LOG_PROBABILITIES:
         return ""
     known = by_id()
-    asked = [name for name in tests if name in known and sampled(known[name])]
+    asked = [name for name in tests if name in known and needs_samples(known[name])]
     words = f"add {option('samples', 'N')} to have {phrase(asked)} ask in words, or " if asked else ""
     return f"; {words}name an hf: model, or a server that scores given text (vLLM)"

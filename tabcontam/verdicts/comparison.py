@@ -15,14 +15,14 @@ from itertools import combinations, pairwise
 from math import isclose
 from typing import Literal, NamedTuple
 
-from tabcontam.evidence.base import DECIDED, State, Verdict
+from tabcontam.evidence.base import DECIDED, ReplyState, Verdict
 from tabcontam.groups import grouped
-from tabcontam.statistics.exact import benjamini_hochberg, fisher, mcnemar
-from tabcontam.verdicts.cells import CellName, InCell, Result
-from tabcontam.verdicts.checked import Count, Share, Truth
-from tabcontam.verdicts.facts import RunFacts, asked_queries
+from tabcontam.statistics.exact_statistics import benjamini_hochberg, fisher, mcnemar
 from tabcontam.verdicts.notes import Note, NoteKind
+from tabcontam.verdicts.number_types import Count, Share, Truth
+from tabcontam.verdicts.result_types import Result, ResultFields, ResultKey
 from tabcontam.verdicts.rules import ALPHA
+from tabcontam.verdicts.run_facts import RunFacts, asked_queries
 
 CompareBy = Literal["versions", "serializers", "prompts", "runs"]
 Change = Literal["appeared", "vanished", "same", "unknown"]
@@ -39,7 +39,7 @@ UNTESTED: Differing = (None, None, 0, None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Comparison(InCell):
+class Comparison(ResultFields):
     """One test in two results that differ in one thing, and whether they differ by more than chance.
 
     The LLM, the serializer or the prompt set is empty if that is the difference.
@@ -71,7 +71,7 @@ class Comparison(InCell):
     """The change of the verdict; unknown if one of the two was not decided, same for two scores."""
 
 
-class Answers(NamedTuple):
+class QueryOutcomes(NamedTuple):
     """The answers to one test as comparisons need them: whether there are trials, and the right and other queries.
 
     `right` and `others` hold a digest for each query with a reply, which is equal for the same query of another result.
@@ -82,64 +82,64 @@ class Answers(NamedTuple):
     others: frozenset[bytes] = frozenset()
 
 
-NO_ANSWERS = Answers()
+NO_ANSWERS = QueryOutcomes()
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedSide:
     """A result with the answers to it; recorded answers have none."""
 
     cell: Result
-    answers: Answers = NO_ANSWERS
+    answers: QueryOutcomes = NO_ANSWERS
 
 
 @dataclass(frozen=True)
-class Pair:
+class ResultPair:
     """Two results that differ in one thing, named `first` and `second`."""
 
     kind: CompareBy
     first: str
     second: str
-    sides: tuple[Side, Side]
+    sides: tuple[ComparedSide, ComparedSide]
 
 
-class Named(NamedTuple):
+class ResultKeyPair(NamedTuple):
     """The keys of two results that differ in one thing, named `first` and `second`."""
 
     kind: CompareBy
     first: str
     second: str
-    keys: tuple[CellName, CellName]
+    keys: tuple[ResultKey, ResultKey]
 
 
 def comparisons(
-    run: RunFacts, cells: Iterable[Result], lines: Iterable[Line], runs: Sequence[Pair] = ()
+    run: RunFacts, cells: Iterable[Result], lines: Iterable[Line], runs: Sequence[ResultPair] = ()
 ) -> tuple[Comparison, ...]:
-    """Return the comparisons of a run, with the answers read from its trials; see `compared`."""
+    """Return the comparisons of a run, with the answers read from its trials; see `compare_pairs`."""
     counted = list(_counted(cells).values())
-    own = grouped(lines, lambda line: CellName(*(str(line[name] or "") for name in CellName._fields)))
+    own = grouped(lines, lambda line: ResultKey(*(str(line[name] or "") for name in ResultKey._fields)))
     by_id = planned_alike(run)
     # a run that was continued with fewer queries keeps the lines of the others
     answers = {cell.key: answers_of(own.get(cell.key, [])[: cell.queries], by_id) for cell in counted}
-    return compared(run, counted, to_compare(run, counted), answers, runs)
+    return compare_pairs(run, counted, pairs_to_compare(run, counted), answers, runs)
 
 
-def compared(
+def compare_pairs(
     run: RunFacts,
     cells: Iterable[Result],
-    pairs: Sequence[Named],
-    answers: Mapping[CellName, Answers],
-    runs: Sequence[Pair] = (),
+    pairs: Sequence[ResultKeyPair],
+    answers: Mapping[ResultKey, QueryOutcomes],
+    runs: Sequence[ResultPair] = (),
 ) -> tuple[Comparison, ...]:
     """Return the comparisons of a run: versions, serializers, prompt sets, and results that two merged runs have.
 
-    `pairs` come from `to_compare`, and `answers` hold those to their results. The q-value (Benjamini and Hochberg) is
-    over all comparisons of a kind that could be tested; `beyond_chance` is true if it is at most the run's alpha.
-    Controls that joined the run are not compared.
+    `pairs` come from `pairs_to_compare`, and `answers` hold those to their results. The q-value (Benjamini and
+    Hochberg) is over all comparisons of a kind that could be tested; `beyond_chance` is true if it is at most the run's
+    alpha. Controls that joined the run are not compared.
     """
     counted = _counted(cells)
-    sides = {key: Side(cell, answers.get(key, NO_ANSWERS)) for key, cell in counted.items()}
-    own = [Pair(one.kind, one.first, one.second, (sides[one.keys[0]], sides[one.keys[1]])) for one in pairs]
+    sides = {key: ComparedSide(cell, answers.get(key, NO_ANSWERS)) for key, cell in counted.items()}
+    own = [ResultPair(one.kind, one.first, one.second, (sides[one.keys[0]], sides[one.keys[1]])) for one in pairs]
     by_kind = grouped([*own, *runs], lambda pair: pair.kind)
     alpha = ALPHA if run.alpha is None else run.alpha
     found: list[Comparison] = []
@@ -152,12 +152,12 @@ def compared(
     return tuple(found)
 
 
-def to_compare(run: RunFacts, cells: Iterable[Result]) -> list[Named]:
+def pairs_to_compare(run: RunFacts, cells: Iterable[Result]) -> list[ResultKeyPair]:
     """Return the pairs of results of one run that are compared."""
     return _pairs(run, _counted(cells))
 
 
-def compared_cells(pairs: Iterable[Named]) -> frozenset[CellName]:
+def compared_cells(pairs: Iterable[ResultKeyPair]) -> frozenset[ResultKey]:
     """Return the keys of all results in these pairs."""
     return frozenset(key for one in pairs for key in one.keys)
 
@@ -167,7 +167,7 @@ def planned_alike(run: RunFacts) -> bool:
     return len({(part.seed, part.version) for part in run.runs}) <= 1
 
 
-def answers_of(lines: Sequence[Line], by_id: bool) -> Answers:
+def answers_of(lines: Sequence[Line], by_id: bool) -> QueryOutcomes:
     """Return the answers to one test: the newest trial of each of its queries.
 
     With `by_id`, two queries are the same if their ids, the cells asked and the expected ones are equal; otherwise
@@ -175,50 +175,50 @@ def answers_of(lines: Sequence[Line], by_id: bool) -> Answers:
     or miss by themselves. A declined answer is not right.
     """
     same = ("query", "asked", "expected") if by_id else ("query", "asked", "expected", "prompt")
-    own = [line for line in lines if not line.get("decoy_of") and line.get("state") != State.FAILED]
+    own = [line for line in lines if not line.get("decoy_of") and line.get("state") != ReplyState.FAILED]
     own = [line for line in own if line.get("hit") is not None or line.get("readable") is not True]
     hits = {_digest([line.get(name) for name in same]): line.get("hit") is True for line in own}
     right = frozenset(query for query, hit in hits.items() if hit)
-    return Answers(bool(lines), right, frozenset(hits.keys() - right))
+    return QueryOutcomes(bool(lines), right, frozenset(hits.keys() - right))
 
 
 def _digest(fields: object) -> bytes:
     return blake2b(json.dumps(fields).encode(), digest_size=12).digest()
 
 
-Reading = Callable[[CellName], Sequence[Line]]  # from the key of a result to its trials
+Reading = Callable[[ResultKey], Sequence[Line]]  # from the key of a result to its trials
 
 
-def of_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line] | Reading]]) -> list[Pair]:
+def pair_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line] | Reading]]) -> list[ResultPair]:
     """Return each result of a run paired with that of the last earlier run that has it.
 
     A run is its name, its results and its trials.
     """
     runs = list(runs)
-    held: dict[CellName, tuple[str, Result, Reading]] = {}
-    pairs: list[Pair] = []
+    held: dict[ResultKey, tuple[str, Result, Reading]] = {}
+    pairs: list[ResultPair] = []
     if len(runs) < 2:
         return pairs
 
-    def side(cell: Result, read: Reading) -> Side:
-        return Side(cell, answers_of(list(read(cell.key))[: cell.queries], by_id=False))
+    def side(cell: Result, read: Reading) -> ComparedSide:
+        return ComparedSide(cell, answers_of(list(read(cell.key))[: cell.queries], by_id=False))
 
     for name, cells, lines in runs:
         read = lines if callable(lines) else _read(lines)
         for key, cell in _counted(cells).items():
             if key in held:
                 before, earlier, of_earlier = held[key]
-                pairs.append(Pair(RUNS, before, name, (side(earlier, of_earlier), side(cell, read))))
+                pairs.append(ResultPair(RUNS, before, name, (side(earlier, of_earlier), side(cell, read))))
             held[key] = name, cell, read
     return pairs
 
 
 def _read(lines: Iterable[Line]) -> Reading:
-    own = grouped(lines, lambda line: CellName(*(str(line[name] or "") for name in CellName._fields)))
+    own = grouped(lines, lambda line: ResultKey(*(str(line[name] or "") for name in ResultKey._fields)))
     return lambda key: own.get(key, [])
 
 
-def _difference(pair: Pair) -> Differing:
+def _difference(pair: ResultPair) -> Differing:
     """Return whether one side was right more often, by McNemar's exact test on the queries that both were asked.
 
     If the sides share less than half of their queries, the test is Fisher's exact test on all of them. Without trials
@@ -252,21 +252,21 @@ def _counts(cell: Result) -> tuple[int, int] | None:
     return hits, queries
 
 
-def _counted(cells: Iterable[Result]) -> dict[CellName, Result]:
+def _counted(cells: Iterable[Result]) -> dict[ResultKey, Result]:
     """Return the results by key, without controls; of a result that was recorded twice the contaminated one."""
-    counted: dict[CellName, Result] = {}
+    counted: dict[ResultKey, Result] = {}
     for cell in cells:
         if not cell.control and ((key := cell.key) not in counted or cell.verdict is Verdict.CONTAMINATED):
             counted[key] = cell
     return counted
 
 
-def _pairs(run: RunFacts, cells: Mapping[CellName, Result]) -> list[Named]:
+def _pairs(run: RunFacts, cells: Mapping[ResultKey, Result]) -> list[ResultKeyPair]:
     """Return the pairs of results of a run that differ in one thing."""
     return [*_versions(run, cells), *_ways(cells)]
 
 
-def _versions(run: RunFacts, cells: Iterable[CellName]) -> list[Named]:
+def _versions(run: RunFacts, cells: Iterable[ResultKey]) -> list[ResultKeyPair]:
     """Return each result of an LLM paired with that of the next version of its family."""
     own = grouped(cells, lambda key: key.llm)
     known = [llm for llm, entry in run.catalogue.items() if entry.family and llm in own]
@@ -276,31 +276,31 @@ def _versions(run: RunFacts, cells: Iterable[CellName]) -> list[Named]:
     for older, newer in (pair for family in families.values() for pair in pairwise(family)):
         there = frozenset(own[newer])
         pairs = ((key, key._replace(llm=newer)) for key in own[older])
-        found += [Named(VERSIONS, older, newer, pair) for pair in pairs if pair[1] in there]
+        found += [ResultKeyPair(VERSIONS, older, newer, pair) for pair in pairs if pair[1] in there]
     return found
 
 
-def _ways(cells: Iterable[CellName]) -> list[Named]:
+def _ways(cells: Iterable[ResultKey]) -> list[ResultKeyPair]:
     """Return each two serializers, and each two prompt sets, that asked an LLM the same.
 
     A main run of recorded answers names neither.
     """
     pairs = []
     for kind, way in WAYS.items():
-        place = CellName._fields.index(way)
+        place = ResultKey._fields.index(way)
         for one, other in _alike_but(cells, place):
-            pairs.append(Named(kind, one[place], other[place], (one, other)))
+            pairs.append(ResultKeyPair(kind, one[place], other[place], (one, other)))
     return pairs
 
 
-def _alike_but(cells: Iterable[CellName], place: int) -> Iterator[tuple[CellName, CellName]]:
+def _alike_but(cells: Iterable[ResultKey], place: int) -> Iterator[tuple[ResultKey, ResultKey]]:
     """Yield each two keys that differ in one field alone, in which both have a value."""
     named = (key for key in cells if key[place])
     for keys in grouped(named, lambda key: (*key[:place], *key[place + 1 :])).values():
         yield from combinations(keys, 2)
 
 
-def _compared(pair: Pair, difference: Differing, q_value: float | None, alpha: float) -> Comparison:
+def _compared(pair: ResultPair, difference: Differing, q_value: float | None, alpha: float) -> Comparison:
     first, second = (side.cell for side in pair.sides)
     first_share, second_share, queries, p_value = difference
     return Comparison(
@@ -338,7 +338,7 @@ def change(first: Verdict | None, second: Verdict | None) -> Change:
     return "appeared" if second is Verdict.CONTAMINATED else "vanished"
 
 
-def facts_apart(runs: Sequence[RunFacts], names: Sequence[str]) -> list[Note]:
+def note_differences(runs: Sequence[RunFacts], names: Sequence[str]) -> list[Note]:
     """Return notes on the facts in which several runs differ."""
     notes = []
     for kind, what, values in (

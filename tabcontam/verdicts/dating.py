@@ -3,14 +3,14 @@
 from calendar import isleap
 from datetime import date
 
-from tabcontam.statistics.chronology import AFTER, BEFORE, NEITHER
-from tabcontam.subjects.catalogue import Entry, load_catalogue
-from tabcontam.tables.cards import Card, all_cards, find_card
-from tabcontam.verdicts.cells import InTable
+from tabcontam.models.catalogue import CatalogueEntry, load_catalogue
+from tabcontam.statistics.date_exchange import AFTER, BEFORE, NEITHER
+from tabcontam.tables.dataset_cards import Card, all_cards, find_card
+from tabcontam.verdicts.result_types import TableFields
 from tabcontam.verdicts.results import RunResults
 
 
-def card_of(view: RunResults, table: InTable) -> Card | None:
+def card_of(view: RunResults, table: TableFields) -> Card | None:
     """Return the card of a table, by its file's SHA-256 or, in recorded answers, by name; None without a card."""
     if view.run.recorded:
         return find_card(table.dataset)
@@ -21,7 +21,7 @@ def card_of(view: RunResults, table: InTable) -> Card | None:
     return None
 
 
-def entry_of(view: RunResults, llm: str) -> Entry | None:
+def entry_of(view: RunResults, llm: str) -> CatalogueEntry | None:
     """Return the catalogue's entry of an LLM of a run; None if it has none."""
     return load_catalogue().get(view.run.catalogue[llm].name) if llm in view.run.catalogue else None
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tabcontam.evidence.base import READ, Evidence, PublishedRule, Reply, State, Test, Trial, Verdict
+from tabcontam.evidence.base import READ, Evidence, PublishedRule, Reply, ReplyState, Test, Trial, Verdict
 from tabcontam.groups import grouped
-from tabcontam.statistics.exact import benjamini_hochberg
+from tabcontam.statistics.exact_statistics import benjamini_hochberg
 
 # The share of queries that must have a readable answer before a result, or a table by all of its row tests, can be
 # called "not detected": below it the rows on which an LLM is silent outnumber those that it was seen to answer.
@@ -101,7 +101,7 @@ def unanswered(trials: Sequence[Trial]) -> str:
 
 def _why_unread(trial: Trial) -> str:
     """Return why an answer was not read."""
-    if trial.reply.state is State.OK:
+    if trial.reply.state is ReplyState.OK:
         return trial.unread or "scored in tokens that are not its values'"
     return ", ".join(filter(None, (trial.reply.state, trial.reply.detail)))
 

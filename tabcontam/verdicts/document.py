@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from tabcontam.errors import UsageError, option
-from tabcontam.garbage import none_looked_for
-from tabcontam.paths import ESCAPED, check_own_files, replaced_together
-from tabcontam.verdicts.cells import Result
-from tabcontam.verdicts.checked import RIGHT, SAID
-from tabcontam.verdicts.columns import FILES, ColumnFiles, Columns, Stamp, at_hand
+from tabcontam.garbage_collection import disable_garbage_collector
+from tabcontam.paths import ESCAPED, check_own_files, replace_files_together
 from tabcontam.verdicts.json_text import end, pieces, some_pieces
-from tabcontam.verdicts.large_document import LARGE, WrittenOtherwise, read_large
+from tabcontam.verdicts.large_document import LARGE, LayoutError, read_large
+from tabcontam.verdicts.number_types import RIGHT, SAID
+from tabcontam.verdicts.parquet_results import FILES, ParquetResults, ParquetResultsWriter, Stamp, at_hand
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import SCHEMA, RunResults
 from tabcontam.verdicts.wording import shorten, visible
 
@@ -38,7 +38,7 @@ def read_results(folder: Path) -> RunResults:
     """Return the checked `results.json` of a run's folder. Raises `UsageError`."""
     check_own_files(folder)
     path = folder / RESULTS
-    with suppress(WrittenOtherwise, OSError):
+    with suppress(LayoutError, OSError):
         if path.stat().st_size >= LARGE:
             return _of_known_tests(read_large(path, _adapter()))
     try:
@@ -58,12 +58,12 @@ def read_results(folder: Path) -> RunResults:
             "the answers are in trials.jsonl"
         ) from None
     try:
-        return typed(document)
+        return parse_results(document)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
 
 
-def typed(document: object) -> RunResults:
+def parse_results(document: object) -> RunResults:
     """Return the results that a JSON document holds. Raises `UsageError`, with one line on the first foreign value."""
     from pydantic import ValidationError
 
@@ -175,7 +175,7 @@ def results_file(folder: Path) -> Iterator["ResultsFile"]:
 
     The new files replace older ones at the end. Raises `OSError`.
     """
-    with replaced_together(folder) as new:
+    with replace_files_together(folder) as new:
         with closing(ResultsFile(new)) as file:
             yield file
         has_columns = file.has_columns
@@ -189,20 +189,20 @@ class ResultsFile:
     def __init__(self, folder: Path) -> None:
         self._folder, self._file = folder, (folder / RESULTS).open("wb")
         self._size = self._crc = 0
-        self._columns: ColumnFiles | None = None
+        self._columns: ParquetResultsWriter | None = None
         self.has_columns = False
 
     def begin(self, results: RunResults) -> None:
         """Write the run and its results, which `end` is given as well. Raises `OSError`."""
         self._write(some_pieces(results, FIRST))
         if self._size >= LARGE and at_hand():
-            self._columns = ColumnFiles(self._folder, results.cells)
+            self._columns = ParquetResultsWriter(self._folder, results.cells)
 
     def end(self, results: RunResults) -> None:
         """Write all other fields. Raises `OSError`."""
         self._write((*some_pieces(results, LATER), end(LATER)))
         if self._columns is None and self._size >= LARGE and at_hand():
-            self._columns = ColumnFiles(self._folder, results.cells)
+            self._columns = ParquetResultsWriter(self._folder, results.cells)
         self.has_columns = self._columns is not None and self._columns.end(results, Stamp(self._size, self._crc))
 
     def close(self) -> None:
@@ -218,28 +218,28 @@ class ResultsFile:
             self._file.write(text)
 
 
-def columns_of(folder: Path) -> Columns | None:
+def columns_of(folder: Path) -> ParquetResults | None:
     """Return the Parquet files of a folder; None if it has none that belong to its results.json."""
     check_own_files(folder)
-    return Columns.in_folder(folder, folder / RESULTS)
+    return ParquetResults.in_folder(folder, folder / RESULTS)
 
 
-def rest_of(columns: Columns) -> RunResults:
+def rest_of(columns: ParquetResults) -> RunResults:
     """Return the results in Parquet files without `cells`, comparisons and durations. Raises `UsageError`."""
     tables = list(columns.read("tables"))
-    results = typed({**columns.rest(), "tables": tables})
+    results = parse_results({**columns.rest(), "tables": tables})
     joined = {row["llm"] for row in columns.read("cells", ("llm", "control")) if row["control"]}
     vars(results)["joined"] = frozenset(joined)
     return results
 
 
-def cells_of(columns: Columns, **wanted: Sequence[str]) -> tuple[Result, ...]:
+def cells_of(columns: ParquetResults, **wanted: Sequence[str]) -> tuple[Result, ...]:
     """Return the results in Parquet files whose fields have one of the wanted values. Raises `UsageError`."""
     from pydantic import TypeAdapter, ValidationError
 
     rows, kind, found = columns.read("cells", **wanted), TypeAdapter(list[Result]), list[Result]()
     try:
-        with none_looked_for():
+        with disable_garbage_collector():
             while some := list(islice(rows, AT_ONCE)):
                 found += kind.validate_python(some)
     except ValidationError as error:
@@ -247,8 +247,8 @@ def cells_of(columns: Columns, **wanted: Sequence[str]) -> tuple[Result, ...]:
     return tuple(found)
 
 
-def whole_of(columns: Columns) -> RunResults:
+def whole_of(columns: ParquetResults) -> RunResults:
     """Return the complete results in Parquet files, as results.json holds them. Raises `UsageError`."""
     document, lists = columns.rest(), {name: list(columns.read(name)) for name in FILES if name != "cells"}
     run = {**document["run"], "durations": lists.pop("durations")}
-    return replace(typed({**document, "run": run, **lists}), cells=cells_of(columns))
+    return replace(parse_results({**document, "run": run, **lists}), cells=cells_of(columns))

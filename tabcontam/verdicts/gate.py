@@ -40,15 +40,22 @@ from typing import Any
 from tabcontam.errors import Exit, UsageError, unknown
 from tabcontam.evidence.base import Family, Verdict
 from tabcontam.groups import grouped
-from tabcontam.verdicts import memory, one_column
-from tabcontam.verdicts.cells import Result, TableName, TableVerdict
-from tabcontam.verdicts.judge import tables
-from tabcontam.verdicts.names import llms_named, places_named
+from tabcontam.verdicts import memory_share_limit, one_column_rule
+from tabcontam.verdicts.consistency import check_whole
+from tabcontam.verdicts.name_lookup import llms_named, places_named
+from tabcontam.verdicts.result_building import tables
+from tabcontam.verdicts.result_types import Result, TableName, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
 from tabcontam.verdicts.rules import Conclusion as Conclusion
-from tabcontam.verdicts.trained import Held, Rows, held, not_held, told, who
-from tabcontam.verdicts.whole import check_whole
+from tabcontam.verdicts.training_evidence import (
+    CorpusEvidence,
+    RowsKey,
+    corpus_evidence,
+    not_held,
+    phrase_corpus_rows,
+    phrase_detectable,
+)
 from tabcontam.verdicts.wording import rounded, shorten, visible
 
 ROWS, SHARE = "rows", "memory's share"  # the subject of a finding
@@ -66,7 +73,7 @@ EXIT = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class GateFinding:
     """The gate's finding on one LLM and table: `dataset` is its label in the report, `reason` one sentence.
 
     `of` is "rows", or "memory's share" for a finding on that share and its limit.
@@ -83,7 +90,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class GateDecision:
     """The gate's decision on all LLMs and tables together, in one line, with the finding on each.
 
     `undecided_fails` is true if the gate also stops an experiment when it cannot tell. `baseline` is the folder of the
@@ -92,7 +99,7 @@ class Judgement:
 
     conclusion: Conclusion
     reason: str
-    findings: tuple[Finding, ...]
+    findings: tuple[GateFinding, ...]
     undecided_fails: bool = False
     baseline: str = ""
 
@@ -113,7 +120,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Ruling:
+class TableRuling:
     """The gate's decision on one LLM and table, for callers that word it themselves.
 
     `void` holds the row tests that a control, named in `control`, shows to be worth nothing for the finding, or for
@@ -130,7 +137,7 @@ class Ruling:
 
 def rulings(
     view: RunResults, llms: Sequence[str] = (), datasets: Sequence[str] = (), *, knowledge: bool = False
-) -> dict[Tested, Ruling]:
+) -> dict[Tested, TableRuling]:
     """Return the gate's decision on each LLM and table, chosen as by `judge`; none for recorded answers.
 
     With `knowledge`, tests of knowledge count as well.
@@ -149,7 +156,7 @@ def judge(
     fail_on: Sequence[str] = (),
     min_power: float | None = None,
     max_memory_share: float | None = None,
-) -> Judgement:
+) -> GateDecision:
     """Return the gate's decision on the results of a run: the worst of the findings on each LLM and table.
 
     `llms` and `datasets` choose from the results (default: all but controls that joined). `fail_on` holds "knowledge",
@@ -161,7 +168,7 @@ def judge(
     results.
     """
     found = findings_of(view, llms, datasets, fail_on, min_power, max_memory_share)
-    return in_parts(view, together(tuple(finding for _, finding in found), "undecided" in fail_on))
+    return mark_partial(view, combine_findings(tuple(finding for _, finding in found), "undecided" in fail_on))
 
 
 def findings_of(
@@ -171,7 +178,7 @@ def findings_of(
     fail_on: Sequence[str],
     min_power: float | None,
     max_memory_share: float | None,
-) -> list[tuple[Tested, Finding]]:
+) -> list[tuple[Tested, GateFinding]]:
     """Return each finding with its LLM and table. Arguments and errors are those of `judge`."""
     for word in fail_on:
         if word not in FAILURES:
@@ -187,7 +194,7 @@ def findings_of(
     return [(one, replace(finding, conclusion=Conclusion.CANNOT_TELL)) for one, finding in found]
 
 
-def in_parts(view: RunResults, judgement: Judgement) -> Judgement:
+def mark_partial(view: RunResults, judgement: GateDecision) -> GateDecision:
     """Return the judgement; for some parts of a run, an undecided one that names the missing parts."""
     shard = view.run.shard
     if shard is None:
@@ -204,7 +211,7 @@ def _found(
     knowledge: bool,
     min_power: float | None,
     max_memory_share: float | None,
-) -> list[tuple[Tested, Finding]]:
+) -> list[tuple[Tested, GateFinding]]:
     gate, subjects = _Gate(view, knowledge, min_power), _subjects(view, llms, datasets)
     if max_memory_share is None:
         return [(one, gate.finding(*one)) for one in subjects]
@@ -232,7 +239,7 @@ def _tables_of(found: Sequence[Result | TableVerdict]) -> Iterable[TableName]:
     return dict.fromkeys(one.table for one in found)
 
 
-def together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement:
+def combine_findings(findings: tuple[GateFinding, ...], undecided_fails: bool) -> GateDecision:
     """Return the judgement on all findings: the worst decide; one line names some of them and counts the others."""
     numbers = {word: sum(finding.conclusion is word for finding in findings) for word in Conclusion}
     worst = next((word for word, number in numbers.items() if number), Conclusion.CANNOT_TELL)
@@ -240,7 +247,7 @@ def together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement:
     more = [f"and {len(those) - NAMED} more"] if len(those) > NAMED else []
     line = "; ".join([*those[:NAMED], *more]) or "no LLM was tested"
     others = ", ".join(f"{number} {word}" for word, number in numbers.items() if number and word is not worst)
-    return Judgement(worst, f"{line} (besides: {others})" if others else line, findings, undecided_fails)
+    return GateDecision(worst, f"{line} (besides: {others})" if others else line, findings, undecided_fails)
 
 
 @dataclass(frozen=True)
@@ -251,19 +258,21 @@ class _Gate:
     knowledge: bool
     min_power: float | None
 
-    def finding(self, llm: str, place: TableName) -> Finding:
+    def finding(self, llm: str, place: TableName) -> GateFinding:
         """Return the finding on the rows of one LLM and table."""
         found = self.ruling(llm, place)
         llm, label = (visible(words, line=True) for words in (llm, self._labels[place]))
-        return Finding(llm, label, found.conclusion, found.reason)
+        return GateFinding(llm, label, found.conclusion, found.reason)
 
-    def of_share(self, llm: str, place: TableName, limit: float) -> Finding:
+    def of_share(self, llm: str, place: TableName, limit: float) -> GateFinding:
         """Return the finding on memory's share of an LLM's accuracy on a table."""
-        conclusion, reason = memory.ruled(self._shares.get((llm, place), ()), limit, self.view.run.rows)
+        conclusion, reason = memory_share_limit.rule_on_share(
+            self._shares.get((llm, place), ()), limit, self.view.run.rows
+        )
         alone = conclusion is Conclusion.CLEAN and not self.beyond_scores(llm, place)
         reason += "; whether it recalls rows was not asked" * alone
         llm, label = (visible(words, line=True) for words in (llm, self._labels[place]))
-        return Finding(llm, label, conclusion, visible(reason, line=True), SHARE)
+        return GateFinding(llm, label, conclusion, visible(reason, line=True), SHARE)
 
     def beyond_scores(self, llm: str, place: TableName) -> bool:
         """Return whether more than scores was to be asked about a table, so that there may be a finding on its rows."""
@@ -275,10 +284,10 @@ class _Gate:
 
     @cached_property
     def _shares(self) -> dict[Tested, list[Result]]:
-        shares = (cell for cell in self.view.cells if memory.is_share(self.view, cell))
+        shares = (cell for cell in self.view.cells if memory_share_limit.is_share(self.view, cell))
         return grouped(shares, lambda cell: (cell.llm, cell.table))
 
-    def ruling(self, llm: str, place: TableName) -> Ruling:
+    def ruling(self, llm: str, place: TableName) -> TableRuling:
         """Return the decision on one LLM and table, with its grounds."""
         cells = self._rows(llm, place)
         flagged = self._flagged(llm, place)
@@ -305,7 +314,7 @@ class _Gate:
             also = flagged and conclusion is Conclusion.CONTAMINATED
             conclusion, reason = Conclusion.CONTAMINATED, f"{reason}; {documents}" if also else documents
         control = self._controls(place, exposed=not flagged)
-        return Ruling(conclusion, visible(reason, line=True), void, share, control)
+        return TableRuling(conclusion, visible(reason, line=True), void, share, control)
 
     def _found(self, llm: str, place: TableName, flagged: Sequence[str], void: Sequence[str]) -> tuple[Conclusion, str]:
         """Return the conclusion on a table that these row tests call contaminated; some may be worth nothing."""
@@ -357,7 +366,7 @@ class _Gate:
         families = {self.view.facts[cell.test].family for cell in cells}
         if self.min_power is not None and (share is None or share > self.min_power):
             return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power, families)}"
-        power = "" if share is None else f", and {who(share, families)} would have been found"
+        power = "" if share is None else f", and {phrase_detectable(share, families)} would have been found"
         missed = [cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED and cell.test not in void]
         more = [also] * bool(void) + self._silent(llm, place) + beside
         return Conclusion.CLEAN, "; ".join([f"not found by {', '.join(missed)}{power}", *more])
@@ -454,12 +463,12 @@ class _Gate:
         return _verdicts(tables(own, run.rules, alpha, self.view.facts, run.family_over))
 
     @cached_property
-    def _held(self) -> dict[tuple[str, Rows], Held]:
+    def _held(self) -> dict[tuple[str, RowsKey], CorpusEvidence]:
         run = self.view.run
-        return held(self.view.cells, run.trained_on, self.view.facts, run.family_over)
+        return corpus_evidence(self.view.cells, run.trained_on, self.view.facts, run.family_over)
 
-    def _rows_held(self, llm: str, place: TableName) -> Held | None:
-        return self._held.get((llm, Rows(place.dataset, place.edition, place.split)))
+    def _rows_held(self, llm: str, place: TableName) -> CorpusEvidence | None:
+        return self._held.get((llm, RowsKey(place.dataset, place.edition, place.split)))
 
     def _documents(self, llm: str, place: TableName) -> str:
         """Return in words the rows of a table that an LLM's training corpora hold, if they make a finding; else "".
@@ -468,7 +477,7 @@ class _Gate:
         """
         own = self._rows_held(llm, place)
         alpha = ALPHA if self.view.run.alpha is None else self.view.run.alpha
-        return told(own) if own is not None and own.evidence.finds(alpha) else ""
+        return phrase_corpus_rows(own) if own is not None and own.evidence.finds(alpha) else ""
 
     @cached_property
     def _row_results(self) -> dict[Tested, list[Result]]:
@@ -488,7 +497,7 @@ class _Gate:
             return []
         finding = {one.family for one in table.families if one.q_value == table.q_value}
         own = [cell for cell in cells if not finding or self.view.facts[cell.test].family in finding]
-        p_values = [1.0 if p_value is None else p_value for p_value in map(one_column.p_value_of, own)]
+        p_values = [1.0 if p_value is None else p_value for p_value in map(one_column_rule.p_value_of, own)]
         return [cell.test for cell, p_value in zip(own, p_values, strict=True) if p_value == min(p_values)]
 
     def _rows(self, llm: str, place: TableName) -> list[Result]:
@@ -507,4 +516,4 @@ def cut_short(cell: Result) -> bool:
 def _weak(share: float | None, wanted: float, families: Collection[Family]) -> str:
     if share is None:
         return f"no one can say what would have been found, and {wanted:.0%} of the rows are asked for"
-    return f"only {who(share, families)} would have been found, and {wanted:.0%} are asked for"
+    return f"only {phrase_detectable(share, families)} would have been found, and {wanted:.0%} are asked for"

@@ -10,11 +10,11 @@ from os import SEEK_CUR
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from tabcontam.garbage import none_looked_for
-from tabcontam.verdicts.cells import Result
+from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.verdicts.comparison import Comparison
-from tabcontam.verdicts.facts import Duration
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.run_facts import Duration
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -23,7 +23,7 @@ LARGE = 32 * 2**20  # bytes from which on a file is read so
 STEP = 2**18
 
 
-class Listed(NamedTuple):
+class ListLayout(NamedTuple):
     """A list of items in an object, and its layout."""
 
     name: str
@@ -47,18 +47,18 @@ class Listed(NamedTuple):
         return b"%s },\n" % self.pad, b"%s }\n" % self.pad
 
 
-CELLS, COMPARISONS = Listed("cells", Result, b" "), Listed("comparisons", Comparison, b" ")
-DURATIONS = Listed("durations", Duration, b"  ")  # in the facts of the run
+CELLS, COMPARISONS = ListLayout("cells", Result, b" "), ListLayout("comparisons", Comparison, b" ")
+DURATIONS = ListLayout("durations", Duration, b"  ")  # in the facts of the run
 MANY = (CELLS, COMPARISONS, DURATIONS)  # the lists that grow with the grid
 
 
-class WrittenOtherwise(Exception):
+class LayoutError(Exception):
     """A file without the layout that `json_text` writes."""
 
 
 def read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
-    """Return the results in a large file. Raises `WrittenOtherwise` for a file that has to be read as a whole."""
-    with none_looked_for():
+    """Return the results in a large file. Raises `LayoutError` for a file that has to be read as a whole."""
+    with disable_garbage_collector():
         return _read_large(path, adapter)
 
 
@@ -66,7 +66,7 @@ def _read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
     from pydantic import TypeAdapter, ValidationError
     from pydantic_core import from_json
 
-    found: dict[Listed, list[Any]] = {one: [] for one in MANY}
+    found: dict[ListLayout, list[Any]] = {one: [] for one in MANY}
     kinds = {one: TypeAdapter(list[one.kind]) for one in MANY}  # type: ignore[name-defined] # known when it runs
     rest: list[bytes] = []
     try:
@@ -79,12 +79,12 @@ def _read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
         document = from_json(b"".join(rest))
         results = adapter.validate_python(document)
     except (ValueError, KeyError, TypeError, ValidationError) as error:
-        raise WrittenOtherwise from error
+        raise LayoutError from error
     run = replace(results.run, durations=tuple(found[DURATIONS]))
     return replace(results, run=run, cells=tuple(found[CELLS]), comparisons=tuple(found[COMPARISONS]))
 
 
-def _parts(file: BinaryIO) -> Iterator[tuple[Listed | None, bytes]]:
+def _parts(file: BinaryIO) -> Iterator[tuple[ListLayout | None, bytes]]:
     """Yield the file in pieces: items with their list of `MANY`, or the text around lists with None."""
     begins = {one.begin: one for one in MANY}
     while line := file.readline():
@@ -94,7 +94,7 @@ def _parts(file: BinaryIO) -> Iterator[tuple[Listed | None, bytes]]:
             while not ended:
                 text = file.read(STEP)
                 if not text:
-                    raise WrittenOtherwise
+                    raise LayoutError
                 ended = (end := text.find(of.end)) >= 0
                 if ended:
                     file.seek(end - len(text), SEEK_CUR)
@@ -104,7 +104,7 @@ def _parts(file: BinaryIO) -> Iterator[tuple[Listed | None, bytes]]:
                 yield of, text.rstrip().removesuffix(b",")
 
 
-def _to_next(file: BinaryIO, text: bytes, of: Listed) -> tuple[bytes, bool]:
+def _to_next(file: BinaryIO, text: bytes, of: ListLayout) -> tuple[bytes, bool]:
     """Return the text, read on to the end of the item in which it broke off, and whether the list ends there."""
     more = [text, file.readline()]  # the second may be the rest of a line
     while line := file.readline():
@@ -114,4 +114,4 @@ def _to_next(file: BinaryIO, text: bytes, of: Listed) -> tuple[bytes, bool]:
         more.append(line)
         if line in of.lasts:
             return b"".join(more), line == of.lasts[1]
-    raise WrittenOtherwise
+    raise LayoutError

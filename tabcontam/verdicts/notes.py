@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
-from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.wording import phrase
 
 

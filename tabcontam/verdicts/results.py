@@ -5,20 +5,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from tabcontam.evidence.base import Capability, Facts, Family, Kind, Verdict
+from tabcontam.evidence.base import Capability, EvidenceKind, Facts, Family, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
-from tabcontam.tables.cards import first_split
-from tabcontam.verdicts.advice import instead
-from tabcontam.verdicts.cells import Result, TableName, TableVerdict
+from tabcontam.tables.dataset_cards import first_split
+from tabcontam.verdicts.advice import advise_on_lack
 from tabcontam.verdicts.comparison import Comparison
-from tabcontam.verdicts.facts import RunFacts, in_order, in_words, known_tests
-from tabcontam.verdicts.generation import Generation
-from tabcontam.verdicts.judgements import Agreement, JudgeFacts
+from tabcontam.verdicts.completion_judgements import Agreement, JudgeFacts
+from tabcontam.verdicts.generation_accuracy import Generation
+from tabcontam.verdicts.llm_ranking import Correlation, Rank
 from tabcontam.verdicts.notes import Note, NoteKind, of_controls, of_exposure, of_named_controls
-from tabcontam.verdicts.ranks import Correlation, Rank
-from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
+from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
+from tabcontam.verdicts.result_types import Result, TableName, TableVerdict
 from tabcontam.verdicts.rules import ALL
+from tabcontam.verdicts.run_facts import RunFacts, in_order, in_words, known_tests
 from tabcontam.verdicts.wording import needing, phrase
 
 SCHEMA: Literal[1] = 1
@@ -39,7 +39,7 @@ E_VALUE = (
 
 
 @dataclass(frozen=True)
-class Column:
+class ResultColumn:
     """The results of one LLM on one dataset, by test; `label` also has what differs between two such columns."""
 
     llm: str
@@ -48,7 +48,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Impossible:
+class ImpossibleTests:
     """Tests that some LLMs cannot take: the need that these LLMs do not meet, the tests, and the LLMs."""
 
     lacks: str
@@ -57,17 +57,17 @@ class Impossible:
 
     def __str__(self) -> str:
         more = [f"{len(self.llms) - NAMED} more LLMs"] if len(self.llms) > NAMED else []
-        advice = instead(self.tests, self.lacks)
+        advice = advise_on_lack(self.tests, self.lacks)
         return f"{needing(self.tests, self.lacks)} (not asked of {phrase([*self.llms[:NAMED], *more])}{advice})"
 
 
 @dataclass(frozen=True)
-class Block:
+class LlmBlock:
     """The columns of one LLM; `control` is true if it joined as a control."""
 
     llm: str
     control: bool
-    columns: tuple[Column, ...]
+    columns: tuple[ResultColumn, ...]
 
     @cached_property
     def cells(self) -> list[Result]:
@@ -154,9 +154,9 @@ class RunResults:
         return {test: f"{facts.number or ''} {facts.title}".strip() for test, facts in self.facts.items()}
 
     @cached_property
-    def kinds(self) -> dict[Kind, tuple[str, ...]]:
+    def kinds(self) -> dict[EvidenceKind, tuple[str, ...]]:
         """The tests by kind: knowledge, memorization, membership, classification."""
-        by_kind = {kind: tuple(test for test in self.tests if self.facts[test].kind is kind) for kind in Kind}
+        by_kind = {kind: tuple(test for test in self.tests if self.facts[test].kind is kind) for kind in EvidenceKind}
         return {kind: tests for kind, tests in by_kind.items() if tests}
 
     @cached_property
@@ -171,13 +171,13 @@ class RunResults:
         return tuple(cell for cell in self.cells if not cell.lacks)
 
     @cached_property
-    def impossible(self) -> tuple[Impossible, ...]:
+    def impossible(self) -> tuple[ImpossibleTests, ...]:
         """The tests that their LLMs cannot take, each group for one line of a report."""
         lacking = (cell for cell in self.cells if cell.lacks)
         by_llm = grouped(lacking, lambda cell: (cell.lacks or "", cell.llm))
         tests = {key: tuple(dict.fromkeys(cell.test for cell in own)) for key, own in by_llm.items()}
         alike = grouped(tests, lambda key: (key[0], tests[key]))
-        return tuple(Impossible(lacks, own, tuple(llm for _, llm in keys)) for (lacks, own), keys in alike.items())
+        return tuple(ImpossibleTests(lacks, own, tuple(llm for _, llm in keys)) for (lacks, own), keys in alike.items())
 
     @cached_property
     def llms(self) -> tuple[str, ...]:
@@ -187,10 +187,10 @@ class RunResults:
         return tuple(sorted(there, key=lambda llm: (llm not in joined, asked[llm])))
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[LlmBlock, ...]:
         """One block for each LLM that can take a test."""
         present = {cell.llm for cell in self.possible}
-        return tuple(Block(llm, llm in self.joined, self._columns(llm)) for llm in self.llms if llm in present)
+        return tuple(LlmBlock(llm, llm in self.joined, self._columns(llm)) for llm in self.llms if llm in present)
 
     @cached_property
     def placed(self) -> dict[str, Result]:
@@ -252,7 +252,7 @@ class RunResults:
     def _possible_of(self) -> Mapping[str, list[Result]]:
         return grouped(self.possible, lambda cell: cell.llm)
 
-    def _columns(self, llm: str) -> tuple[Column, ...]:
+    def _columns(self, llm: str) -> tuple[ResultColumn, ...]:
         datasets, test_order = self._dataset_order, _order(self.tests)
         columns: dict[tuple[str, int], dict[str, Result]] = {}
         own = self._possible_of[llm]
@@ -262,7 +262,7 @@ class RunResults:
             repeat = next(n for n in range(1, 10**6) if cell.test not in columns.get((label, n), {}))
             columns.setdefault((label, repeat), {})[cell.test] = cell
         return tuple(
-            Column(llm, label if repeat == 1 else f"{label} #{repeat}", cells)
+            ResultColumn(llm, label if repeat == 1 else f"{label} #{repeat}", cells)
             for (label, repeat), cells in columns.items()
         )
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.evidence.registry import by_id
-from tabcontam.statistics.chronology import AFTER, BEFORE
-from tabcontam.verdicts.chronology import Group, Pair, groups_of
+from tabcontam.statistics.date_exchange import AFTER, BEFORE
+from tabcontam.verdicts.chronological_analysis import DatedPair, OpennessGroup, groups_of
 
 FILE = Path(__file__).with_name("task_contamination.toml")
 SHOTS = {"zero_shot": "0-shot", "few_shot": "few-shot"}
@@ -23,7 +23,7 @@ OURS = {"zero_shot": "zero_shot", "one_shot": "few_shot"}  # the nearest measure
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedAccuracies:
     """The published accuracies at one number of shots, in groups like ours, and further counts of the paper.
 
     `printed` are the pairs before and after that exceed the majority by more than the printed half-width. `untold` is
@@ -33,15 +33,15 @@ class Published:
 
     shots: str
     title: str
-    pairs: tuple[Pair, ...]
-    groups: tuple[Group, ...]
+    pairs: tuple[DatedPair, ...]
+    groups: tuple[OpennessGroup, ...]
     printed: tuple[int, int]
     untold: int
     significant: tuple[tuple[str, str], ...]
     baseline: float
 
     @property
-    def whole(self) -> Group:
+    def whole(self) -> OpennessGroup:
         """The group of all models."""
         return self.groups[0]
 
@@ -58,12 +58,12 @@ def side(dates: tuple[str, str], cutoff: str) -> int:
 
 
 @cache
-def published() -> tuple[Published, ...]:
+def published() -> tuple[PublishedAccuracies, ...]:
     """Return the published results at each number of shots."""
     return tuple(_published(shots) for shots in SHOTS)
 
 
-def _published(shots: str) -> Published:
+def _published(shots: str) -> PublishedAccuracies:
     held, pairs = _file(), []
     printed, extracted = {BEFORE: 0, AFTER: 0}, set()
     for llm, about in held["llms"].items():
@@ -74,7 +74,7 @@ def _published(shots: str) -> Published:
             if about["extracted"][place] == "+":
                 extracted.add((llm, name))
     untold = [pair for pair in pairs if pair.side == AFTER and (pair.llm, pair.dataset) not in extracted]
-    return Published(
+    return PublishedAccuracies(
         shots,
         SHOTS[shots],
         tuple(pairs),
@@ -86,9 +86,9 @@ def _published(shots: str) -> Published:
     )
 
 
-def _pair(held: Mapping[str, Any], llm: str, about: Mapping[str, Any], shots: str, place: int) -> Pair:
+def _pair(held: Mapping[str, Any], llm: str, about: Mapping[str, Any], shots: str, place: int) -> DatedPair:
     released, asked = str(held["years"][place]), held["sizes"][place]
-    return Pair(
+    return DatedPair(
         llm=llm,
         title=about["title"],
         openness=about["openness"],
@@ -109,7 +109,7 @@ def _file() -> Mapping[str, Any]:
     return tomllib.loads(FILE.read_text("utf-8"))
 
 
-def beside(tests: Sequence[str]) -> tuple[Published, ...]:
+def published_for_tests(tests: Sequence[str]) -> tuple[PublishedAccuracies, ...]:
     """Return the published results at the shots of our tests, in the order of the tests."""
     wanted = [OURS[measure] for test in tests if (measure := _measure(test)) in OURS]
     return tuple(one for shots in wanted for one in published() if one.shots == shots)

@@ -12,14 +12,14 @@ from tabcontam.asking.asker import DEAD, MOST_BACKOFF, MOST_WAIT, TRIES, Asker, 
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import tokens_read
 from tabcontam.asking.limiter import Limiter
-from tabcontam.asking.progress import Progress
-from tabcontam.evidence.base import Answer, Capability, Message, Prompt, Query, Reply, State, Usage
-from tabcontam.subjects.base import FatalError, Form, Model, Request, SpentError, TransientError
-from tabcontam.subjects.prices import Price
+from tabcontam.asking.run_progress import Progress
+from tabcontam.evidence.base import Answer, Capability, Message, Prompt, Query, Reply, ReplyState, Usage
+from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, SpentError, TransientError
+from tabcontam.models.prices import Price
 
 PROMPT = Prompt((Message("user", "what?"),), "what? ", "what")
 QUERY = Query("q", lambda: PROMPT, ("a",), ("b",), 16)
-FINE = Reply("fine", State.OK, usage=Usage(10, 20))
+FINE = Reply("fine", ReplyState.OK, usage=Usage(10, 20))
 DOLLAR_A_TOKEN = Price(1_000_000, 1_000_000)
 BUSY = TransientError("HTTP 429: too many", "429", crowded=True)
 BROKEN = TransientError("HTTP 500: broken", "500")
@@ -32,13 +32,13 @@ class Scripted(Model):
 
     spec = "spy:one"
     capabilities = frozenset({Capability.GENERATE})
-    form = Form.CHAT
+    form = PromptForm.CHAT
 
     def __init__(self, *outcomes: Outcome) -> None:
         self.outcomes = list(outcomes)
         self.asked = 0
 
-    async def generate(self, request: Request) -> Reply:
+    async def generate(self, request: ModelRequest) -> Reply:
         self.asked += 1
         await asyncio.sleep(0)
         outcome = self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
@@ -54,7 +54,7 @@ class Thorough(Scripted):
         super().__init__(*outcomes)
         self.requests = requests
 
-    async def generate(self, request: Request) -> Reply:
+    async def generate(self, request: ModelRequest) -> Reply:
         for _ in range(self.requests - 1):
             self.asked += 1
             request.again()
@@ -141,7 +141,7 @@ def test_what_may_pass_is_tried_again(told: Told, error: TransientError) -> None
 
 def test_it_is_tried_at_least_eight_times_and_then_no_more(told: Told) -> None:
     asker, model = asking(told), Scripted(BROKEN)
-    assert ask(asker, model) == [Reply("", State.FAILED, "HTTP 500: broken")]
+    assert ask(asker, model) == [Reply("", ReplyState.FAILED, "HTTP 500: broken")]
     assert model.asked == TRIES >= 8
     assert not asker.ended  # one query alone ends nothing
 
@@ -186,7 +186,7 @@ def test_a_server_that_asks_to_wait_too_long_ends_the_llm_at_once(told: Told) ->
     model = Scripted(TransientError("HTTP 429: daily limit", "429", MOST_WAIT + 1, crowded=True))
     (reply,) = ask(asker, model)
     assert isinstance(reply, Reply)
-    assert reply.state is State.FAILED
+    assert reply.state is ReplyState.FAILED
     assert model.asked == 1
     assert asker.ended == "HTTP 429: daily limit; it asks to wait 601 s: run the same command again then"
     assert ask(asker, model, 2)
@@ -210,7 +210,7 @@ def test_a_rate_limit_that_lets_nobody_through_uses_up_the_tries(told: Told) -> 
     model = Scripted(BUSY)
     (reply,) = ask(asking(told), model)
     assert isinstance(reply, Reply)
-    assert (reply.state, model.asked) == (State.FAILED, TRIES)
+    assert (reply.state, model.asked) == (ReplyState.FAILED, TRIES)
 
 
 def test_a_fault_that_is_no_rate_limit_uses_up_tries_though_others_are_answered(
@@ -271,7 +271,7 @@ def test_a_fatal_reply_ends_those_that_wait(told: Told) -> None:
 
 def test_after_stopping_nothing_is_sent_and_what_is_under_way_is_waited_for(told: Told) -> None:
     class Slow(Scripted):
-        async def generate(self, request: Request) -> Reply:
+        async def generate(self, request: ModelRequest) -> Reply:
             await asyncio.sleep(0.01)
             return await super().generate(request)
 
@@ -297,12 +297,12 @@ def test_one_that_waits_for_the_budget_is_not_sent_after_stopping(told: Told) ->
             super().__init__(*outcomes)
             self.go = asyncio.Event()
 
-        async def generate(self, request: Request) -> Reply:
+        async def generate(self, request: ModelRequest) -> Reply:
             await self.go.wait()
             return await super().generate(request)
 
     async def body() -> None:
-        model = Held(Reply("fine", State.OK, usage=Usage(1, 1)))
+        model = Held(Reply("fine", ReplyState.OK, usage=Usage(1, 1)))
         most = DOLLAR_A_TOKEN.cost(tokens_read(model, PROMPT), QUERY.max_tokens)
         asker = asking(told, Budget(dollars=most + 10), DOLLAR_A_TOKEN)
         both = [asyncio.create_task(asker.ask(model, QUERY, keep)) for _ in range(2)]
@@ -356,7 +356,7 @@ def test_a_query_that_is_given_up_is_written_down_as_failed(told: Told) -> None:
         written = list[Answer]()
         answer = await asking(told).ask(Scripted(BROKEN), QUERY, written.append)
         assert written == [answer]
-        assert answer.state is State.FAILED
+        assert answer.state is ReplyState.FAILED
 
     run(body())
 
@@ -394,7 +394,7 @@ def test_whatever_else_a_provider_raises_is_a_failed_reply(told: Told, error: Ex
     asker, model = asking(told), Scripted(error)
     (reply,) = ask(asker, model)
     assert isinstance(reply, Reply)
-    assert (reply.state, model.asked, asker.ended) == (State.FAILED, 1, "")
+    assert (reply.state, model.asked, asker.ended) == (ReplyState.FAILED, 1, "")
     assert reply.detail.startswith(type(error).__name__)
     assert "\n" not in reply.detail
     assert len(reply.detail) <= 300
@@ -419,7 +419,7 @@ def test_a_reply_costs_what_the_server_counted(told: Told) -> None:
 
 
 def test_a_reply_without_a_count_costs_the_most_that_it_can(told: Told) -> None:
-    asker, model = asking(told, Budget(), DOLLAR_A_TOKEN), Scripted(Reply("fine", State.OK))
+    asker, model = asking(told, Budget(), DOLLAR_A_TOKEN), Scripted(Reply("fine", ReplyState.OK))
     model.allowance = 100
     ask(asker, model)
     assert asker.dollars == tokens_read(model, PROMPT) + QUERY.max_tokens + 100
@@ -435,9 +435,9 @@ def test_a_fault_after_sending_is_charged_in_full(told: Told, error: TransientEr
 
 def test_a_failed_reply_costs_nothing_unless_the_server_counted(told: Told) -> None:
     asker = asking(told, Budget(), DOLLAR_A_TOKEN)
-    ask(asker, Scripted(Reply("", State.FAILED, "HTTP 400")))
+    ask(asker, Scripted(Reply("", ReplyState.FAILED, "HTTP 400")))
     assert asker.dollars == 0
-    ask(asker, Scripted(Reply("", State.FAILED, "HTTP 400", usage=Usage(5, 2))))
+    ask(asker, Scripted(Reply("", ReplyState.FAILED, "HTTP 400", usage=Usage(5, 2))))
     assert asker.dollars == 7
 
 
@@ -454,7 +454,7 @@ def test_what_a_provider_breaks_on_is_charged_in_full(told: Told) -> None:
 ])  # fmt: skip
 def test_a_first_request_counts_though_the_second_fails(told: Told, error: Exception, times: int) -> None:
     """Whether it was paid for is not known: the most that it can have cost is counted, and none for the refused."""
-    asker, model = asking(told, Budget(), DOLLAR_A_TOKEN), Thorough(2, error, Reply("", State.FAILED))
+    asker, model = asking(told, Budget(), DOLLAR_A_TOKEN), Thorough(2, error, Reply("", ReplyState.FAILED))
     model.requests = 2
     most = tokens_read(model, PROMPT) + QUERY.max_tokens
 
@@ -496,10 +496,10 @@ def test_that_it_was_the_users_limit_is_known_though_several_meet_it(told: Told)
 
 
 def test_that_it_was_the_users_limit_is_known_though_several_wait_for_the_same_dollars(told: Told) -> None:
-    model = Scripted(Reply("fine", State.OK))
+    model = Scripted(Reply("fine", ReplyState.OK))
     most = DOLLAR_A_TOKEN.cost(tokens_read(model, PROMPT), QUERY.max_tokens)
     asker = asking(told, Budget(dollars=2 * most), DOLLAR_A_TOKEN)
-    assert ask(asker, model, 10).count(Reply("fine", State.OK)) == 2
+    assert ask(asker, model, 10).count(Reply("fine", ReplyState.OK)) == 2
     assert asker.spent
     assert asker.ended.startswith("--max-cost ")
     assert asker.dollars <= 2 * most
@@ -541,7 +541,7 @@ def test_answers_make_more_requests_at_a_time(told: Told) -> None:
 
 def test_what_is_broken_off_is_charged_in_full(told: Told) -> None:
     class Endless(Scripted):
-        async def generate(self, request: Request) -> Reply:
+        async def generate(self, request: ModelRequest) -> Reply:
             await asyncio.sleep(100)
             return FINE
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabcontam.asking.budget import Budget, Charge
-from tabcontam.subjects.base import SpentError
+from tabcontam.models.base import SpentError
 
 CENT = Decimal("0.01")
 CENTS = st.integers(0, 200).map(lambda cents: cents * CENT)

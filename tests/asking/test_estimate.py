@@ -6,8 +6,8 @@ import pytest
 
 from tabcontam.asking.estimate import estimate, may_think, tokens_read
 from tabcontam.evidence.base import Capability, Endings, Message, Prompt, Query, Reply
-from tabcontam.subjects.base import THINKING, Form, Model, Request
-from tabcontam.subjects.prices import Price
+from tabcontam.models.base import THINKING, Model, ModelRequest, PromptForm
+from tabcontam.models.prices import Price
 
 PROMPT = Prompt((Message("system", "Be short."), Message("user", "Schöne Zeile?")), "Zeile: ", "Zeile")
 PRICE = Price(2.0, 10.0)
@@ -18,15 +18,15 @@ class Named(Model):
 
     capabilities = frozenset({Capability.GENERATE})
 
-    def __init__(self, spec: str = "openai:gpt-4o", form: Form = Form.CHAT) -> None:
+    def __init__(self, spec: str = "openai:gpt-4o", form: PromptForm = PromptForm.CHAT) -> None:
         self.spec = spec
         self._form = form
 
     @property
-    def form(self) -> Form:
+    def form(self) -> PromptForm:
         return self._form
 
-    async def generate(self, request: Request) -> Reply:
+    async def generate(self, request: ModelRequest) -> Reply:
         raise AssertionError("nothing is to be asked")
 
 
@@ -41,11 +41,11 @@ def queries(number: int, max_tokens: int = 50) -> list[Query]:
 
 
 @pytest.mark.parametrize(("form", "text", "messages"), [
-    (Form.CHAT, "Be short.Schöne Zeile?", 2),
-    (Form.COMPLETION, "Zeile: ", 1),
-    (Form.SEQ2SEQ, "Zeile", 1),
+    (PromptForm.CHAT, "Be short.Schöne Zeile?", 2),
+    (PromptForm.COMPLETION, "Zeile: ", 1),
+    (PromptForm.SEQ2SEQ, "Zeile", 1),
 ])  # fmt: skip
-def test_a_prompt_is_bounded_in_the_form_in_which_it_is_sent(form: Form, text: str, messages: int) -> None:
+def test_a_prompt_is_bounded_in_the_form_in_which_it_is_sent(form: PromptForm, text: str, messages: int) -> None:
     assert tokens_read(Named(form=form), PROMPT) == len(text.encode()) + 64 * messages + 320
 
 

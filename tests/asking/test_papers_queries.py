@@ -8,19 +8,19 @@ from typing import ClassVar
 
 import pytest
 
-from tabcontam.asking.plan import NONE_OF_PAPER, Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Progress
+from tabcontam.asking.query_plan import NONE_OF_PAPER, Options, PlannedCell, RunSource, plan
+from tabcontam.asking.run_progress import Progress
 from tabcontam.errors import NothingSelected, UsageError
 from tabcontam.evidence.base import PublishedRule, Query
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.evidence.rows.matched import MatchedMembership
+from tabcontam.evidence.rows.matched_membership import MatchedMembership
 from tabcontam.evidence.rows.membership import Membership
-from tabcontam.runs.about import not_asked
+from tabcontam.models.known.control import open_control
+from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import RunOrder, execute, prepare
-from tabcontam.subjects.known.control import open_control
-from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.runs.run_description import not_asked
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.notes import NoteKind
@@ -47,7 +47,7 @@ OF_PAPER = {  # how many queries the paper has of each test, about a table whose
 def planned(
     queries: Queries, rules: str = PAPER, rows: int = 200, asked: Collection[str] = OF_PAPER
 ) -> dict[str, PlannedCell]:
-    subject = Subject(SimulatedModel("guesser"))
+    subject = RunSource(SimulatedModel("guesser"))
     tests = [test for test in all_tests() if test.id in asked]
     cells = plan([subject], [ships(rows)], [IS], tests, Options(queries=queries, rules=rules))
     return {cell.test.id: cell for cell in cells}
@@ -105,7 +105,7 @@ def test_a_test_of_another_package_keeps_the_signature_of_its_queries() -> None:
         def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
             return [replace(query, paper=False) for query in super().queries(table, serializer, rng)]
 
-    subject = Subject(SimulatedModel("guesser"))
+    subject = RunSource(SimulatedModel("guesser"))
     own, bare = plan([subject], [ships()], [IS], [Own(), Bare()], Options(queries=PAPER, rules=PAPER))
     assert [query.id for query in own.queries] == ["membership-2"]
     assert (own.beyond, bare.beyond, bare.skip) == (39, 40, NONE_OF_PAPER)
@@ -182,7 +182,7 @@ def test_what_is_left_out_whole_is_what_has_no_published_rule() -> None:
 @pytest.mark.parametrize(("most", "asked"), [(1, 0), (2, 2), (5, 4), (200, 200)])
 def test_a_score_of_pairs_asks_both_of_a_pair_or_none(most: int, asked: int) -> None:
     (cell,) = plan(
-        [Subject(open_control("exposed"))],
+        [RunSource(open_control("exposed"))],
         [ships()],
         [load_serializers()["is"]],
         [by_id()["perplexity"]],

@@ -16,20 +16,20 @@ from typing import Any
 import pytest
 
 from tabcontam.asking import preparing
-from tabcontam.asking.jobs import job_of, table_from
-from tabcontam.asking.plan import Options, sheet_of
-from tabcontam.asking.preparing import prepared_meanwhile
-from tabcontam.asking.sharing import Found
+from tabcontam.asking.preparation_jobs import job_of, table_from
+from tabcontam.asking.preparing import prepare_in_background
+from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.asking.work_division import FindingRegistry
+from tabcontam.baseline import chains
+from tabcontam.baseline.cached_findings import folder_of
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import by_id
-from tabcontam.guesser import chains
-from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.kept import folder_of
 from tabcontam.processes import send
-from tabcontam.tables.cards import Question
+from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
-from tabcontam.tables.texts import TextForm, TextTask
+from tabcontam.tables.text_tasks import TextForm, TextTask
 from tests import made_tables as tables
 
 IS = load_serializers()["is"]
@@ -85,7 +85,7 @@ def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> l
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(preparing, "ThreadPoolExecutor", FastProcessors)
         patch.setattr(preparing, "send", noted)
-        with prepared_meanwhile(tables, IS, tests, Options(seed=3)) as ready:
+        with prepare_in_background(tables, IS, tests, Options(seed=3)) as ready:
             for table in tables:
                 for test in tests:
                     ready(test, table)
@@ -107,10 +107,10 @@ def no_process(*given: object, **named: object) -> None:
 def test_what_the_processes_find_is_there_for_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     both = [ships(0), ships(1)]
     assert prepared(both) == [TEST.id, TEST.id]
-    chain = chains.Chain
-    monkeypatch.setattr(chains, "Chain", None)
+    chain = chains.FeatureChain
+    monkeypatch.setattr(chains, "FeatureChain", None)
     planned = [facts(table) for table in both]
-    monkeypatch.setattr(chains, "Chain", chain)
+    monkeypatch.setattr(chains, "FeatureChain", chain)
     monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
     assert planned == [facts(ships(0)), facts(ships(1))]
 
@@ -143,7 +143,7 @@ for line in sys.stdin:
     tests = [by_id()[name] for name in ("incomplete_completion", "full_completion", "feature_completion")]
     both = [ships(0), ships(1)]
     places = [(test, table) for table in both for test in tests]
-    with prepared_meanwhile(both, IS, tests, Options()) as ready:
+    with prepare_in_background(both, IS, tests, Options()) as ready:
         while not begun.exists():
             time.sleep(0.02)
         for place in places[:-1]:
@@ -155,7 +155,7 @@ for line in sys.stdin:
 
 
 def test_a_finding_is_made_by_who_begins_and_awaited_by_the_others() -> None:
-    found, process = Found(), object()
+    found, process = FindingRegistry(), object()
     assert found.begin("one", process)
     assert found.begin("two")
     assert found.begin("two")  # its own, once more
@@ -171,7 +171,7 @@ def test_a_finding_is_made_by_who_begins_and_awaited_by_the_others() -> None:
 
 
 def test_nobody_waits_for_a_process_that_died() -> None:
-    found, process = Found(), object()
+    found, process = FindingRegistry(), object()
     assert found.begin("one", process)
     assert found.begin("two")
     found.free(process)
@@ -188,13 +188,13 @@ def test_nobody_waits_for_a_process_that_died() -> None:
 def test_the_run_and_a_process_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """What both find together is what one would find alone, and the run makes not all of it."""
     made: list[int] = []
-    guesses = chains.Chain.guesses
+    guesses = chains.FeatureChain.guesses
 
-    def counted(chain: chains.Chain, place: int) -> list[Guess]:
+    def counted(chain: chains.FeatureChain, place: int) -> list[CellPrediction]:
         made.append(place)
         return guesses(chain, place)
 
-    monkeypatch.setattr(chains.Chain, "guesses", counted)
+    monkeypatch.setattr(chains.FeatureChain, "guesses", counted)
     monkeypatch.setattr(preparing, "SMALL", 59)
     tests = [by_id()[name] for name in ("incomplete_completion", "full_completion", "feature_completion")]
 
@@ -203,7 +203,7 @@ def test_the_run_and_a_process_share_the_work(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(preparing, "processors", lambda: workers)
         made.clear()
         table = narrow(tables.ships.__wrapped__(60, seed=3))
-        with prepared_meanwhile([table], IS, tests, Options()) as ready:
+        with prepare_in_background([table], IS, tests, Options()) as ready:
             while workers > 1 and not list(Path(folder).rglob("*.json")):
                 time.sleep(0.02)  # until the process has found something
             sheets = [(ready(test, table), sheet_of(test, table, IS, Options()))[1] for test in tests]
@@ -274,7 +274,9 @@ def test_ctrl_c_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 TABLES: Mapping[str, Table] = {
     "card": load_table("iris"),
     "planted": tables.planted(ships(), 20),
-    "threshold": replace(ships(), question=Question("Many?", {">=": "Yes", "<": "No"}, 5.0), missing=frozenset("?!")),
+    "threshold": replace(
+        ships(), question=ClassificationQuestion("Many?", {">=": "Yes", "<": "No"}, 5.0), missing=frozenset("?!")
+    ),
     "text": replace(
         tables.ships(40), split="a", elsewhere=None, text=TextTask(TextForm.PAIR, ("name",), "kind", {"1": "one"})
     ),

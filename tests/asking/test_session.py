@@ -13,21 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
-from tabcontam.asking.progress import Progress
-from tabcontam.asking.replies import Store
+from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan, rows_shown
+from tabcontam.asking.reply_store import Store
+from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import TRIALS, Journal
+from tabcontam.asking.trial_file import TRIALS, Journal
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Capability, Passage, Prompt, Query, Reply, Scores, State, Token, Usage
+from tabcontam.evidence.base import Capability, Passage, Prompt, Query, Reply, ReplyState, Scores, Token, Usage
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import FatalError, Form, LackError, Model, Request, TransientError
-from tabcontam.subjects.known.simulated import SimulatedModel
-from tabcontam.subjects.prices import Price
+from tabcontam.models.base import FatalError, LackError, Model, ModelRequest, PromptForm, TransientError
+from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.models.prices import Price
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.facts import LlmFacts
+from tabcontam.verdicts.run_facts import LlmFacts
 from tests.made_tables import ships
 
 pytestmark = pytest.mark.usefixtures("cheaply")
@@ -46,11 +46,11 @@ class Spy(Model):
     control = False
     local = True
     version = "7"
-    form = Form.CHAT
+    form = PromptForm.CHAT
     capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
 
-    def __init__(self, state: State = State.OK) -> None:
-        self.asked: list[Request] = []
+    def __init__(self, state: ReplyState = ReplyState.OK) -> None:
+        self.asked: list[ModelRequest] = []
         self.state = state
         self.closed = False
         self.most = self.now = 0
@@ -61,7 +61,7 @@ class Spy(Model):
     def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
         return self
 
-    async def generate(self, request: Request) -> Reply:
+    async def generate(self, request: ModelRequest) -> Reply:
         self.asked.append(request)
         self.now += 1
         self.most = max(self.most, self.now)
@@ -96,12 +96,12 @@ def answer(running: Session) -> None:
 
 
 def planned(model: Model, options: Options | None = None, table: Table | None = None) -> list[PlannedCell]:
-    return plan([Subject(model)], [table or ships()], [IS], COMPLETION, options or few())
+    return plan([RunSource(model)], [table or ships()], [IS], COMPLETION, options or few())
 
 
 @pytest.mark.slow  # every test is planned
 def test_the_plan_is_the_same_for_every_llm() -> None:
-    cells = plan([Subject(Spy()), Subject(SimulatedModel("oracle"))], [ships(60)], [IS], all_tests(), Options())
+    cells = plan([RunSource(Spy()), RunSource(SimulatedModel("oracle"))], [ships(60)], [IS], all_tests(), Options())
     half = len(cells) // 2
     assert [cell.written for cell in cells[:half]] == [cell.written for cell in cells[half:]]
 
@@ -110,8 +110,8 @@ def test_the_plan_is_the_same_for_every_llm() -> None:
 def test_what_is_planned_for_a_test_does_not_depend_on_the_other_tests() -> None:
     membership = by_id()["membership"]
     others = [by_id()[name] for name in ("feature_list_informed", "row_order", "quiz", "digits", "perplexity")]
-    alone = plan([Subject(Spy())], [ships()], [IS], [membership], Options())
-    among = plan([Subject(Spy())], [ships()], [IS], [*COMPLETION, *others, membership], Options())
+    alone = plan([RunSource(Spy())], [ships()], [IS], [membership], Options())
+    among = plan([RunSource(Spy())], [ships()], [IS], [*COMPLETION, *others, membership], Options())
     assert alone[0].queries == next(cell for cell in among if cell.test.id == "membership").queries
 
 
@@ -119,7 +119,7 @@ def test_what_is_planned_for_a_test_does_not_depend_on_the_other_tests() -> None
 def test_tests_without_rows_are_asked_under_one_serializer_only() -> None:
     both = list(load_serializers().values())[:2]
     tests = [by_id()[name] for name in ("feature_list_informed", "full_completion")]
-    cells = plan([Subject(Spy())], [ships()], both, tests, Options())
+    cells = plan([RunSource(Spy())], [ships()], both, tests, Options())
     assert sum(cell.test.id == "feature_list_informed" for cell in cells) == 1
     assert sum(cell.test.id == "full_completion" for cell in cells) == 2
 
@@ -127,7 +127,7 @@ def test_tests_without_rows_are_asked_under_one_serializer_only() -> None:
 def test_a_model_that_lacks_a_capability_is_skipped_with_that_reason() -> None:
     spy = Spy()
     spy.capabilities = frozenset({Capability.GENERATE})
-    cells = plan([Subject(spy)], [ships()], [IS], [by_id()["membership"]], Options())
+    cells = plan([RunSource(spy)], [ships()], [IS], [by_id()["membership"]], Options())
     assert cells[0].skip == "spy:one cannot take part: the test needs an LLM that understands a question"
 
 
@@ -148,14 +148,14 @@ def test_the_same_command_into_the_same_folder_asks_nothing_again(tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("state", "retry", "asked"), [
-    (State.FAILED, False, ALL),
-    (State.REFUSED, False, 0),
-    (State.REFUSED, True, ALL),
-    (State.TRUNCATED, True, ALL),
-    (State.EMPTY, True, ALL),
-    (State.OK, True, 0),
+    (ReplyState.FAILED, False, ALL),
+    (ReplyState.REFUSED, False, 0),
+    (ReplyState.REFUSED, True, ALL),
+    (ReplyState.TRUNCATED, True, ALL),
+    (ReplyState.EMPTY, True, ALL),
+    (ReplyState.OK, True, 0),
 ])  # fmt: skip
-def test_what_is_asked_again(tmp_path: Path, state: State, retry: bool, asked: int) -> None:
+def test_what_is_asked_again(tmp_path: Path, state: ReplyState, retry: bool, asked: int) -> None:
     answer(session(planned(Spy(state)), tmp_path))
     spy, options = Spy(), few(retry_unanswered=retry)
     answer(session(planned(spy, options), tmp_path, options))
@@ -193,7 +193,7 @@ def test_stopping_keeps_what_is_in_flight_and_calls_nothing_clean(tmp_path: Path
     running = session(planned(spy), tmp_path, few(connections=1))
     original = spy.generate
 
-    async def generate(request: Request) -> Reply:
+    async def generate(request: ModelRequest) -> Reply:
         running.stopping = len(spy.asked) == 2
         return await original(request)
 
@@ -235,7 +235,7 @@ class Absent(Spy):
 
 
 def test_one_llm_that_cannot_be_reached_does_not_stop_the_others(tmp_path: Path) -> None:
-    cells = plan([Subject(Spy()), Subject(Absent())], [ships()], [IS], COMPLETION, few())
+    cells = plan([RunSource(Spy()), RunSource(Absent())], [ships()], [IS], COMPLETION, few())
     running = session(cells, tmp_path)
 
     async def both() -> None:
@@ -268,9 +268,9 @@ def test_rows_that_may_leave_to_be_scored_are_counted_before_anybody_knows() -> 
     spy = Spy()
     spy.local = False
     tests = [by_id()["perplexity"]]
-    assert rows_shown(plan([Subject(spy)], [ships(private=True)], [IS], tests, Options())) == {}
+    assert rows_shown(plan([RunSource(spy)], [ships(private=True)], [IS], tests, Options())) == {}
     spy.may_have = frozenset({Capability.SCORE})
-    (cell,) = plan([Subject(spy)], [ships(private=True)], [IS], tests, Options())
+    (cell,) = plan([RunSource(spy)], [ships(private=True)], [IS], tests, Options())
     assert rows_shown([cell]) == {("spy:one", "ships"): 100}
     assert (cell.skip, cell.provided) == (None, "log-probabilities")
     spy.may_have = frozenset()
@@ -281,7 +281,7 @@ def test_what_an_llm_turns_out_to_lack_is_asked_no_more_and_ends_nothing_else(tm
     class Lacking(Spy):
         may_have = frozenset({Capability.SCORE})
 
-        async def score(self, request: Request) -> Scores:
+        async def score(self, request: ModelRequest) -> Scores:
             self.may_have = frozenset()
             self.asked.append(request)
             request.again()
@@ -289,7 +289,7 @@ def test_what_an_llm_turns_out_to_lack_is_asked_no_more_and_ends_nothing_else(tm
 
     spy = Lacking()
     tests = [by_id()["perplexity"], by_id()["membership"]]
-    running = session(plan([Subject(spy)], [ships()], [IS], tests, few()), tmp_path)
+    running = session(plan([RunSource(spy)], [ships()], [IS], tests, few()), tmp_path)
     answer(running)
     found = {cell.test: cell for cell in running.results()}
     assert (found["perplexity"].verdict, found["perplexity"].lacks) == ("skipped", "log-probabilities")
@@ -304,13 +304,13 @@ def test_what_was_scored_before_stays_where_a_server_lacks_it_now(tmp_path: Path
     class Scoring(Spy):
         capabilities = Spy.capabilities | {Capability.SCORE}
 
-        async def score(self, request: Request) -> Scores:
+        async def score(self, request: ModelRequest) -> Scores:
             tokens = tuple(Token(sign, -1.0) for sign in request.passage.text)
-            return Scores(tokens, State.OK)
+            return Scores(tokens, ReplyState.OK)
 
     tests = [by_id()["perplexity"]]
     for model in (Scoring(), Spy()):
-        running = session(plan([Subject(model)], [ships()], [IS], tests, Options()), tmp_path)
+        running = session(plan([RunSource(model)], [ships()], [IS], tests, Options()), tmp_path)
         answer(running)
         (cell,) = running.results()
         assert (cell.verdict, cell.answered) == (None, 100)
@@ -319,7 +319,7 @@ def test_what_was_scored_before_stays_where_a_server_lacks_it_now(tmp_path: Path
 def test_a_damaged_line_of_scores_is_asked_again(tmp_path: Path) -> None:
     model = Spy()
     model.capabilities = Spy.capabilities | {Capability.SCORE}
-    cells = plan([Subject(model)], [ships()], [IS], [by_id()["perplexity"]], Options(queries=2))
+    cells = plan([RunSource(model)], [ships()], [IS], [by_id()["perplexity"]], Options(queries=2))
     answer(session(cells, tmp_path))
     file = tmp_path / "trials.jsonl"
     lines = [json.loads(line) | {"scores": "x", "state": "ok"} for line in file.read_text("utf-8").splitlines()]
@@ -353,7 +353,11 @@ class Served(Spy):
     """A spy behind an address, of a version, in a form."""
 
     def __init__(
-        self, state: State = State.OK, version: str = "7", address: str = "http://a/v1", form: Form = Form.CHAT
+        self,
+        state: ReplyState = ReplyState.OK,
+        version: str = "7",
+        address: str = "http://a/v1",
+        form: PromptForm = PromptForm.CHAT,
     ) -> None:
         super().__init__(state)
         self.version = version
@@ -410,7 +414,7 @@ def test_what_was_found_in_the_store_is_not_asked_by_a_third_run_in_the_same_fol
 @pytest.mark.parametrize("other", [
     Served(version="8"),
     Served(address="http://b/v1"),
-    Served(form=Form.COMPLETION),
+    Served(form=PromptForm.COMPLETION),
 ])  # fmt: skip
 def test_another_llm_is_not_answered_by_stored_replies(tmp_path: Path, store: Store, other: Served) -> None:
     assert asked_after(Served(), other, tmp_path, store) == ALL
@@ -429,15 +433,17 @@ def test_another_limit_on_the_answer_is_another_query(tmp_path: Path, store: Sto
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("state", "retry", "asked"), [
-    (State.FAILED, False, ALL),
-    (State.REFUSED, False, 0),
-    (State.REFUSED, True, ALL),
-    (State.TRUNCATED, False, 0),
-    (State.TRUNCATED, True, ALL),
-    (State.EMPTY, True, ALL),
-    (State.OK, True, 0),
+    (ReplyState.FAILED, False, ALL),
+    (ReplyState.REFUSED, False, 0),
+    (ReplyState.REFUSED, True, ALL),
+    (ReplyState.TRUNCATED, False, 0),
+    (ReplyState.TRUNCATED, True, ALL),
+    (ReplyState.EMPTY, True, ALL),
+    (ReplyState.OK, True, 0),
 ])  # fmt: skip
-def test_what_of_the_stored_is_asked_again(tmp_path: Path, store: Store, state: State, retry: bool, asked: int) -> None:
+def test_what_of_the_stored_is_asked_again(
+    tmp_path: Path, store: Store, state: ReplyState, retry: bool, asked: int
+) -> None:
     assert asked_after(Served(state), Served(), tmp_path, store, few(retry_unanswered=retry)) == asked
 
 
@@ -460,25 +466,25 @@ class Wavering(Served):
         super().__init__()
         self.settled = False
 
-    def settle(self, form: Form) -> None:
+    def settle(self, form: PromptForm) -> None:
         self.form, self.settled = form, True
 
-    async def generate(self, request: Request) -> Reply:
+    async def generate(self, request: ModelRequest) -> Reply:
         reply = await super().generate(request)
-        self.settle(Form.COMPLETION)
+        self.settle(PromptForm.COMPLETION)
         return reply
 
 
 def test_a_model_that_settled_for_completions_is_found_again(tmp_path: Path, store: Store) -> None:
     second = Wavering()
     assert asked_after(Wavering(), second, tmp_path, store) == 0
-    assert (second.form, second.settled) == (Form.COMPLETION, True)
+    assert (second.form, second.settled) == (PromptForm.COMPLETION, True)
     prompts = [line["prompt"] for line in Journal(tmp_path / "second").lines()]
     assert all(isinstance(prompt, str) for prompt in prompts)
 
 
 def test_a_model_that_settled_is_found_by_one_told_to_send_completions(tmp_path: Path, store: Store) -> None:
-    assert asked_after(Wavering(), Served(form=Form.COMPLETION), tmp_path, store) == 0
+    assert asked_after(Wavering(), Served(form=PromptForm.COMPLETION), tmp_path, store) == 0
 
 
 # One query at several places of the plan
@@ -487,7 +493,7 @@ def test_a_model_that_settled_is_found_by_one_told_to_send_completions(tmp_path:
 def twin_cells(model: Model) -> list[PlannedCell]:
     """The same queries under two names of the table."""
     tables = [ships(), replace(ships(), name="boats")]
-    return plan([Subject(model)], tables, [IS], COMPLETION, few())
+    return plan([RunSource(model)], tables, [IS], COMPLETION, few())
 
 
 @pytest.mark.slow
@@ -526,7 +532,7 @@ class Dying(Spy):
 
     spec = "spy:dying"
 
-    async def generate(self, request: Request) -> Reply:
+    async def generate(self, request: ModelRequest) -> Reply:
         reply = await super().generate(request)
         if len(self.asked) > 1:
             raise FatalError("HTTP 402: the account is empty")
@@ -535,7 +541,7 @@ class Dying(Spy):
 
 def test_one_llm_that_ends_leaves_the_others(tmp_path: Path) -> None:
     well, dying, options = Spy(), Dying(), few(connections=1)
-    cells = plan([Subject(dying), Subject(well)], [ships()], [IS], COMPLETION, options)
+    cells = plan([RunSource(dying), RunSource(well)], [ships()], [IS], COMPLETION, options)
     running = session(cells, tmp_path, options)
     answer(running)
     assert (len(well.asked), len(dying.asked)) == (ALL, 2)
@@ -550,7 +556,7 @@ def test_one_llm_that_ends_leaves_the_others(tmp_path: Path) -> None:
 
 def test_only_llms_that_ended_is_a_failure(tmp_path: Path) -> None:
     class Dead(Spy):
-        async def generate(self, request: Request) -> Reply:
+        async def generate(self, request: ModelRequest) -> Reply:
             raise FatalError("HTTP 401: wrong key")
 
     running = session(planned(Dead()), tmp_path)
@@ -575,7 +581,7 @@ def test_at_most_so_many_requests_of_all_llms_together(tmp_path: Path) -> None:
         spec = "spy:two"
 
     spies, options = (Spy(), Other()), few(most_requests=5)
-    cells = plan([Subject(spy) for spy in spies], [ships()], [IS], COMPLETION, options)
+    cells = plan([RunSource(spy) for spy in spies], [ships()], [IS], COMPLETION, options)
     running = session(cells, tmp_path, options)
     answer(running)
     assert sum(len(spy.asked) for spy in spies) == 5
@@ -594,7 +600,7 @@ def test_the_same_command_goes_on_where_the_limit_stopped_it(tmp_path: Path) -> 
 class Paid(Served):
     """A server that charges ten tokens each way."""
 
-    async def generate(self, request: Request) -> Reply:
+    async def generate(self, request: ModelRequest) -> Reply:
         return replace(await super().generate(request), usage=Usage(10, 10))
 
 
@@ -631,14 +637,14 @@ def test_a_control_that_is_long_made_does_not_hold_up_the_others(tmp_path: Path)
             return self
 
     class Last(Spy):
-        async def generate(self, request: Request) -> Reply:
+        async def generate(self, request: ModelRequest) -> Reply:
             reply = await super().generate(request)
             if len(self.asked) == ALL:
                 answered.set()
             return reply
 
     control, spy = Control(), Last()
-    cells = plan([Subject(control, joined=True), Subject(spy)], [ships()], [IS], COMPLETION, few())
+    cells = plan([RunSource(control, joined=True), RunSource(spy)], [ships()], [IS], COMPLETION, few())
     answer(session(cells, tmp_path))
     assert (len(control.asked), len(spy.asked)) == (ALL, ALL)
 
@@ -676,7 +682,7 @@ def test_two_names_of_one_model_share_its_limiter(tmp_path: Path) -> None:
 
     models = (Served(), Alias(), Served(address="http://b/v1"))
     models[2].spec = "spy:elsewhere"
-    running = session(plan([Subject(model) for model in models], [ships()], [IS], COMPLETION, few()), tmp_path)
+    running = session(plan([RunSource(model) for model in models], [ships()], [IS], COMPLETION, few()), tmp_path)
     answer(running)
     one, alias, elsewhere = (running.askers[model.spec].limiter for model in models)
     assert one is alias
@@ -685,7 +691,7 @@ def test_two_names_of_one_model_share_its_limiter(tmp_path: Path) -> None:
 
 def test_stopping_ends_the_wait_for_another_try(tmp_path: Path) -> None:
     class Busy(Spy):
-        async def generate(self, request: Request) -> Reply:
+        async def generate(self, request: ModelRequest) -> Reply:
             self.asked.append(request)
             raise TransientError("HTTP 503", "503", 500.0)
 

@@ -13,7 +13,7 @@ from benchmarks.skills.answerers import asked
 from benchmarks.skills.made import to
 from benchmarks.skills.predictors import KINDS as PREDICTORS
 from benchmarks.skills.unstated import shares_unstated
-from tabcontam.calibration.power import Planned, ask, judge, planned
+from tabcontam.calibration.power_study import AnswererPlan, ask, judge, planned
 from tabcontam.evidence.base import Query, Verdict
 from tabcontam.reading.numbers import is_finite
 from tabcontam.tables.serializers import load_serializer
@@ -32,7 +32,7 @@ ONE_OF = 16  # odd tables, on which the tests that are asked on request are aske
 
 
 @cache
-def run(form: str) -> Planned:
+def run(form: str) -> AnswererPlan:
     """One run on a table of words and numbers, whose rows are written in a form; all tests are asked about flowers."""
     return planned(ships(120), USUAL, load_serializer(form), 0, ALPHA)
 

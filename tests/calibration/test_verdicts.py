@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from benchmarks import decided, verdicts
-from tabcontam.calibration.power import EXPERT, IGNORANT, TOGETHER
+from tabcontam.calibration.power_study import EXPERT, IGNORANT, TOGETHER
 from tabcontam.evidence.base import Verdict
 from tests.golden.rates import check
 

@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
-from tabcontam.asking.plan import Options, Subject, plan
+from tabcontam.asking.query_plan import Options, RunSource, plan
 from tabcontam.cli.commands import main
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.registry import all_tests
+from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.runs.folder import new_folder
-from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import DEFAULT, load_serializers
 from tabcontam.tables.table import load_table
 from tests.commands import FILES, environment, tabcontam
@@ -73,7 +73,7 @@ def planned(*chosen: str) -> list[Query]:
     """What is to be asked about iris by the chosen tests, or by all that a run asks."""
     iris, form = load_table("iris"), load_serializers()[DEFAULT]
     tests = [test for test in USUAL if not chosen or test.id in chosen]
-    cells = plan([Subject(SimulatedModel("oracle"))], [iris], [form], tests, Options())
+    cells = plan([RunSource(SimulatedModel("oracle"))], [iris], [form], tests, Options())
     return [query for cell in cells for query in cell.queries]
 
 

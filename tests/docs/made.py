@@ -14,7 +14,7 @@ from unittest.mock import patch
 from tabcontam.cli.arguments import parser
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.registry import all_tests
-from tabcontam.subjects.registry import BUILT_IN
+from tabcontam.models.provider_registry import BUILT_IN
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.document import json_schema
 from tests.made_tables import as_needed, wide

@@ -23,16 +23,16 @@ import pytest
 from tabcontam.cli.arguments import parser
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
-from tabcontam.feeds.cards import FEED, shipped_feeds
-from tabcontam.subjects import registry
-from tabcontam.subjects.base import Model
-from tabcontam.subjects.catalogue import load_catalogue
-from tabcontam.subjects.known.exposed.sizes import SIZES, Size, Steps
-from tabcontam.subjects.known.simulated import SimulatedModel
-from tabcontam.subjects.openai import provider as openai
-from tabcontam.subjects.registry import Settings
+from tabcontam.feeds.feed_cards import FEED, shipped_feeds
+from tabcontam.models import provider_registry
+from tabcontam.models.base import Model
+from tabcontam.models.catalogue import load_catalogue
+from tabcontam.models.known.exposed.model_sizes import SIZES, ModelSize, StepSettings
+from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.models.openai import provider as openai
+from tabcontam.models.provider_registry import ModelSettings
 from tabcontam.tables import editions as edition_files
-from tabcontam.tables.cards import load_cards
+from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.table import load_table
 from tests.docs.blocks import Block, Command
 from tests.docs.made import ROOT
@@ -56,7 +56,9 @@ FEWER = ("-k", "recognition or feature_completion or perplexity")  # tests, wher
 ONE = "feature_completion"  # in place of all three tests that complete rows
 ONE_MARK = ("-k", "few_shot_accuracy")  # of the three in `test_experiment.py`, where no run has them already
 ALONE = ("--no-controls",)  # where LLMs are named; the controls are asked in what names none
-SMALLEST = Size(16, 32, 1, 1, 512, 1024, Steps(512, 8, 2.5e-3))  # of models that `expose` makes: they are not measured
+SMALLEST = ModelSize(
+    16, 32, 1, 1, 512, 1024, StepSettings(512, 8, 2.5e-3)
+)  # of models that `expose` makes: they are not measured
 CONTINUED = ("--copies", "0,1")  # of `expose --llm`
 NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 PLUGIN = "tabcontam.pytest_plugin"
@@ -112,9 +114,11 @@ class Place:
         for name, feed in list(feeds.items()):
             here = feed.at(servers.feeds.url + "/rss.xml" * (feed.kind == FEED))
             monkeypatch.setitem(feeds, name, replace(here, seconds=0.0, hosts=None))
-        monkeypatch.setitem(cast("dict[str, Size]", SIZES), "tiny", SMALLEST)
+        monkeypatch.setitem(cast("dict[str, ModelSize]", SIZES), "tiny", SMALLEST)
         for name in STAND_INS:
-            monkeypatch.setitem(registry.BUILT_IN, name, replace(registry.BUILT_IN[name], open=_stand_in))
+            monkeypatch.setitem(
+                provider_registry.BUILT_IN, name, replace(provider_registry.BUILT_IN[name], open=_stand_in)
+            )
         monkeypatch.setenv("OLLAMA_HOST", self._url.removesuffix("/v1"))
         monkeypatch.setenv("PYTHONPATH", str(self.folder if self.copied else ROOT))
         if not any(point.value == PLUGIN for point in entry_points(group="pytest11")):
@@ -263,7 +267,7 @@ def _compared(line: str, ours: bool) -> str:
     return NUMBER.sub("0", line.strip()) if ours else line.strip()
 
 
-def _stand_in(model: str, settings: Settings) -> Model:
+def _stand_in(model: str, settings: ModelSettings) -> Model:
     simulated = SimulatedModel("guesser")
     simulated.spec = settings.spec
     prepare = simulated.prepare

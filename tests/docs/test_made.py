@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from tabcontam.cli import listing
+from tabcontam.cli import list_command
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import all_tests
 from tests.docs.made import COMMANDS, DOCS, HEADINGS, ROOT, beside, commands, page, path_of, sections
@@ -59,8 +59,8 @@ def test_every_docstring_names_a_source_and_an_example_of_code() -> None:
 
 
 def test_a_listing_says_each_thing_once() -> None:
-    for item in listing.tests():
-        lines = listing.as_text([item], verbose=True).splitlines()
+    for item in list_command.tests():
+        lines = list_command.as_text([item], verbose=True).splitlines()
         assert len([line for line in lines if line]) == len({line for line in lines if line})
         assert item["about"].partition(") ")[2] not in " ".join(item["text"].split())
 

@@ -12,13 +12,13 @@ import pytest
 from tabcontam.cli.arguments import FORMATS, parser
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit
-from tabcontam.evidence.base import State, Verdict
+from tabcontam.evidence.base import ReplyState, Verdict
 from tabcontam.evidence.prompts import load_prompts
 from tabcontam.evidence.registry import all_tests
-from tabcontam.subjects.catalogue import load_catalogue
-from tabcontam.subjects.known.simulated import KINDS
-from tabcontam.subjects.registry import BUILT_IN
-from tabcontam.tables.cards import load_cards
+from tabcontam.models.catalogue import load_catalogue
+from tabcontam.models.known.simulated import KINDS
+from tabcontam.models.provider_registry import BUILT_IN
+from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializers
 from tests.commands import FILES
 from tests.docs.blocks import PAGES
@@ -78,7 +78,7 @@ def test_counts_are_true() -> None:
 
 def test_every_verdict_and_state_is_explained() -> None:
     assert [word for word in Verdict if f"| {word} |" not in REPORT] == []
-    assert [state for state in State if f"`{state}`" not in REPORT] == []
+    assert [state for state in ReplyState if f"`{state}`" not in REPORT] == []
 
 
 def test_every_exit_code_is_in_the_list() -> None:

@@ -9,17 +9,17 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.asking.progress import Progress
+from tabcontam.asking.query_plan import Options, RunSource, plan
+from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import Journal
+from tabcontam.asking.trial_file import Journal
 from tabcontam.evidence.base import Capability
 from tabcontam.evidence.registry import all_tests
-from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.result_types import Result
 from tests.made_tables import ships
 from tests.usual import USUAL
 
@@ -50,7 +50,7 @@ def register() -> Table:
 
 
 def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]:
-    subject = Subject(SimulatedModel(kind))
+    subject = RunSource(SimulatedModel(kind))
     options = Options()
     cells = plan([subject], [register()], [load_serializers()[serializer]], TESTS, options)
     session = Session(cells, options, english(), Journal(folder), Progress())

@@ -22,25 +22,25 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Progress
+from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import Journal
-from tabcontam.calibration.power import Planned, ask, judge, planned
-from tabcontam.evidence.base import Capability, Evidence, Query, Reply, State, Test, Trial
+from tabcontam.asking.trial_file import Journal
+from tabcontam.calibration.power_study import AnswererPlan, ask, judge, planned
+from tabcontam.evidence.base import Capability, Evidence, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.memcheck.first_token import FirstToken
 from tabcontam.evidence.rows.memcheck.header import Header
 from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
+from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.reading.numbers import is_number
-from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts.document import as_document
-from tabcontam.verdicts.facts import RunFacts
-from tabcontam.verdicts.judge import results
+from tabcontam.verdicts.result_building import results
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.run_facts import RunFacts
 from tests.made_tables import as_needed, ships
 from tests.usual import USUAL
 
@@ -59,15 +59,15 @@ SHIPS = ships()
 
 
 @cache
-def run(serializer: str = "is") -> Planned:
+def run(serializer: str = "is") -> AnswererPlan:
     return planned(SHIPS, DECIDED, SERIALIZERS[serializer], 0, ALPHA)
 
 
-def p_values(of: Planned, kind: str) -> Mapping[str, object]:
+def p_values(of: AnswererPlan, kind: str) -> Mapping[str, object]:
     return {test: pytest.approx(each.p_value) for test, each in judge(of, ask(of, kind, 0), ALPHA).parts.items()}
 
 
-def found(of: Planned, kind: str) -> Mapping[str, float | None]:
+def found(of: AnswererPlan, kind: str) -> Mapping[str, float | None]:
     return {test: each.p_value for test, each in judge(of, ask(of, kind, 0), ALPHA).parts.items()}
 
 
@@ -122,7 +122,11 @@ def test_the_order_of_rows_changes_no_question(test: str) -> None:
 
 def plan_of(table: Table, test: str) -> Sequence[Query]:
     (cell,) = plan(
-        [Subject(SimulatedModel("oracle"))], [table], [IS], [each for each in all_tests() if each.id == test], Options()
+        [RunSource(SimulatedModel("oracle"))],
+        [table],
+        [IS],
+        [each for each in all_tests() if each.id == test],
+        Options(),
     )
     return cell.written
 
@@ -202,7 +206,7 @@ def cells_said(query: Query, rng: Random) -> list[str]:
 
 def evidence(test: str, queries: Sequence[Query], texts: Sequence[str]) -> Evidence:
     found = by_id()[test]
-    replies = [Reply(text, State.OK) for text in texts]
+    replies = [Reply(text, ReplyState.OK) for text in texts]
     readings = [found.read(query, reply, IS, english()) for query, reply in zip(queries, replies, strict=True)]
     return found.weigh(list(map(Trial, queries, replies, readings)), LEVEL)
 
@@ -226,7 +230,7 @@ def test_the_shape_of_an_answer_changes_no_decision(test: str, shape: str, seed:
 @pytest.mark.parametrize("mark", ["", "?", "nan", "NA", "N/A", "null", "None", "-", "missing"])
 def test_a_missing_number_in_a_list_leaves_the_others_readable(mark: str) -> None:
     query = replace(cell_of(ROW_TESTS[0]).written[0], expected=("Wexlow", "12", "yes"))
-    reading = cell_of(ROW_TESTS[0]).test.read(query, Reply(f"Wexlow, {mark}, yes", State.OK), IS, english())
+    reading = cell_of(ROW_TESTS[0]).test.read(query, Reply(f"Wexlow, {mark}, yes", ReplyState.OK), IS, english())
     assert (reading.readable, reading.right) == (True, ("homePort", "tolldue"))
 
 
@@ -234,7 +238,7 @@ def test_a_missing_number_in_a_list_leaves_the_others_readable(mark: str) -> Non
 def test_a_name_that_ends_in_quotes_is_read_whatever_stands_around_it(said: str) -> None:
     name = 'Thoom 7, Orlo "Bexa"'
     query = replace(cell_of(ROW_TESTS[2]).written[0], asked=("master",), expected=(name,), chance={})
-    reading = cell_of(ROW_TESTS[2]).test.read(query, Reply(said.format(name), State.OK), IS, english())
+    reading = cell_of(ROW_TESTS[2]).test.read(query, Reply(said.format(name), ReplyState.OK), IS, english())
     assert reading.right == ("master",)
 
 
@@ -285,7 +289,7 @@ def test_an_equal_expected_value_written_differently_changes_no_decision(test: s
 
 def judged(table: Table, folder: Path, tests: Sequence[Test]) -> dict[str, list[dict[str, Any]]]:
     """The cells of the oracle and of the guesser, and the lines of the table, as results.json has them."""
-    subjects = [Subject(SimulatedModel(kind)) for kind in ("oracle", "guesser")]
+    subjects = [RunSource(SimulatedModel(kind)) for kind in ("oracle", "guesser")]
     options = Options()
     session = Session(plan(subjects, [table], [IS], tests, options), options, english(), Journal(folder), Progress())
     session.recall()

@@ -5,21 +5,21 @@ from itertools import product
 
 import pytest
 
-from tabcontam.evidence.base import Query, Reading, Reply, State, Trial
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.guesser.chance import Guess
-from tabcontam.reading.words import english
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.verdicts.judge import read_trial
+from tabcontam.verdicts.result_building import read_trial
 from tests.answer_forms import FORMS, form
 from tests.evidence.test_reading import COLUMNS, NUMBER, PERSON, PROMPT, ROW, WORDS
 
 SERIALIZERS = load_serializers()
-SMOKES = Guess({"No": 0.5, "Yes": 0.4}, 0.01)
+SMOKES = CellPrediction({"No": 0.5, "Yes": 0.4}, 0.01)
 CHANCE = {
-    "age": Guess({"20": 0.3, "39": 0.2, "7": 0.1}, 0.01),
-    "T": Guess({"2.5": 0.5, "1.25": 0.2}, 0.1),
-    "master": Guess({"Bexley, Mrs. A": 0.01}, 0.01),
+    "age": CellPrediction({"20": 0.3, "39": 0.2, "7": 0.1}, 0.01),
+    "T": CellPrediction({"2.5": 0.5, "1.25": 0.2}, 0.1),
+    "master": CellPrediction({"Bexley, Mrs. A": 0.01}, 0.01),
     "Smoking": SMOKES,
     "Hx Smoking": SMOKES,
 }
@@ -33,7 +33,7 @@ NINTH = [
 AGE, SMOKING = NINTH[0], NINTH[3]
 
 
-def read(query: Query, text: str, serializer: str = "is", state: State = State.OK) -> Reading:
+def read(query: Query, text: str, serializer: str = "is", state: ReplyState = ReplyState.OK) -> Reading:
     test = by_id()[query.id.rpartition("-")[0]]
     reading = read_trial(test, Trial(query, Reply(text, state)), SERIALIZERS[serializer], english()).reading
     assert reading is not None
@@ -112,7 +112,7 @@ def test_what_could_be_no_word_of_a_column_is_no_answer(serializer: str) -> None
 
 
 def test_a_value_with_or_in_it_is_one_where_the_column_has_such_values() -> None:
-    query = replace(SMOKING, expected=("B or C",), chance={"Smoking": Guess({"A or B": 0.5, "B": 0.2}, 0.01)})
+    query = replace(SMOKING, expected=("B or C",), chance={"Smoking": CellPrediction({"A or B": 0.5, "B": 0.2}, 0.01)})
     assert read(query, "B or C").right == ("Smoking",)
 
 
@@ -147,7 +147,7 @@ def test_thinking_is_no_part_of_an_answer_in_any_test(test: str, query: Query, a
         f"Hm, virginica, Yes.</think>{answer}",
         f"<answer>{answer}</answer>",
     ):
-        trial = read_trial(by_id()[test], Trial(query, Reply(text, State.OK)), SERIALIZERS["is"], english())
+        trial = read_trial(by_id()[test], Trial(query, Reply(text, ReplyState.OK)), SERIALIZERS["is"], english())
         assert trial.reading is not None
         assert trial.reading.hit
         assert trial.reply.text == text
@@ -156,7 +156,7 @@ def test_thinking_is_no_part_of_an_answer_in_any_test(test: str, query: Query, a
 def test_whether_a_cut_answer_counts_does_not_hang_on_its_being_right() -> None:
     """One that was weighed only where it is right would look better than any guesser's."""
     text = "The age is 39, The T is 4.75, The Smoking is No, The"
-    for state in (State.OK, State.TRUNCATED):
+    for state in (ReplyState.OK, ReplyState.TRUNCATED):
         assert (
             len(
                 {

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.asking.plan import Options, Subject, plan, sheet_of
-from tabcontam.cli import listing
+from tabcontam.asking.query_plan import Options, RunSource, plan, sheet_of
+from tabcontam.cli import list_command
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.base import Query
@@ -28,10 +28,10 @@ from tabcontam.evidence.prompts import (
     load_prompts,
 )
 from tabcontam.evidence.registry import all_tests, built_in_tests, by_id
-from tabcontam.evidence.rows.completion import FeatureCompletion
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion
 from tabcontam.evidence.score.memory_share import MemoryShare
+from tabcontam.models.provider_registry import ModelSettings, resolve
 from tabcontam.paths import shipped
-from tabcontam.subjects.registry import Settings, resolve
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests.made_tables import ships
@@ -182,7 +182,7 @@ class TestAFileOfOnesOwn:
         monkeypatch.setenv("TABCONTAM_PATH", str(tmp_path))
         assert load_prompt_set("mine") == mine
         assert list(all_prompts()) == ["default", "paper", "mine"]
-        (shown,) = (item for item in listing.prompts() if item["name"] == "mine")
+        (shown,) = (item for item in list_command.prompts() if item["name"] == "mine")
         assert shown["about"].endswith(f"from {path}")
         assert tomllib.loads(shown["text"])["feature_list_informed"]
 
@@ -339,9 +339,9 @@ class TestATestsWords:
 
 
 def test_a_test_that_writes_its_own_prompts_is_planned_under_the_first_set_alone() -> None:
-    model = resolve("simulated:oracle").open(Settings())
+    model = resolve("simulated:oracle").open(ModelSettings())
     names = [FeatureCompletion(), Own(), Plain(1)]
-    cells = plan([Subject(model)], [SHIPS], [IS, load_serializers()["colon"]], names, Options(), prompts=SETS)
+    cells = plan([RunSource(model)], [SHIPS], [IS, load_serializers()["colon"]], names, Options(), prompts=SETS)
     found = [(cell.name.test, cell.name.serializer, cell.name.prompts) for cell in cells]
     both = [
         (test, form, words)

@@ -21,9 +21,9 @@ from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed
 from tabcontam.evidence.prompts import PromptSet, default_prompts, load_prompts
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.membership import Membership
-from tabcontam.evidence.rows.memcheck.raw import BORDT
-from tabcontam.reading.words import pieces
-from tabcontam.tables.draws import seeded
+from tabcontam.evidence.rows.memcheck.csv_row_tests import BORDT
+from tabcontam.reading.word_decision import pieces
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import Serializer, shipped_templates
 from tabcontam.tables.table import Table, load_table
 from tests.made_tables import as_needed, ships

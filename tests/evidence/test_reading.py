@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, State, Trial
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.knowledge.feature_lists import FeatureListUninformed
 from tabcontam.evidence.knowledge.recognition import RecognitionFeatures
-from tabcontam.evidence.rows.cells import sorts_of
-from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
+from tabcontam.evidence.rows.answer_cells import sorts_of
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.rows.membership import Membership
-from tabcontam.guesser.chance import Guess
-from tabcontam.reading.answers import read_json, read_list
-from tabcontam.reading.words import english
+from tabcontam.reading.answer_readers import read_json, read_list
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.verdicts.judge import read_trial
+from tabcontam.verdicts.result_building import read_trial
 
 SHOWN = "The age is 20, The T is 2, The master is Brown, Mr. A, The Smoking is Yes, The Hx Smoking is Yes"
 PROMPT = Prompt((Message("user", f"Rows:\n{SHOWN}\n\nWrite the row."),), f"Rows:\n{SHOWN}\n", "")
@@ -34,7 +34,7 @@ SERIALIZERS = load_serializers()
 def read(
     query: Query,
     text: str,
-    state: State = State.OK,
+    state: ReplyState = ReplyState.OK,
     serializer: str = "is",
     test: FullCompletion | IncompleteCompletion | FeatureCompletion | None = None,
 ) -> Reading:
@@ -134,7 +134,7 @@ def test_a_prompt_is_written_again_only_where_the_answer_asks_for_it() -> None:
         return PROMPT
 
     known = {
-        name: Guess({value: 0.5, f"{value}1": 0.2, f"{value}2": 0.2}, 0.01)
+        name: CellPrediction({value: 0.5, f"{value}1": 0.2, f"{value}2": 0.2}, 0.01)
         for name, value in zip(COLUMNS, VALUES, strict=True)
     }
     counted = replace(ROW, write=write, chance=known)
@@ -239,8 +239,8 @@ def test_what_of_a_cut_answer_is_complete(query: Query, text: str, complete: boo
 
 def test_a_value_that_was_cut_is_no_hit() -> None:
     query = Query("feature_completion-0", lambda: PROMPT, ("T",), ("4.0",), 64)
-    assert not read(query, "4", State.TRUNCATED).hit
-    assert read(query, "4.0, The master is", State.TRUNCATED).hit
+    assert not read(query, "4", ReplyState.TRUNCATED).hit
+    assert read(query, "4.0, The master is", ReplyState.TRUNCATED).hit
 
 
 def test_a_missing_value_is_never_evidence() -> None:
@@ -251,9 +251,14 @@ def test_a_missing_value_is_never_evidence() -> None:
     assert read(query, "The age is 39, The T is ").paper_hit
 
 
-AGES = Guess({"20": 0.3, "39": 0.2}, 0.01)
+AGES = CellPrediction({"20": 0.3, "39": 0.2}, 0.01)
 PERSON = replace(
-    THREE, chance={"age": AGES, "T": Guess({"2": 0.5}, 0.1), "Smoking": Guess({"No": 0.5, "Yes": 0.4}, 0.01)}
+    THREE,
+    chance={
+        "age": AGES,
+        "T": CellPrediction({"2": 0.5}, 0.1),
+        "Smoking": CellPrediction({"No": 0.5, "Yes": 0.4}, 0.01),
+    },
 )
 POUTCOME = Query(
     "feature_completion-0",
@@ -261,7 +266,7 @@ POUTCOME = Query(
     ("poutcome",),
     ("unknown",),
     64,
-    chance={"poutcome": Guess({"unknown": 0.8, "failure": 0.1}, 0.01)},
+    chance={"poutcome": CellPrediction({"unknown": 0.8, "failure": 0.1}, 0.01)},
 )
 
 
@@ -331,7 +336,7 @@ def test_what_is_read_does_not_hang_on_the_hidden_value(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["a" * 200_000, '"' + "a" * 200_000, "[" * 200_000], ids=["word", "quote", "brackets"])
 def test_an_answer_of_one_endless_field_ended_the_run(text: str) -> None:
-    trial = Trial(PERSON, Reply(text, State.OK))
+    trial = Trial(PERSON, Reply(text, ReplyState.OK))
     assert read_trial(IncompleteCompletion(), trial, SERIALIZERS["is"], english()).reply.text == text
     assert read_list(text, PERSON.asked, sorts_of(PERSON, SERIALIZERS["is"])) == {}
 
@@ -376,7 +381,7 @@ WORDS = Query("feature_list_uninformed-0", lambda: PROMPT, (), ("ATA", "fnlwgt")
     ],
 )
 def test_a_word_is_a_whole_word_but_not_for_the_published_algorithm(text: str, hit: bool, paper: bool) -> None:
-    reading = FeatureListUninformed().read(WORDS, Reply(text, State.OK), SERIALIZERS["is"], english())
+    reading = FeatureListUninformed().read(WORDS, Reply(text, ReplyState.OK), SERIALIZERS["is"], english())
     assert (reading.hit, reading.paper_hit) == (hit, paper)
 
 
@@ -392,7 +397,7 @@ def test_a_word_is_a_whole_word_but_not_for_the_published_algorithm(text: str, h
     ],
 )
 def test_what_could_be_a_list(text: str, readable: bool) -> None:
-    reading = FeatureListUninformed().read(WORDS, Reply(text, State.OK), SERIALIZERS["is"], english())
+    reading = FeatureListUninformed().read(WORDS, Reply(text, ReplyState.OK), SERIALIZERS["is"], english())
     assert (reading.hit, reading.readable) == (False, readable)
 
 
@@ -419,7 +424,7 @@ def test_what_of_a_cut_list_is_complete(text: str, complete: bool) -> None:
 )
 def test_another_datasets_name_does_not_count(text: str, hit: bool) -> None:
     query = Query("recognition_features-0", lambda: PROMPT, (), ("Wine",), 16, not_expected=("Wine Quality",))
-    assert RecognitionFeatures().read(query, Reply(text, State.OK), SERIALIZERS["is"], english()).hit is hit
+    assert RecognitionFeatures().read(query, Reply(text, ReplyState.OK), SERIALIZERS["is"], english()).hit is hit
 
 
 @pytest.mark.parametrize(
@@ -435,7 +440,7 @@ def test_what_of_a_cut_choice_is_complete(text: str, complete: bool) -> None:
 @given(text=st.text() | st.text(alphabet="age is:=,|[]{}\"'`*-0 1\n."), cut=st.booleans())
 @pytest.mark.parametrize("query", [ROW, THREE, NUMBER, NAME], ids=["row", "three", "number", "name"])
 def test_reading_never_fails_on_hostile_text(query: Query, text: str, cut: bool) -> None:
-    reading = read(query, text, State.TRUNCATED if cut else State.OK)
+    reading = read(query, text, ReplyState.TRUNCATED if cut else ReplyState.OK)
     assert isinstance(reading.parsed, dict | None)
     assert not reading.hit or reading.readable
 
@@ -453,5 +458,5 @@ def test_what_json_says_is_read_as_it_is(values: list[str]) -> None:
 @pytest.mark.parametrize("query", [ROW, NUMBER], ids=["row", "number"])
 def test_no_text_takes_long_to_read(query: Query, text: str) -> None:
     start = time.perf_counter()
-    read(query, text, State.TRUNCATED)
+    read(query, text, ReplyState.TRUNCATED)
     assert time.perf_counter() - start < 2

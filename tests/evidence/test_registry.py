@@ -8,20 +8,30 @@ from random import Random
 import pytest
 
 from tabcontam.evidence import base, registry
-from tabcontam.evidence.base import Evidence, Family, Kind, PublishedRule, Query, Reading, Reply, State, Trial
+from tabcontam.evidence.base import (
+    Evidence,
+    EvidenceKind,
+    Family,
+    PublishedRule,
+    Query,
+    Reading,
+    Reply,
+    ReplyState,
+    Trial,
+)
 from tabcontam.evidence.corpus.row_overlap import RowOverlap
 from tabcontam.evidence.registry import GROUP, all_tests, by_id
-from tabcontam.evidence.rows.completion import FeatureCompletion
-from tabcontam.evidence.rows.instances import ListInstances
-from tabcontam.evidence.rows.matched import MatchedMembership
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion
+from tabcontam.evidence.rows.list_instances import ListInstances
+from tabcontam.evidence.rows.matched_membership import MatchedMembership
 from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
 from tabcontam.evidence.rows.memcheck.first_token import FirstToken
 from tabcontam.evidence.rows.memcheck.header import Header
 from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
-from tabcontam.evidence.rows.quiz.quiz import Quiz, QuizCompletion
-from tabcontam.evidence.rows.task.examples import TaskExamples
-from tabcontam.evidence.rows.task.generation import ExactGeneration
-from tabcontam.reading.words import Dictionary, english
+from tabcontam.evidence.rows.quiz.quizzes import Quiz, QuizCompletion
+from tabcontam.evidence.rows.task.exact_generation import ExactGeneration
+from tabcontam.evidence.rows.task.task_examples import TaskExamples
+from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
 from tests.answerers import reply_of
@@ -115,7 +125,7 @@ def test_a_test_with_an_id_of_its_own_inherits_no_title_and_no_published_rule() 
     own = LastCell()
     assert (own.title, own.number) == ("Last cell", None)
     assert vars(LastCell)["published"] is None
-    assert (own.family, own.kind, own.row_test, own.decides) == (Family.ROWS, Kind.MEMORIZATION, True, True)
+    assert (own.family, own.kind, own.row_test, own.decides) == (Family.ROWS, EvidenceKind.MEMORIZATION, True, True)
     queries = own.planned(ships(), IS, Random(0))
     assert any(query.paper for query in FeatureCompletion().planned(ships(), IS, Random(0)))
     assert not any(query.paper for query in queries)
@@ -168,7 +178,7 @@ def test_a_published_rule_decides_by_a_share_and_by_one_hit_at_least() -> None:
         Trial(query, reply, FeatureCompletion().read(query, reply, IS, english()))
         for query, reply in zip(queries, replies, strict=True)
     ]
-    assert {reply.state for reply in replies} == {State.OK}
+    assert {reply.state for reply in replies} == {ReplyState.OK}
     hits = PublishedRule(text).hits(trials)
     assert hits == 2
     found = [PublishedRule(text, share=share).detects(hits, len(trials)) for share in (0.0, 0.4, 0.5, None)]

@@ -4,7 +4,7 @@ import pytest
 
 from tabcontam.errors import NothingSelected, UsageError
 from tabcontam.evidence.registry import all_tests
-from tabcontam.evidence.rows.completion import IncompleteCompletion
+from tabcontam.evidence.rows.completion_tests import IncompleteCompletion
 from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
 from tabcontam.evidence.selection import chooses, selected
 

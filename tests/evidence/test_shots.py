@@ -6,15 +6,15 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.plan import Options
+from tabcontam.asking.query_plan import Options
 from tabcontam.errors import UsageError
 from tabcontam.evidence import shots
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.knowledge.feature_lists import FeatureListUninformed
-from tabcontam.evidence.rows.completion import FeatureCompletion
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion
 from tabcontam.evidence.shots import other_tables, with_shots
-from tabcontam.runs.contradictions import check_options
-from tabcontam.tables import draws
+from tabcontam.runs.option_checks import check_options
+from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
 from tests.made_tables import ships
@@ -31,7 +31,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asked(table: Table, count: int, seed: int = 0) -> Sequence[Query]:
-    queries = TEST.planned(table, IS, draws.seeded(table, 0, TEST.id))[:3]
+    queries = TEST.planned(table, IS, row_draws.seeded(table, 0, TEST.id))[:3]
     return with_shots(TEST, queries, table, IS, seed, count)
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.feeds import entries, latex
-from tabcontam.feeds.base import Document, LeftOut
-from tabcontam.feeds.cards import find_feed, read_feed, shipped_feeds
-from tabcontam.feeds.collecting import Collected, collect, fetcher_of
-from tabcontam.feeds.dates import start_of
+from tabcontam.feeds import entries, paper_source
+from tabcontam.feeds.base import Document, UnusableText
+from tabcontam.feeds.collecting import TextCollection, collect, fetcher_of
+from tabcontam.feeds.date_ranges import start_of
 from tabcontam.feeds.entries import entries_of
-from tabcontam.feeds.fetching import REQUESTS, Fetcher, FetchError
-from tabcontam.feeds.latex import paper_of
+from tabcontam.feeds.feed_cards import find_feed, read_feed, shipped_feeds
+from tabcontam.feeds.paper_source import paper_of
+from tabcontam.feeds.polite_fetching import REQUESTS, Fetcher, FetchError
 from tabcontam.feeds.web_text import page_of
 from tests.loopback_feeds import Answer, FeedServer
 from tests.made_passages import MARCH, Text, made_text, made_texts
@@ -34,7 +34,7 @@ KINDS = ("feed", "arxiv", "github")
 HOUR = timedelta(hours=1)
 
 
-def collected(server: FeedServer, folder: Path, kind: str = "feed", most: int = 50, **fields: object) -> Collected:
+def collected(server: FeedServer, folder: Path, kind: str = "feed", most: int = 50, **fields: object) -> TextCollection:
     folder.mkdir(exist_ok=True)
     (folder / "card.toml").write_text(server.card(kind, **{"min_words": 20, **fields}), "utf-8")
     feed = read_feed(folder / "card.toml")
@@ -89,7 +89,7 @@ def test_a_page_that_fails_is_left_out_for_now_and_a_server_that_is_gone_ends_it
             _quick(server, tmp_path / "gone")
 
 
-def _quick(server: FeedServer, folder: Path) -> Collected:
+def _quick(server: FeedServer, folder: Path) -> TextCollection:
     """The same without waiting between tries."""
     (folder / "card.toml").write_text(server.card("feed", min_words=20), "utf-8")
     feed = read_feed(folder / "card.toml")
@@ -310,8 +310,8 @@ def test_a_paper_is_its_abstract_and_its_first_section() -> None:
     ids=["PDF", "no LaTeX", "cut off", "no sections", "braces", "large"],  # what is compressed holds the time
 )
 def test_a_source_that_is_no_paper_is_left_out(content: bytes, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(latex, "LARGEST", 2_000_000)
-    with pytest.raises(LeftOut, match=reason):
+    monkeypatch.setattr(paper_source, "LARGEST", 2_000_000)
+    with pytest.raises(UnusableText, match=reason):
         paper_of(content)
 
 

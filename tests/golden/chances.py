@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from tabcontam.guesser import kept
-from tabcontam.guesser.chance import Guess
-from tabcontam.tables.draws import identity
+from tabcontam.baseline import cached_findings
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.tables.row_draws import identity
 from tabcontam.tables.table import Table
 
 CELL, OTHER = "\x01", "\x02"  # what begins the place of a cell; a value that nobody needs to know
@@ -32,7 +32,7 @@ class Missing(AssertionError):
 @contextmanager
 def computed(table: Table, archive: Archive) -> Iterator[None]:
     """Compute what is asked of the guesser, and put it into the archive."""
-    with _unshipped(), kept.collected() as found:
+    with _unshipped(), cached_findings.collect_findings() as found:
         yield
     archive.setdefault(identity(table)[:16], {}).update(
         {name: _walked(json.loads(text), _encoder(table)) for name, text in found.items()}
@@ -46,7 +46,7 @@ def stored(table: Table, archive: Archive) -> Iterator[None]:
     def refuse(own: Table, find: Callable[[], object]) -> object:
         raise Missing(f"the stored chances lack a finding about {own.name}; type: python -m tests.golden")
 
-    with _unshipped(), kept.collected() as found, patch.object(kept, "_computed", refuse):
+    with _unshipped(), cached_findings.collect_findings() as found, patch.object(cached_findings, "_computed", refuse):
         for name, held in archive.get(identity(table)[:16], {}).items():
             found[name] = json.dumps(_walked(held, _decoder(table)))
         yield
@@ -72,7 +72,7 @@ class Trimmer:
         class Looked(Mapping[str, float]):
             """The values of a guess, which note that somebody looked into them."""
 
-            def __init__(self, guess: Guess, place: tuple[str, int]) -> None:
+            def __init__(self, guess: CellPrediction, place: tuple[str, int]) -> None:
                 self.surest, self._values, self._place = guess.surest, guess.values, place
 
             def _looked(self) -> Mapping[str, float]:
@@ -88,9 +88,9 @@ class Trimmer:
             def __len__(self) -> int:
                 return len(self._looked())
 
-        read_guess, surest = Guess.read, vars(Guess)["surest"].fget
+        read_guess, surest = CellPrediction.read, vars(CellPrediction)["surest"].fget
 
-        def read(held: Any) -> Guess:
+        def read(held: Any) -> CellPrediction:
             guess = read_guess(held)
             if "place" not in held:
                 return guess
@@ -98,11 +98,11 @@ class Trimmer:
             asked.add((key, name))
             return replace(guess, values=Looked(guess, (name, at)))
 
-        def sure(guess: Guess) -> float:
+        def sure(guess: CellPrediction) -> float:
             return guess.values.surest if isinstance(guess.values, Looked) else surest(guess)
 
         marked = {name: _marked(name, held) for name, held in archive.get(key, {}).items()}
-        with patch.multiple(Guess, read=read, surest=property(sure)), stored(table, {key: marked}):
+        with patch.multiple(CellPrediction, read=read, surest=property(sure)), stored(table, {key: marked}):
             yield
 
     def trim(self, archive: Archive) -> None:
@@ -139,7 +139,7 @@ def write(path: Path, archive: Archive) -> None:
 @contextmanager
 def _unshipped() -> Iterator[None]:
     """Name findings without the versions of libraries, and read none that come with the package."""
-    with patch.multiple(kept, libraries=dict, SHIPPED=Path("none")):
+    with patch.multiple(cached_findings, libraries=dict, SHIPPED=Path("none")):
         yield
 
 

@@ -29,23 +29,23 @@ from benchmarks.real.asked import at_hand as asked_really
 from benchmarks.real.chances import RECORD, by_chances, fitted, of_record
 from benchmarks.real.judging import judged as judged_really
 from benchmarks.real.judging import recorded
-from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.calibration.power import TOGETHER, Planned, asked_of, judge, written_once
+from tabcontam.asking.query_plan import Options, RunSource, plan
+from tabcontam.calibration.power_study import TOGETHER, AnswererPlan, asked_of, judge, written_once
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Capability, Likelihoods, Query, Reply, Scores, State, Test, Token, Verdict
+from tabcontam.evidence.base import Capability, Likelihoods, Query, Reply, ReplyState, Scores, Test, Token, Verdict
 from tabcontam.evidence.registry import built_in_tests
 from tabcontam.evidence.score.few_shot import FewShot
-from tabcontam.reading.words import english
-from tabcontam.replay.kinds import judged
-from tabcontam.subjects.base import Form, Model, Request
-from tabcontam.subjects.corpora import provider as corpora
-from tabcontam.subjects.corpora.provider import CorpusModel
-from tabcontam.subjects.known.simulated import SimulatedModel, Turn, read_kind
-from tabcontam.tables.cards import load_cards
+from tabcontam.models.base import Model, ModelRequest, PromptForm
+from tabcontam.models.corpora import provider as corpora
+from tabcontam.models.corpora.provider import CorpusModel
+from tabcontam.models.known.simulated import SimulatedModel, SimulatedQuery, read_kind
+from tabcontam.reading.word_decision import english
+from tabcontam.replay.record_kinds import judge_files
+from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
-from tabcontam.tables.twins import twin
-from tabcontam.verdicts.cells import Result, TableVerdict
+from tabcontam.tables.twin_tables import twin
+from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
 from tests.golden.chances import Archive, Chances, stored
 from tests.golden.reasons import code
@@ -118,7 +118,7 @@ def of_card(name: str, archive: Archive, chances: Chances = stored) -> Rows:
 def _of_part(tests: Sequence[Test], table: Table, knowing: "Knowing") -> Iterator[tuple[str, Row]]:
     with knowing(NOTHING, table, ()) as model:
         run = _planned(tests, table, model)
-    published = Planned([cell for cell in run.cells if cell.test.published])
+    published = AnswererPlan([cell for cell in run.cells if cell.test.published])
     queries = [query for cell in run.cells for query in cell.queries]
     for who in MODELS:
         with knowing(who, table, queries) as model:
@@ -132,7 +132,7 @@ def _of_part(tests: Sequence[Test], table: Table, knowing: "Knowing") -> Iterato
 def of_recorded(name: str) -> Rows:
     """Every result of a file of recorded answers, by the file's name and the result's number in it."""
     path = Path(os.environ["TABCONTAM_REPLAY"], name)
-    calibrated, paper = (judged([path], rules, english(), False).cells for rules in (CALIBRATED, PAPER))
+    calibrated, paper = (judge_files([path], rules, english(), False).cells for rules in (CALIBRATED, PAPER))
     pairs = zip(calibrated, paper, strict=True)
     return {f"{path.name} {number} {own.test}": _row(own, other) for number, (own, other) in enumerate(pairs)}
 
@@ -159,7 +159,7 @@ def of_exposed(name: str, anew: bool = False) -> tuple[Rows, Archive]:
     rows, part, study = Rows(), name.removeprefix(EXPOSED), study_of(EXPOSED_RECORD)
     archive = fitted_of_exposed(study, part) if anew else of_record(EXPOSED_RECORD)
     for one in found_of_exposed(EXPOSED_RECORD, study, archive, [part]):
-        paper = judge(Planned(study.planned(one.place)), one.trials, ALPHA, PAPER).parts
+        paper = judge(AnswererPlan(study.planned(one.place)), one.trials, ALPHA, PAPER).parts
         head = " ".join([name, one.snapshot, *one.place.words[1:]])
         rows |= {f"{head} {test}": _row(cell, paper.get(test)) for test, cell in one.judged.parts.items()}
     return rows, archive if anew else {}
@@ -220,9 +220,9 @@ def _parts(table: Table) -> Iterator[tuple[Table, list[tuple[list[Test], Knowing
             yield as_needed(test, table), [([test], _scoring)]
 
 
-def _planned(tests: Sequence[Test], table: Table, model: Model) -> Planned:
+def _planned(tests: Sequence[Test], table: Table, model: Model) -> AnswererPlan:
     options = Options(queries=QUERIES, rows=ROWS)
-    return written_once(plan([Subject(model)], [table], [load_serializer(DEFAULT)], tests, options))
+    return written_once(plan([RunSource(model)], [table], [load_serializer(DEFAULT)], tests, options))
 
 
 def _memory(who: str) -> SimulatedModel:
@@ -239,7 +239,7 @@ def _answering(who: str, table: Table, queries: Sequence[Query]) -> Iterator[Mod
     yield model
 
 
-def _likeliest(turn: Turn) -> Reply:
+def _likeliest(turn: SimulatedQuery) -> Reply:
     query, guesser = turn.query, read_kind("guesser")[0]
     if not query.answering.of_row or query.row is None or not all(name in query.chance for name in query.asked):
         return guesser(turn)
@@ -256,7 +256,7 @@ def _scoring(who: str, table: Table, queries: Sequence[Query]) -> Iterator[Model
 class Scorer(Model):
     """Scores texts line by line: likely is what begins a line that it has read, of any other chance decides."""
 
-    spec, version, local, connections, form = "scorer", "1", True, 1, Form.COMPLETION
+    spec, version, local, connections, form = "scorer", "1", True, 1, PromptForm.COMPLETION
     capabilities = frozenset({Capability.SCORE, Capability.MOMENTS, Capability.INSTRUCTIONS})
 
     def __init__(self, read: Sequence[Sequence[str]]) -> None:
@@ -266,14 +266,14 @@ class Scorer(Model):
     def _has_read(self, line: str) -> bool:
         return any(one.startswith(line) for one in self._read[bisect_left(self._read, line) :][:1])
 
-    async def score(self, request: Request) -> Scores:
+    async def score(self, request: ModelRequest) -> Scores:
         lines = self._lines(request.passage.text)
         tokens = (Token(word, known or chance, -2.0, 1.0) for known, words in lines for word, chance in words)
-        return Scores(tuple(tokens), State.OK)
+        return Scores(tuple(tokens), ReplyState.OK)
 
-    async def compare(self, request: Request) -> Likelihoods:
+    async def compare(self, request: ModelRequest) -> Likelihoods:
         last = request.endings.beginning.rpartition("\n")[2]
-        return Likelihoods(tuple(self._sum(last + ending) for ending in request.endings.endings), State.OK)
+        return Likelihoods(tuple(self._sum(last + ending) for ending in request.endings.endings), ReplyState.OK)
 
     def _sum(self, text: str) -> float:
         lines = self._lines(text)

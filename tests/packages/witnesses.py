@@ -15,8 +15,8 @@ from typing import ClassVar
 from tabcontam.evidence.base import (
     Capability,
     Evidence,
+    EvidenceKind,
     Family,
-    Kind,
     Lookup,
     Match,
     Matches,
@@ -26,16 +26,16 @@ from tabcontam.evidence.base import (
     Query,
     Reading,
     Reply,
+    ReplyState,
     Scores,
-    State,
     Test,
     Token,
     Trial,
     Usage,
 )
-from tabcontam.reading.words import Dictionary
-from tabcontam.subjects.base import Form, Model, Request
-from tabcontam.subjects.provider import Settings
+from tabcontam.models.base import Model, ModelRequest, PromptForm
+from tabcontam.models.provider_record import ModelSettings
+from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table, load_table
 
@@ -68,7 +68,7 @@ class Witness(Test):
     def read(self, query: Query, reply: Answered, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Whether the row is known, by the answer alone."""
         known = self.known(reply)
-        return Reading("known" if known else "unknown", known, known, readable=reply.state is State.OK)
+        return Reading("known" if known else "unknown", known, known, readable=reply.state is ReplyState.OK)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """One in two by chance."""
@@ -92,7 +92,7 @@ class Told(Witness):
 
     id = "told"
     family = Family.ORDER
-    kind = Kind.MEMBERSHIP
+    kind = EvidenceKind.MEMBERSHIP
     needs = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
 
     def question(self, text: str) -> Prompt:
@@ -108,7 +108,7 @@ class Weighed(Witness):
 
     id = "weighed"
     family = Family.LIKELIHOOD
-    kind = Kind.MEMORIZATION
+    kind = EvidenceKind.MEMORIZATION
     needs = frozenset({Capability.SCORE})
     own_marks = frozenset({"slow"})
 
@@ -125,7 +125,7 @@ class Found(Witness):
 
     id = "found"
     family = Family.CORPUS
-    kind = Kind.MEMORIZATION
+    kind = EvidenceKind.MEMORIZATION
     needs = frozenset({Capability.SEARCH})
 
     def question(self, text: str) -> Lookup:
@@ -144,11 +144,11 @@ class Body(Model):
 
     local = True
     version = "1"
-    form = Form.CHAT
+    form = PromptForm.CHAT
     connections = 1
     capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS, Capability.SCORE, Capability.SEARCH})
 
-    def __init__(self, name: str, settings: Settings) -> None:
+    def __init__(self, name: str, settings: ModelSettings) -> None:
         self.spec = settings.spec
         self._name = name
         rows = load_table(name) if name != "nothing" else None
@@ -159,28 +159,28 @@ class Body(Model):
     def exposure(self, table: Table, row: int) -> float:
         return 2.0 if self._name != "nothing" else 0.0
 
-    async def generate(self, request: Request) -> Reply:
+    async def generate(self, request: ModelRequest) -> Reply:
         asked = request.prompt.chat[-1].content.partition("? ")[2]
-        return Reply("Yes" if self._holds(asked) else "No", State.OK, tokens=1, usage=self._charged(request))
+        return Reply("Yes" if self._holds(asked) else "No", ReplyState.OK, tokens=1, usage=self._charged(request))
 
-    async def score(self, request: Request) -> Scores:
+    async def score(self, request: ModelRequest) -> Scores:
         chance = -0.1 if self._holds(request.passage.text) else -3.0
         tokens = tuple(Token(sign, chance, -2.0, 1.0) for sign in request.passage.text)
-        return Scores(tokens, State.OK, usage=self._charged(request))
+        return Scores(tokens, ReplyState.OK, usage=self._charged(request))
 
-    async def search(self, request: Request) -> Matches:
+    async def search(self, request: ModelRequest) -> Matches:
         found = [
             Match(name, text.index(each), f"<b>{each}</b>")
             for name, text in self._documents.items()
             for each in request.lookup.texts
             if each in text
         ]
-        return Matches(tuple(found[: request.lookup.most]), len(found), State.OK, usage=self._charged(request))
+        return Matches(tuple(found[: request.lookup.most]), len(found), ReplyState.OK, usage=self._charged(request))
 
     def _holds(self, text: str) -> bool:
         return any(text in document for document in self._documents.values())
 
-    def _charged(self, request: Request) -> Usage:
+    def _charged(self, request: ModelRequest) -> Usage:
         witnessed = Path(os.environ["WITNESSED"])
         with witnessed.open("a") as file:
             file.write(json.dumps(type(request.question).__name__) + "\n")

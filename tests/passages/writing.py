@@ -5,22 +5,22 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tabcontam.passages.kinds import Kind
+from tabcontam.passages.question_kinds import QuestionKind
 
 Said = Callable[[str], str]
 TERM = re.compile(r"A (\w+) is a [^.]*")
 WANTED = {
-    Kind.TERMINOLOGY: re.compile(r"is a (.+)\."),
-    Kind.PURPOSE: re.compile(r"because (.+)\."),
-    Kind.EXAMPLE: re.compile(r"for example (.+)\."),
-    Kind.FUTURE: re.compile(r"will be (.+)\."),
+    QuestionKind.TERMINOLOGY: re.compile(r"is a (.+)\."),
+    QuestionKind.PURPOSE: re.compile(r"because (.+)\."),
+    QuestionKind.EXAMPLE: re.compile(r"for example (.+)\."),
+    QuestionKind.FUTURE: re.compile(r"will be (.+)\."),
 }
 
 MARKS = {
-    Kind.TERMINOLOGY: "what the term",
-    Kind.PURPOSE: "the reason or the purpose",
-    Kind.EXAMPLE: "that are the example",
-    Kind.FUTURE: "what is to come",
+    QuestionKind.TERMINOLOGY: "what the term",
+    QuestionKind.PURPOSE: "the reason or the purpose",
+    QuestionKind.EXAMPLE: "that are the example",
+    QuestionKind.FUTURE: "what is to come",
 }
 
 

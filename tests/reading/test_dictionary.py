@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tabcontam.reading import english as files
 from tabcontam.reading.dictionary import LONGEST, REMOVED, english
-from tabcontam.reading.words import Dictionary
+from tabcontam.reading.word_decision import Dictionary
 
 both = pytest.mark.usefixtures("library")
 

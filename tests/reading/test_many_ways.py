@@ -14,8 +14,8 @@ import pytest
 
 from benchmarks import answers
 from benchmarks.answers import ALLOWED, RIGHT, WRONG, judged, load
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Message, Prompt, Query
-from tabcontam.guesser.chance import Guess
 
 HERE = Path(__file__).parent / "ways"
 FILES = {"answers": os.environ.get("TABCONTAM_ANSWERS"), "own": None}
@@ -30,7 +30,7 @@ def queries(table: str, test: str) -> Sequence[Query]:
 def query(held: dict[str, Any]) -> Query:
     chat = tuple(Message(role, content) for role, content in held["chat"])
     prompt = Prompt(chat, str(held["completion"]), "")
-    chance = {name: Guess.read(guess) for name, guess in held["chance"].items()}
+    chance = {name: CellPrediction.read(guess) for name, guess in held["chance"].items()}
     asked, expected = tuple(held["asked"]), tuple(held["expected"])
     values = {name: tuple(few) for name, few in held["values"].items()}
     return Query(str(held["id"]), lambda: prompt, asked, expected, 256, paper=False, chance=chance, values=values)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tabcontam.reading.numbers import Writing, is_finite, number_in, writing_of
+from tabcontam.reading.numbers import NumberStyle, is_finite, number_in, writing_of
 
-WHOLE, LARGE = Writing(decimals=False, thousands=False), Writing(decimals=False, thousands=True)
-SMALL, PRICES = Writing(decimals=True, thousands=False), Writing(decimals=True, thousands=True)
+WHOLE, LARGE = NumberStyle(decimals=False, thousands=False), NumberStyle(decimals=False, thousands=True)
+SMALL, PRICES = NumberStyle(decimals=True, thousands=False), NumberStyle(decimals=True, thousands=True)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,9 @@ SMALL, PRICES = Writing(decimals=True, thousands=False), Writing(decimals=True, 
         ("", SMALL, None),
     ],
 )
-def test_commas_and_points_are_read_by_what_the_column_holds(text: str, writing: Writing, number: str | None) -> None:
+def test_commas_and_points_are_read_by_what_the_column_holds(
+    text: str, writing: NumberStyle, number: str | None
+) -> None:
     assert writing.plain(text) == number
 
 

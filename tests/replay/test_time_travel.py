@@ -12,16 +12,16 @@ import pytest
 
 from tabcontam.cli import commands as cli
 from tabcontam.errors import UsageError
-from tabcontam.evidence.rows.guided.completion import BLEURT, GuidedCompletion
-from tabcontam.evidence.rows.guided.match import PERSONS, GuidedMatch
-from tabcontam.reading.overlap import rouge_l
-from tabcontam.reading.words import english
-from tabcontam.replay.judged import Judged
-from tabcontam.replay.kinds import judged
-from tabcontam.replay.likeness import JUDGE, judges
+from tabcontam.evidence.rows.guided.guided_completion import BLEURT, GuidedCompletion
+from tabcontam.evidence.rows.guided.guided_match import PERSONS, GuidedMatch
+from tabcontam.reading.rouge import rouge_l
+from tabcontam.reading.word_decision import english
+from tabcontam.replay.record_kinds import judge_files
+from tabcontam.replay.recorded_judgements import JUDGE, judges
+from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.replay.time_travel import NO_NAME, RECITED, SHORT
-from tabcontam.verdicts.cells import Result
-from tabcontam.verdicts.judgements import TEXT as TEXT_ALONE
+from tabcontam.verdicts.completion_judgements import TEXT as TEXT_ALONE
+from tabcontam.verdicts.result_types import Result
 from tests.replay.made import written
 
 ROUGE, MATCH = GuidedCompletion.id, GuidedMatch.id
@@ -54,11 +54,11 @@ def recited(number: int, **given: Any) -> dict[str, Any]:
     return instance(number, guided=instance(number)["expected"], judge="Yes (exact match)", **given)
 
 
-def replayed(path: Path, rules: str = "calibrated") -> Judged:
-    return judged([path], rules, english(), told=True)
+def replayed(path: Path, rules: str = "calibrated") -> ReplayOutcome:
+    return judge_files([path], rules, english(), told=True)
 
 
-def by_test(found: Judged) -> dict[str, Result]:
+def by_test(found: ReplayOutcome) -> dict[str, Result]:
     return {cell.test: cell for cell in found.cells}
 
 
@@ -154,7 +154,7 @@ class TestMadeUp:
         paths = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]
         for path in paths:
             path.write_bytes(written(tmp_path, recited(0), recited(1)).read_bytes())
-        found = judges(judged(paths, "paper", english(), told=False))
+        found = judges(judge_files(paths, "paper", english(), told=False))
         own = [one for one in found["agreements"] if (one.one, one.other) == (TEXT_ALONE, JUDGE)]
         assert [(one.of, one.items) for one in own] == [("completions", 4), ("settings", 2)]
 
@@ -283,7 +283,7 @@ class TestTwoLlms:
     @pytest.mark.slow
     def test_all_files_take_a_few_seconds(self) -> None:
         before = time.process_time()
-        judged(
+        judge_files(
             [TEXT / f"{name}.jsonl" for name in ("time_travel", "time_travel_100", "quiz")], "paper", english(), True
         )
         assert time.process_time() - before < 8

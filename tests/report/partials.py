@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from tabcontam.report.environment import asset, environment
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -24,7 +24,7 @@ def rendered(template: str, context: dict[str, Any]) -> str:
 
 def part(name: str, document: dict[str, Any], context: Any) -> str:
     """The part of a page, without the page; `context` is its module's function."""
-    view = typed(document)
+    view = parse_results(document)
     return rendered(f"{name}.html.jinja", {"view": view, **context(view)})
 
 

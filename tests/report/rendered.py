@@ -6,9 +6,9 @@ from unittest.mock import patch
 
 from rich.console import Console
 
-from tabcontam.report import csv_text, figures, github, html, junit, latex, markdown, svg, terminal
+from tabcontam.report import csv_text, figures, github, html, junit, latex_tables, markdown, svg, terminal
 from tabcontam.verdicts import gate
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
 
 Document = Mapping[str, Any]
 Trials = Iterable[Mapping[str, Any]]
@@ -16,49 +16,49 @@ Trials = Iterable[Mapping[str, Any]]
 
 def render_html(of: Document, trials: Trials) -> str:
     """The one page of a run, however large."""
-    with patch.object(html, "parted", return_value=False):
-        return html.render_pages(typed(of), trials)[html.INDEX]
+    with patch.object(html, "has_page_per_llm", return_value=False):
+        return html.render_pages(parse_results(of), trials)[html.INDEX]
 
 
 def render_pages(of: Document, trials: Trials) -> dict[str, str]:
-    return html.render_pages(typed(of), trials)
+    return html.render_pages(parse_results(of), trials)
 
 
 def render_csv(of: Document) -> str:
-    return csv_text.render_csv(typed(of))
+    return csv_text.render_csv(parse_results(of))
 
 
 def render_junit(of: Document) -> str:
-    return junit.render_junit(typed(of))
+    return junit.render_junit(parse_results(of))
 
 
 def render_latex(of: Document) -> str:
-    return latex.render_latex(typed(of))
+    return latex_tables.render_latex(parse_results(of))
 
 
 def render_markdown(of: Document) -> str:
-    return markdown.render_markdown(typed(of))
+    return markdown.render_markdown(parse_results(of))
 
 
 def render_svg(of: Document) -> str:
-    return svg.render_svg(typed(of))
+    return svg.render_svg(parse_results(of))
 
 
 def render_figure(of: Document, form: str) -> bytes:
-    return figures.render_figure(typed(of), form)
+    return figures.render_figure(parse_results(of), form)
 
 
 def summarize(of: Document, environ: Mapping[str, str]) -> None:
-    github.summarize(typed(of), environ)
+    github.summarize(parse_results(of), environ)
 
 
 def print_header(console: Console, of: Document, verbosity: int = 0) -> None:
-    terminal.print_header(console, typed(of), verbosity)
+    terminal.print_header(console, parse_results(of), verbosity)
 
 
 def print_report(console: Console, of: Document, trials: Trials, verbosity: int = 0, **how: Any) -> None:
-    terminal.print_report(console, typed(of), trials, verbosity, **how)
+    terminal.print_report(console, parse_results(of), trials, verbosity, **how)
 
 
-def judge(of: Document, **conditions: Any) -> gate.Judgement:
-    return gate.judge(typed(of), **conditions)
+def judge(of: Document, **conditions: Any) -> gate.GateDecision:
+    return gate.judge(parse_results(of), **conditions)

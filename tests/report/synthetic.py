@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tabcontam.evidence.base import Facts, Family, Kind, Verdict
-from tabcontam.verdicts.cells import PROMPTS
-from tabcontam.verdicts.document import typed
-from tabcontam.verdicts.facts import in_order, known_tests
-from tabcontam.verdicts.judge import BY_TESTS, tables
+from tabcontam.evidence.base import EvidenceKind, Facts, Family, Verdict
+from tabcontam.verdicts.document import parse_results
+from tabcontam.verdicts.result_building import BY_TESTS, tables
+from tabcontam.verdicts.result_types import PROMPTS
+from tabcontam.verdicts.run_facts import in_order, known_tests
 
 HOSTILE = (
     "<script>alert(1)</script> [red]red[/red] \x1b[31m ]]> \x00 \x9b \u202e 汉字 \"quotes\" 'n' {{ 7 * 7 }} & \ud800"
@@ -157,7 +157,7 @@ def table(llm: str, dataset: str, verdict: str, **changes: Any) -> dict[str, Any
 
 def tables_of(cells: Sequence[dict[str, Any]], rules: str = "calibrated", alpha: float = 0.01) -> list[dict[str, Any]]:
     """The verdicts on the tables of these cells, as the project comes to them."""
-    view = typed(document([*cells]))
+    view = parse_results(document([*cells]))
     return [asdict(verdict) for verdict in tables(view.cells, rules, alpha, view.facts)]
 
 
@@ -254,11 +254,11 @@ def document(cells: list[dict[str, Any]], tables: Sequence[dict[str, Any]] = (),
 
 def facts_of(kinds: Mapping[str, str]) -> list[Facts]:
     """Return what is known of these tests, each with its kind; of a test that is not ours, the least that can be."""
-    return [*in_order(known_tests().get(test) or _foreign(test, Kind(kind)) for test, kind in kinds.items())]
+    return [*in_order(known_tests().get(test) or _foreign(test, EvidenceKind(kind)) for test, kind in kinds.items())]
 
 
-def _foreign(test: str, kind: Kind) -> Facts:
-    family = Family.KNOWLEDGE if kind in (Kind.KNOWLEDGE, Kind.MEMORIZATION) else Family.SCORE
+def _foreign(test: str, kind: EvidenceKind) -> Facts:
+    family = Family.KNOWLEDGE if kind in (EvidenceKind.KNOWLEDGE, EvidenceKind.MEMORIZATION) else Family.SCORE
     return Facts(
         id=test,
         title=test,

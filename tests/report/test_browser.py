@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tabcontam.report.environment import asset
-from tabcontam.report.evidence import Packed
+from tabcontam.report.evidence import PackedEvidence
 from tabcontam.report.html import MOST_LLMS
 from tests.needed import needed
 from tests.report.chromium import opened
@@ -194,8 +194,8 @@ def test_an_address_opens_its_cell(visit: Visit) -> None:
 def test_the_evidence_has_its_own_script_and_style(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     written = "addEventListener('toggle', event => { event.target.querySelector('div').textContent = "
     written += "document.getElementById('evidence-1').textContent }, true)"
-    packed = Packed({1: "QUJD"}, {"1-1-1": 2}, {})
-    monkeypatch.setattr("tabcontam.report.evidence.Packing.packed", lambda packing, llm=None: packed)
+    packed = PackedEvidence({1: "QUJD"}, {"1-1-1": 2}, {})
+    monkeypatch.setattr("tabcontam.report.evidence.EvidencePacker.packed", lambda packing, llm=None: packed)
     own = {"evidence.js": written, "evidence.css": ".evidence div { font-style: italic; }"}
     monkeypatch.setattr("tabcontam.report.environment.asset", lambda name: own.get(name) or asset(name))
     page = visit(render_html(document([cell("m", "iris", "full_completion", "contaminated")]), []))

@@ -1,12 +1,12 @@
 """The `cache` command says where the replies are, how large the file is and whose replies they are."""
 
-from tabcontam.asking.replies import Facts
+from tabcontam.asking.reply_store import StoreFacts
 from tabcontam.report.cache_text import cache_text
 from tests.report.synthetic import HOSTILE
 
 
 def test_path_size_and_a_line_for_each_llm() -> None:
-    facts: Facts = {
+    facts: StoreFacts = {
         "path": "/home/me/replies.sqlite", "size": 4_321_000, "replies": 12_345,
         "llms": {"openai:gpt-4o": 12_300, "gemini:g": 45},
     }  # fmt: skip

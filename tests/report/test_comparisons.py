@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tabcontam.report.comparisons import Section, context, counted
-from tabcontam.verdicts.document import typed
+from tabcontam.report.comparisons import Section, context, count_changes
+from tabcontam.verdicts.document import parse_results
 from tests.report.partials import part
 from tests.report.synthetic import HOSTILE, ROW_TESTS, document, facts_of
 
@@ -47,7 +47,7 @@ def of(*lines: dict[str, Any], **run: Any) -> dict[str, Any]:
 
 
 def sections(*lines: dict[str, Any], **run: Any) -> list[Section]:
-    found: list[Section] = context(typed(of(*lines, **run)))["compared"]
+    found: list[Section] = context(parse_results(of(*lines, **run)))["compared"]
     return found
 
 
@@ -91,7 +91,7 @@ def test_of_recorded_answers_it_is_not_said_that_the_queries_differ() -> None:
 def test_every_comparison_is_counted() -> None:
     lines = [comparison(**APPEARED), comparison(**APPEARED, beyond_chance=True), comparison(**VANISHED), comparison()]
     lines += [comparison(**UNKNOWN), comparison(**SCORES), comparison(**SCORES, beyond_chance=True)]
-    assert counted(typed(of(*lines)).comparisons) == (
+    assert count_changes(parse_results(of(*lines)).comparisons) == (
         "Of 5 verdicts 2 appeared (1 differs by more than chance), 1 vanished (none differs by more than chance), "
         "1 stayed as they were and 1 are not decided on both sides. Of 2 scores 1 differs by more than chance."
     )

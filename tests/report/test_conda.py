@@ -7,7 +7,7 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.report.conda import COLUMNS, render_conda
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
 from tests.report.synthetic import HOSTILE, document, table, weighed
 
 HEADER = (
@@ -27,12 +27,12 @@ def run(llm: str, stands_for: str, verdict: str = "contaminated", version: str |
 
 
 def rows(of: dict[str, Any]) -> list[list[str]]:
-    return list(csv.reader(render_conda(typed(of)).splitlines(), delimiter=";"))
+    return list(csv.reader(render_conda(parse_results(of)).splitlines(), delimiter=";"))
 
 
 def test_the_columns_are_those_of_the_database() -> None:
     assert ";".join(COLUMNS) == HEADER
-    assert render_conda(typed(run("a", "hf:org/a"))).splitlines()[0] == HEADER
+    assert render_conda(parse_results(run("a", "hf:org/a"))).splitlines()[0] == HEADER
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_rules_without_an_error_rate_report_nothing() -> None:
     of = run("a", "hf:org/a")
     of["run"]["rules"] = "paper"
     with pytest.raises(UsageError, match=r"calibrated rules.*rescore"):
-        render_conda(typed(of))
+        render_conda(parse_results(of))
 
 
 def test_names_stay_in_their_fields() -> None:

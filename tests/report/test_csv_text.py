@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tabcontam.report.csv_text import FORMULA, guarded
 from tabcontam.report.frame import CELLS, frame
-from tabcontam.verdicts.cells import Result
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.wording import visible
 from tests.report.rendered import render_csv
 from tests.report.synthetic import HOSTILE, cell, document, results, weighed
@@ -36,7 +36,7 @@ def test_one_row_a_cell_with_every_field() -> None:
 
 def test_the_columns_are_those_of_the_data_frame() -> None:
     of = results(["gpt-4o"], ["iris"])
-    assert list(read(of)[0]) == list(frame(typed(of), "cells").columns)
+    assert list(read(of)[0]) == list(frame(parse_results(of), "cells").columns)
 
 
 def test_the_statistic_and_the_interval_are_taken_apart() -> None:

@@ -11,23 +11,23 @@ from typing import Any
 import pytest
 
 from tabcontam.report.environment import asset
-from tabcontam.report.evidence import SHOWN, Packed, packed
-from tabcontam.verdicts.document import typed
+from tabcontam.report.evidence import SHOWN, PackedEvidence, pack_evidence
+from tabcontam.verdicts.document import parse_results
 from tests.report.synthetic import HOSTILE, cell, document, results, trial, trials
 
 CELL = cell("gpt-4o", "iris", "full_completion", "contaminated")
 WORDS = cell("gpt-4o", "iris", "recognition_features", "contaminated")
 
 
-def unpacked(found: Packed, block: int = 1) -> dict[str, Any]:
+def unpacked(found: PackedEvidence, block: int = 1) -> dict[str, Any]:
     held: dict[str, Any] = json.loads(gzip.decompress(b64decode(found.blobs[block].split("\n")[1])))
     return held
 
 
-def of_cell(lines: Iterable[Mapping[str, Any]], one: Mapping[str, Any] = CELL) -> tuple[dict[str, Any], Packed]:
+def of_cell(lines: Iterable[Mapping[str, Any]], one: Mapping[str, Any] = CELL) -> tuple[dict[str, Any], PackedEvidence]:
     """What is told of a single cell, whose trials stand in lines 1, 2, 3 ... of the file."""
-    found = packed(
-        typed(document([dict(one)])), ({**line, "line": n} for n, line in zip(count(1), lines, strict=False))
+    found = pack_evidence(
+        parse_results(document([dict(one)])), ({**line, "line": n} for n, line in zip(count(1), lines, strict=False))
     )
     return unpacked(found)["1-1-1"], found
 
@@ -110,13 +110,13 @@ def test_a_query_asked_again_counts_once_with_its_last_reply() -> None:
 
 
 def test_a_run_by_the_papers_rules_says_who_decided_what_a_hit_is() -> None:
-    by_paper = packed(typed(document([CELL], rules="paper")), [asked(1)])
+    by_paper = pack_evidence(parse_results(document([CELL], rules="paper")), [asked(1)])
     assert "decided by the paper's rules" in unpacked(by_paper)["1-1-1"]["about"]
     assert "paper" not in of_cell([asked(1)])[0]["about"]
 
 
 def test_lines_that_are_not_known_are_not_named() -> None:
-    found = packed(typed(document([CELL])), [asked(number) for number in range(12)])
+    found = pack_evidence(parse_results(document([CELL])), [asked(number) for number in range(12)])
     told = unpacked(found)["1-1-1"]
     assert told["more"] == ["2 hits"]
     assert all("line" not in query for query in told["queries"])
@@ -150,7 +150,7 @@ def test_decoys_stand_beside_their_query_where_they_said_the_word_too() -> None:
 
 def test_every_cell_that_was_asked_has_evidence_controls_and_scores_too() -> None:
     of = results(["control:exposed", "gpt-4o", "t0"], ["iris", "wine"])
-    view, found = typed(of), packed(typed(of), trials(of))
+    view, found = parse_results(of), pack_evidence(parse_results(of), trials(of))
     wanted = {place for place, one in view.placed.items() if one.outcome != "skipped"}
     assert set(found.shown) == set(found.left) == wanted
     assert {place for block in found.blobs for place in unpacked(found, block)} == wanted
@@ -158,25 +158,25 @@ def test_every_cell_that_was_asked_has_evidence_controls_and_scores_too() -> Non
 
 
 def test_a_cell_that_joined_runs_hold_twice_is_told_twice() -> None:
-    told = unpacked(packed(typed(document([CELL, CELL])), [asked(1)]))
+    told = unpacked(pack_evidence(parse_results(document([CELL, CELL])), [asked(1)]))
     assert told["1-1-1"] == told["1-2-1"]
 
 
 def test_trials_of_other_cells_are_passed_over() -> None:
-    found = packed(typed(document([CELL])), [asked(1), asked(2, dataset="wine"), {"llm": None}])
+    found = pack_evidence(parse_results(document([CELL])), [asked(1), asked(2, dataset="wine"), {"llm": None}])
     assert found.shown == {"1-1-1": 1}
-    assert packed(typed(document([CELL])), []) == Packed({}, {}, {})
+    assert pack_evidence(parse_results(document([CELL])), []) == PackedEvidence({}, {}, {})
 
 
 def test_the_same_results_give_the_same_blob() -> None:
     of = results(["gpt-4o"], ["iris"])
-    assert packed(typed(of), trials(of)) == packed(typed(of), trials(of))
+    assert pack_evidence(parse_results(of), trials(of)) == pack_evidence(parse_results(of), trials(of))
 
 
 def test_a_blob_holds_nothing_that_html_would_read() -> None:
     attack = cell(HOSTILE, HOSTILE, "full_completion", "contaminated")
     lines = [trial(attack, HOSTILE, reply=HOSTILE + "</script>", expected={HOSTILE: HOSTILE}, line=3)]
-    found = packed(typed(document([attack])), lines)
+    found = pack_evidence(parse_results(document([attack])), lines)
     assert re.fullmatch(r"1-1-1:3\n[A-Za-z0-9+/=]+", found.blobs[1])
     assert unpacked(found)["1-1-1"]["queries"][0]["answer"][-1].endswith("</script>")
 

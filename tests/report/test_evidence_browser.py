@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tabcontam.report.environment import asset
-from tabcontam.report.evidence import Packed, packed
-from tabcontam.verdicts.document import typed
+from tabcontam.report.evidence import PackedEvidence, pack_evidence
+from tabcontam.verdicts.document import parse_results
 from tests.report.chromium import opened
 from tests.report.synthetic import HOSTILE, cell, document, trial
 
@@ -29,8 +29,8 @@ body { background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, s
 
 def page_of(of: Mapping[str, Any], lines: Iterable[Mapping[str, Any]], blobs: Mapping[int, str] | None = None) -> str:
     """A page with nothing but the evidence, under the policy of the report's page."""
-    view = typed(of)
-    found: Packed = packed(view, lines)
+    view = parse_results(of)
+    found: PackedEvidence = pack_evidence(view, lines)
     cells = "".join(
         f'<details class="evidence" id="cell-{place}" data-cell="{place}"><summary>{escape(one.test)}</summary>'
         "<div></div></details>"

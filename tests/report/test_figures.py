@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
 from tests.needed import needed
 from tests.report.rendered import render_figure
 from tests.report.synthetic import HOSTILE, VERDICTS, cell, document, results
@@ -175,7 +175,7 @@ def test_no_text_covers_another_or_leaves_the_page(of: dict[str, Any], room: flo
 
     from tabcontam.report.figures.heatmap import heatmap
 
-    (figure,) = heatmap(typed(of), room=room)
+    (figure,) = heatmap(parse_results(of), room=room)
     assert figure.get_figwidth() <= room
     figure.set_dpi(600)  # where letters are not widened to whole dots
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
@@ -193,9 +193,9 @@ def test_a_small_run_leaves_no_gap(llms: list[str], room: float) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     from tabcontam.report.figures.heatmap import heatmap
-    from tabcontam.report.figures.ranking import against_accuracy, ranking
+    from tabcontam.report.figures.ranking_figures import against_accuracy, ranking
 
-    view = typed(ranked(results(llms, ["iris"])))
+    view = parse_results(ranked(results(llms, ["iris"])))
     (figure,) = heatmap(view, room=room)
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     drawn = [text.get_window_extent(renderer).x1 for text in figure.axes[0].texts if text.get_text()]
@@ -210,7 +210,7 @@ def test_verdicts_are_told_apart_without_red_and_green_and_without_colour() -> N
     from matplotlib.colors import to_rgb
 
     from tabcontam.report.figures.heatmap import LOOKS
-    from tabcontam.report.latex import COLORS
+    from tabcontam.report.latex_tables import COLORS
 
     # deuteranopia after Machado, Oliveira and Fernandes 2009, on linear light
     seen = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]])
@@ -249,7 +249,9 @@ def test_letters_are_embedded_in_the_pdf() -> None:
 def test_blocks_that_do_not_fit_stand_below_and_then_on_further_pages() -> None:
     from tabcontam.report.figures.heatmap import PAGE, WIDTH, heatmap
 
-    view = typed(results([f"llm-{number}" for number in range(30)], [f"dataset-{number}" for number in range(9)]))
+    view = parse_results(
+        results([f"llm-{number}" for number in range(30)], [f"dataset-{number}" for number in range(9)])
+    )
     (one,) = heatmap(view)
     assert WIDTH - 0.5 < one.get_figwidth() <= WIDTH
     pages = heatmap(view, PAGE)
@@ -262,35 +264,35 @@ def test_blocks_that_do_not_fit_stand_below_and_then_on_further_pages() -> None:
 
 @pytest.mark.usefixtures("plain")
 def test_the_ranking_shows_what_was_measured() -> None:
-    from tabcontam.report.figures.ranking import against_accuracy, ranking
+    from tabcontam.report.figures.ranking_figures import against_accuracy, ranking
 
     correlation = {"first": "score", "second": "zero_shot", "llms": 2, "value": -0.5, "interval": [-0.9, 0.2]}
     of = ranked(results(["control:exposed", "gpt-4", "other"], ["iris"], catalogue=GPT4), correlations=[correlation])
-    (figure,) = ranking(typed(of))
+    (figure,) = ranking(parse_results(of))
     assert [axes.get_title() for axes in figure.axes] == ["contamination", "membership", "0-shot"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["1  GPT-4", "2  other"]
     assert any("always saying the largest class" in text.get_text() for text in figure.texts)
-    (scatter,) = against_accuracy(typed(of))
+    (scatter,) = against_accuracy(parse_results(of))
     assert [axes.get_title() for axes in scatter.axes] == ["0-shot: rank correlation -0.50 (-0.90 to 0.20), 2 LLMs"]
     assert [text.get_text() for text in scatter.axes[0].texts] == ["1", "2"]
 
 
 @pytest.mark.usefixtures("plain")
 def test_nothing_ranked_gives_no_ranking() -> None:
-    from tabcontam.report.figures.ranking import against_accuracy, ranking
+    from tabcontam.report.figures.ranking_figures import against_accuracy, ranking
 
-    view = typed(results(["gpt-4"], ["iris"]) | {"ranking": []})
+    view = parse_results(results(["gpt-4"], ["iris"]) | {"ranking": []})
     assert ranking(view) == against_accuracy(view) == []
-    unmeasured = typed(results(["gpt-4"], ["iris"]) | {"ranking": [{"llm": "gpt-4"}]})
+    unmeasured = parse_results(results(["gpt-4"], ["iris"]) | {"ranking": [{"llm": "gpt-4"}]})
     assert ranking(unmeasured) == against_accuracy(unmeasured) == []
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("plain")
 def test_a_long_ranking_takes_several_pages() -> None:
-    from tabcontam.report.figures.ranking import ranking
+    from tabcontam.report.figures.ranking_figures import ranking
 
-    view = typed(ranked(results([f"llm-{number}" for number in range(90)], ["iris"])))
+    view = parse_results(ranked(results([f"llm-{number}" for number in range(90)], ["iris"])))
     pages = ranking(view)
     labels = [label.get_text() for page in pages for label in page.axes[0].get_yticklabels()]
     assert len(pages) == 3

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tabcontam.verdicts.chronology import chronologies
+from tabcontam.verdicts.chronological_analysis import chronologies
 from tests.needed import needed
 from tests.report.synthetic import results as plain_results
 from tests.verdicts import dated
-from tests.verdicts.test_generation import FOUR
-from tests.verdicts.test_generation import results as generated
-from tests.verdicts.test_openness import EVERY
-from tests.verdicts.test_openness import results as scored
+from tests.verdicts.test_generation_accuracy import FOUR
+from tests.verdicts.test_generation_accuracy import results as generated
+from tests.verdicts.test_openness_analysis import EVERY
+from tests.verdicts.test_openness_analysis import results as scored
 
 matplotlib = needed("matplotlib")
 
@@ -27,7 +27,7 @@ def plain() -> Iterator[None]:
 @pytest.mark.slow
 @pytest.mark.parametrize("room", [7.0, 3.35])
 def test_shares_and_accuracies_stand_by_llm(room: float) -> None:
-    from tabcontam.report.figures.dates import by_dates
+    from tabcontam.report.figures.date_figures import by_dates
 
     view = dated.results()
     shares, accuracies = by_dates(view, room)
@@ -46,7 +46,7 @@ def test_shares_and_accuracies_stand_by_llm(room: float) -> None:
 
 @pytest.mark.slow
 def test_kinds_and_sizes_stand_side_by_side() -> None:
-    from tabcontam.report.figures.dates import by_openness
+    from tabcontam.report.figures.date_figures import by_openness
 
     (figure,) = by_openness(EVERY)
     kinds, sizes = figure.axes
@@ -62,7 +62,7 @@ def test_kinds_and_sizes_stand_side_by_side() -> None:
 
 @pytest.mark.parametrize("room", [7.0, 3.35])
 def test_outputs_generated_exactly_stand_against_accuracy(room: float) -> None:
-    from tabcontam.report.figures.generation import exact_against_accuracy
+    from tabcontam.report.figures.generation_figures import exact_against_accuracy
 
     (figure,) = exact_against_accuracy(generated(FOUR), room)
     (axes,) = figure.axes
@@ -73,8 +73,8 @@ def test_outputs_generated_exactly_stand_against_accuracy(room: float) -> None:
 
 
 def test_without_two_sides_or_two_llms_there_is_no_figure() -> None:
-    from tabcontam.report.figures.dates import by_dates, by_openness
-    from tabcontam.verdicts.document import typed
+    from tabcontam.report.figures.date_figures import by_dates, by_openness
+    from tabcontam.verdicts.document import parse_results
 
-    view = typed(plain_results(["one", "two"], ["iris"]))
+    view = parse_results(plain_results(["one", "two"], ["iris"]))
     assert by_dates(view) == by_openness(view) == []

@@ -12,7 +12,7 @@ from tabcontam.cli.arguments import FORMATS
 from tabcontam.cli.commands import main
 from tabcontam.report import formats
 from tabcontam.report.formats import render_form
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
 from tests.report.rendered import render_csv, render_latex, render_markdown
 from tests.report.synthetic import HOSTILE, cell, document, results
 
@@ -36,7 +36,7 @@ def files(folder: Path) -> set[str]:
 @pytest.mark.slow
 def test_every_form_that_the_command_line_names_is_another() -> None:
     pytest.importorskip("matplotlib")
-    begin = {form: render_form(typed(results(["m"], ["iris"])), form)[:5] for form in FORMATS}
+    begin = {form: render_form(parse_results(results(["m"], ["iris"])), form)[:5] for form in FORMATS}
     assert begin == {"markdown": b"# Wha", "latex": b"% Mad", "csv": b"llm,d", "svg": b"<?xml", "pdf": b"%PDF-"} | {
         "bibtex": b"@misc", "conda": b"Evalu", "model-card": b"<!-- ", "dataset-card": b"<!-- ",
     }  # fmt: skip
@@ -61,7 +61,7 @@ def test_out_is_a_file_that_is_replaced(form: str, folder: Path, capsys: pytest.
     out.write_text("before")
     assert main(["report", str(folder), "--format", form, "--out", str(out)]) == 0
     assert capsys.readouterr().out == ""
-    assert out.read_bytes() == render_form(typed(results(["control:exposed", "gpt-4o"], ["iris"])), form)
+    assert out.read_bytes() == render_form(parse_results(results(["control:exposed", "gpt-4o"], ["iris"])), form)
     assert files(folder.parent) == {"run", "run/results.json", "report.txt"}
 
 
@@ -163,15 +163,15 @@ def test_recorded_answers_are_one_cell_a_square_but_all_of_them_in_csv() -> None
     ]
     of = document(cells)
     del of["run"]["llms"]
-    assert render_form(typed(of), "markdown").count(b"8 Full completion") == 1
-    assert b"**C**" in render_form(typed(of), "markdown")
-    assert render_form(typed(of), "latex").count(b"8 Full completion") == 1
-    assert len(render_form(typed(of), "csv").splitlines()) == 3
+    assert render_form(parse_results(of), "markdown").count(b"8 Full completion") == 1
+    assert b"**C**" in render_form(parse_results(of), "markdown")
+    assert render_form(parse_results(of), "latex").count(b"8 Full completion") == 1
+    assert len(render_form(parse_results(of), "csv").splitlines()) == 3
 
 
 @pytest.mark.parametrize("form", TEXTS)
 def test_hostile_texts_are_written_as_utf_8_without_control_characters(form: str) -> None:
-    written = render_form(typed(document([cell(HOSTILE, HOSTILE, HOSTILE, "contaminated")])), form).decode()
+    written = render_form(parse_results(document([cell(HOSTILE, HOSTILE, HOSTILE, "contaminated")])), form).decode()
     assert not [sign for sign in written if ord(sign) < 0x20 and sign not in "\r\n"]
     assert "\x9b" not in written
     assert "\u202e" not in written

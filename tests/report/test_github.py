@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tabcontam.report.github import CUT, LIMIT, SHOWN, annotate, annotations, capped, plain_log
-from tabcontam.verdicts.gate import Conclusion, Finding, Judgement
+from tabcontam.verdicts.gate import Conclusion, GateDecision, GateFinding
 from tests.report.rendered import render_markdown, summarize
 from tests.report.synthetic import HOSTILE, results
 
@@ -14,9 +14,9 @@ ACTIONS = {"GITHUB_ACTIONS": "true"}
 OF = results(["gpt-4o"], ["iris"])
 
 
-def judgement(*conclusions: Conclusion, words: str = "why") -> Judgement:
-    findings = [Finding(words, f"t{number}", each, words) for number, each in enumerate(conclusions)]
-    return Judgement(Conclusion.CONTAMINATED, "in all", tuple(findings))
+def judgement(*conclusions: Conclusion, words: str = "why") -> GateDecision:
+    findings = [GateFinding(words, f"t{number}", each, words) for number, each in enumerate(conclusions)]
+    return GateDecision(Conclusion.CONTAMINATED, "in all", tuple(findings))
 
 
 def test_the_summary_is_the_report_as_markdown(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tabcontam.report import html
-from tabcontam.report.evidence import Packed
+from tabcontam.report.evidence import PackedEvidence
 from tabcontam.report.html import MOST_CELLS, MOST_LLMS, MOST_SENTENCES
-from tabcontam.report.published import Agreement, Mark, Source
+from tabcontam.report.published_marks import PublishedMark, PublishedSource, SourceAgreement
 from tests.report.rendered import render_html, render_pages
 from tests.report.synthetic import HOSTILE, KINDS, ROW_TESTS, cell, document, results, table, trial, trials, weighed
 
@@ -133,8 +133,8 @@ def test_a_cell_that_was_not_run_is_an_empty_square() -> None:
 
 
 def test_a_cell_says_how_much_of_its_evidence_the_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    packed = Packed({1: "QUJD", 2: "REVG"}, {"1-1-1": 10, "2-1-1": 3}, {"1-1-1": 35})
-    monkeypatch.setattr("tabcontam.report.evidence.Packing.packed", lambda packing, llm=None: packed)
+    packed = PackedEvidence({1: "QUJD", 2: "REVG"}, {"1-1-1": 10, "2-1-1": 3}, {"1-1-1": 35})
+    monkeypatch.setattr("tabcontam.report.evidence.EvidencePacker.packed", lambda packing, llm=None: packed)
     of = document(
         [cell(llm, "iris", test, "contaminated") for llm in "ab" for test in ("full_completion", "membership")]
     )
@@ -251,11 +251,16 @@ def test_the_catalogues_title_names_an_llm_and_its_name_in_the_run_stays() -> No
 def test_published_results_are_small_marks_with_their_source_and_their_agreement(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    paper, others = (Source(name, f"{name} 2024", "https://example.org", "like to like") for name in ("A", "B"))
-    laid = {"iris": (Mark(paper, True, "m-0125"), Mark(others, False, "")), "wine": (Mark(paper, False, ""),)}
-    monkeypatch.setattr("tabcontam.report.published.marks", lambda entry, dataset, *_: laid[dataset])
-    monkeypatch.setattr("tabcontam.report.squares.sources", lambda: (paper, others))
-    monkeypatch.setattr(html, "agreements", lambda view: {paper: [Agreement("m", 7, 9)]})
+    paper, others = (
+        PublishedSource(name, f"{name} 2024", "https://example.org", "like to like") for name in ("A", "B")
+    )
+    laid = {
+        "iris": (PublishedMark(paper, True, "m-0125"), PublishedMark(others, False, "")),
+        "wine": (PublishedMark(paper, False, ""),),
+    }
+    monkeypatch.setattr("tabcontam.report.published_marks.marks", lambda entry, dataset, *_: laid[dataset])
+    monkeypatch.setattr("tabcontam.report.heatmap_squares.sources", lambda: (paper, others))
+    monkeypatch.setattr(html, "agreements", lambda view: {paper: [SourceAgreement("m", 7, 9)]})
     of = document([cell("m", dataset, "full_completion", "contaminated") for dataset in ("iris", "wine")])
     assert page(of, []).all("span", **{"class": "mark was-found from-1"}) == []  # not of the catalogue
     of["run"]["catalogue"] = {"m": {"name": "m", "title": "M", "family": "", "order": 1}}
@@ -313,8 +318,8 @@ def test_a_large_run_is_a_summary_with_a_page_an_llm() -> None:
 
 
 def test_the_pages_of_a_large_run_hold_their_own_evidence_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    packed = Packed({1: "QUJD", 2: "REVG"}, {}, {})
-    monkeypatch.setattr("tabcontam.report.evidence.Packing.packed", lambda packing, llm=None: packed)
+    packed = PackedEvidence({1: "QUJD", 2: "REVG"}, {}, {})
+    monkeypatch.setattr("tabcontam.report.evidence.EvidencePacker.packed", lambda packing, llm=None: packed)
     pages = render_pages(results([f"m{number}" for number in range(MOST_LLMS + 1)], ["iris"]), [])
     blobs = {name: re.findall(r'id="(evidence-\d+)"', text) for name, text in pages.items()}
     assert (blobs["index.html"], blobs["llm-1.html"], blobs["llm-2.html"]) == ([], ["evidence-1"], ["evidence-2"])

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tabcontam.report.hub_cards import render_dataset_card, render_model_card
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
 from tests.report.synthetic import HOSTILE, document, table, weighed
 
 LLMS = (("a", "hf:org/a", "0f1e"), ("b", "ollama:b", None))
@@ -23,7 +23,7 @@ def run(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_model_card_has_the_tables_of_one_llm() -> None:
-    first, second = render_model_card(typed(run())).split("<!-- for the card of ")[1:]
+    first, second = render_model_card(parse_results(run())).split("<!-- for the card of ")[1:]
     assert first.startswith("org/a -->\n\n## Contamination with tabular data\n\nAsked as `a`, version `0f1e`, with")
     assert "on 2026-11-23. Contaminated: what was recalled" in first
     assert f"| `iris` | `uci` | `{'ab' * 32}` | **contaminated** | 2.4e-40 | 12% |" in first
@@ -34,7 +34,7 @@ def test_a_model_card_has_the_tables_of_one_llm() -> None:
 
 
 def test_a_dataset_card_has_the_llms_of_one_table() -> None:
-    first, second = render_dataset_card(typed(run())).split("<!-- for the card of ")[1:]
+    first, second = render_dataset_card(parse_results(run())).split("<!-- for the card of ")[1:]
     assert first.startswith(
         f"iris -->\n\n## LLMs that have seen this table\n\nThis table (edition `uci`, SHA-256 `{'ab' * 32}`)"
     )
@@ -44,7 +44,7 @@ def test_a_dataset_card_has_the_llms_of_one_table() -> None:
 
 
 def test_the_papers_rules_claim_no_level() -> None:
-    shown = render_model_card(typed(run(rules="paper")))
+    shown = render_model_card(parse_results(run(rules="paper")))
     assert "no known error rate" in shown
     assert "Benjamini" not in shown
 
@@ -53,13 +53,13 @@ def test_controls_that_joined_have_no_card() -> None:
     of = run()
     for part in (*of["cells"], *of["run"]["llms"]):
         part["control"] = part.get("llm", part.get("spec")) == "b"
-    assert "for the card of b" not in render_model_card(typed(of))
+    assert "for the card of b" not in render_model_card(parse_results(of))
 
 
 def test_hostile_names_stay_names() -> None:
     evil = f"{HOSTILE} --> ## gone\n# gone | `x`"
     of = document([weighed(evil, evil, "full_completion", "contaminated")], [table(evil, evil, "contaminated")])
-    for shown in (render_model_card(typed(of)), render_dataset_card(typed(of))):
+    for shown in (render_model_card(parse_results(of)), render_dataset_card(parse_results(of))):
         assert [line for line in shown.splitlines() if line.startswith("#")] == [
             line for line in shown.splitlines() if line.startswith("## ") and "gone" not in line
         ]
@@ -69,4 +69,4 @@ def test_hostile_names_stay_names() -> None:
 
 
 def test_a_run_without_verdicts_on_tables_says_so() -> None:
-    assert render_model_card(typed(document([]))) == "<!-- no LLM was judged on a table -->\n"
+    assert render_model_card(parse_results(document([]))) == "<!-- no LLM was judged on a table -->\n"

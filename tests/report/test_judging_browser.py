@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.evidence.compared import Likeness
+from tabcontam.evidence.completion_pairs import Likeness
 from tabcontam.report.judging_page import FORM, render_judging
 from tests.report.chromium import opened
 from tests.report.synthetic import HOSTILE

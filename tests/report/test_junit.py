@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
 from tests.report.rendered import render_junit, render_pages
 from tests.report.synthetic import HOSTILE, cell, document, results, weighed
 
@@ -54,7 +54,7 @@ def test_a_failure_encloses_its_numbers_and_where_the_evidence_is() -> None:
 
 def test_the_evidence_of_a_cell_is_where_the_page_has_it() -> None:
     of = results(["control:exposed", "a", "b"], ["iris", "wine"])
-    view = typed(of)
+    view = parse_results(of)
     found = {}
     for suite in parsed(of).findall("testsuite"):
         for case in suite.findall("testcase"):

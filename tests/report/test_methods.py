@@ -9,15 +9,15 @@ import pytest
 
 from tabcontam.report.citations import RONVAL, render_bibtex, software
 from tabcontam.report.methods_text import latex_methods, markdown_methods
-from tabcontam.verdicts.document import typed
-from tabcontam.verdicts.facts import MergedRun
+from tabcontam.verdicts.document import parse_results
+from tabcontam.verdicts.run_facts import MergedRun
 from tests.commands import tabcontam
 from tests.report.synthetic import HOSTILE, cell, document, table, weighed
-from tests.report.test_latex import EVIL, check_source
+from tests.report.test_latex_tables import EVIL, check_source
 
 
 def said(of: dict[str, Any]) -> str:
-    return markdown_methods(typed(of))
+    return markdown_methods(parse_results(of))
 
 
 def judged(**run: Any) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def test_a_run_without_row_tests_can_show_no_rows() -> None:
 
 
 def test_a_run_that_was_cut_short_says_so() -> None:
-    whole = typed(judged(finished=False))
+    whole = parse_results(judged(finished=False))
     shown = markdown_methods(replace(whole, cells=tuple(replace(one, cut_short=True) for one in whole.cells)))
     assert "1 cell was not asked to the end." in shown
     assert "Note: not finished: not every query was asked." in shown
@@ -85,7 +85,7 @@ def test_without_controls_it_says_so() -> None:
 
 
 def test_merged_runs_have_all_their_days() -> None:
-    whole = typed(judged())
+    whole = parse_results(judged())
     runs = tuple(MergedRun(folder=name, started=f"2026-0{name}-02T10:00:00+00:00") for name in "37")
     shown = markdown_methods(replace(whole, run=replace(whole.run, runs=runs)))
     assert ", from 2026-03-02 to 2026-07-02: `a`" in shown
@@ -122,7 +122,7 @@ def test_it_says_which_llm_judged_how_often_and_how_often_it_errs() -> None:
         "2 people judged 9 to 20 completions each, without a word of who wrote them."
     ) in shown
     assert "Ida" not in shown
-    assert "gpt-x" in latex_methods(typed(of))
+    assert "gpt-x" in latex_methods(parse_results(of))
     assert "judged" not in said(judged()).replace("was judged by the rules", "")
 
 
@@ -133,7 +133,7 @@ def test_a_judge_without_made_pairs_or_completions_says_so() -> None:
 
 
 def test_of_recorded_answers_the_judge_is_no_llm_of_the_run() -> None:
-    whole = typed(with_judges(judging("the recorded judge")))
+    whole = parse_results(with_judges(judging("the recorded judge")))
     shown = markdown_methods(replace(whole, run=replace(whole.run, recorded=True)))
     assert "As recorded, an LLM had judged which completions match: of 10 completions" in shown
     assert "recorded judge" not in shown
@@ -148,13 +148,15 @@ def test_a_learned_overlap_is_named() -> None:
 def test_hostile_names_stay_names() -> None:
     of = document([weighed(HOSTILE, HOSTILE, "full_completion", "contaminated")])
     assert "<script>" not in said(of).replace("`<script>alert(1)</script>", "")
-    source = latex_methods(typed(document([weighed(EVIL, EVIL, "full_completion", "contaminated")], dictionary=EVIL)))
+    source = latex_methods(
+        parse_results(document([weighed(EVIL, EVIL, "full_completion", "contaminated")], dictionary=EVIL))
+    )
     check_source(source)
 
 
 def test_the_version_that_is_cited_is_the_runs() -> None:
-    assert software("9_9").bibtex in render_bibtex(typed(judged(version="9_9")))
-    written = render_bibtex(typed(judged(version=EVIL)))
+    assert software("9_9").bibtex in render_bibtex(parse_results(judged(version="9_9")))
+    written = render_bibtex(parse_results(judged(version=EVIL)))
     assert written.isascii()
     assert written.count("{") == written.count("}")
 
@@ -163,13 +165,13 @@ def test_papers_whose_tests_were_asked_are_cited() -> None:
     asked = [weighed("gpt4", "iris", test, "not detected") for test in ("full_completion", "guided_completion", "quiz")]
     of = document(asked)
     assert "Tests without a number follow \\[3\\] and \\[4\\]." in said(of)
-    written = render_bibtex(typed(of))
+    written = render_bibtex(parse_results(of))
     assert [key in written for key in ("golchin2024time", "golchin2025quiz", "bordt2024elephants")] == [1, 1, 0]
 
 
 @pytest.mark.parametrize("rules", ["calibrated", "paper"])
 def test_every_work_that_is_cited_has_an_entry(rules: str) -> None:
-    view = typed(judged(rules=rules))
+    view = parse_results(judged(rules=rules))
     keys = [line.split("{")[1].rstrip(",") for line in render_bibtex(view).splitlines() if line.startswith("@")]
     source = latex_methods(view)
     assert all(f"\\cite{{{key}}}" in source for key in keys)

@@ -10,7 +10,7 @@ import pytest
 from tabcontam.cli.commands import main as tabcontam
 from tabcontam.report.html import MOST_LLMS
 from tabcontam.runs.folder import record
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
 from tests.report.synthetic import results
 
 LARGEST = 300_000  # bytes of the page of 2 LLMs x 2 datasets x 12 tests, with ten queries of each cell
@@ -45,7 +45,7 @@ def test_the_page_of_a_real_run_on_a_table_of_names_and_tickets_is_small(tmp_pat
 
 def written(folder: Path, of: dict[str, Any]) -> list[str]:
     folder.mkdir(exist_ok=True)
-    record(folder, typed(of))
+    record(folder, parse_results(of))
     return sorted(path.name for path in folder.glob("*.html"))
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tabcontam.reading.reading import value_key
-from tabcontam.report.query import bits_of, kind_of, prompt_of, row_of, shown, words_read
+from tabcontam.reading.answer_text import value_key
+from tabcontam.report.query import bits_of, kind_of, prompt_of, query_for_page, row_of, words_read
 from tests.report.synthetic import HOSTILE, cell, trial
 
 ROW = cell("gpt-4o", "iris", "full_completion", "contaminated")
@@ -65,13 +65,13 @@ def test_a_chance_is_that_of_the_answer_and_bits_are_of_right_cells() -> None:
     chance = {"petal length": guess(0.25), "petal width": guess(0.5, rest=0.125)}
     of = row(expected={"petal length": "1.4", "petal width": "0.3", "class": "a"}, chance=chance)
     of["parsed"] = {"petal length": "1.40", "petal width": "0.2", "class": "a"}
-    assert shown(of)["row"] == [
+    assert query_for_page(of)["row"] == [
         ["petal length", "1.4", "1.40", "right", "25%", "2.0"],
         ["petal width", "0.3", "0.2", "wrong", "12%", ""],
         ["class", "a", "a", "right", None, ""],
     ]
     assert bits_of(of) == 2.0
-    assert shown(of)["bits"] == "2.0"
+    assert query_for_page(of)["bits"] == "2.0"
 
 
 def test_a_number_that_is_right_in_fewer_digits_is_neither_right_nor_wrong() -> None:
@@ -79,21 +79,21 @@ def test_a_number_that_is_right_in_fewer_digits_is_neither_right_nor_wrong() -> 
     held = guess(0.1, rest=0.01) | {"coarser": coarser}
     of = row(expected=dict.fromkeys("abc", "1.46"), chance=dict.fromkeys("abc", held))
     of |= {"parsed": {"a": "1.46", "b": "1.5", "c": "1.3"}, "reply": "a is 1.46, b is 1.5, c is 1.3"}
-    right, rounded, wrong = shown(of)["row"]
+    right, rounded, wrong = query_for_page(of)["row"]
     assert (right[3], rounded[3:5], wrong[3:]) == ("right", ["rounded", "25%"], ["wrong", "1%", ""])
     assert 0 == float(rounded[5]) < float(right[5])  # 0.15 / 0.25 is no more than chance
-    assert [part[0] for part in shown(of)["answer"] if isinstance(part, list)] == ["right", "rounded", "wrong"]
+    assert [part[0] for part in query_for_page(of)["answer"] if isinstance(part, list)] == ["right", "rounded", "wrong"]
 
 
 def test_a_sure_cell_is_worth_nothing_and_not_less() -> None:
     of = row(expected={"a": "1.4"}, parsed={"a": "1.4"}, chance={"a": guess(1.0)})
-    assert shown(of)["row"] == [["a", "1.4", "1.4", "right", "100%", "0.0"]]
+    assert query_for_page(of)["row"] == [["a", "1.4", "1.4", "right", "100%", "0.0"]]
 
 
 @pytest.mark.parametrize("held", [None, [], {"petal length": 1}, {"petal length": {"values": {"1.4": "x"}, "rest": 0}}])
 def test_a_guess_that_cannot_be_read_is_none(held: object) -> None:
     of = row(chance=held)
-    assert shown(of)["row"][0][4] is None
+    assert query_for_page(of)["row"][0][4] is None
     assert bits_of(of) == 0
 
 
@@ -111,38 +111,41 @@ def test_expected_words_are_found_in_what_was_read() -> None:
 def test_words_are_shown_with_their_least_chance_and_weigh_their_bits() -> None:
     chance = {"sepal width": guess(0.5, **{"sepal width": 0.5}), "class": guess(0.2, **{"class": 0.2})}
     of = words("Sepal Width, class", "sepal width", chance=chance)
-    assert shown(of)["words"] == [
+    assert query_for_page(of)["words"] == [
         ["sepal width", "right", "50%"], ["sepal, petal", "missing", ""], ["class", "missing", ""],
     ]  # fmt: skip
-    assert shown(of)["answer"] == [["right", "Sepal Width"], ", class"]
+    assert query_for_page(of)["answer"] == [["right", "Sepal Width"], ", class"]
     assert bits_of(of) == 1.0
 
 
 def test_a_label_is_shown_with_its_chance_which_is_a_coins_at_least() -> None:
     chance = {"Yes": guess(0, 0.8, Yes=0.8), "No": guess(0, 0.2, No=0.2)}
-    assert shown(choice("No", chance=chance))["choice"] == {
+    assert query_for_page(choice("No", chance=chance))["choice"] == {
         "expected": "No", "read": "No", "chance": "50%", "bits": "1.0",
     }  # fmt: skip
-    assert shown(choice("Yes", chance=chance))["choice"]["chance"] == "80%"
-    assert shown(choice("Yes", chance=chance))["choice"]["bits"] == ""
-    assert shown(choice(None, chance=chance))["choice"] == {"expected": "No", "read": None}
+    assert query_for_page(choice("Yes", chance=chance))["choice"]["chance"] == "80%"
+    assert query_for_page(choice("Yes", chance=chance))["choice"]["bits"] == ""
+    assert query_for_page(choice(None, chance=chance))["choice"] == {"expected": "No", "read": None}
 
 
 def test_a_classification_names_what_baselines_say() -> None:
     chance = {"majority": guess(0, 0, Yes=1.0), "few-shot": guess(0, 0, No=0.75, Yes=0.25)}
-    assert shown(choice("No", chance=chance))["choice"]["baselines"] == [["majority", "Yes"], ["few-shot", "No"]]
+    assert query_for_page(choice("No", chance=chance))["choice"]["baselines"] == [
+        ["majority", "Yes"],
+        ["few-shot", "No"],
+    ]
 
 
 def test_the_prompt_is_whole_and_the_answer_says_what_is_left_out() -> None:
-    of = shown(row(prompt="p" * 50_000, reply="a" * 10_000, parsed=None, line=7))
+    of = query_for_page(row(prompt="p" * 50_000, reply="a" * 10_000, parsed=None, line=7))
     assert of["prompt"] == [["", "p" * 50_000]]
     assert (of["answer"], of["cut"], of["line"]) == (["a" * 4_000], 6_000, 7)
-    assert shown(row(expected={"a": "v" * 1_000}))["row"][0][1].endswith("… (+600 characters)")
+    assert query_for_page(row(expected={"a": "v" * 1_000}))["row"][0][1].endswith("… (+600 characters)")
 
 
 def test_a_state_is_told_with_its_detail_where_it_is_not_ok() -> None:
-    assert "state" not in shown(row())
-    assert shown(row(state="failed", detail="HTTP 500\nsorry"))["state"] == "failed: HTTP 500 ⏎ sorry"
+    assert "state" not in query_for_page(row())
+    assert query_for_page(row(state="failed", detail="HTTP 500\nsorry"))["state"] == "failed: HTTP 500 ⏎ sorry"
 
 
 def test_no_text_leaves_as_it_came() -> None:
@@ -155,9 +158,9 @@ def test_no_text_leaves_as_it_came() -> None:
         detail=HOSTILE,
     )
     for told in (
-        shown(of),
-        shown(words(HOSTILE, HOSTILE, expected=[HOSTILE])),
-        shown(choice(HOSTILE, expected=["No"])),
+        query_for_page(of),
+        query_for_page(words(HOSTILE, HOSTILE, expected=[HOSTILE])),
+        query_for_page(choice(HOSTILE, expected=["No"])),
     ):
         assert not {"\x00", "\x1b", "\x9b", "\u202e", "\ud800"} & set(repr_of(told))
 
@@ -185,7 +188,7 @@ def passage(parsed: str | None, **changes: Any) -> dict[str, Any]:
 
 
 def test_a_scored_passage_shows_what_it_took_and_its_costliest_tokens() -> None:
-    told = shown(passage("1.25 bits a character"))
+    told = query_for_page(passage("1.25 bits a character"))
     assert (told["kind"], told["prompt"]) == ("scored", [["", "The age is 39, The job is cook"]])
     assert told["passage"]["read"] == "1.25 bits a character"
     assert told["passage"]["tokens"][0] == ["39", "10.0"]
@@ -195,4 +198,4 @@ def test_a_scored_passage_shows_what_it_took_and_its_costliest_tokens() -> None:
 
 @pytest.mark.parametrize("scores", [None, "x", [1, [], ["a"], ["a", "b"], ["a", None]], [["a", float("-inf")]]])
 def test_scores_of_a_strange_file_are_passed_over(scores: object) -> None:
-    assert shown(passage("1 bit", scores=scores))["passage"]["tokens"] == []
+    assert query_for_page(passage("1 bit", scores=scores))["passage"]["tokens"] == []

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from tabcontam.report import ranking
-from tabcontam.report.ranking import LETTER, LINE, Plot, Point, context
-from tabcontam.verdicts.document import as_document, typed
-from tabcontam.verdicts.ranks import COLUMNS, MEASURES, OTHER_SCORES, Rank, correlations
+from tabcontam.report.ranking import LETTER, LINE, RankingPlot, RankingPoint, context
+from tabcontam.verdicts.document import as_document, parse_results
+from tabcontam.verdicts.llm_ranking import COLUMNS, MEASURES, OTHER_SCORES, Rank, correlations
 from tests.report.partials import part
 from tests.report.synthetic import HOSTILE, cell, results
 
@@ -29,12 +29,14 @@ def ranked(llms: int, **changes: Any) -> dict[str, Any]:
         for name, score in zip(names, (number / 40 for number in range(llms)), strict=True)
     ]
     of["ranking"][0] |= changes
-    of["correlations"] = as_document(replace(typed(of), correlations=correlations(typed(of).ranking)))["correlations"]
+    of["correlations"] = as_document(replace(parse_results(of), correlations=correlations(parse_results(of).ranking)))[
+        "correlations"
+    ]
     return of
 
 
-def plots(of: dict[str, Any]) -> list[Plot]:
-    found: list[Plot] = context(typed(of))["ranking_plots"]
+def plots(of: dict[str, Any]) -> list[RankingPlot]:
+    found: list[RankingPlot] = context(parse_results(of))["ranking_plots"]
     return found
 
 
@@ -106,7 +108,7 @@ class TestOtherScores:
         assert "is the same over" not in words
 
     def test_every_column_is_a_field_with_an_interval_and_has_a_look(self) -> None:
-        from tabcontam.report.figures.ranking import LOOKS, OTHER_LOOKS
+        from tabcontam.report.figures.ranking_figures import LOOKS, OTHER_LOOKS
 
         names = [column.name for column in COLUMNS]
         fields = vars(Rank(llm="m"))
@@ -215,7 +217,7 @@ def test_a_hostile_name_stays_text_and_no_style_is_inline() -> None:
     assert "‮" not in source
 
 
-def _box(point: Point) -> tuple[float, float, float, float]:
+def _box(point: RankingPoint) -> tuple[float, float, float, float]:
     wide = LETTER * len(point.label)
     left = point.label_x - (wide if point.anchor == "end" else 0)
     return left, point.label_y - LINE + 2, left + wide, point.label_y + 2

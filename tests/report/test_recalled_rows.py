@@ -9,8 +9,15 @@ import pytest
 
 from tabcontam.cli import commands as cli
 from tabcontam.errors import Exit
-from tabcontam.report.recalled_rows import About, Told, compared, merged, render_excluded, told
-from tabcontam.verdicts.document import typed
+from tabcontam.report.recalled_rows import (
+    LlmTable,
+    RowRecall,
+    compare_accuracies,
+    find_recalled_rows,
+    merge_recall,
+    render_excluded,
+)
+from tabcontam.verdicts.document import parse_results
 from tests.report.rendered import render_html
 from tests.report.synthetic import cell, document, trial, weighed
 
@@ -18,7 +25,7 @@ RARE = {"values": {"5.1": 0.9}, "rest": 0.0005, "missing": 0.0}
 COMMON = {"values": {"1.4": 0.5}, "rest": 0.001, "missing": 0.0}
 ROWS = weighed("m", "iris", "full_completion", "contaminated")
 CLASSES = cell("m", "iris", "classification_1shot", None, kind="classification")
-HERE = About("m", "iris", "uci", None)
+HERE = LlmTable("m", "iris", "uci", None)
 
 
 def asked(row: int, answer: str | None = "1.4", guess: dict[str, Any] = RARE, **changes: Any) -> dict[str, Any]:
@@ -34,11 +41,11 @@ def classified(row: int, hit: bool) -> dict[str, Any]:
     return trial(CLASSES, f"classification_1shot-{row}", **made, chance=guess)
 
 
-VIEW = typed(document([ROWS, CLASSES]))
+VIEW = parse_results(document([ROWS, CLASSES]))
 
 
 def test_a_row_is_recalled_by_what_a_guesser_would_hardly_get_right() -> None:
-    rows = told(VIEW, [asked(1), asked(2, "9.9")])[HERE]
+    rows = find_recalled_rows(VIEW, [asked(1), asked(2, "9.9")])[HERE]
     assert (rows[1].recalled, rows[2].recalled) == (True, False)
     assert list(rows[1].tests) == ["full_completion"]
 
@@ -57,20 +64,20 @@ def test_a_row_is_recalled_by_what_a_guesser_would_hardly_get_right() -> None:
     ],
 )
 def test_of_a_row_that_nothing_could_show_nobody_knows(silent: dict[str, Any]) -> None:
-    assert told(VIEW, [silent])[HERE] == {}
-    assert compared(VIEW, [silent, asked(1), classified(1, True), classified(3, True)]) == []
+    assert find_recalled_rows(VIEW, [silent])[HERE] == {}
+    assert compare_accuracies(VIEW, [silent, asked(1), classified(1, True), classified(3, True)]) == []
 
 
 def test_a_guesser_who_is_right_by_chance_recalls_nothing() -> None:
     both = {"width": COMMON, "length": COMMON}
     right = asked(1, expected=dict.fromkeys(both, "1.4"), parsed=dict.fromkeys(both, "1.4"), chance=both)
-    assert told(VIEW, [right])[HERE] == {}
+    assert find_recalled_rows(VIEW, [right])[HERE] == {}
 
 
 def test_the_accuracy_on_both_kinds_of_rows_with_an_interval() -> None:
     rows = [asked(row, "1.4" if row < 20 else "9.9") for row in range(50)]
     answers = [classified(row, hit=row < 20 or row % 2 == 0) for row in range(50)]
-    (found,) = compared(VIEW, [*rows, *answers, classified(60, False)])
+    (found,) = compare_accuracies(VIEW, [*rows, *answers, classified(60, False)])
     assert str(found.recalled) == "1.00 (20 of 20, models 0.75)"
     assert str(found.others) == "0.50 (15 of 30, models 0.75)"
     low, high = found.interval
@@ -86,19 +93,19 @@ def test_the_accuracy_on_both_kinds_of_rows_with_an_interval() -> None:
 def test_twins_and_answers_that_name_no_class_count_for_nothing(left_out: dict[str, Any]) -> None:
     rows = [asked(1), asked(2, "9.9"), asked(3)]
     answers = [classified(1, True), classified(2, True), classified(3, False) | left_out]
-    (found,) = compared(VIEW, [*rows, *answers])
+    (found,) = compare_accuracies(VIEW, [*rows, *answers])
     assert (found.recalled.rows, found.others.rows) == (1, 1)
 
 
 def test_without_both_kinds_of_rows_nothing_is_compared() -> None:
-    assert compared(VIEW, [asked(1), asked(2), classified(1, True), classified(2, False)]) == []
+    assert compare_accuracies(VIEW, [asked(1), asked(2), classified(1, True), classified(2, False)]) == []
     assert 'id="recalled"' not in render_html(document([ROWS, CLASSES]), [asked(1), classified(1, True)])
 
 
 def test_a_list_of_rows_to_leave_out_has_no_cell_of_the_table() -> None:
-    rows = told(VIEW, [asked(1), asked(2, "9.9"), asked(0)])
-    again = {HERE: {2: Told(12.0, {"row_completion": None}), 0: Told(3.0)}}
-    lines = list(csv.DictReader(io.StringIO(render_excluded(merged([rows, again])))))
+    rows = find_recalled_rows(VIEW, [asked(1), asked(2, "9.9"), asked(0)])
+    again = {HERE: {2: RowRecall(12.0, {"row_completion": None}), 0: RowRecall(3.0)}}
+    lines = list(csv.DictReader(io.StringIO(render_excluded(merge_recall([rows, again])))))
     assert [(line["llm"], line["dataset"], line["row"], line["tests"]) for line in lines] == [
         ("m", "iris", "1", "full_completion"),
         ("m", "iris", "2", "full_completion"),

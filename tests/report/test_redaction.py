@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from tabcontam.report.redaction import OPEN, Redaction, redacted, restricted
-from tabcontam.tables.cards import load_cards
-from tabcontam.verdicts.cells import FamilyEvidence, Result, TableVerdict
+from tabcontam.report.redaction import OPEN, Redaction, redact_results, restricted_tables
+from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.verdicts.comparison import Comparison
-from tabcontam.verdicts.document import as_json, typed
-from tabcontam.verdicts.facts import DatasetFacts, KnownFacts, LlmFacts, MergedRun, RunFacts, TrainedOn
-from tabcontam.verdicts.judgements import Agreement, JudgeFacts, MadeFacts
+from tabcontam.verdicts.completion_judgements import Agreement, JudgeFacts, MadePairRecord
+from tabcontam.verdicts.document import as_json, parse_results
 from tabcontam.verdicts.notes import Note, NoteKind
+from tabcontam.verdicts.result_types import FamilyEvidence, Result, TableVerdict
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.run_facts import DatasetFacts, KnownFacts, LlmFacts, MergedRun, RunFacts, TrainingDeclaration
 from tests.report.synthetic import document, table, weighed
 
 SECRET = "Zurvalia-7731"
@@ -35,9 +35,9 @@ LOOKED_AT = {
     TableVerdict: """llm dataset edition split serializer prompts verdict p_value q_value e_value decided_after in_turns
         families documents by_documents rests_on bound recalled_bits detectable_share reason""",
     FamilyEvidence: "family p_value e_value q_value p_without q_without without documents",
-    TrainedOn: "llm documents",
+    TrainingDeclaration: "llm documents",
     JudgeFacts: "by person judged unjudged words made",
-    MadeFacts: "word pairs right unjudged begging led",
+    MadePairRecord: "word pairs right unjudged begging led",
     Agreement: "of one other items agree kappa",
     Comparison: """llm dataset edition split serializer prompts test kind first second first_verdict second_verdict
         first_share second_share queries p_value q_value beyond_chance change""",
@@ -66,7 +66,7 @@ def quoting() -> RunResults:
         for test, verdict in zip(tests, verdicts, strict=True)
     ]
     tables = [table("hf:/home/Zurvalia-7731/model", "mine.csv", "not detected", edition="5e4c", reason=SECRET)]
-    view = typed(document(cells, tables, command=f"run --dataset /home/{SECRET}/mine.csv"))
+    view = parse_results(document(cells, tables, command=f"run --dataset /home/{SECRET}/mine.csv"))
     spec = "hf:/home/Zurvalia-7731/model"
     llm = LlmFacts(spec=spec, resolved=f"{spec} (note)", stands_for=spec, ended=f"error 500: {SECRET}")
     private = DatasetFacts(
@@ -92,7 +92,7 @@ def quoting() -> RunResults:
 
 
 def test_the_known_open_licences_are_published_and_no_other() -> None:
-    shown = {name for name in load_cards() if not restricted(run(facts(name)))}
+    shown = {name for name in load_cards() if not restricted_tables(run(facts(name)))}
     assert shown == {name for name, card in load_cards().items() if card.licence in OPEN}
     assert {"titanic", "heart", "housing", "diabetes"} & shown == set()
     assert {"iris", "adult", "penguins"} <= shown
@@ -107,23 +107,23 @@ def test_the_known_open_licences_are_published_and_no_other() -> None:
     ],
 )
 def test_a_table_is_known_by_the_content_of_its_file(private: DatasetFacts) -> None:
-    assert restricted(run(private)) == {(private.name, private.edition)}
+    assert restricted_tables(run(private)) == {(private.name, private.edition)}
 
 
 def test_a_table_asked_about_beside_a_private_known_file_is_redacted() -> None:
     file = KnownFacts(name="train.csv", sha256="1" * 64, rows=9, datasets=("iris",))
-    assert restricted(run(facts("iris"), facts("wine"), known=(file,))) == {("iris", facts("iris").edition)}
+    assert restricted_tables(run(facts("iris"), facts("wine"), known=(file,))) == {("iris", facts("iris").edition)}
     shipped = replace(file, sha256=facts("adult").sha256)
-    assert restricted(run(facts("iris"), known=(shipped,))) == frozenset()
+    assert restricted_tables(run(facts("iris"), known=(shipped,))) == frozenset()
 
 
 def test_all_tables_are_redacted_where_that_is_asked_for() -> None:
-    assert restricted(run(facts("iris")), everything=True) == {("iris", facts("iris").edition)}
+    assert restricted_tables(run(facts("iris")), everything=True) == {("iris", facts("iris").edition)}
 
 
 def test_no_text_of_a_private_table_is_left() -> None:
     before = quoting()
-    published, done = redacted(before)
+    published, done = redact_results(before)
     assert as_json(before).count(SECRET) > 20
     assert SECRET not in as_json(published)
     assert "5e4c" not in as_json(published)
@@ -133,7 +133,7 @@ def test_no_text_of_a_private_table_is_left() -> None:
 
 
 def test_verdicts_and_numbers_stay() -> None:
-    before, (published, _) = quoting(), redacted(quoting())
+    before, (published, _) = quoting(), redact_results(quoting())
     for one, other in zip(before.cells, published.cells, strict=True):
         assert (other.verdict, other.numbers, other.interval) == (one.verdict, one.numbers, one.interval)
     assert [one.verdict for one in published.tables] == [one.verdict for one in before.tables]
@@ -141,27 +141,27 @@ def test_verdicts_and_numbers_stay() -> None:
     assert first.sentence == "18 right in 45 answers, 0.7 by guessing, 212.3 bits recalled, p = 3.1e-41"
     assert first.columns == {"column 1": 3.0}
     assert {one.llm for one in published.cells} == {published.run.llms[0].spec} == {"hf:model"}
-    assert typed(json.loads(as_json(published))) == published
+    assert parse_results(json.loads(as_json(published))) == published
 
 
 def test_what_an_open_table_shows_stays() -> None:
     cells = [weighed("a", "iris", "full_completion", "contaminated", edition=facts("iris").edition)]
-    view = typed(document(cells))
+    view = parse_results(document(cells))
     view = replace(view, run=replace(view.run, datasets=(facts("iris", features=("x",)),)))
-    published, _ = redacted(view)
+    published, _ = redact_results(view)
     assert published.cells == view.cells
     assert published.run.datasets == view.run.datasets
     assert published.run.redacted == ()
-    hidden, _ = redacted(view, everything=True)
+    hidden, _ = redact_results(view, everything=True)
     assert hidden.cells[0].sentence != view.cells[0].sentence
     assert hidden.run.datasets[0].sha256 == facts("iris").sha256  # the card states it
 
 
 def test_llms_of_one_name_stay_apart() -> None:
     specs = ("openai:m@http://one/v1", "openai:m@http://two/v1")
-    view = typed(document([weighed(spec, "iris", "full_completion", "contaminated") for spec in specs]))
+    view = parse_results(document([weighed(spec, "iris", "full_completion", "contaminated") for spec in specs]))
     view = replace(view, run=replace(view.run, llms=tuple(LlmFacts(spec=spec) for spec in specs)))
-    published, _ = redacted(view)
+    published, _ = redact_results(view)
     assert [cell.llm for cell in published.cells] == ["openai:m", "openai:m #2"]
 
 
@@ -175,6 +175,6 @@ def test_a_split_of_a_private_table_is_named_only_as_splits_usually_are() -> Non
         replace(facts("adult"), name="own", edition="1", sha256="1" * 64, split=split) for split in ("train", SECRET)
     ]
     shown = [facts("adult", split="train"), facts("adult", split=SECRET)]
-    done = Redaction(about := run(*hidden, *shown), restricted(about))
+    done = Redaction(about := run(*hidden, *shown), restricted_tables(about))
     assert [done.split("own", "1", split) for split in ("train", SECRET, "other")] == ["train", "split 2", "left out"]
     assert done.split("adult", shown[0].edition, SECRET) == SECRET

@@ -3,15 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
-from tabcontam.evidence.base import Kind, Verdict
+from tabcontam.evidence.base import EvidenceKind, Verdict
 from tabcontam.report.replay_text import render_replay
 from tabcontam.runs.folder import replay_results
-from tabcontam.verdicts.cells import Result
-from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
+from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
+from tabcontam.verdicts.result_types import Result
 
 PLACE: dict[str, Any] = {"llm": "m", "dataset": "iris", "serializer": None, "test": "full_completion"}
 PLACE |= {"source": "a.txt"}
-CELL = Result(**PLACE, kind=Kind.MEMORIZATION, verdict=Verdict.NOT_DETECTED, paper_verdict=Verdict.CONTAMINATED)
+CELL = Result(**PLACE, kind=EvidenceKind.MEMORIZATION, verdict=Verdict.NOT_DETECTED, paper_verdict=Verdict.CONTAMINATED)
 RECORDED = RecordedDifference(
     **PLACE, level="answer", line=7, ours=True, recorded=False, group="dictionary", explanation="one"
 )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tabcontam.report.self_check import self_check
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
 from tests.report.synthetic import HOSTILE, cell, document, table
 from tests.report.test_terminal import printed
 
@@ -27,7 +27,7 @@ def of(verdicts: Verdicts, **changes: Any) -> dict[str, Any]:
 
 def said(verdicts: Verdicts, **changes: Any) -> tuple[bool | None, str] | None:
     """What the self-check says of them."""
-    found = self_check(typed(of(verdicts, **changes)))
+    found = self_check(parse_results(of(verdicts, **changes)))
     return None if found is None else (found.passed, found.text)
 
 
@@ -71,7 +71,7 @@ def test_a_false_finding_fails_and_says_what_to_do() -> None:
 def test_a_false_finding_of_all_row_tests_together_fails_as_well() -> None:
     results = of(both())
     results["tables"][-1] |= table(UNEXPOSED, "wine", FOUND)
-    found = self_check(typed(results))
+    found = self_check(parse_results(results))
     assert found is not None
     assert found.passed is False
     assert "Found by the row tests together on wine" in found.text

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tabcontam.report.published import Mark, Source
+from tabcontam.report.published_marks import PublishedMark, PublishedSource
 from tests.report.rendered import render_svg
 from tests.report.synthetic import document, results, weighed
 from tests.report.test_html import hostile
@@ -29,9 +29,11 @@ def test_the_picture_is_the_same_each_time() -> None:
 
 
 def test_everything_is_drawn_inside_of_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Source("A", "A 2024", "https://example.org", "like to like")
-    monkeypatch.setattr("tabcontam.report.published.marks", lambda entry, dataset, *_: (Mark(source, True, ""),))
-    monkeypatch.setattr("tabcontam.report.squares.sources", lambda: (source,))
+    source = PublishedSource("A", "A 2024", "https://example.org", "like to like")
+    monkeypatch.setattr(
+        "tabcontam.report.published_marks.marks", lambda entry, dataset, *_: (PublishedMark(source, True, ""),)
+    )
+    monkeypatch.setattr("tabcontam.report.heatmap_squares.sources", lambda: (source,))
     of = document([weighed("m", "iris", "full_completion", "contaminated")])
     of["run"]["catalogue"] = {"m": {"name": "m", "title": "M", "family": "", "order": 1}}
     root = ElementTree.fromstring(render_svg(of))

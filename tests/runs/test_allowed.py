@@ -11,11 +11,11 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.plan import Options
-from tabcontam.asking.progress import Progress
+from tabcontam.asking.query_plan import Options
+from tabcontam.asking.run_progress import Progress
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
-from tabcontam.report.plan import plan_text
+from tabcontam.report.plan_text import plan_text
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import Outcome, RunOrder, check_rows_may_leave, execute, prepare, survey

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from tabcontam.asking import batches as asking
-from tabcontam.subjects import registry
-from tabcontam.subjects.anthropic import provider as anthropic
-from tabcontam.subjects.gemini import provider as gemini
-from tabcontam.subjects.gemini.provider import GeminiModel
-from tabcontam.subjects.openai import provider
+from tabcontam.asking import batch_asker as asking
+from tabcontam.models import provider_registry
+from tabcontam.models.anthropic import provider as anthropic
+from tabcontam.models.gemini import provider as gemini
+from tabcontam.models.gemini.provider import GeminiModel
+from tabcontam.models.openai import provider
 from tests.commands import environment, tabcontam
 from tests.loopback import Response, reply
 from tests.loopback_anthropic import NAME as CLAUDE
@@ -36,10 +36,10 @@ KEY = "sk-whole-0123456789abcdef"  # no real key
 TIMES = {"command", "started", "seconds", "durations"}
 COMMAND = """\
 import sys
-from tabcontam.asking import batches
+from tabcontam.asking import batch_asker
 from tabcontam.cli.commands import main
-from tabcontam.subjects.openai import provider
-provider.OPENAI, batches.FIRST_LOOK, batches.LAST_LOOK = sys.argv[1], 0.1, 0.1
+from tabcontam.models.openai import provider
+provider.OPENAI, batch_asker.FIRST_LOOK, batch_asker.LAST_LOOK = sys.argv[1], 0.1, 0.1
 sys.exit(main(sys.argv[2:]))
 """
 
@@ -119,8 +119,10 @@ def test_gemini_too_gives_the_same_answers_in_batches(tmp_path: Path, monkeypatc
 
     with GeminiBatchServer(short) as server:
         google = partial(GeminiModel, address=server.url)
-        opened = replace(registry.BUILT_IN["gemini"], open=lambda model, settings: google(model, spec=settings.spec))
-        monkeypatch.setitem(registry.BUILT_IN, "gemini", opened)
+        opened = replace(
+            provider_registry.BUILT_IN["gemini"], open=lambda model, settings: google(model, spec=settings.spec)
+        )
+        monkeypatch.setitem(provider_registry.BUILT_IN, "gemini", opened)
         monkeypatch.setattr(gemini, "GOOGLE", server.url)
         same_in_batches(f"gemini:{NAME}", server, tmp_path)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tabcontam.asking.progress import Progress
-from tabcontam.runs.about import describe
+from tabcontam.asking.run_progress import Progress
 from tabcontam.runs.folder import merge, replay_results
 from tabcontam.runs.run import RunOrder, execute, prepare
-from tabcontam.verdicts.document import as_document, typed
-from tabcontam.verdicts.facts import CatalogueFacts, catalogued
+from tabcontam.runs.run_description import describe
+from tabcontam.verdicts.document import as_document, parse_results
+from tabcontam.verdicts.run_facts import CatalogueFacts, catalogued
 from tests.report.synthetic import cell, document
 
 LLAMA: dict[str, Any] = {"name": "llama-3", "title": "Llama 3", "family": "llama", "order": 2}
@@ -41,7 +41,7 @@ def test_recorded_answers_say_so_too() -> None:
         cell(llm, "iris", "full_completion", "not detected", serializer=None)
         for llm in ("llama3", "gpt3", "gemini1.0", "somebody")
     ]
-    found = replay_results(typed(document(cells)).cells, None, [], "paper", "en_US", "replay")
+    found = replay_results(parse_results(document(cells)).cells, None, [], "paper", "en_US", "replay")
     assert found.run.catalogue == {
         "llama3": CatalogueFacts(name="llama-3", title="Llama 3", family="llama", order=2),
         "gpt3": CatalogueFacts(name="gpt-3.5-turbo", title="GPT-3.5 Turbo", family="gpt", order=1),

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tabcontam.models.provider_registry import BUILT_IN
 from tabcontam.runs import checkup as checking
-from tabcontam.runs.checkup import State, checkup
-from tabcontam.subjects.registry import BUILT_IN
+from tabcontam.runs.checkup import CheckState, checkup
 from tests.commands import tabcontam
 from tests.loopback import LoopbackServer
 
@@ -70,8 +70,8 @@ def test_servers_on_this_machine_are_looked_for_and_others_are_not_asked(
     local, silent = replace(BUILT_IN["vllm"], address=server.url), replace(BUILT_IN["sglang"], address=SILENT)
     monkeypatch.setattr(checking, "BUILT_IN", {"vllm": local, "sglang": silent, "openai": BUILT_IN["openai"]})
     found = {check.name: check for check in checkup()}
-    assert (found["vllm"].state, found["vllm"].detail) == (State.OK, f"2 models at {server.url}")
-    assert (found["sglang"].state, found["sglang"].detail) == (State.ABSENT, f"no answer at {SILENT}")
+    assert (found["vllm"].state, found["vllm"].detail) == (CheckState.OK, f"2 models at {server.url}")
+    assert (found["sglang"].state, found["sglang"].detail) == (CheckState.ABSENT, f"no answer at {SILENT}")
     assert "openai" not in found  # nothing beyond this machine is asked
     assert not any("authorization" in {name.lower() for name in request.headers} for request in server.requests)
     done = tabcontam("doctor", cwd=tmp_path, OLLAMA_HOST=f"http://127.0.0.1:{host.port}")
@@ -110,7 +110,7 @@ def test_what_is_wrong_with_a_folder_is_told(tmp_path: Path, changes: dict[str, 
 @pytest.mark.slow
 def test_a_library_that_cannot_be_imported_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "_requirements", lambda: (["numpy", "no-such-library"], {}))
-    broken = [check for check in checkup() if check.state is State.BROKEN]
+    broken = [check for check in checkup() if check.state is CheckState.BROKEN]
     assert [(check.name, check.advice) for check in broken] == [
         ("no-such-library", "type: pip install --force-reinstall no-such-library")
     ]

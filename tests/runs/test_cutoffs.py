@@ -4,16 +4,16 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.runs.cutoffs import at_cutoff
-from tabcontam.tables.splits import Splits
+from tabcontam.tables.dataset_splits import SplitChoice
 
-BOTH = Splits(("before-cutoff", "After-Cutoff"))
+BOTH = SplitChoice(("before-cutoff", "After-Cutoff"))
 
 
 def test_the_cut_off_of_the_catalogue_is_written_out() -> None:
     wanted = ("before-2023-10", "after-2023-10")
     for llms in (["gpt-4o"], ["mine=openai:gpt-4o-2024-08-06", "phi-3"]):
         assert at_cutoff(BOTH, llms).names == wanted
-    plain = Splits(("train",))
+    plain = SplitChoice(("train",))
     assert at_cutoff(plain, ["tidal"]) is plain
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from tabcontam.asking.plan import Options
-from tabcontam.asking.progress import Progress
-from tabcontam.asking.trials import NUMBER, TRIALS, as_lines
+from tabcontam.asking.query_plan import Options
+from tabcontam.asking.run_progress import Progress
+from tabcontam.asking.trial_file import NUMBER, TRIALS, as_lines
 from tabcontam.errors import UsageError
 from tabcontam.paths import shipped
 from tabcontam.runs.folder import last_lines, load, merge
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import RunOrder, execute, prepare
-from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.document import parse_results
 from tabcontam.verdicts.gate import judge
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import RunResults
@@ -45,7 +45,7 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @cache
 def on_disk(folder: Path) -> RunResults:
-    return typed(json.loads((folder / "results.json").read_text()))
+    return parse_results(json.loads((folder / "results.json").read_text()))
 
 
 @pytest.mark.slow
@@ -216,7 +216,7 @@ def test_rescoring_compares_again(tmp_path: Path) -> None:
 def test_the_newest_trial_of_a_query_names_its_line(tmp_path: Path) -> None:
     first, again, other = trial(CELL, "q-0"), trial(CELL, "q-0", reply="again"), trial(CELL, "q-1")
     (tmp_path / TRIALS).write_text(as_lines([first, other]) + '{"llm": "cut o\n' + as_lines([again]))
-    found = last_lines(tmp_path, typed(document([CELL])).cells)
+    found = last_lines(tmp_path, parse_results(document([CELL])).cells)
     assert [(line["query"], line["reply"], line[NUMBER]) for line in found] == [
         ("q-0", "again", 4), ("q-1", other["reply"], 2),
     ]  # fmt: skip
@@ -224,7 +224,7 @@ def test_the_newest_trial_of_a_query_names_its_line(tmp_path: Path) -> None:
 
 def test_queries_that_only_an_earlier_run_asked_are_none_of_the_cell(tmp_path: Path) -> None:
     (tmp_path / TRIALS).write_text(as_lines(trial(CELL, f"full_completion-{number}") for number in (10, 2, 1)))
-    found = last_lines(tmp_path, typed(document([CELL | {"queries": 2}])).cells)
+    found = last_lines(tmp_path, parse_results(document([CELL | {"queries": 2}])).cells)
     assert [line["query"] for line in found] == ["full_completion-1", "full_completion-2"]
 
 

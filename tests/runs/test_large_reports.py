@@ -13,14 +13,14 @@ import pytest
 from rich.console import Console
 
 import tabcontam
-from tabcontam.asking.kept_trials import KeptTrials
-from tabcontam.asking.trials import TRIALS, as_lines
+from tabcontam.asking.stored_trial_index import StoredTrialIndex
+from tabcontam.asking.trial_file import TRIALS, as_lines
 from tabcontam.report import evidence, html, junit, terminal
 from tabcontam.report.html import render_pages
 from tabcontam.runs.folder import last_lines, merge, record
-from tabcontam.verdicts import columns, document, large_document
-from tabcontam.verdicts.cells import CellName
-from tabcontam.verdicts.document import as_json, read_results, typed, write_results
+from tabcontam.verdicts import document, large_document, parquet_results
+from tabcontam.verdicts.document import as_json, parse_results, read_results, write_results
+from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.results import RunResults
 from tests.report.synthetic import HOSTILE, results, trial, trials
 
@@ -30,7 +30,7 @@ WHOLE = {"serializers": [], "level": 0.001}
 
 @pytest.fixture(scope="module")
 def made() -> RunResults:
-    return typed(results(LLMS, TABLES, **WHOLE))
+    return parse_results(results(LLMS, TABLES, **WHOLE))
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def run_in(folder: Path, llms: list[str], **changes: Any) -> RunResults:
     """A run's folder without a report."""
     of = results(llms, ["iris", "wine"], **WHOLE, **changes)
     folder.mkdir(parents=True)
-    (folder / "results.json").write_text(as_json(typed(of)), "utf-8", "backslashreplace")
+    (folder / "results.json").write_text(as_json(parse_results(of)), "utf-8", "backslashreplace")
     (folder / TRIALS).write_text(as_lines(trials(of, each=3)), "utf-8")
     return read_results(folder)
 
@@ -69,7 +69,7 @@ class TestText:
     def test_a_large_file_is_read_part_by_part(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
     ) -> None:
-        small = typed(results(["m1"], ["iris", "wine"], **WHOLE))  # `made` holds what no UTF-8 can
+        small = parse_results(results(["m1"], ["iris", "wine"], **WHOLE))  # `made` holds what no UTF-8 can
         write_results(tmp_path, small)
         monkeypatch.setattr(large_document, "STEP", step)
         assert large_document.read_large(tmp_path / "results.json", document._adapter()) == read_results(tmp_path)
@@ -100,15 +100,15 @@ class TestTrials:
     def test_each_cell_is_read_once_and_no_more_than_one_is_held(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        found, read = run_in(tmp_path / "run", ["m1", "m2"]), list[CellName]()
-        of = KeptTrials.of
+        found, read = run_in(tmp_path / "run", ["m1", "m2"]), list[ResultKey]()
+        of = StoredTrialIndex.of
 
-        def noted(kept: KeptTrials, name: CellName) -> list[dict[str, Any]]:
+        def noted(kept: StoredTrialIndex, name: ResultKey) -> list[dict[str, Any]]:
             read.append(name)
             return of(kept, name)
 
-        monkeypatch.setattr(KeptTrials, "of", noted)
-        monkeypatch.setattr(KeptTrials, "__iter__", None)  # nobody goes through all of them
+        monkeypatch.setattr(StoredTrialIndex, "of", noted)
+        monkeypatch.setattr(StoredTrialIndex, "__iter__", None)  # nobody goes through all of them
         merge([tmp_path / "run"], tmp_path / "out")
         assert len(read) == len(set(read)) == len(found.cells)
 
@@ -169,7 +169,9 @@ def test_of_a_very_large_run_a_cell_shows_three_queries_and_the_hit_first(monkey
     found = next(one for one in of["cells"] if one["verdict"] == "contaminated")
     states = ["refused", "empty", "failed", "truncated", "ok", "ok"]
     asked = [trial(found, f"{number}", state=state, hit=number == 5) for number, state in enumerate(states)]
-    told = evidence.packed(typed(of), [one | {"line": number} for number, one in enumerate(asked, start=1)])
+    told = evidence.pack_evidence(
+        parse_results(of), [one | {"line": number} for number, one in enumerate(asked, start=1)]
+    )
     (place,) = told.shown
     assert (told.shown[place], told.left[place]) == (3, 3)
     held = json.loads(gzip.decompress(b64decode(told.blobs[1].partition("\n")[2])))[place]
@@ -202,7 +204,7 @@ class TestCrowded:
         of = results(LLMS, TABLES)
         of["cells"] = [one | {"verdict": verdict, "otherwise": None} for one in of["cells"]]
         of["tables"] = [one | {"verdict": verdict} for one in of["tables"]]
-        index = render_pages(typed(of), [])["index.html"]
+        index = render_pages(parse_results(of), [])["index.html"]
         assert f"16 {verdict}." in index
         assert "<td class=not-detected>" not in index
 
@@ -235,10 +237,10 @@ class TestColumns:
     def large(self, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.importorskip("pyarrow")
         monkeypatch.setattr(document, "LARGE", 1)
-        monkeypatch.setattr(columns, "GROUP", 30)
+        monkeypatch.setattr(parquet_results, "GROUP", 30)
 
     def plain(self) -> RunResults:
-        return typed(results(["m1", "m2", "control:exposed"], ["iris", "wine"], **WHOLE))
+        return parse_results(results(["m1", "m2", "control:exposed"], ["iris", "wine"], **WHOLE))
 
     def test_they_hold_what_results_json_holds(self, tmp_path: Path) -> None:
         write_results(tmp_path, self.plain())
@@ -265,7 +267,7 @@ class TestColumns:
 
     def test_without_pyarrow_there_is_results_json_alone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         write_results(tmp_path, self.plain())
-        monkeypatch.setattr(columns, "find_spec", lambda name: None)
+        monkeypatch.setattr(parquet_results, "find_spec", lambda name: None)
         assert "read from disk" not in repr(tabcontam.load_results(tmp_path))
         write_results(tmp_path, self.plain())
         assert list(everything(tmp_path)) == ["results.json"]
@@ -283,7 +285,7 @@ class TestColumns:
 
 def test_a_large_folder_is_redacted_without_its_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the cells of tables that may not be shown would stand in them."""
-    from tabcontam.runs.redacted import redact
+    from tabcontam.runs.redacted_folder import redact
 
     monkeypatch.setattr(document, "LARGE", 1)
     run_in(tmp_path / "run", ["m1"])

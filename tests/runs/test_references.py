@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import tabcontam
-from tabcontam.asking.plan import Options
-from tabcontam.asking.progress import Progress
+from tabcontam.asking.query_plan import Options
+from tabcontam.asking.run_progress import Progress
 from tabcontam.errors import UsageError
 from tabcontam.runs.folder import merge
-from tabcontam.runs.redacted import redact
+from tabcontam.runs.redacted_folder import redact
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import RunOrder, execute, prepare
 from tabcontam.verdicts.notes import NoteKind

@@ -8,7 +8,7 @@ from time import monotonic
 
 import pytest
 
-from tabcontam.asking.progress import Progress, Tell
+from tabcontam.asking.run_progress import Progress, Tell
 from tabcontam.errors import UsageError
 from tabcontam.runs.run import RunOrder, execute, prepare, survey
 

@@ -8,16 +8,16 @@ from random import Random
 import pytest
 
 from tabcontam.api import load_results
-from tabcontam.asking.plan import Options
-from tabcontam.asking.progress import Progress
-from tabcontam.asking.trials import Journal
+from tabcontam.asking.query_plan import Options
+from tabcontam.asking.run_progress import Progress
+from tabcontam.asking.trial_file import Journal
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.conda import render_conda
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import RunOrder, execute, prepare
-from tabcontam.tables.splits import Splits
+from tabcontam.tables.dataset_splits import SplitChoice
 
 TEST = "feature_completion"
 KNOWS = "simulated:memoriser:1#train"
@@ -138,7 +138,7 @@ def test_two_splits_of_one_file_have_one_edition(order: RunOrder, tmp_path: Path
     one = replace(
         order,
         datasets=(str(path),),
-        splits=Splits(column="part"),
+        splits=SplitChoice(column="part"),
         out=tmp_path / "run",
         llms=("simulated:memoriser:1#early",),
     )

@@ -11,26 +11,26 @@ from random import Random
 import pytest
 
 import tabcontam
-from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.asking.progress import Progress
-from tabcontam.asking.replies import Store
+from tabcontam.asking.query_plan import Options, RunSource, plan
+from tabcontam.asking.reply_store import Store
+from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import Journal
+from tabcontam.asking.trial_file import Journal
 from tabcontam.cli.commands import main
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Query, Reply, Test, Verdict
 from tabcontam.evidence.registry import by_id
-from tabcontam.evidence.rows.completion import FeatureCompletion
-from tabcontam.reading.words import english
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion
+from tabcontam.models.base import Model, ModelRequest, PromptForm
+from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.reading.word_decision import english
 from tabcontam.runs.folder import merge
 from tabcontam.runs.rescoring import rescore
-from tabcontam.subjects.base import Form, Model, Request
-from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table, load_table
-from tabcontam.verdicts.cells import Result, TableVerdict
-from tabcontam.verdicts.judge import tables
 from tabcontam.verdicts.notes import NoteKind
+from tabcontam.verdicts.result_building import tables
+from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tests.made_tables import ships
 from tests.usual import USUAL
@@ -54,7 +54,7 @@ class Teller(Model):
     control = False
     local = True
     version = "7"
-    form = Form.CHAT
+    form = PromptForm.CHAT
     capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
 
     def __init__(self, kind: str, ends_after: int = 10**6) -> None:
@@ -70,7 +70,7 @@ class Teller(Model):
         self.inner = SimulatedModel(self.kind, 0, table, queries)
         return self
 
-    async def generate(self, request: Request) -> Reply:
+    async def generate(self, request: ModelRequest) -> Reply:
         self.asked[0] += 1
         if self.asked[0] == self.ends_after and self.session:
             self.session.stop()
@@ -83,7 +83,7 @@ def asked(
     model: Teller, folder: Path, store: Store | None = None, options: Options = IN_TURNS, tests: Sequence[Test] = ROWS
 ) -> list[Result]:
     """The results of a run, as a run asks: what was answered before is recalled first."""
-    cells = plan([Subject(model)], [wine()], [IS], tests, options)
+    cells = plan([RunSource(model)], [wine()], [IS], tests, options)
     folder.mkdir(exist_ok=True)
     session = Session(cells, options, english(), Journal(folder), Progress(), store or Store())
     model.session = session
@@ -147,7 +147,7 @@ def test_progress_leaves_out_what_is_spared_of_the_table_that_was_decided(tmp_pa
         def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
             ended.append(asked + spared)
 
-    cells = plan([Subject(Teller("oracle"))], [wine()], [IS], [*ROWS, MATCHED], IN_TURNS)
+    cells = plan([RunSource(Teller("oracle"))], [wine()], [IS], [*ROWS, MATCHED], IN_TURNS)
     renamed = [replace(cell, table=replace(wine(), name="boats")) for cell in cells]
     session = Session([*cells, *renamed], IN_TURNS, english(), Journal(tmp_path), Told(), Store())
 
@@ -208,7 +208,7 @@ def test_membership_is_asked_only_where_the_others_leave_a_table_undecided(tmp_p
 @pytest.mark.usefixtures("cheaply")
 def test_the_papers_own_queries_are_left_out_unless_asked_for() -> None:
     def papers(options: Options) -> int:
-        cells = plan([Subject(Teller("oracle"))], [ships()], [IS], ROWS, options)
+        cells = plan([RunSource(Teller("oracle"))], [ships()], [IS], ROWS, options)
         return sum(query.paper for cell in cells for query in cell.queries)
 
     assert papers(IN_TURNS) == 0
@@ -312,7 +312,7 @@ def test_the_plan_says_that_it_asks_at_most(here: Path, capsys: pytest.CaptureFi
 def test_what_a_reference_answers_too_decides_nothing(tmp_path: Path) -> None:
     knowing, reference = Teller("oracle"), Teller("oracle")
     reference.spec = "teller:reference"
-    subjects = [Subject(reference, reference=True), Subject(knowing)]
+    subjects = [RunSource(reference, reference=True), RunSource(knowing)]
     cells = plan(subjects, [wine()], [IS], ROWS, IN_TURNS)
     (tmp_path / "run").mkdir()
     session = Session(cells, IN_TURNS, english(), Journal(tmp_path / "run"), Progress(), Store())
@@ -361,6 +361,6 @@ def test_a_test_whose_queries_name_no_row_is_asked_whole_and_last(tmp_path: Path
         def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
             return [replace(query, row=None) for query in super().queries(table, serializer, rng)]
 
-    cells = plan([Subject(Teller("oracle"))], [wine()], [IS], [*ROWS, Unnamed()], IN_TURNS)
+    cells = plan([RunSource(Teller("oracle"))], [wine()], [IS], [*ROWS, Unnamed()], IN_TURNS)
     assert [(cell.sequential, cell.deferred) for cell in cells] == [(True, False)] * 3 + [(False, True)]
     assert cells[-1].queries

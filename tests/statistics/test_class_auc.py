@@ -4,16 +4,16 @@ from random import Random
 
 import pytest
 
-from tabcontam.statistics.class_auc import Rated, ranked
+from tabcontam.statistics.class_auc import RatedRow, ranked
 
 
-def drawn(seed: int, count: int, classes: str, group: int = 0, shift: float = 0.0) -> list[Rated]:
+def drawn(seed: int, count: int, classes: str, group: int = 0, shift: float = 0.0) -> list[RatedRow]:
     """Rows with probabilities that are somewhat right, and larger by a shift for the first class of a group."""
     rng, found = Random(f"{seed} {group}"), []
     for place in range(count):
         label = classes[place % len(classes)]
         chances = {name: rng.random() + 0.4 * (name == label) + shift * (name == classes[0]) for name in classes}
-        found.append(Rated(label, {name: value / sum(chances.values()) for name, value in chances.items()}, group))
+        found.append(RatedRow(label, {name: value / sum(chances.values()) for name, value in chances.items()}, group))
     return found
 
 
@@ -45,7 +45,7 @@ def test_of_several_classes_it_is_the_mean_against_the_rest() -> None:
 def test_rows_are_compared_within_their_group_alone() -> None:
     """Two prompts of which one makes an LLM say a class oftener: that is no worse ranking."""
     apart = [*drawn(0, 40, "ab", 0), *drawn(0, 40, "ab", 1, shift=9.0)]
-    found, pooled = ranked(apart, ("a", "b")), ranked([Rated(r.label, r.chances) for r in apart], ("a", "b"))
+    found, pooled = ranked(apart, ("a", "b")), ranked([RatedRow(r.label, r.chances) for r in apart], ("a", "b"))
     each = [ranked(drawn(0, 40, "ab", 0), ("a", "b")), ranked(drawn(0, 40, "ab", 1, shift=9.0), ("a", "b"))]
     assert found is not None
     assert pooled is not None
@@ -54,18 +54,18 @@ def test_rows_are_compared_within_their_group_alone() -> None:
 
 
 def test_a_class_that_stands_alone_in_every_group_is_left_out() -> None:
-    assert ranked([Rated("a", {"a": 0.3}, 0), Rated("b", {"a": 0.9}, 1)], ("a", "b")) is None
+    assert ranked([RatedRow("a", {"a": 0.3}, 0), RatedRow("b", {"a": 0.9}, 1)], ("a", "b")) is None
     assert ranked([], ("a", "b")) is None
 
 
 def test_equal_probabilities_rank_nothing() -> None:
-    found = ranked([Rated(name, {"a": 0.5, "b": 0.5}) for name in "aabbab"], ("a", "b"))
+    found = ranked([RatedRow(name, {"a": 0.5, "b": 0.5}) for name in "aabbab"], ("a", "b"))
     assert found is not None
     assert found.value == 0.5
 
 
 def test_a_perfect_ranking_has_an_interval_all_the_same() -> None:
-    found = ranked([Rated(name, {"a": float(name == "a")}) for name in "ab" * 10], ("a", "b"))
+    found = ranked([RatedRow(name, {"a": float(name == "a")}) for name in "ab" * 10], ("a", "b"))
     assert found is not None
     assert found.value == 1.0
     assert found.interval == pytest.approx((0.6915, 1.0), abs=1e-3)

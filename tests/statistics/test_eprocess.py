@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from tabcontam.statistics.eprocess import ALL, LEAST_ROWS, MEMORY, Stake, Wealth, joined, placed, standing
+from tabcontam.statistics.eprocess import ALL, LEAST_ROWS, MEMORY, Stake, Wealth, join_bets, place_bets, standing
 from tabcontam.statistics.power import BetPower
 
 
 def row(*worths: float, columns: str = "abcdefgh", honest: float = 1.0) -> dict[str, Wealth]:
-    return placed([Stake(columns[place], worth, honest) for place, worth in enumerate(worths)])
+    return place_bets([Stake(columns[place], worth, honest) for place, worth in enumerate(worths)])
 
 
 def test_who_guesses_wins_nothing_on_average() -> None:
@@ -28,7 +28,7 @@ def test_who_guesses_seldom_wins_much_whatever_stops_the_asking() -> None:
         most = 0.0
         for _ in range(40):
             chances = [rng.choice((0.05, 0.2, 0.5)) for _ in range(3)]
-            bets = joined([bets, row(*(1 / chance if rng.random() < chance else 0 for chance in chances))])
+            bets = join_bets([bets, row(*(1 / chance if rng.random() < chance else 0 for chance in chances))])
             most = max(most, bets[ALL].won)
         reached += most >= log2(20)
     assert 0 < reached / runs <= 1 / 20  # Ville's inequality, for the best moment of all
@@ -36,7 +36,7 @@ def test_who_guesses_seldom_wins_much_whatever_stops_the_asking() -> None:
 
 def test_bets_add_up_over_parts_and_a_part_without_a_column_is_the_same_without_it() -> None:
     first, second = row(8.0, 0.0), row(4.0, columns="z")
-    both = joined([first, second])
+    both = join_bets([first, second])
     assert both.keys() == {ALL, "a", "b", "z"}
     assert both[ALL].memory == pytest.approx(
         [a + b for a, b in zip(first[ALL].memory, second[ALL].memory, strict=True)]
@@ -45,18 +45,18 @@ def test_bets_add_up_over_parts_and_a_part_without_a_column_is_the_same_without_
         [a + b for a, b in zip(first["a"].memory, second[ALL].memory, strict=True)]
     )
     assert both["z"].memory == first[ALL].memory
-    assert joined([]) == joined([{}]) == {}
+    assert join_bets([]) == join_bets([{}]) == {}
 
 
 def test_two_rows_are_not_enough_however_rare() -> None:
     rare = row(1e6, 1e6)
-    few, enough = joined([rare] * (LEAST_ROWS - 1)), joined([rare] * LEAST_ROWS)
+    few, enough = join_bets([rare] * (LEAST_ROWS - 1)), join_bets([rare] * LEAST_ROWS)
     assert standing(few)[0] == 0
     assert standing(enough)[0] > 40
 
 
 def test_what_one_column_carries_alone_does_not_stand() -> None:
-    one = joined([row(100.0, 0.0)] * 5)  # always right in the first column, never in the second
+    one = join_bets([row(100.0, 0.0)] * 5)  # always right in the first column, never in the second
     assert one[ALL].bits > 10
     bits, without = standing(one)
     assert bits < 0
@@ -64,13 +64,13 @@ def test_what_one_column_carries_alone_does_not_stand() -> None:
 
 
 def test_what_an_honest_predictor_wins_counts_for_nothing() -> None:
-    same, better = joined([row(5.0, 5.0, honest=5.0)] * 6), joined([row(5.0, 5.0, honest=0.0)] * 6)
+    same, better = join_bets([row(5.0, 5.0, honest=5.0)] * 6), join_bets([row(5.0, 5.0, honest=0.0)] * 6)
     assert same[ALL].bits == pytest.approx(0)
-    assert better[ALL].bits == joined([row(5.0, 5.0)] * 6)[ALL].bits > 10  # what it loses is no gain
+    assert better[ALL].bits == join_bets([row(5.0, 5.0)] * 6)[ALL].bits > 10  # what it loses is no gain
 
 
 def test_numbers_stay_numbers() -> None:
-    bets = joined([row(*(1e200,) * 8)] * 50)
+    bets = join_bets([row(*(1e200,) * 8)] * 50)
     assert 2.0 ** standing(bets)[0] <= 1.0001e300
 
 

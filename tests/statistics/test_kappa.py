@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.statistics.kappa import agreeing
+from tabcontam.statistics.kappa import measure_agreement
 
 WORDS = st.sampled_from(["exact", "near-exact", "no match"])
 
@@ -13,7 +13,7 @@ WORDS = st.sampled_from(["exact", "near-exact", "no match"])
 def test_kappa_is_scikit_learns(pairs: list[tuple[str, str]]) -> None:
     from sklearn.metrics import cohen_kappa_score  # imported here: tests are to be collected quickly
 
-    found = agreeing(pairs)
+    found = measure_agreement(pairs)
     one, other = zip(*pairs, strict=True)
     assert found.agree == sum(first == second for first, second in pairs)
     if len({*one, *other}) == 1:
@@ -23,10 +23,10 @@ def test_kappa_is_scikit_learns(pairs: list[tuple[str, str]]) -> None:
 
 
 def test_nothing_that_both_judged_is_no_agreement() -> None:
-    assert agreeing([]).share is None
-    assert agreeing([]).kappa is None
+    assert measure_agreement([]).share is None
+    assert measure_agreement([]).kappa is None
 
 
 def test_who_always_agrees_by_chance_alone_has_no_kappa() -> None:
-    found = agreeing([("no match", "no match")] * 10)
+    found = measure_agreement([("no match", "no match")] * 10)
     assert (found.share, found.kappa) == (1.0, None)

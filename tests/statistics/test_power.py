@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.rounding import worths
-from tabcontam.statistics.exact import outcome_tail, poisson_binomial_tail, units, weight_of, weighted_tail
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.rounded_numbers import worths
+from tabcontam.statistics.exact_statistics import outcome_tail, poisson_binomial_tail, units, weight_of, weighted_tail
 from tabcontam.statistics.power import (
     Odds,
     _cumulants,
@@ -24,29 +24,29 @@ from tabcontam.statistics.power import (
 
 LEVEL = 2e-4
 CHANCE = st.floats(0.0002, 0.95)
-COIN = Guess({"0": 0.5, "1": 0.5}, 0.001)
-DIE = Guess({str(side): 1 / 6 for side in range(6)}, 0.001)
-SURE = Guess({"no": 0.999}, 0.001)
-NAME = Guess({}, 0.001)
+COIN = CellPrediction({"0": 0.5, "1": 0.5}, 0.001)
+DIE = CellPrediction({str(side): 1 / 6 for side in range(6)}, 0.001)
+SURE = CellPrediction({"no": 0.999}, 0.001)
+NAME = CellPrediction({}, 0.001)
 
 
-def mixed(rows: int, cells: int, seed: int = 0) -> list[list[Guess]]:
+def mixed(rows: int, cells: int, seed: int = 0) -> list[list[CellPrediction]]:
     """Rows of guesses, sure and unsure ones."""
     rng = np.random.default_rng(seed)
     return [
         [
-            Guess({str(place): chance for place, chance in enumerate(rng.dirichlet([0.4] * 9) * 0.97)}, 0.003)
+            CellPrediction({str(place): chance for place, chance in enumerate(rng.dirichlet([0.4] * 9) * 0.97)}, 0.003)
             for _ in range(cells)
         ]
         for _ in range(rows)
     ]
 
 
-def seen(rows: list[list[Guess]], seed: int = 0) -> list[list[Odds]]:
+def seen(rows: list[list[CellPrediction]], seed: int = 0) -> list[list[Odds]]:
     """The same cells after the fact, drawn from their guesses."""
     rng = np.random.default_rng(seed)
 
-    def odds(guess: Guess) -> Odds:
+    def odds(guess: CellPrediction) -> Odds:
         chances = [*guess.values.values(), 1 - sum(guess.values.values())]
         place = int(rng.choice(len(chances), p=chances))
         known = guess.rest if place == len(guess.values) else max(chances[place], guess.rest)
@@ -121,7 +121,7 @@ class TestApproximation:
 
 class TestRowPower:
     @pytest.mark.parametrize("rows", [mixed(40, 1), mixed(30, 3), [[COIN]] * 60, [[DIE, COIN]] * 30, [[SURE]] * 60])
-    def test_a_guesser_is_found_no_oftener_than_the_level(self, rows: list[list[Guess]]) -> None:
+    def test_a_guesser_is_found_no_oftener_than_the_level(self, rows: list[list[CellPrediction]]) -> None:
         assert row_power(rows, 0.0, 0.05, runs=2000) <= 0.065
 
     def test_rises_with_the_share(self) -> None:
@@ -149,7 +149,7 @@ class TestRowPower:
         assert row_power([[NAME]] * 20, 0.5, LEVEL) == 1.0
 
     def test_a_value_without_a_chance_is_worth_nothing(self) -> None:
-        assert row_power([[Guess({"a": 0.0}, 0.0)]] * 20, 1.0, LEVEL) == 0.0
+        assert row_power([[CellPrediction({"a": 0.0}, 0.0)]] * 20, 1.0, LEVEL) == 0.0
 
     def test_nothing_asked_nothing_found(self) -> None:
         assert row_power([], 1.0, LEVEL) == 0.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import tabcontam
 from tabcontam.errors import UsageError
-from tabcontam.tables.draws import by_content
+from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.table import Table, load_table
 
 ODD = ["plain", "a,b", 'q"u', "line\nbreak", "carriage\rreturn", "both\r\n", "=1+1", "\u202e", "汉字", "  spaced ", "'"]

@@ -22,7 +22,7 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers import archives, base, excel, sqlite_files
 from tabcontam.tables.readers.base import File
-from tabcontam.tables.readers.kinds import read_file, stem
+from tabcontam.tables.readers.file_kinds import read_file, stem
 from tabcontam.tables.table import Table, load_table
 
 ROWS = (("007", "1.50", "a, b"), ("010", "1e3", "=1+1"), ("011", "-0", "\u202eé"))

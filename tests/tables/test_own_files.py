@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from tabcontam.api import load_results, run
-from tabcontam.asking.plan import Options, Subject, plan, rows_shown
-from tabcontam.cli import listing
+from tabcontam.asking.query_plan import Options, RunSource, plan, rows_shown
+from tabcontam.cli import list_command
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.registry import by_id
-from tabcontam.subjects.registry import Settings, resolve
-from tabcontam.tables.cards import all_cards, find_card, load_cards
+from tabcontam.models.provider_registry import ModelSettings, resolve
+from tabcontam.tables.dataset_cards import all_cards, find_card, load_cards
 from tabcontam.tables.serializers import all_serializers, load_serializer, load_serializers
 from tabcontam.tables.table import Table, load_table
 from tests.made_tables import ships
@@ -201,9 +201,9 @@ def test_a_function_of_scikit_learn_that_gives_no_table_is_one_line(folder: Path
 
 
 def leaving(table: Table) -> dict[tuple[str, str], int]:
-    model = resolve("openai:somebody@http://192.0.2.1/v1").open(Settings())
+    model = resolve("openai:somebody@http://192.0.2.1/v1").open(ModelSettings())
     serializer, tests = load_serializers()["is"], [by_id()["feature_completion"]]
-    return rows_shown(plan([Subject(model)], [table], [serializer], tests, Options()))
+    return rows_shown(plan([RunSource(model)], [table], [serializer], tests, Options()))
 
 
 @pytest.mark.slow
@@ -265,10 +265,10 @@ def test_they_may_lie_in_a_subfolder_or_in_the_folder_itself(folder: Path, monke
 
 def test_list_shows_them_with_their_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "arrow.toml").write_text(ARROW)
-    shipped = listing.datasets()
+    shipped = list_command.datasets()
     monkeypatch.setenv("TABCONTAM_PATH", str(folder))
-    assert listing.datasets()[:-1] == shipped
-    card, serializer = listing.datasets()[-1], listing.serializers()[-1]
+    assert list_command.datasets()[:-1] == shipped
+    card, serializer = list_command.datasets()[-1], list_command.serializers()[-1]
     assert card["about"] == f"Harbour Register of Zand (first); from {folder / 'register.toml'}"
     assert "private: its rows leave this machine only with --send-rows" in card["text"]
     assert (card["card"]["source"], card["card"]["public"]) == (str(folder / "register.toml"), False)

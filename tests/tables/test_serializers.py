@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tabcontam.errors import UsageError
 from tabcontam.tables.serializers import (
     Serializer,
-    Template,
+    TemplateRows,
     as_facts,
     from_facts,
     from_file,
@@ -190,7 +190,7 @@ def test_a_continuation_begins_with_the_first_value(serializer: Serializer) -> N
 
 @pytest.mark.parametrize("separators", [("=", " | "), ("=", "|"), (":", ","), ("->", "; "), (" = ", " / ")])
 def test_separators_unlike_the_shipped_ones_are_read_back(separators: tuple[str, str]) -> None:
-    tight = Template("tight", "", "", *separators)
+    tight = TemplateRows("tight", "", "", *separators)
     columns, cells = ["plan", "income", "note"], ["pro", "1.50", None]
     assert tight.read(tight.row(columns, cells), columns) == dict(zip(columns, cells, strict=True))
     shown = tight.prefix(columns, cells, 1)

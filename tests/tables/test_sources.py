@@ -15,13 +15,13 @@ import pytest
 
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.registry import by_id
+from tabcontam.tables.dataset_splits import SplitChoice, load_tables
 from tabcontam.tables.editions import cache_folder
-from tabcontam.tables.known import load_known
+from tabcontam.tables.known_rows import load_known
 from tabcontam.tables.readers import base
 from tabcontam.tables.readers.base import TextFormat
 from tabcontam.tables.serializers import load_serializer
-from tabcontam.tables.sources import fetching, hugging_face, openml
-from tabcontam.tables.splits import Splits, load_tables
+from tabcontam.tables.sources import hugging_face, openml, web_files
 from tabcontam.tables.table import load_table
 from tests.commands import tabcontam
 from tests.loopback_files import FileServer, Page
@@ -74,7 +74,7 @@ def test_what_is_kept_names_no_address_and_is_the_users_alone(server: FileServer
     kept = list((cache_folder().parent / "fetched").rglob("*"))
     assert {stat.S_IMODE(path.stat().st_mode) for path in kept} == {0o700, 0o600}
     assert not any(b"secret" in path.read_bytes() or "secret" in str(path) for path in kept if path.is_file())
-    content = next(path for path in kept if path.name == fetching.CONTENT)
+    content = next(path for path in kept if path.name == web_files.CONTENT)
     content.write_bytes(b"changed,by\nsomebody,else\n1,2\n")
     assert load_table(f"{server.url}/my.csv?key=secret").rows == ROWS
     assert len(server.requests) == 2
@@ -141,7 +141,7 @@ def test_a_redirect_is_followed_from_http_to_http_and_never_from_https(server: F
     server.pages["/old"] = Page(b"", 302, {"Location": "/my.csv"})
     assert load_table(f"{server.url}/old").rows == ROWS
     with pytest.raises(OSError, match=r"it redirects to http://127\.0\.0\.1, which"):
-        fetching._Careful().redirect_request(
+        web_files._CarefulRedirects().redirect_request(
             Request("https://example.org/a"), io.BytesIO(), 302, "Found", {}, "http://127.0.0.1/b"
         )
 
@@ -362,7 +362,7 @@ def test_the_splits_of_a_dataset_are_compared_with_each_other_and_with_no_other_
     (train, test, moons, own), lines = load_tables(specs)
     assert (train.elsewhere, test.elsewhere, moons.elsewhere, own.elsewhere) == (1, 1, 0, 0)
     assert lines[0] == "hf:datasets/o/n#train: 1 of 4 rows stand in another split, too: never asked"
-    (chosen,), _ = load_tables(specs[:2], Splits(("test",)))
+    (chosen,), _ = load_tables(specs[:2], SplitChoice(("test",)))
     assert chosen.named == "hf:datasets/o/n#test"
 
 

@@ -19,11 +19,11 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.tables import table as datasets
-from tabcontam.tables.cards import Card, Edition, Question, find_card, load_card, load_cards
+from tabcontam.tables.dataset_cards import Card, ClassificationQuestion, Edition, find_card, load_card, load_cards
+from tabcontam.tables.dataset_splits import SplitChoice, load_tables
 from tabcontam.tables.editions import cache_folder, edition_bytes
-from tabcontam.tables.splits import Splits, load_tables
 from tabcontam.tables.table import Table, load_table
-from tabcontam.tables.texts import TextForm
+from tabcontam.tables.text_tasks import TextForm
 
 CARDS = load_cards()
 EDITIONS = [(card.name, edition.name) for card in CARDS.values() for edition in card.editions]
@@ -286,7 +286,7 @@ def test_spaceship_titanic_and_titanic_are_two() -> None:
 
 
 def test_reading_the_cards_needs_no_heavy_library() -> None:
-    code = "import sys; from tabcontam.tables.cards import load_cards; load_cards(); print(*sys.modules)"
+    code = "import sys; from tabcontam.tables.dataset_cards import load_cards; load_cards(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pandas", "sklearn", "numpy", "pyarrow", "rapidfuzz"} & set(done.stdout.split())
 
@@ -343,7 +343,7 @@ def test_a_dataset_of_texts_has_its_columns_and_splits(card_name: str, known: tu
 @needs_data
 @pytest.mark.parametrize("name", ["adult", "imdb", "rte", "wnli"])
 def test_every_split_of_a_card_loads_with_the_same_columns(name: str) -> None:
-    tables, _ = load_tables([name], Splits(("all",)))
+    tables, _ = load_tables([name], SplitChoice(("all",)))
     assert len({table.columns for table in tables}) == 1
     for table, part in zip(tables, CARDS[name].editions[0].parts, strict=True):
         assert (table.split, len(table.rows), table.sha256) == (part.split, part.rows, part.sha256)
@@ -591,5 +591,5 @@ def test_facts_of_one_table_are_not_those_of_its_copy() -> None:
 
 
 def test_a_question_with_a_threshold_reads_numbers() -> None:
-    question = Question("Is it large?", {">=": "Yes", "<": "No"}, threshold=10)
+    question = ClassificationQuestion("Is it large?", {">=": "Yes", "<": "No"}, threshold=10)
     assert [question.answer(value) for value in ("10.0", "9.99", "1e3")] == ["Yes", "No", "Yes"]

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tabcontam.subjects.catalogue import load_catalogue
-from tabcontam.tables.cards import load_cards
-from tabcontam.verdicts.document import typed
+from tabcontam.models.catalogue import load_catalogue
+from tabcontam.tables.dataset_cards import load_cards
+from tabcontam.verdicts.document import parse_results
 from tabcontam.verdicts.results import RunResults
 from tests.report.synthetic import cell, document
 
@@ -33,7 +33,7 @@ def dated(hits: Hits = read, llms: Sequence[str] = LLMS, tables: Sequence[str] =
 
 def results(*arguments: Any) -> RunResults:
     """The same as a report reads it."""
-    return typed(dated(*arguments))
+    return parse_results(dated(*arguments))
 
 
 def folder(of: dict[str, Any], where: Path) -> Path:

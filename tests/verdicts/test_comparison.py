@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from tabcontam.evidence.base import Kind, Verdict
+from tabcontam.evidence.base import EvidenceKind, Verdict
 from tabcontam.evidence.registry import by_id
-from tabcontam.reading.words import english
-from tabcontam.statistics.exact import fisher
-from tabcontam.tables.draws import seeded
+from tabcontam.reading.word_decision import english
+from tabcontam.statistics.exact_statistics import fisher
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import DEFAULT, load_serializer
-from tabcontam.verdicts.cells import CellName, Result
-from tabcontam.verdicts.comparison import Comparison, Pair, change, comparisons, facts_apart, of_runs
-from tabcontam.verdicts.facts import CatalogueFacts, DatasetFacts, MergedRun, RunFacts
+from tabcontam.verdicts.comparison import Comparison, ResultPair, change, comparisons, note_differences, pair_runs
+from tabcontam.verdicts.result_types import Result, ResultKey
+from tabcontam.verdicts.run_facts import CatalogueFacts, DatasetFacts, MergedRun, RunFacts
 from tests.answerers import reply_of
 from tests.made_tables import ships
 from tests.needed import needed
@@ -31,7 +31,9 @@ Asked = tuple[RunFacts, list[Result]]
 
 
 def cell(llm: str, verdict: str | None = "not detected", **changes: Any) -> Result:
-    made = Result(llm=llm, dataset="iris", edition="e", serializer="is", test="full_completion", kind=Kind.MEMORIZATION)
+    made = Result(
+        llm=llm, dataset="iris", edition="e", serializer="is", test="full_completion", kind=EvidenceKind.MEMORIZATION
+    )
     return replace(made, **{"verdict": verdict and Verdict(verdict), "queries": 30} | changes)
 
 
@@ -41,7 +43,7 @@ def verdict(word: str | None) -> Verdict | None:
 
 def lines(cell: Result, right: Sequence[bool], **changes: Any) -> list[Line]:
     """One trial a query; the same queries for each cell."""
-    place = {key: getattr(cell, key) for key in CellName._fields}
+    place = {key: getattr(cell, key) for key in ResultKey._fields}
     known = {"asked": ["x"], "state": "ok", "decoy_of": ""}
     return [
         {**place, **known, "query": f"q-{n}", "prompt": f"row {n}", "expected": {"x": f"{n}"}, "hit": hit} | changes
@@ -53,7 +55,7 @@ def document(cells: Sequence[Result], **run: Any) -> Asked:
     return replace(RunFacts(rules="calibrated", seed=0, version="1", alpha=0.05), **run), list(cells)
 
 
-def of(asked: Asked, trials: Sequence[Line] = (), runs: Sequence[Pair] = ()) -> list[Comparison]:
+def of(asked: Asked, trials: Sequence[Line] = (), runs: Sequence[ResultPair] = ()) -> list[Comparison]:
     return list(comparisons(*asked, trials, runs))
 
 
@@ -183,18 +185,18 @@ class TestPromptSets:
 class TestRuns:
     def test_a_cell_stands_beside_that_of_the_last_run_that_has_it(self) -> None:
         ran: list[tuple[str, list[Result], list[Line]]] = [("A", [cell("m")], []), ("B", [cell("other")], [])]
-        found = of_runs([*ran, ("C", [cell("m", "contaminated")], [])])
+        found = pair_runs([*ran, ("C", [cell("m", "contaminated")], [])])
         assert [(pair.first, pair.second) for pair in found] == [("A", "C")]
         (line,) = of(document([]), (), found)
         assert (line.kind, line.llm, line.change) == ("runs", "m", "appeared")
 
     def test_an_edition_of_its_own_is_not_compared(self) -> None:
-        assert of_runs([("A", [cell("m")], []), ("B", [cell("m", edition="f")], [])]) == []
+        assert pair_runs([("A", [cell("m")], []), ("B", [cell("m", edition="f")], [])]) == []
 
     def test_the_prompts_tell_whether_two_runs_asked_the_same(self) -> None:
         first = [cell("m")]
-        same = of_runs([("A", first, lines(cell("m"), [True] * 9)), ("B", first, lines(cell("m"), [False] * 9))])
-        other = of_runs(
+        same = pair_runs([("A", first, lines(cell("m"), [True] * 9)), ("B", first, lines(cell("m"), [False] * 9))])
+        other = pair_runs(
             [("A", first, lines(cell("m"), [True] * 9)), ("B", first, lines(cell("m"), [False] * 9, prompt=""))]
         )
         asked = [line.queries for line in of(document([]), (), [*same, *other])]
@@ -207,11 +209,11 @@ class TestRuns:
             )
             for seed, edition in enumerate(("uci", "openml"))
         ]
-        assert [note.text for note in facts_apart(runs, ["A", "B"])] == [
+        assert [note.text for note in note_differences(runs, ["A", "B"])] == [
             "the runs have different seeds, so that their queries are different ones (A: 0, B: 1)",
             "the runs have different editions of adult (uci, openml), which are not compared",
         ]
-        assert facts_apart(runs[:1] * 2, ["A", "B"]) == []
+        assert note_differences(runs[:1] * 2, ["A", "B"]) == []
 
 
 class TestChange:
@@ -254,7 +256,7 @@ class TestErrorRate:
         runs = [self.right(seed) for seed in range(400)]
         wrong = 0
         for first, second in zip(runs[::2], runs[1::2], strict=True):
-            both = of_runs([("A", [cell("m")], first), ("B", [cell("m")], second)])
+            both = pair_runs([("A", [cell("m")], first), ("B", [cell("m")], second)])
             (found,) = of(document([]), (), both)
             assert found.queries == 0
             wrong += found.p_value is not None and found.p_value <= self.ALPHA

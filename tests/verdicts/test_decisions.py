@@ -5,23 +5,23 @@ from dataclasses import replace
 
 import pytest
 
-from tabcontam.calibration.power import planned
+from tabcontam.calibration.power_study import planned
 from tabcontam.evidence import base
-from tabcontam.evidence.base import Query, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.knowledge.feature_lists import FeatureListInformed
 from tabcontam.evidence.knowledge.recognition import RecognitionFeatures
-from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
-from tabcontam.evidence.rows.matched import MatchedMembership
-from tabcontam.reading.words import english
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
+from tabcontam.evidence.rows.matched_membership import MatchedMembership
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.decisions import Decision, level, published, without_evidence
-from tabcontam.verdicts.judge import conclude, result
+from tabcontam.verdicts.result_building import conclude, result
 from tabcontam.verdicts.rules import CALIBRATED
 from tests.made_tables import ships
 
 SERIALIZER = load_serializers()["is"]
 SHIPS = ships(300)
-REFUSED = Reply("", State.REFUSED, "content filter")
+REFUSED = Reply("", ReplyState.REFUSED, "content filter")
 
 
 def decided(
@@ -37,7 +37,7 @@ def decided(
 @pytest.mark.parametrize("test", [FeatureListInformed(), RecognitionFeatures()], ids=lambda test: test.id)
 def test_refused_decoys_are_named_as_the_reason(test: base.Test) -> None:
     """It read `no readable answer to 0 of 3 queries (0: none was asked)`."""
-    decision = decided(test, lambda _, query: REFUSED if query.decoy_of else Reply("age, sex", State.OK))
+    decision = decided(test, lambda _, query: REFUSED if query.decoy_of else Reply("age, sex", ReplyState.OK))
     assert decision.verdict is Verdict.NO_ANSWER
     assert decision.reason is not None
     assert "decoys" in decision.reason
@@ -52,7 +52,7 @@ def test_a_few_refused_decoys_do_no_harm() -> None:
 
 
 def answer(text: str) -> Reply:
-    return Reply(text, State.OK)
+    return Reply(text, ReplyState.OK)
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_as_published_a_few_texts_among_failed_calls_are_no_answer() -> None:
     assert test.published is not None
     (cell,) = planned(SHIPS, [test], SERIALIZER, 0, 0.01).cells
     queries = [query for query in cell.written if not query.decoy_of]
-    failed, said = Reply("", State.FAILED, "HTTP 500"), Reply("I do not know it", State.OK)
+    failed, said = Reply("", ReplyState.FAILED, "HTTP 500"), Reply("I do not know it", ReplyState.OK)
     trials = [Trial(query, failed if number else said) for number, query in enumerate(queries)]
     read = [Trial(each.query, each.reply, test.read(each.query, each.reply, SERIALIZER, english())) for each in trials]
     assert len(read) > 2

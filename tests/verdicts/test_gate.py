@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from tabcontam.cli import commands as cli
 from tabcontam.errors import UsageError
-from tabcontam.subjects import registry
-from tabcontam.subjects.base import Model
-from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.models import provider_registry
+from tabcontam.models.base import Model
+from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.gate import Conclusion
 from tests.report import synthetic
@@ -531,12 +531,14 @@ class TestCommand:
             def exposure(self, table: Table, row: int) -> float:
                 return float(self.spec == "control:exposed")
 
-        def control(kind: str, settings: registry.Settings) -> Model:
+        def control(kind: str, settings: provider_registry.ModelSettings) -> Model:
             opened = Forgetful("guesser")
             opened.spec = f"control:{kind}"
             return opened
 
-        monkeypatch.setitem(registry.BUILT_IN, "control", replace(registry.BUILT_IN["control"], open=control))
+        monkeypatch.setitem(
+            provider_registry.BUILT_IN, "control", replace(provider_registry.BUILT_IN["control"], open=control)
+        )
         asked = ["--llm", "simulated:guesser", "--dataset", "iris", "-k", "full_completion"]
         assert cli.main(["gate", *asked, "--out", "run"]) == 6
         assert "control:exposed, which has the table, was missed by full_completion as well" in capsys.readouterr().out

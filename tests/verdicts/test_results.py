@@ -12,10 +12,10 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.evidence import registry
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.cells import count
-from tabcontam.verdicts.document import read_results, typed
-from tabcontam.verdicts.facts import in_words
+from tabcontam.verdicts.document import parse_results, read_results
 from tabcontam.verdicts.notes import NoteKind
+from tabcontam.verdicts.result_types import count
+from tabcontam.verdicts.run_facts import in_words
 from tabcontam.verdicts.wording import listed, rounded, shorten, visible
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, weighed
 
@@ -25,16 +25,16 @@ ROOT = Path(__file__).parents[2]
 def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     written = results(["gpt-4o"], ["iris"])
     (tmp_path / "results.json").write_text(json.dumps(written), encoding="utf-8")
-    assert read_results(tmp_path) == typed(written)
+    assert read_results(tmp_path) == parse_results(written)
 
 
 def test_tests_are_named_by_number_or_else_by_title(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of other packages too: whoever reads the rules has to know which tests they are about."""
-    view = typed(results(["gpt-4o"], ["iris"]))
+    view = parse_results(results(["gpt-4o"], ["iris"]))
     assert view.knowledge_in_words == "1 to 6"
     assert view.row_tests_in_words.startswith("7 to 9, matched membership")
     assert "order of rows" not in view.row_tests_in_words  # which is asked where it is chosen, and was not
-    asked = typed(document([cell("gpt-4o", "iris", "row_order", "not detected")]))
+    asked = parse_results(document([cell("gpt-4o", "iris", "row_order", "not detected")]))
     assert "order of rows" in asked.row_tests_in_words
     known = {test.id: test.facts for test in registry.all_tests()}
     few = [known["feature_completion"], known["incomplete_completion"], known["matched_membership"]]
@@ -100,12 +100,12 @@ def test_a_foreign_folder_is_refused_in_one_line(tmp_path: Path, content: str | 
 )
 def test_foreign_figures_of_a_cell_are_refused_in_one_line(changes: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"^cell 1: (statistic|interval|p_value)") as caught:
-        typed(document([weighed("m", "iris", "full_completion", "contaminated", **changes)]))
+        parse_results(document([weighed("m", "iris", "full_completion", "contaminated", **changes)]))
     assert "\n" not in str(caught.value)
 
 
 def test_the_figures_of_a_cell_are_typed() -> None:
-    (only,) = typed(document([weighed("m", "iris", "full_completion", "contaminated")])).cells
+    (only,) = parse_results(document([weighed("m", "iris", "full_completion", "contaminated")])).cells
     assert only.statistic is not None
     assert (only.statistic.name, only.statistic.value, only.statistic.expected) == ("recalled bits", 212.3125, 9.07)
     assert only.interval == (0.25, 0.55)
@@ -116,11 +116,15 @@ def test_the_figures_of_a_cell_are_typed() -> None:
 
 def test_a_cell_says_what_would_have_been_seen_and_nothing_of_the_kind_where_something_was() -> None:
     verdicts = ("not detected", "contaminated")
-    clean, found = typed(document([weighed("m", "iris", "full_completion", verdict) for verdict in verdicts])).cells
+    clean, found = parse_results(
+        document([weighed("m", "iris", "full_completion", verdict) for verdict in verdicts])
+    ).cells
     missed = "an LLM that remembers 12% of the rows would have been found"
     assert clean.why == f"1 of 45 cut rows is right, where guessing gets 0.7; {missed}"
     assert "would have been found" not in found.why
-    (bare,) = typed(document([cell("m", "iris", "full_completion", "not detected", sentence="None was.")])).cells
+    (bare,) = parse_results(
+        document([cell("m", "iris", "full_completion", "not detected", sentence="None was.")])
+    ).cells
     assert bare.why == "None was."
 
 
@@ -135,7 +139,7 @@ def test_a_cell_says_what_would_have_been_seen_and_nothing_of_the_kind_where_som
     ],
 )
 def test_another_verdict_of_the_papers_rules_is_told(own: str | None, papers: str | None, differs: bool) -> None:
-    (only,) = typed(document([cell("m", "iris", "full_completion", own, paper_verdict=papers)])).cells
+    (only,) = parse_results(document([cell("m", "iris", "full_completion", own, paper_verdict=papers)])).cells
     assert only.differs is differs
 
 
@@ -143,7 +147,7 @@ def test_tables_follow_the_run_with_controls_last() -> None:
     llms, datasets = ["control:exposed", "b", "a"], ["wine", "iris"]
     of = results(llms, datasets)
     of["tables"].reverse()
-    view = typed(of)
+    view = parse_results(of)
     assert [(line.llm, view.label(line)) for line in view.tables_in_order] == [
         ("b", "wine"), ("b", "iris"), ("a", "wine"), ("a", "iris"), ("control:exposed", "wine"),
         ("control:exposed", "iris"),
@@ -153,11 +157,13 @@ def test_tables_follow_the_run_with_controls_last() -> None:
 def test_a_control_under_test_is_a_table_like_any_other() -> None:
     cells = [cell(llm, "iris", "full_completion", "contaminated") for llm in ("control:exposed", "m")]
     tables = [table(llm, "iris", "contaminated") for llm in ("m", "control:exposed")]
-    assert [line.llm for line in typed(document(cells, tables)).tables_in_order] == ["control:exposed", "m"]
+    assert [line.llm for line in parse_results(document(cells, tables)).tables_in_order] == ["control:exposed", "m"]
 
 
 def test_the_tests_that_decide_a_table_do_not_stand_without_a_word() -> None:
-    lines = typed(document([], [table("m", "iris", "uninformative"), table("m", "wine", "not detected")])).tables
+    lines = parse_results(
+        document([], [table("m", "iris", "uninformative"), table("m", "wine", "not detected")])
+    ).tables
     assert lines[0].verdict is Verdict.UNINFORMATIVE
     assert lines[0].why == (
         "nothing could be told by incomplete_completion, full_completion, feature_completion, matched_membership"
@@ -190,11 +196,11 @@ def test_a_file_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
 
 def test_tests_are_in_the_order_of_table_1_and_unknown_ones_last() -> None:
     cells = [cell("m", "iris", test, "not detected") for test in ["invented", *reversed(KINDS)]]
-    assert typed(document(cells)).tests == (*KINDS, "invented")
+    assert parse_results(document(cells)).tests == (*KINDS, "invented")
 
 
 def test_a_report_knows_the_tests_of_the_suite_and_which_of_them_are_of_rows() -> None:
-    tests, view = registry.all_tests(), typed(document([]))
+    tests, view = registry.all_tests(), parse_results(document([]))
     recorded = {form for test in tests for form in test.recorded_forms}
     assert {"incomplete_completion_single"} < recorded  # of one feature, as in the paper's records
     assert view.facts.keys() == {test.id for test in tests} | recorded
@@ -202,7 +208,7 @@ def test_a_report_knows_the_tests_of_the_suite_and_which_of_them_are_of_rows() -
 
 
 def test_controls_that_joined_come_first_and_do_not_count() -> None:
-    view = typed(results(["gpt-4o", "control:exposed"], ["iris"]))
+    view = parse_results(results(["gpt-4o", "control:exposed"], ["iris"]))
     assert [block.llm for block in view.blocks] == ["control:exposed", "gpt-4o"]
     assert {one.llm for one in view.subjects} == {"gpt-4o"}
     assert [rank.llm for rank in view.ranks_in_order] == ["gpt-4o"]
@@ -210,13 +216,13 @@ def test_controls_that_joined_come_first_and_do_not_count() -> None:
 
 def test_a_control_that_is_the_subject_counts() -> None:
     cells = [cell("control:exposed", "iris", "full_completion", "contaminated", control=False)]
-    view = typed(document(cells))
+    view = parse_results(document(cells))
     assert count(view.subjects) == {"contaminated": 1}
     assert [rank.llm for rank in view.ranks_in_order] == ["control:exposed"]
 
 
 def test_outcomes_are_counted_worst_first_and_never_folded() -> None:
-    view = typed(results(["gpt-4o"], ["iris", "wine", "adult", "bank", "german"]))
+    view = parse_results(results(["gpt-4o"], ["iris", "wine", "adult", "bank", "german"]))
     counts = count(view.subjects)
     assert list(counts) == ["contaminated", "not detected", "uninformative", "no answer", "skipped", "scored"]
     assert sum(counts.values()) == len(view.cells)
@@ -228,13 +234,13 @@ def test_a_column_is_named_by_what_tells_it_apart() -> None:
         cell("m", "heart", "full_completion", "not detected", edition="b", serializer="json"),
         cell("m", "iris", "full_completion", "not detected"),
     ]
-    labels = [column.label for column in typed(document(cells)).blocks[0].columns]
+    labels = [column.label for column in parse_results(document(cells)).blocks[0].columns]
     assert labels == ["heart@a list", "heart@b json", "iris list"]
 
 
 def test_a_cell_that_stands_twice_is_shown_twice() -> None:
     twice = [cell("m", "iris", "full_completion", verdict) for verdict in ("contaminated", "not detected")]
-    columns = typed(document(twice)).blocks[0].columns
+    columns = parse_results(document(twice)).blocks[0].columns
     assert [column.label for column in columns] == ["iris", "iris #2"]
 
 
@@ -248,7 +254,7 @@ def test_a_control_that_the_user_named_speaks_for_models_like_it_and_says_what_i
     of = document(cells)
     of["run"]["llms"][0] |= {"control": True, "checks": False}
     each = "mine, which has read 64 copies, on average, of each row, was"
-    assert [str(note) for note in typed(of).controls] == [
+    assert [str(note) for note in parse_results(of).controls] == [
         "mine is known to have read 64 copies, on average, of each row of iris; none of the rows of wine",
         f"no power: against a model like it: {each} missed by full_completion on iris",
         f"{each} found by the row tests in 1 of 2 measured cells",
@@ -264,7 +270,7 @@ def test_the_controls_say_where_a_test_has_no_power_and_where_it_measures_plausi
         cell("control:unexposed", "iris", "feature_completion", "contaminated", control=True),
         cell("control:unexposed", "iris", "membership", "skipped", control=True),
     ]
-    notes = [str(note) for note in typed(document(cells)).controls]
+    notes = [str(note) for note in parse_results(document(cells)).controls]
     assert notes == [
         "no power: control:exposed, which has the table, was missed by full_completion on iris",
         "plausibility: control:unexposed, which has none of its rows, was flagged by feature_completion on iris",
@@ -278,18 +284,18 @@ def test_what_both_controls_have_read_shows_neither_power_nor_plausibility() -> 
         cell("control:exposed", "iris", "feature_list_informed", "not detected", control=True),
         cell("control:unexposed", "iris", "feature_list_informed", "contaminated", control=True),
     ]
-    assert [str(note) for note in typed(document(cells)).controls] == [
+    assert [str(note) for note in parse_results(document(cells)).controls] == [
         "control:exposed, which has read a page about the dataset, was missed by feature_list_informed on iris"
     ]
 
 
 def test_of_a_file_that_no_page_describes_nothing_is_missed() -> None:
     of = document([cell("control:exposed", "mine.csv", "feature_list_informed", "not detected", control=True)])
-    assert [note.text.partition(" was ")[2] for note in typed(of).controls] == [
+    assert [note.text.partition(" was ")[2] for note in parse_results(of).controls] == [
         "missed by feature_list_informed on mine.csv"
     ]
     of["run"]["datasets"][0] |= {"edition": "3f2a91bc3f2a"}
-    assert typed(of).controls == []
+    assert parse_results(of).controls == []
 
 
 def test_an_uninformative_cell_is_not_one_that_missed_a_control() -> None:
@@ -297,9 +303,9 @@ def test_an_uninformative_cell_is_not_one_that_missed_a_control() -> None:
         cell("control:exposed", "car", "full_completion", "uninformative", control=True),
         cell("control:unexposed", "car", "full_completion", "uninformative", control=True),
     ]
-    assert typed(document(cells)).controls == []
+    assert parse_results(document(cells)).controls == []
     measured = cell("control:exposed", "iris", "full_completion", "contaminated", control=True)
-    (found,) = typed(document([*cells, measured])).controls
+    (found,) = parse_results(document([*cells, measured])).controls
     assert found.text.endswith("in 1 of 1 measured cells")
 
 
@@ -311,7 +317,7 @@ def test_several_tests_that_missed_a_control_stand_in_one_note() -> None:
         for test in tests
     ]
     assert (
-        typed(document(cells))
+        parse_results(document(cells))
         .controls[0]
         .text.endswith("was missed by incomplete_completion, full_completion and matched_membership on iris and wine")
     )
@@ -320,7 +326,7 @@ def test_several_tests_that_missed_a_control_stand_in_one_note() -> None:
 @pytest.mark.parametrize(("verdict", "told"), [("contaminated", True), ("not detected", False)])
 def test_who_is_found_may_know_public_facts(verdict: str, told: bool) -> None:
     cells = [weighed("gpt-4o", "players", "full_completion", verdict)]
-    view = typed(document(cells, tables=[table("gpt-4o", "players", verdict)]))
+    view = parse_results(document(cells, tables=[table("gpt-4o", "players", verdict)]))
     said = [note.text for note in view.notes if "public facts" in note.text]
     assert bool(said) is told
     assert all(text.startswith("players: where a table holds public facts") for text in said)
@@ -333,7 +339,7 @@ def test_what_an_llm_was_made_to_read_is_said_and_of_strangers_nothing() -> None
         for llm, of in (("hf:made", known), ("gpt", dict.fromkeys(known)), ("simulated:guesser", {"iris": 0.0}))
         for dataset, copies in of.items()
     ]
-    notes = typed(document(cells, [])).notes
+    notes = parse_results(document(cells, [])).notes
     assert [note.text for note in notes if note.kind is NoteKind.EXPOSURE] == [
         "hf:made is known to have read 5.25 copies, on average, of each row of iris and wine; none of the rows of adult"
     ]
@@ -344,14 +350,14 @@ def test_an_own_row_test_of_the_registry_is_one_in_the_report() -> None:
     """A test written after docs/extend.md was reported as one that a page about the dataset is enough for."""
     code = """
 import tabcontam.evidence.registry as registry
-from tabcontam.evidence.rows.completion import FeatureCompletion
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion
 
 class Own(FeatureCompletion):
     id = "own"
 
 tests = (*registry.all_tests(), Own())
 registry.all_tests = lambda: tests
-from tabcontam.verdicts.facts import known_tests
+from tabcontam.verdicts.run_facts import known_tests
 print(*sorted(test for test, facts in known_tests().items() if facts.row_test))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -364,7 +370,7 @@ def test_the_controls_say_that_both_are_as_expected() -> None:
         cell("control:exposed", "iris", "full_completion", "contaminated", control=True),
         cell("control:unexposed", "iris", "full_completion", "not detected", control=True),
     ]
-    assert [str(note) for note in typed(document(cells)).controls] == [
+    assert [str(note) for note in parse_results(document(cells)).controls] == [
         "control:exposed, which has the table, was found by the row tests in 1 of 1 measured cells",
         "control:unexposed, which has none of its rows, was flagged by the row tests in 0 of 1 measured cells",
     ]
@@ -401,7 +407,7 @@ def test_values_are_listed_one_a_line(value: object, lines: str) -> None:
 )
 def test_the_levels_of_many_llms_add_up(llms: int, said: str) -> None:
     names = [f"m{number}" for number in range(llms)]
-    view = typed(results(names, ["iris"]))
+    view = parse_results(results(names, ["iris"]))
     tables = tuple(replace(one, bound=0.01) for one in view.tables)
     told = " ".join(note.text for note in replace(view, tables=tables).notes)
     assert said in told

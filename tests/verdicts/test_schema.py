@@ -13,9 +13,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tabcontam.cli.commands import main
-from tabcontam.evidence.base import Kind, Verdict
-from tabcontam.verdicts.cells import Result
-from tabcontam.verdicts.document import as_document, json_schema, typed
+from tabcontam.evidence.base import EvidenceKind, Verdict
+from tabcontam.verdicts.document import as_document, json_schema, parse_results
+from tabcontam.verdicts.result_types import Result
 from tests.replay.made import record, row_record
 from tests.report.synthetic import cell, document, results, table, weighed
 from tests.results_schema import checked, faults
@@ -64,17 +64,17 @@ def test_every_object_of_ours_is_closed() -> None:
 def test_it_has_the_words_and_the_fields_of_a_cell() -> None:
     defined = json_schema()["$defs"]
     assert list(defined["Result"]["properties"]) == [field.name for field in fields(Result)]
-    assert defined["Kind"]["enum"] == list(Kind)
+    assert defined["EvidenceKind"]["enum"] == list(EvidenceKind)
     assert defined["Verdict"]["enum"] == list(Verdict)
 
 
 @pytest.mark.slow
 def test_the_sample_report_is_valid() -> None:
-    checked(as_document(typed(json.loads(SAMPLE.read_text("utf-8")))))
+    checked(as_document(parse_results(json.loads(SAMPLE.read_text("utf-8")))))
 
 
 def test_made_up_results_are_valid() -> None:
-    checked(as_document(typed(results(["control:exposed", "gpt-4o"], ["iris", "wine"]))))
+    checked(as_document(parse_results(results(["control:exposed", "gpt-4o"], ["iris", "wine"]))))
 
 
 def with_everything() -> dict[str, Any]:
@@ -95,7 +95,7 @@ def with_everything() -> dict[str, Any]:
         {"first": "score", "second": "one_shot", "llms": 1, "value": None, "interval": None, "p_value": None}
     ]
     of["comparisons"] = [place | {"llm": ""} | compared | shares | verdicts]
-    return as_document(typed(of))
+    return as_document(parse_results(of))
 
 
 def test_what_only_some_runs_have_is_valid() -> None:
@@ -131,7 +131,7 @@ def test_what_is_foreign_is_named_with_its_place(path: tuple[str | int, ...], va
 
 
 def test_a_cell_that_lacks_a_field_is_invalid() -> None:
-    lacking = as_document(typed(document([cell("a", "iris", "full_completion", "skipped")])))
+    lacking = as_document(parse_results(document([cell("a", "iris", "full_completion", "skipped")])))
     del lacking["cells"][0]["reason"]
     (fault,) = faults(lacking)
     assert "'reason' is a required property" in fault

@@ -4,9 +4,9 @@ import tomllib
 
 import pytest
 
-from tabcontam.report.chronology import published_words
-from tabcontam.statistics.chronology import t_test
-from tabcontam.verdicts.task_contamination import FILE, Published, beside, published
+from tabcontam.report.chronology_sentences import published_words
+from tabcontam.statistics.date_exchange import t_test
+from tabcontam.verdicts.task_contamination import FILE, PublishedAccuracies, published, published_for_tests
 from tests.needed import needed
 
 stats = needed("scipy.stats")  # imported when it is used
@@ -15,14 +15,14 @@ BOTH = {one.shots: one for one in published()}
 
 
 @pytest.mark.parametrize("one", BOTH.values(), ids=BOTH)
-def test_the_pairs_are_those_of_the_paper(one: Published) -> None:
+def test_the_pairs_are_those_of_the_paper(one: PublishedAccuracies) -> None:
     assert len(one.pairs) == 12 * 16
     assert (one.whole.before.pairs, one.whole.after.pairs) == (136, 56)
     assert [(group.name, group.llms) for group in one.groups] == [("all", 12), ("closed", 5), ("open", 7)]
 
 
 @pytest.mark.parametrize("one", BOTH.values(), ids=BOTH)
-def test_its_findings_come_out_again(one: Published) -> None:
+def test_its_findings_come_out_again(one: PublishedAccuracies) -> None:
     whole = one.whole
     for p_value in (whole.above_p, whole.significant_p):
         assert p_value is not None
@@ -68,4 +68,4 @@ def test_the_words_say_so() -> None:
     assert (
         "Of 51 pairs after of which no task example was extracted significant by the t-test: text-davinci-001" in said
     )
-    assert beside(["classification_1shot", "other"]) == (BOTH["few_shot"],)
+    assert published_for_tests(["classification_1shot", "other"]) == (BOTH["few_shot"],)

@@ -5,9 +5,9 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import By, Family, Kind, Lookup, Matches, Query
-from tabcontam.evidence.corpus.dealt import can_be_found
-from tabcontam.evidence.corpus.told import Told, in_words
+from tabcontam.evidence.base import EvidenceKind, Family, Lookup, LookupMode, Matches, Query
+from tabcontam.evidence.corpus.document_score import DocumentScore, word_lookup
+from tabcontam.evidence.corpus.searched_rows import can_be_found
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -15,7 +15,7 @@ NAMES = "names"  # part of the id of the query for the dataset's names
 
 
 @dataclass(frozen=True)
-class HeaderOverlap(Told):
+class HeaderOverlap(DocumentScore):
     """Documents are searched for the names of the table's columns, those of the dataset, and its question.
 
     Measures: whether documents describe the dataset. It is a score of knowledge, not of rows: a page about the dataset
@@ -46,7 +46,7 @@ class HeaderOverlap(Told):
 
     id: ClassVar[str] = "header_overlap"
     family: ClassVar[Family] = Family.KNOWLEDGE
-    kind: ClassVar[Kind] = Kind.KNOWLEDGE
+    kind: ClassVar[EvidenceKind] = EvidenceKind.KNOWLEDGE
     counted: ClassVar[str] = "the header, the names and the question"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -54,14 +54,14 @@ class HeaderOverlap(Told):
         found = []
         columns = tuple(filter(can_be_found, table.columns)) if table.header else ()
         if len(columns) > 1:
-            together = Lookup(columns[:1], by=By.CELLS, beside=columns[1:])
+            together = Lookup(columns[:1], by=LookupMode.CELLS, beside=columns[1:])
             found.append(self.query("columns", "all names of columns", together))
-            found.append(self.query("header", "the header line", in_words(" ".join(columns))))
+            found.append(self.query("header", "the header line", word_lookup(" ".join(columns))))
         names = [name for name in table.names if can_be_found(name)]
         if names:
-            found.append(self.query(NAMES, "the dataset's names", in_words(*names)))
+            found.append(self.query(NAMES, "the dataset's names", word_lookup(*names)))
         if table.question and can_be_found(table.question.text):
-            found.append(self.query("question", "its question", in_words(table.question.text)))
+            found.append(self.query("question", "its question", word_lookup(table.question.text)))
         if not found:
             raise Skip("the table has neither a header nor a name")
         return found

@@ -10,24 +10,24 @@ from typing import ClassVar
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import (
     Answer,
-    By,
     Capability,
     Evidence,
+    EvidenceKind,
     Family,
-    Kind,
     Lookup,
+    LookupMode,
     Matches,
     Query,
     Reading,
-    State,
+    ReplyState,
     Test,
     Trial,
 )
-from tabcontam.evidence.corpus.found import place_of
-from tabcontam.evidence.corpus.pieces import (
+from tabcontam.evidence.corpus.row_finds import place_of
+from tabcontam.evidence.corpus.row_pieces import (
     RUN,
     SHORT,
-    Overlap,
+    PieceOverlap,
     drawn_signs,
     grams,
     of_length,
@@ -35,12 +35,12 @@ from tabcontam.evidence.corpus.pieces import (
     usual_length,
     words,
 )
-from tabcontam.reading.words import Dictionary
-from tabcontam.tables.draws import pool
-from tabcontam.tables.known import not_known
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.row_draws import pool
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
-from tabcontam.tables.twins import twin_rows
+from tabcontam.tables.twin_tables import twin_rows
 
 ROWS, POOL = 100, 900  # rows that are searched for, out of at most so many
 TWIN, IN_SIGNS = "twin", "signs"  # suffixes of the ids of further queries about a row
@@ -93,7 +93,7 @@ class NgramOverlap(Test):
     id: ClassVar[str] = "ngram_overlap"
     title: ClassVar[str] = "N-gram overlap"
     family: ClassVar[Family] = Family.CORPUS
-    kind: ClassVar[Kind] = Kind.DOCUMENTS
+    kind: ClassVar[EvidenceKind] = EvidenceKind.DOCUMENTS
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SEARCH})
     decides: ClassVar[bool] = False
     on_request: ClassVar[bool] = True
@@ -144,7 +144,7 @@ class NgramOverlap(Test):
         )
 
 
-RULES: Mapping[str, Callable[[Overlap], bool]] = {
+RULES: Mapping[str, Callable[[PieceOverlap], bool]] = {
     "GPT-3 calls {} contaminated": lambda one: one.collides,
     "PaLM {}": lambda one: one.short >= PALM,
     "Tülu 3 {}": lambda one: one.in_short > TULU,
@@ -171,9 +171,9 @@ def _pair(name: str, text: str, length: int, row: int | None, rng: Random, decoy
             decoy_of=decoy_of,
         )
 
-    first = query(name, tuple(f"{size} words" for size in of), Lookup(pieces, by=By.WORDS), decoy_of)
+    first = query(name, tuple(f"{size} words" for size in of), Lookup(pieces, by=LookupMode.WORDS), decoy_of)
     beside = f"{decoy_of}-{IN_SIGNS}" if decoy_of else ""
-    return [first, query(f"{name}-{IN_SIGNS}", ("50 signs",), Lookup(in_signs, by=By.SIGNS), beside)]
+    return [first, query(f"{name}-{IN_SIGNS}", ("50 signs",), Lookup(in_signs, by=LookupMode.SIGNS), beside)]
 
 
 def _same(lookup: Lookup) -> Lookup:
@@ -194,13 +194,13 @@ def _in_signs(query: Query) -> bool:
 def _counts(query: Query, answer: object) -> dict[str, int] | None:
     """Return how many documents hold each piece, or None if the answer does not report it."""
     question = query.question
-    if not isinstance(question, Lookup) or not isinstance(answer, Matches) or answer.state is not State.OK:
+    if not isinstance(question, Lookup) or not isinstance(answer, Matches) or answer.state is not ReplyState.OK:
         return None
     counts = answer.counts if answer.counts or answer.documents else (0,) * len(question.texts)
     return dict(zip(question.texts, counts, strict=True)) if len(counts) == len(question.texts) else None
 
 
-def _overlaps(trials: Sequence[Trial]) -> list[Overlap]:
+def _overlaps(trials: Sequence[Trial]) -> list[PieceOverlap]:
     found = []
     for trial in trials:
         counts = None if _in_signs(trial.query) or not trial.readable else _counts(trial.query, trial.reply)
@@ -211,7 +211,7 @@ def _overlaps(trials: Sequence[Trial]) -> list[Overlap]:
 
 
 def _sentence(
-    own: Sequence[Trial], twin: Sequence[Trial], rows: Sequence[Overlap], twins: Sequence[Overlap], asked: int
+    own: Sequence[Trial], twin: Sequence[Trial], rows: Sequence[PieceOverlap], twins: Sequence[PieceOverlap], asked: int
 ) -> str:
     """Return every rule's share of the rows, followed by that of the twin, and a place."""
     lost = f"{asked - len(rows)} of {asked} rows could not be searched for" * (len(rows) < asked)
@@ -229,10 +229,10 @@ def _sentence(
     return "; ".join(filter(None, parts))
 
 
-def _shares(rows: Sequence[Overlap], twins: Sequence[Overlap]) -> list[str]:
+def _shares(rows: Sequence[PieceOverlap], twins: Sequence[PieceOverlap]) -> list[str]:
     """Return the share of found pieces and, for each rule by words, the share of rows it counts, with the twin's."""
 
-    def share(of: Callable[[Overlap], float]) -> str:
+    def share(of: Callable[[PieceOverlap], float]) -> str:
         return _beside(fmean(map(of, rows)), fmean(map(of, twins)) if twins else None)
 
     held = f"documents hold {share(lambda one: one.short)} of the 8-grams of {len(rows)} rows"

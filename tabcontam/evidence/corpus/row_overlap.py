@@ -7,31 +7,38 @@ from math import fsum, prod
 from random import Random
 from typing import ClassVar
 
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import (
     Answer,
-    By,
     Capability,
     Evidence,
+    EvidenceKind,
     Family,
-    Kind,
     Lookup,
+    LookupMode,
     Query,
     Reading,
     Test,
     Trial,
 )
-from tabcontam.evidence.corpus.dealt import LEAST_VALUES, Hidden, can_be_found, dealt, others, with_own
-from tabcontam.evidence.corpus.found import Found, all_found, found_of
-from tabcontam.evidence.corpus.weighing import detectable_share, even_chance, said, weight_tail
-from tabcontam.evidence.rows.by_column import bits_by
-from tabcontam.evidence.sentences import out_of_reach
-from tabcontam.guesser.chance import Guess
-from tabcontam.reading.words import Dictionary
-from tabcontam.tables.companions import reduced
+from tabcontam.evidence.corpus.row_find_weights import detectable_share, even_chance, weight_tail, word_finds
+from tabcontam.evidence.corpus.row_finds import RowFind, all_found, found_of
+from tabcontam.evidence.corpus.searched_rows import (
+    LEAST_VALUES,
+    SearchedRow,
+    can_be_found,
+    choose_searched_rows,
+    others,
+    with_own,
+)
+from tabcontam.evidence.number_wording import explain_out_of_reach
+from tabcontam.evidence.rows.bits_by_column import bits_by_group
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.equivalent_columns import reduce_table
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
-from tabcontam.tables.twins import twin_rows
+from tabcontam.tables.twin_tables import twin_rows
 
 LEAST_ROWS = 20  # of a table, and of those that are searched for
 SOME, MANY = 6, 12  # values of a row from which on one and two of them may be lacking
@@ -80,7 +87,7 @@ class RowOverlap(Test):
 
     id: ClassVar[str] = "row_overlap"
     family: ClassVar[Family] = Family.CORPUS
-    kind: ClassVar[Kind] = Kind.DOCUMENTS
+    kind: ClassVar[EvidenceKind] = EvidenceKind.DOCUMENTS
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SEARCH})
     by_feature: ClassVar[bool] = True
     shows_rows: ClassVar[bool] = False  # rows are searched for in any rendering
@@ -97,7 +104,7 @@ class RowOverlap(Test):
 
         Raises `Skip` if fewer than twenty rows can be searched for.
         """
-        rows = dealt(table)
+        rows = choose_searched_rows(table)
         if len(rows) < LEAST_ROWS:
             few_values = all(len(others(table, row, "")) < LEAST_VALUES for row in table.rows)
             why = f"no row has {LEAST_VALUES} values" if few_values else f"{len(rows)} rows have {CELL}"
@@ -122,7 +129,7 @@ class RowOverlap(Test):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the weight of the rows found, and the weight to expect if any found value were the own one."""
-        from tabcontam.statistics.exact import clopper_pearson
+        from tabcontam.statistics.exact_statistics import clopper_pearson
 
         every = all_found(trials)
         twin = [one for one in every if one.query.decoy_of]
@@ -132,7 +139,7 @@ class RowOverlap(Test):
         there, bits = [one for one in own if one.own], fsum(one.bits for one in own)
         clear = bits > fsum(one.bits for one in twin)
 
-        def tail(those: Sequence[Found]) -> float:
+        def tail(those: Sequence[RowFind]) -> float:
             return weight_tail(those) if clear else 1.0
 
         without = {}
@@ -145,7 +152,7 @@ class RowOverlap(Test):
             value=bits,
             expected=fsum(one.share * one.weight for one in own),
             null="of the values that could stand in a row each is as likely to be its own",
-            sentence=said(own, twin, len(asked), p_value),
+            sentence=word_finds(own, twin, len(asked), p_value),
             hits=len(there),
             asked=len(asked),
             answered=len(own),
@@ -155,7 +162,7 @@ class RowOverlap(Test):
             interval_of="of the rows that stand in documents",
             recalled_bits=bits,
             share=detectable_share([even_chance(one.query) for one in own], level),
-            columns=bits_by((one.lies_in, one.bits) for one in own),
+            columns=bits_by_group((one.lies_in, one.bits) for one in own),
             without=without,
         )
 
@@ -167,7 +174,7 @@ class RowOverlap(Test):
         best = prod(even_chance(query) for query in queries if _is_own(query))
         if best <= level:
             return None
-        return out_of_reach("rows that differ enough", "each stood in a document", best, level)
+        return explain_out_of_reach("rows that differ enough", "each stood in a document", best, level)
 
 
 CELL = f"{LEAST_VALUES} values and a cell that other rows could hold as well"
@@ -176,7 +183,7 @@ CELL = f"{LEAST_VALUES} values and a cell that other rows could hold as well"
 def _twins(table: Table, rows: Sequence[int]) -> dict[int, tuple[Cell, ...]]:
     """Return for each row one of the shuffled twin: that in its place, or else an unused one. Empty without a twin."""
     try:
-        shuffled = dict(twin_rows(reduced(table).table))
+        shuffled = dict(twin_rows(reduce_table(table).table))
     except Skip:
         return {}
     asked = set(rows)
@@ -185,18 +192,18 @@ def _twins(table: Table, rows: Sequence[int]) -> dict[int, tuple[Cell, ...]]:
     return {row: cells for row, cells in found.items() if cells is not None}
 
 
-def _of_twin(table: Table, hidden: Hidden, row: Sequence[Cell]) -> Hidden | None:
+def _of_twin(table: Table, hidden: SearchedRow, row: Sequence[Cell]) -> SearchedRow | None:
     """Return the twin's row as the table's own is searched for: with its own cell among the same draws."""
-    table = reduced(table).table
+    table = reduce_table(table).table
     own, beside = row[table.columns.index(hidden.feature)], others(table, row, hidden.feature)
     if own is None or not can_be_found(own) or table.is_missing(own) or len(beside) + 1 < LEAST_VALUES:
         return None
     slots = {value: count - (value == hidden.own) for value, count in hidden.slots.items()}
     draws = {value: count for value, count in slots.items() if count}
-    return Hidden(hidden.feature, own, with_own(draws, own), beside, hidden.lies_in)
+    return SearchedRow(hidden.feature, own, with_own(draws, own), beside, hidden.lies_in)
 
 
-def _query(name: str, hidden: Hidden, row: int | None, decoy_of: str = "") -> Query:
+def _query(name: str, hidden: SearchedRow, row: int | None, decoy_of: str = "") -> Query:
     guess, apart = hidden.guess, hidden.lies_in != hidden.feature
     return Query(
         id=name,
@@ -212,9 +219,9 @@ def _query(name: str, hidden: Hidden, row: int | None, decoy_of: str = "") -> Qu
     )
 
 
-def _lookup(guess: Guess, beside: tuple[str, ...]) -> Lookup:
+def _lookup(guess: CellPrediction, beside: tuple[str, ...]) -> Lookup:
     values = len(beside) + 1
-    return Lookup(tuple(guess.values), by=By.CELLS, beside=beside, lacking=(values >= SOME) + (values >= MANY))
+    return Lookup(tuple(guess.values), by=LookupMode.CELLS, beside=beside, lacking=(values >= SOME) + (values >= MANY))
 
 
 def _is_again(query: Query) -> bool:

@@ -7,12 +7,12 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import By, Family, Kind, Lookup, Match, Matches, Query
-from tabcontam.evidence.corpus.dealt import can_be_found
-from tabcontam.evidence.corpus.found import place_of
-from tabcontam.evidence.corpus.told import DOCUMENTS, Told, in_number, in_words
+from tabcontam.evidence.base import EvidenceKind, Family, Lookup, LookupMode, Match, Matches, Query
+from tabcontam.evidence.corpus.document_score import DOCUMENTS, DocumentScore, in_number, word_lookup
+from tabcontam.evidence.corpus.row_finds import place_of
+from tabcontam.evidence.corpus.searched_rows import can_be_found
 from tabcontam.groups import grouped
-from tabcontam.tables.cards import Question
+from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -26,7 +26,7 @@ ANSWERS = ("", "Answer", "The answer is", "A", "Response", "Output", "Label", "a
 
 
 @dataclass(frozen=True)
-class TaskOverlap(Told):
+class TaskOverlap(DocumentScore):
     """Documents are searched for examples of the table's task: its question, its answers, rows in a prompt's words.
 
     Measures: how many documents of a corpus of instructions look like examples of the classification task. A score
@@ -60,7 +60,7 @@ class TaskOverlap(Told):
 
     id: ClassVar[str] = "task_overlap"
     family: ClassVar[Family] = Family.CORPUS
-    kind: ClassVar[Kind] = Kind.DOCUMENTS
+    kind: ClassVar[EvidenceKind] = EvidenceKind.DOCUMENTS
     own_marks: ClassVar[frozenset[str]] = frozenset({"task", "li2024"})
     counted: ClassVar[str] = "the task's templates"
 
@@ -114,19 +114,19 @@ def _begins_a_choice(match: Match, answers: Sequence[str]) -> bool:
     return bool(others) and re.match(rf"\W*(?:or\W+|and\W+)?(?:{others})\b", match.quote[match.end :], re.I) is not None
 
 
-def _templates(table: Table, question: Question) -> Iterator[tuple[str, str, Lookup, *tuple[str, ...]]]:
+def _templates(table: Table, question: ClassificationQuestion) -> Iterator[tuple[str, str, Lookup, *tuple[str, ...]]]:
     """Yield each template: its name, its name in words, the lookup, and for a question its answers."""
     answers = list(dict.fromkeys(question.answers.values()))
     in_a_row = (", ".join(answers), f"{', '.join(answers[:-1])} or {answers[-1]}")
-    yield QUESTION, "the question", in_words(question.text, most=DOCUMENTS)
+    yield QUESTION, "the question", word_lookup(question.text, most=DOCUMENTS)
     choices = ("", *in_a_row) if len(answers) <= FEW else ("",)
     followed = [f"{question.text} {of} {by} {answer}" for of in choices for by in ANSWERS for answer in answers]
-    yield ANSWERED, "the question with an answer", in_words(*followed, most=2 * DOCUMENTS), *answers
+    yield ANSWERED, "the question with an answer", word_lookup(*followed, most=2 * DOCUMENTS), *answers
     if not {answer.casefold() for answer in answers} <= {"yes", "no"}:
-        yield "answers", "the answers in a row", in_words(*in_a_row)
+        yield "answers", "the answers in a row", word_lookup(*in_a_row)
     features = [name for name in table.columns if name != table.target and can_be_found(name)][:FEATURES]
     if len(features) > 1:
         most = DOCUMENTS * len(features)
-        yield LINES, "lines of features", in_words(*(f"The {name} is" for name in features), most=most)
+        yield LINES, "lines of features", word_lookup(*(f"The {name} is" for name in features), most=most)
         keys = tuple(dict.fromkeys(f'"{name}":' for name in features))
-        yield KEYS, "features as keys of JSON", Lookup(keys, most, By.LETTERS)
+        yield KEYS, "features as keys of JSON", Lookup(keys, most, LookupMode.LETTERS)

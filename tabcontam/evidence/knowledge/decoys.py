@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import lru_cache
 from random import Random
 
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.answering import DECOY
 from tabcontam.evidence.base import Prompt, Query
-from tabcontam.evidence.checks import given_away, hidden, rendered
-from tabcontam.guesser.chance import Guess
-from tabcontam.reading.words import english, pieces, stands_in
-from tabcontam.tables.cards import Card, Edition, load_cards
-from tabcontam.tables.facts import cached_fact
+from tabcontam.evidence.checks import given_away, rendered, select_hidden_words
+from tabcontam.reading.word_decision import english, pieces, stands_in
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.dataset_cards import Card, Edition, load_cards
 from tabcontam.tables.table import Table
 
 INFERRED = 0.5  # the chance of a word that a reader may infer from the topic
@@ -81,17 +81,17 @@ def other_features(table: Table) -> list[str]:
 
 def decoy(true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[int] = (), word: str = DECOY) -> Query:
     """Return the query that asks the same of other data; words that its own prompt gives away are not expected."""
-    name, expected = f"{true.id}-{word}-{number}", hidden(filter(None, true.expected), rendered(write()))
+    name, expected = f"{true.id}-{word}-{number}", select_hidden_words(filter(None, true.expected), rendered(write()))
     return replace(true, id=name, write=write, expected=expected, paper=False, rows=tuple(rows), decoy_of=true.id)
 
 
-def beside_decoys(table: Table, true: Query, drafts: Iterable[Draft]) -> list[Query]:
+def with_decoys(table: Table, true: Query, drafts: Iterable[Draft]) -> list[Query]:
     """Return the true query with the chances of its words, followed by a decoy of each draft."""
     decoys = [decoy(true, number, write, rows) for number, (write, rows) in enumerate(drafts)]
     return [replace(true, chance=floors(true.expected, decoys, table.private)), *decoys]
 
 
-def floors(expected: Iterable[str | None], decoys: Sequence[Query], private: bool) -> dict[str, Guess]:
+def floors(expected: Iterable[str | None], decoys: Sequence[Query], private: bool) -> dict[str, CellPrediction]:
     """Return for each expected word the least chance that a model that knows nothing of the table names it.
 
     It is one half if a reader may infer the word from the topic: its pieces are English, or it is of a user's own file,
@@ -102,7 +102,7 @@ def floors(expected: Iterable[str | None], decoys: Sequence[Query], private: boo
         if word is not None:
             asked = 1 + sum(word in query.expected for query in decoys)
             chance = max(INFERRED, 1 / asked) if private or is_english(word) else 1 / asked
-            chances[word] = Guess({word: chance}, chance)
+            chances[word] = CellPrediction({word: chance}, chance)
     return chances
 
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import RONVAL, PublishedRule, Query
-from tabcontam.evidence.checks import drawn, hidden, rendered
-from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, features_of, listed_cards, other_titles, title_of
-from tabcontam.evidence.knowledge.words import WordTest
+from tabcontam.evidence.checks import draw_until_valid, rendered, select_hidden_words
+from tabcontam.evidence.knowledge.decoys import Draft, features_of, listed_cards, other_titles, title_of, with_decoys
+from tabcontam.evidence.knowledge.word_test import WordTest
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -66,19 +66,19 @@ class FeatureListInformed(WordTest):
         def draw() -> tuple[Query, list[str]] | None:
             shown = rng.sample(sorted(table.columns), count)
             write = partial(self.prompts.feature_list, table.title, shown)
-            expected = hidden((name for name in table.columns if name not in shown), rendered(write()))
+            expected = select_hidden_words((name for name in table.columns if name not in shown), rendered(write()))
             return None if len(expected) < FEWEST else (Query("", write, (), expected, MAX_TOKENS), shown)
 
         asked: list[Query] = []
         for number in range(self.repeats):
-            true, shown = drawn(draw, "the features that are shown give the names of all others away")
+            true, shown = draw_until_valid(draw, "the features that are shown give the names of all others away")
             titles = other_titles(table, self.decoys // 2, rng)
             lists = [(title, shown) for title in titles]
             for card in listed_cards(table, self.decoys - len(titles), rng):
                 names = features_of(card)
                 lists.append((title_of(card), rng.sample(names, min(len(shown), len(names)))))
             drafts: list[Draft] = [(partial(self.prompts.feature_list, title, names), ()) for title, names in lists]
-            asked += beside_decoys(table, replace(true, id=f"{self.id}-{number}"), drafts)
+            asked += with_decoys(table, replace(true, id=f"{self.id}-{number}"), drafts)
         return asked
 
 
@@ -117,9 +117,9 @@ class FeatureListUninformed(WordTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return one query and its decoys. Raises `Skip` if the dataset's name gives every feature away."""
         write = partial(self.prompts.feature_list, table.title, ())
-        expected = hidden(table.columns, rendered(write()))
+        expected = select_hidden_words(table.columns, rendered(write()))
         if not expected:
             raise Skip("the dataset's name gives the names of all features away")
         true = Query(f"{self.id}-0", write, (), expected, MAX_TOKENS)
         titles = other_titles(table, self.decoys, rng)
-        return beside_decoys(table, true, [(partial(self.prompts.feature_list, title, ()), ()) for title in titles])
+        return with_decoys(table, true, [(partial(self.prompts.feature_list, title, ()), ()) for title in titles])

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import PublishedRule, Query, Reading, Reply
-from tabcontam.evidence.checks import hidden, rendered
-from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, features_of, listed_cards, other_titles, title_of
+from tabcontam.evidence.checks import rendered, select_hidden_words
+from tabcontam.evidence.knowledge.decoys import Draft, features_of, listed_cards, other_titles, title_of, with_decoys
 from tabcontam.evidence.knowledge.feature_lists import FEWEST, MAX_TOKENS, UNIT
-from tabcontam.evidence.knowledge.words import WordTest
-from tabcontam.evidence.rows.memcheck.raw import BORDT, MARKS
-from tabcontam.reading.words import Dictionary
+from tabcontam.evidence.knowledge.word_test import WordTest
+from tabcontam.evidence.rows.memcheck.csv_row_tests import BORDT, MARKS
+from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -58,7 +58,7 @@ class FeatureNames(WordTest):
         """Return one query and its decoys. Raises `Skip` if the first names give the others away."""
         shown = self._shown(table.columns)
         write = partial(self.prompts.feature_list, table.title, shown)
-        expected = hidden(table.columns[len(shown) :], rendered(write()))
+        expected = select_hidden_words(table.columns[len(shown) :], rendered(write()))
         if len(expected) < FEWEST:
             raise Skip("the features that are shown give the names of all others away, or all but one")
         titles = other_titles(table, self.decoys // 2, rng)
@@ -69,7 +69,7 @@ class FeatureNames(WordTest):
         ]
         drafts: list[Draft] = [(partial(self.prompts.feature_list, title, names), ()) for title, names in lists]
         true = Query(f"{self.id}-0", write, (), expected, MAX_TOKENS)
-        return beside_decoys(table, true, drafts)
+        return with_decoys(table, true, drafts)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return the names that the answer holds; for the paper, whether it holds all of them."""

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import USUAL_VALUES, WordAnswers
-from tabcontam.evidence.base import RONVAL, Kind, Prompt, PublishedRule, Query
-from tabcontam.evidence.checks import drawn, hidden, rendered
-from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, other_titles
-from tabcontam.evidence.knowledge.words import WordTest
+from tabcontam.evidence.base import RONVAL, EvidenceKind, Prompt, PublishedRule, Query
+from tabcontam.evidence.checks import draw_until_valid, rendered, select_hidden_words
+from tabcontam.evidence.knowledge.decoys import Draft, other_titles, with_decoys
+from tabcontam.evidence.knowledge.word_test import WordTest
 from tabcontam.groups import grouped
-from tabcontam.tables.draws import by_content
-from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -65,7 +65,7 @@ class FeatureValuesInformed(WordTest):
     id: ClassVar[str] = "feature_values_informed"
     title: ClassVar[str] = "Feature values, informed"
     published = PublishedRule("answers name values that the rows shown do not", 5, source=RONVAL)
-    kind: ClassVar[Kind] = Kind.MEMORIZATION
+    kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
@@ -81,7 +81,7 @@ class FeatureValuesInformed(WordTest):
             except Skip as skip:
                 reasons.append(str(skip))
             else:
-                queries += beside_decoys(table, true, self._altered(table, serializer, true, rng))
+                queries += with_decoys(table, true, self._altered(table, serializer, true, rng))
         if not queries:
             raise Skip(reasons[0])
         return queries
@@ -100,12 +100,12 @@ class FeatureValuesInformed(WordTest):
             rows = tuple(rng.sample(candidates, EXAMPLES))
             seen = tuple(dict.fromkeys(str(cells[index]) for index in rows))
             write = partial(self._prompt, table, serializer, feature, rows, seen)
-            expected = hidden((value for value in values if value not in seen), rendered(write()))
+            expected = select_hidden_words((value for value in values if value not in seen), rendered(write()))
             if len(expected) < 2:
                 return None
             return Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS, rows=rows)
 
-        return drawn(draw, f"four rows give away all values of {feature}, or all but one")
+        return draw_until_valid(draw, f"four rows give away all values of {feature}, or all but one")
 
     def _prompt(
         self, table: Table, serializer: Serializer, feature: str, rows: Sequence[int], seen: Sequence[str]
@@ -158,7 +158,7 @@ class FeatureValuesUninformed(WordTest):
     id: ClassVar[str] = "feature_values_uninformed"
     title: ClassVar[str] = "Feature values, uninformed"
     published = PublishedRule("answers name values of the feature", 6, source=RONVAL)
-    kind: ClassVar[Kind] = Kind.MEMORIZATION
+    kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
     worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     answering = VALUES
@@ -170,12 +170,12 @@ class FeatureValuesUninformed(WordTest):
         for number, feature in enumerate([*_features(table, fewest=2, enough=bool(coded)), *coded]):
             write = partial(self.prompts.feature_values, table.title, feature, (), ())
             values = table.names_of_codes(feature).values() or table.distinct(feature)
-            if expected := hidden(sorted(values), rendered(write())):
+            if expected := select_hidden_words(sorted(values), rendered(write())):
                 of_paper = number < OF_PAPER and feature not in coded
                 true = Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS, of_paper)
                 titles = other_titles(table, DECOYS, rng)
                 decoys = [partial(self.prompts.feature_values, title, feature, (), ()) for title in titles]
-                queries += beside_decoys(table, true, [(write, ()) for write in decoys])
+                queries += with_decoys(table, true, [(write, ()) for write in decoys])
         if not queries:
             raise Skip("the prompt gives away the values of every categorical feature")
         return queries

@@ -10,21 +10,21 @@ from typing import ClassVar, NamedTuple
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import DECOY, TWIN, NameAnswers, of_twin
-from tabcontam.evidence.base import READ, RONVAL, Evidence, Kind, Prompt, PublishedRule, Query, Trial
-from tabcontam.evidence.checks import drawn, given_away, rendered
+from tabcontam.evidence.base import READ, RONVAL, Evidence, EvidenceKind, Prompt, PublishedRule, Query, Trial
+from tabcontam.evidence.checks import draw_until_valid, given_away, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, decoy, features_of, is_english, listed_cards, other_features
 from tabcontam.evidence.knowledge.strangers import mixed, strangers
-from tabcontam.evidence.knowledge.words import WordTest, true_ones
-from tabcontam.evidence.sentences import out_of_reach, stated
+from tabcontam.evidence.knowledge.word_test import WordTest, trials_about_table
+from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach
 from tabcontam.groups import grouped
-from tabcontam.reading.answers import NOTHING
+from tabcontam.reading.answer_readers import NOTHING
+from tabcontam.reading.answer_text import answer_line
 from tabcontam.reading.languages import FILLER
-from tabcontam.reading.reading import answer_line
-from tabcontam.reading.words import Dictionary, Found, WordDecision, decide_names, pieces, stands_in
-from tabcontam.tables.draws import by_content
+from tabcontam.reading.word_decision import Dictionary, Found, WordDecision, decide_names, pieces, stands_in
+from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
-from tabcontam.tables.twins import twin_rows
+from tabcontam.tables.twin_tables import twin_rows
 
 MAX_TOKENS = 16
 EXAMPLES = 4
@@ -36,7 +36,7 @@ MIXED = 3  # decoys with rows of other tables that are altered in this way
 GIVEN_AWAY = "the rows' own words hold the dataset's name"
 
 
-class Compared(NamedTuple):
+class DecoyComparison(NamedTuple):
     """The answers about the table next to those about its decoys of the kind `name`."""
 
     name: str
@@ -46,7 +46,7 @@ class Compared(NamedTuple):
     @property
     def p_value(self) -> float:
         """The chance that as many of the answers that name the dataset are true ones (Fisher, one-sided)."""
-        from tabcontam.statistics.exact import hypergeometric_tail
+        from tabcontam.statistics.exact_statistics import hypergeometric_tail
 
         hits, both = sum(map(_names, self.true)), len(self.true) + len(self.decoys)
         return hypergeometric_tail(hits, len(self.true), hits + self._named, both) if self.true else 1.0
@@ -92,17 +92,17 @@ class RecognitionTest(WordTest):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh how much more often the dataset is named for its own features or rows than for its decoys'."""
-        from tabcontam.statistics.exact import any_dependence, clopper_pearson
+        from tabcontam.statistics.exact_statistics import any_dependence, clopper_pearson
 
-        asked = len(true_ones(trials))
+        asked = len(trials_about_table(trials))
         counting = [trial for trial in trials if self.counts(trial)]
         compared = self._compared(counting)
-        true = true_ones(counting) if compared else []  # without decoys nothing is compared
+        true = trials_about_table(counting) if compared else []  # without decoys nothing is compared
         hits = sum(map(_names, true))
         p_value = any_dependence([one.p_value for one in compared]) if compared else 1.0
         expected = max((one.expected for one in compared), default=0.0)
         counted = ", and ".join(one.said for one in compared) or "0 of 0 about decoys"
-        told = f" ({stated(p_value)}{self._tells(compared, level)})"
+        told = f" ({describe_p_value(p_value)}{self._tells(compared, level)})"
         return Evidence(
             statistic="answers that name the dataset",
             value=hits,
@@ -122,12 +122,16 @@ class RecognitionTest(WordTest):
         """Return the kind of a decoy, one of `decoy_kinds`."""
         return self.decoy_kinds[0]
 
-    def _compared(self, trials: Sequence[Trial]) -> list[Compared]:
+    def _compared(self, trials: Sequence[Trial]) -> list[DecoyComparison]:
         """Return the true answers next to those about each kind of decoys that there is."""
         by_kind = grouped((trial for trial in trials if trial.query.decoy_of), lambda one: self.decoy_kind(one.query))
-        return [Compared(kind, true_ones(trials), by_kind[kind]) for kind in self.decoy_kinds if kind in by_kind]
+        return [
+            DecoyComparison(kind, trials_about_table(trials), by_kind[kind])
+            for kind in self.decoy_kinds
+            if kind in by_kind
+        ]
 
-    def _tells(self, compared: Sequence[Compared], level: float) -> str:
+    def _tells(self, compared: Sequence[DecoyComparison], level: float) -> str:
         """Return the end of a sentence: the kinds of decoys from which true answers differ; nothing for one kind."""
         told = [one.name for one in compared if len(compared) * one.p_value <= level]
         if len(self.decoy_kinds) < 2 or not told:
@@ -142,7 +146,7 @@ class RecognitionTest(WordTest):
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why even a name in every true answer and no decoy's would be too little, or None if it would do."""
-        from tabcontam.statistics.exact import any_dependence, hypergeometric_tail
+        from tabcontam.statistics.exact_statistics import any_dependence, hypergeometric_tail
 
         true = sum(not query.decoy_of for query in queries)
         decoys = Counter(self.decoy_kind(query) for query in queries if query.decoy_of)
@@ -152,7 +156,7 @@ class RecognitionTest(WordTest):
         if least <= level:
             return None
         best = f"an LLM named the dataset in all {true} answers about it and in none about decoys"
-        return out_of_reach("questions", best, least, level)
+        return explain_out_of_reach("questions", best, least, level)
 
     def is_answer(self, text: str) -> bool:
         """Return whether a text may be a name: any text but an announcement of one."""
@@ -255,7 +259,7 @@ class RecognitionExamples(RecognitionTest):
     id: ClassVar[str] = "recognition_examples"
     title: ClassVar[str] = "Recognition by examples"
     published = PublishedRule("answers name the dataset from its rows", 4, source=RONVAL)
-    kind: ClassVar[Kind] = Kind.MEMORIZATION
+    kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     decoy_kinds: ClassVar[tuple[str, ...]] = ("rows of other tables", "rows of its twin")
 
@@ -273,8 +277,8 @@ class RecognitionExamples(RecognitionTest):
             write = partial(self._prompt, table, serializer, features, [row for _, row in shown])
             return None if _shows_name(table, write()) else (write, tuple(index for index, _ in shown))
 
-        true = [drawn(partial(draw, rows), GIVEN_AWAY) for _ in range(TRUE)]
-        twins = [drawn(partial(draw, others), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
+        true = [draw_until_valid(partial(draw, rows), GIVEN_AWAY) for _ in range(TRUE)]
+        twins = [draw_until_valid(partial(draw, others), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
         # A small table has few draws: none is asked twice.
         asked, compared = ({write(): (write, rows) for write, rows in drafts}.values() for drafts in (true, twins))
         # The name of a FILE may follow from its features: `customers`.

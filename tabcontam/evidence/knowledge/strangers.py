@@ -9,9 +9,9 @@ from functools import cache
 from random import Random
 
 from tabcontam.evidence.knowledge.decoys import other_cards
-from tabcontam.tables.cards import load_cards
-from tabcontam.tables.carried import carried
-from tabcontam.tables.draws import by_content
+from tabcontam.tables.dataset_cards import load_cards
+from tabcontam.tables.row_draws import by_content
+from tabcontam.tables.scikit_learn_files import shipped_table
 from tabcontam.tables.table import Cell, Table
 
 Values = tuple[str, ...] | tuple[float, float, int]  # words, or the ends of a range with its decimals
@@ -98,7 +98,7 @@ def mixed(table: Table, stranger: Stranger, kept: Sequence[str], count: int, rng
 @cache
 def _carried() -> Mapping[str, Stranger]:
     """Return the tables that scikit-learn carries, by their cards' names, as its frames have them."""
-    lines = {name: carried(card.editions[0].loader or "") for name, card in load_cards().items()}
+    lines = {name: shipped_table(card.editions[0].loader or "") for name, card in load_cards().items()}
     return {name: Stranger(table[0], table[1:]) for name, table in lines.items() if table is not None}
 
 

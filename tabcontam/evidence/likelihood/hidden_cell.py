@@ -2,8 +2,8 @@
 
 from tabcontam.evidence.base import Prompt, Query, Reading, Reply
 from tabcontam.evidence.prompts import ask
-from tabcontam.evidence.rows.completion import FeatureCompletion
-from tabcontam.reading.words import Dictionary
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion
+from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 

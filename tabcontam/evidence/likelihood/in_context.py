@@ -6,16 +6,16 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.evidence.base import Query, Reading, Scores
-from tabcontam.evidence.likelihood.pairs import PairedScore
+from tabcontam.evidence.likelihood.paired_score import PairedScore
 from tabcontam.evidence.likelihood.perplexity import rows_and_twins
 from tabcontam.evidence.likelihood.scored_rows import query, reading
-from tabcontam.evidence.likelihood.values import Valued, valued
+from tabcontam.evidence.likelihood.value_tokens import ValueToken, select_value_tokens
 from tabcontam.evidence.questions import Passage
-from tabcontam.reading.words import Dictionary
-from tabcontam.tables.draws import by_content
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
-from tabcontam.tables.twins import twin_rows
+from tabcontam.tables.twin_tables import twin_rows
 
 SHOTS = 7  # rows that were not read, before a row: the fewest that the source takes
 ROOM = 1500  # characters of all of them, of which there is one at least: eight wide rows are more than some LLMs take
@@ -23,7 +23,7 @@ SALT = "shots"  # of the twin that they are rows of: not the twin that the rows 
 AFTER = "-after"  # ends the name of a query that has the text before the row
 
 
-class InContext(PairedScore):
+class InContextScore(PairedScore):
     """A score that compares a row alone with the same row after another text.
 
     Both are compared in the same characters, whatever the tokens are after that text: those of all values but the
@@ -47,16 +47,16 @@ class InContext(PairedScore):
         question = query.question
         row = serializer.row(query.asked, query.expected)
         above = question.text.removesuffix(row) if isinstance(question, Passage) else ""
-        found = valued(reply, serializer, query.asked, query.expected, above, left=1)
+        found = select_value_tokens(reply, serializer, query.asked, query.expected, above, left=1)
         return reading(self.score(found, row) if found else None, self.unit)
 
-    def score(self, tokens: Sequence[Valued], row: str) -> float:
+    def score(self, tokens: Sequence[ValueToken], row: str) -> float:
         """Return the mean negative log-probability of a character."""
         return -sum(one.log_probability for one in tokens) / sum(one.characters for one in tokens)
 
 
 @dataclass(frozen=True)
-class Recall(InContext):
+class Recall(InContextScore):
     """The LLM is asked nothing: the effect of unread rows on the loss of rows is compared with that on a twin's rows.
 
     Measures: the loss of a row after rows that the LLM has not read, divided by its loss alone. A text that was read
@@ -112,7 +112,7 @@ class Recall(InContext):
 
 
 @dataclass(frozen=True)
-class Codec(InContext):
+class Codec(InContextScore):
     """The LLM is asked nothing: the help of another row of the table for a row is compared with that for a twin's row.
 
     Measures: by how much the loss of a row falls once another row of the table stands before it. A model that has read

@@ -7,15 +7,26 @@ from random import Random
 from statistics import fmean
 from typing import ClassVar
 
-from tabcontam.evidence.base import RANKS, Capability, Evidence, Family, Kind, Query, Reading, Scores, Test, Trial
-from tabcontam.evidence.likelihood.scored_rows import number_read, query, reading, within
-from tabcontam.evidence.likelihood.values import valued
-from tabcontam.reading.words import Dictionary
-from tabcontam.statistics.exact import t_interval
-from tabcontam.tables.known import known_rows
+from tabcontam.evidence.base import (
+    RANKS,
+    Capability,
+    Evidence,
+    EvidenceKind,
+    Family,
+    Query,
+    Reading,
+    Scores,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.likelihood.scored_rows import format_interval, number_read, query, reading
+from tabcontam.evidence.likelihood.value_tokens import select_value_tokens
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.exact_statistics import t_interval
+from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
-from tabcontam.tables.twins import twin_rows
+from tabcontam.tables.twin_tables import twin_rows
 
 ROWS = 100
 SALT = "perplexity"  # of the twin: neither the decoys' nor the one that a control has read
@@ -58,7 +69,7 @@ class Perplexity(Test):
 
     id: ClassVar[str] = "perplexity"
     family: ClassVar[Family] = Family.LIKELIHOOD
-    kind: ClassVar[Kind] = Kind.LIKELIHOOD
+    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
     by_feature: ClassVar[bool] = True
     decides: ClassVar[bool] = False
@@ -87,9 +98,8 @@ class Perplexity(Test):
         own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
         interval = t_interval([other - one for one, other in pairs]) if len(pairs) > 1 else None
         unread = f"; {len(asked) - len(pairs)} of {len(asked)} pairs were not scored" if len(pairs) < len(asked) else ""
-        took = (
-            f"{own:.2f} bits a character in rows, {twin:.2f} in a shuffled twin's: {twin - own:+.2f}{within(interval)}"
-        )
+        apart = f"{twin - own:+.2f}{format_interval(interval)}"
+        took = f"{own:.2f} bits a character in rows, {twin:.2f} in a shuffled twin's: {apart}"
         return Evidence(
             statistic=STATISTIC,
             value=own,
@@ -115,6 +125,6 @@ def rows_and_twins(table: Table, rng: Random) -> list[tuple[int, tuple[Cell, ...
 
 def _bits(query: Query, scores: Scores, serializer: Serializer) -> float | None:
     """Return the bits a character of the values, or None if they were not scored."""
-    found = valued(scores, serializer, query.asked, query.expected)
+    found = select_value_tokens(scores, serializer, query.asked, query.expected)
     characters = sum(one.characters for one in found or ())
     return -sum(one.log_probability for one in found or ()) / log(2) / characters if characters else None

@@ -31,7 +31,7 @@ def typical(rows: Rows, texts: Sequence[str]) -> Floats:
     return np.column_stack([lengths, packed, common, outlying]).astype(np.float64)
 
 
-def every(rows: Rows, texts: Sequence[str]) -> Floats:
+def all_features(rows: Rows, texts: Sequence[str]) -> Floats:
     """Return the features of `typical`, and for each column the rank, length and frequency of its cells.
 
     Further features are whether a cell is missing, and which of the most frequent values it is.

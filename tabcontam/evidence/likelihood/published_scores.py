@@ -7,8 +7,8 @@ from statistics import fmean
 from typing import ClassVar
 
 from tabcontam.evidence.base import Capability
-from tabcontam.evidence.likelihood.pairs import PairedScore
-from tabcontam.evidence.likelihood.values import Valued
+from tabcontam.evidence.likelihood.paired_score import PairedScore
+from tabcontam.evidence.likelihood.value_tokens import ValueToken
 
 SHARE = 0.2  # of the tokens of values that Min-K% looks at
 LEAST_DEVIATION = 0.01  # nats: if almost only one token can follow, a smaller one would outweigh all others
@@ -46,7 +46,7 @@ class Loss(PairedScore):
     id: ClassVar[str] = "loss"
     unit: ClassVar[str] = "nats a token"
 
-    def score(self, tokens: Sequence[Valued], row: str) -> float:
+    def score(self, tokens: Sequence[ValueToken], row: str) -> float:
         """Return the mean negative log-probability."""
         return -fmean(one.token.log_probability for one in tokens)
 
@@ -82,7 +82,7 @@ class Zlib(PairedScore):
     title: ClassVar[str] = "Loss by zlib"
     unit: ClassVar[str] = "millinats a token and byte"
 
-    def score(self, tokens: Sequence[Valued], row: str) -> float:
+    def score(self, tokens: Sequence[ValueToken], row: str) -> float:
         """Return the loss divided by the bytes of the packed row."""
         packed = len(zlib.compress(row.encode("utf-8", "backslashreplace")))
         return -1000 * fmean(one.token.log_probability for one in tokens) / packed
@@ -118,7 +118,7 @@ class MinK(PairedScore):
     title: ClassVar[str] = "Min-K%"
     unit: ClassVar[str] = "nats a token in the least likely fifth"
 
-    def score(self, tokens: Sequence[Valued], row: str) -> float:
+    def score(self, tokens: Sequence[ValueToken], row: str) -> float:
         """Return the mean over the least likely fifth."""
         return -fmean(_least([one.token.log_probability for one in tokens]))
 
@@ -156,14 +156,14 @@ class MinKPlusPlus(PairedScore):
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE, Capability.MOMENTS})
     unit: ClassVar[str] = "deviations below the mean in the lowest fifth"
 
-    def score(self, tokens: Sequence[Valued], row: str) -> float | None:
+    def score(self, tokens: Sequence[ValueToken], row: str) -> float | None:
         """Return the mean over the lowest fifth, or None if an LLM does not report the distribution."""
         below = [_above_mean(one) for one in tokens]
         known = [one for one in below if one is not None]
         return -fmean(_least(known)) if len(known) == len(tokens) else None
 
 
-def _above_mean(one: Valued) -> float | None:
+def _above_mean(one: ValueToken) -> float | None:
     """Return how many deviations a log-probability lies above the mean, or None if these are not reported."""
     token = one.token
     if token.mean is None or token.deviation is None:

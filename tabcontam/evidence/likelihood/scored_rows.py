@@ -40,6 +40,6 @@ def number_read(trial: Trial, unit: str) -> float | None:
     return float(parsed.removesuffix(unit)) if isinstance(parsed, str) else None
 
 
-def within(interval: tuple[float, float] | None) -> str:
+def format_interval(interval: tuple[float, float] | None) -> str:
     """Return an interval as it follows its number in a sentence, or "" if there is none."""
     return f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else ""

@@ -9,37 +9,37 @@ from random import Random
 from statistics import fmean
 from typing import ClassVar
 
+from tabcontam.baseline.cell_draws import SAME, CellDraws, draw_cells
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.table_predictions import least_sure
 from tabcontam.errors import Skip
-from tabcontam.evidence.answering import Answering, CellAnswers
+from tabcontam.evidence.answering import AnswerKind, CellAnswers
 from tabcontam.evidence.base import (
     Answer,
     Capability,
     Evidence,
+    EvidenceKind,
     Family,
-    Kind,
     Likelihoods,
     Query,
     Reading,
     Reply,
-    State,
+    ReplyState,
     Test,
     Trial,
 )
+from tabcontam.evidence.likelihood.cell_replacement import replace_cell
 from tabcontam.evidence.likelihood.hidden_cell import TOKENS, read_cell, without_cell
-from tabcontam.evidence.likelihood.replaced import replaced
-from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
-from tabcontam.evidence.rows.drawable import alone, can_be_drawn
+from tabcontam.evidence.number_wording import describe_p_value, format_small_number
+from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
+from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
 from tabcontam.evidence.samples import by_query, sampled_query, samples_of
-from tabcontam.evidence.sentences import few, stated
-from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.draws import SAME, Drawn, drawn
-from tabcontam.guesser.table import least_sure
-from tabcontam.reading.reading import value_key
-from tabcontam.reading.words import Dictionary
-from tabcontam.tables.companions import reduced
-from tabcontam.tables.draws import pool
-from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.known import known_rows
+from tabcontam.reading.answer_text import value_key
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.known_rows import known_rows
+from tabcontam.tables.row_draws import pool
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -108,7 +108,7 @@ class SurrogateRank(Test):
 
     id: ClassVar[str] = "surrogate_rank"
     family: ClassVar[Family] = Family.LIKELIHOOD
-    kind: ClassVar[Kind] = Kind.LIKELIHOOD
+    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
     by_feature: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
@@ -128,7 +128,7 @@ class SurrogateRank(Test):
         asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
         if len(asked) < LEAST_ROWS:
             raise Skip(f"{len(asked)} rows have a cell that others could hold as well; {LEAST_ROWS} are needed")
-        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()}, keys=True)
+        lies = entity_names(reduce_table(table).table, {feature for feature, _ in asked.values()}, keys=True)
         rows = rng.sample(list(asked), len(asked))  # in a random order: a limit on queries leaves any of them out
         return [
             _query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in enumerate(rows)
@@ -147,8 +147,8 @@ class SurrogateRank(Test):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the sum of the ranks, and its value if each rank is as likely as any other."""
-        from tabcontam.statistics.exact import clopper_pearson
-        from tabcontam.statistics.ranks import rank_sum_tail
+        from tabcontam.statistics.exact_statistics import clopper_pearson
+        from tabcontam.statistics.rank_sums import rank_sum_tail
 
         found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
         sampled = by_query(trial for trial in trials if isinstance(trial.reply, Reply))
@@ -177,8 +177,8 @@ class SurrogateRank(Test):
             value=value,
             expected=0.5,
             null="the own cell and the surrogates are drawn alike, so that each rank is as likely as any other",
-            sentence=f"{counted}{among}, {few(len(found) * LIKELIEST / 100)} by chance; {mean} "
-            f"({stated(p_value)}){unread}",
+            sentence=f"{counted}{among}, {format_small_number(len(found) * LIKELIEST / 100)} by chance; {mean} "
+            f"({describe_p_value(p_value)}){unread}",
             hits=hits,
             asked=asked,
             answered=len(found),
@@ -187,8 +187,10 @@ class SurrogateRank(Test):
             interval=clopper_pearson(hits, len(found)) if found else None,
             interval_of=f"of the cells among the likeliest {LIKELIEST}%",
             recalled_bits=max(0.0, sum(one.bits for one in found)),
-            columns={name: max(0.0, bits) for name, bits in bits_by((one.lies_in, one.bits) for one in found).items()},
-            without=left_out([one.lies_in for one in found], lambda those: min(1.0, DOUBT * tail(those))),
+            columns={
+                name: max(0.0, bits) for name, bits in bits_by_group((one.lies_in, one.bits) for one in found).items()
+            },
+            without=p_values_without([one.lies_in for one in found], lambda those: min(1.0, DOUBT * tail(those))),
         )
 
 
@@ -197,7 +199,7 @@ class SampledRank(SurrogateRank):
     """Surrogate rank for an LLM without log-probabilities: `samples` answers at a temperature are counted."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.SAMPLE})
-    answering: ClassVar[Answering] = CellAnswers()
+    answering: ClassVar[AnswerKind] = CellAnswers()
     samples: int = 1
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -211,7 +213,7 @@ class SampledRank(SurrogateRank):
         if len(asked) < LEAST_ROWS:
             what = f"a cell of {SHORT} characters or fewer that others could hold as well"
             raise Skip(f"{len(asked)} rows have {what}; {LEAST_ROWS} are needed")
-        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()}, keys=True)
+        lies = entity_names(reduce_table(table).table, {feature for feature, _ in asked.values()}, keys=True)
         rows = rng.sample(list(asked), min(SAMPLED, len(asked)))
         queries = [
             _in_words(_query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies), table, serializer)
@@ -221,7 +223,7 @@ class SampledRank(SurrogateRank):
 
 
 @dataclass(frozen=True)
-class _Ranked:
+class _OwnCellRank:
     """The rank of a row's own cell among `of` cells, 1 for the likeliest, and its place among near rows' cells."""
 
     rank: int
@@ -240,7 +242,7 @@ class _Ranked:
         return -log2(self.place) - 1 / log(2)
 
 
-def _open(table: Table, row: int, feature: str, drawn_for: Drawn) -> bool:
+def _open(table: Table, row: int, feature: str, drawn_for: CellDraws) -> bool:
     """Return whether the own cell and the draws differ often enough for a rank to be informative.
 
     The answer is about all of them together, whichever is the own one, so that each rank stays equally likely.
@@ -249,18 +251,18 @@ def _open(table: Table, row: int, feature: str, drawn_for: Drawn) -> bool:
     return max(times.values()) <= SAME * times.total()
 
 
-def _surrogates(table: Table) -> dict[int, tuple[str, Drawn]]:
+def _surrogates(table: Table) -> dict[int, tuple[str, CellDraws]]:
     """Return for each asked row the hidden feature and its draws; every feature is hidden in about as many rows."""
-    table, known = reduced(table).table, known_rows(table)
+    table, known = reduce_table(table).table, known_rows(table)
     fit = [name for name in table.columns if can_be_drawn(table, name)]
     if not fit or len(table.columns) < 2:
         return {}
     features = least_sure(table, fit, min(FEATURES, len(fit)))
     rows = pool(table, [row for row in range(len(table.rows)) if row not in known], MOST)
-    draws: dict[str, dict[int, Drawn]] = {}
+    draws: dict[str, dict[int, CellDraws]] = {}
     for feature in features:
-        draws[feature] = drawn(table, feature, alone(table, feature, rows), SURROGATES)
-    asked: dict[int, tuple[str, Drawn]] = {}
+        draws[feature] = draw_cells(table, feature, rows_unlike_others(table, feature, rows), SURROGATES)
+    asked: dict[int, tuple[str, CellDraws]] = {}
     for number, row in enumerate(rows):
         turned = [*features[number % len(features) :], *features[: number % len(features)]]
         hidden = next(
@@ -272,17 +274,17 @@ def _surrogates(table: Table) -> dict[int, tuple[str, Drawn]]:
 
 
 def _query(
-    name: str, table: Table, serializer: Serializer, row: int, feature: str, cell: Drawn, lies: Mapping[str, str]
+    name: str, table: Table, serializer: Serializer, row: int, feature: str, cell: CellDraws, lies: Mapping[str, str]
 ) -> Query:
     """Return the query of one row: its own cell, each surrogate as often as it was drawn, then the near cells."""
     place = table.columns.index(feature)
     columns, cells = table.columns[: place + FOLLOWING + 1], table.rows[row][: place + FOLLOWING + 1]
     own = cells[place] or ""
-    beside = reduced(table).beside.get(feature)
+    beside = reduce_table(table).beside.get(feature)
     instead = (*(value for value, times in cell.times.items() for _ in range(times)), *cell.near)
     return Query(
         id=name,
-        write=partial(replaced, serializer, columns, cells, place, (own, *instead), beside=beside),
+        write=partial(replace_cell, serializer, columns, cells, place, (own, *instead), beside=beside),
         asked=(feature,),
         expected=(own,),
         max_tokens=1,
@@ -295,18 +297,18 @@ def _query(
 
 def _in_words(query: Query, table: Table, serializer: Serializer) -> Query:
     """Return the query of a row as it is asked in words. All possible cells determine the kind of value to read."""
-    (feature,), table = query.asked, reduced(table).table
+    (feature,), table = query.asked, reduce_table(table).table
     times = Counter((str(query.expected[0]), *query.not_expected[:SURROGATES]))
     values = {value: count / (SURROGATES + 1) for value, count in sorted(times.items())}
     return replace(
         query,
         write=partial(without_cell, table, serializer, query.rows[0], table.columns.index(feature)),
         max_tokens=TOKENS,
-        chance={feature: Guess(values, LEAST)},
+        chance={feature: CellPrediction(values, LEAST)},
     )
 
 
-def _sampled(trials: Sequence[Trial], most: int) -> _Ranked | None:
+def _sampled(trials: Sequence[Trial], most: int) -> _OwnCellRank | None:
     """Return the rank of a row's own cell by its samples, or None if too few of `most` samples could be read."""
     query, read = trials[0].query, [trial for trial in trials if trial.readable]
     if len(read) < ENOUGH * most:
@@ -320,19 +322,19 @@ def _sampled(trials: Sequence[Trial], most: int) -> _Ranked | None:
     return _rank(replace(query, id=sampled_query(query.id)), [float(said[value_key(text)]) for text in texts])
 
 
-def _ranked(query: Query, reply: object) -> _Ranked | None:
+def _ranked(query: Query, reply: object) -> _OwnCellRank | None:
     """Return the rank of the row's own cell, or None if some text has no likelihood."""
-    values = reply.values if isinstance(reply, Likelihoods) and reply.state is State.OK else ()
+    values = reply.values if isinstance(reply, Likelihoods) and reply.state is ReplyState.OK else ()
     if len(values) != 1 + len(query.not_expected):
         return None
     return _rank(query, values)
 
 
-def _rank(query: Query, values: Sequence[float]) -> _Ranked:
+def _rank(query: Query, values: Sequence[float]) -> _OwnCellRank:
     """Return the rank of a row's own cell, whose value is the first; those of surrogates and near rows follow."""
     (feature,), (own,) = query.asked, query.expected
     first, among, near = values[0], values[1 : SURROGATES + 1], values[SURROGATES + 1 :]
     rank = 1 + sum(value > first for value in among)
     rank += Random(f"{query.id} {own}").randint(0, sum(value == first for value in among))
     place = fmean((value > first) + 0.5 * (value == first) for value in near) if near else None
-    return _Ranked(rank, SURROGATES + 1, place, query.lies_in.get(feature, feature))
+    return _OwnCellRank(rank, SURROGATES + 1, place, query.lies_in.get(feature, feature))

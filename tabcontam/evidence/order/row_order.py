@@ -10,16 +10,27 @@ from statistics import fmean
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Capability, Evidence, Family, Kind, Likelihoods, Query, Reading, State, Test, Trial
-from tabcontam.evidence.order.blind import LEVEL as BLIND_LEVEL
-from tabcontam.evidence.order.blind import strongest
-from tabcontam.evidence.order.sharded_t import ShardedT, gains_of, published_p_value
+from tabcontam.evidence.base import (
+    Capability,
+    Evidence,
+    EvidenceKind,
+    Family,
+    Likelihoods,
+    Query,
+    Reading,
+    ReplyState,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.order.memoryless_readers import LEVEL as BLIND_LEVEL
+from tabcontam.evidence.order.memoryless_readers import strongest
+from tabcontam.evidence.order.sharded_t import ShardedTRule, gains_of, published_p_value
 from tabcontam.evidence.order.strata import Shards, ordered_columns, strata_of
 from tabcontam.evidence.questions import Endings
-from tabcontam.evidence.sentences import few, out_of_reach, stated
-from tabcontam.reading.words import Dictionary
-from tabcontam.statistics.ranks import signed_rank_tail
-from tabcontam.tables.known import not_known
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.rank_sums import signed_rank_tail
+from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -87,10 +98,10 @@ class RowOrder(Test):
     id: ClassVar[str] = "row_order"
     title: ClassVar[str] = "Order of rows"
     family: ClassVar[Family] = Family.ORDER
-    kind: ClassVar[Kind] = Kind.LIKELIHOOD
+    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
     on_request: ClassVar[bool] = True
-    published = ShardedT("shards are likelier in the file's order than in others on average", source="oren2024")
+    published = ShardedTRule("shards are likelier in the file's order than in others on average", source="oren2024")
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each shard, the file's order first. Raises `Skip` if the order shows nothing."""
@@ -108,7 +119,7 @@ class RowOrder(Test):
 
     def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return by how many nats the file's order is likelier than the reverse."""
-        if reply.state is not State.OK or len(reply.values) != 2 or not all(map(isfinite, reply.values)):
+        if reply.state is not ReplyState.OK or len(reply.values) != 2 or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
         own, backwards = reply.values
         return Reading(f"{own - backwards:+.6f} nats", hit=own > backwards, paper_hit=False, readable=True)
@@ -118,7 +129,7 @@ class RowOrder(Test):
         gains = gains_of(trials)
         first, p_value, published = sum(gain > 0 for gain in gains), signed_rank_tail(gains), published_p_value(gains)
         mean = f", by {fmean(gains):+.2f} nats in the mean" if gains else ""
-        by_t = "" if published is None else f"; by the published t-test over shards {stated(published)}"
+        by_t = "" if published is None else f"; by the published t-test over shards {describe_p_value(published)}"
         unread = f"; {len(trials) - len(gains)} of {len(trials)} shards were not scored"
         return Evidence(
             statistic=STATISTIC,
@@ -126,7 +137,8 @@ class RowOrder(Test):
             expected=len(gains) / 2,
             null="rows that may change places could as well stand the other way round",
             sentence=f"{first} of {len(gains)} shards are likelier in the file's order than backwards "
-            f"({few(len(gains) / 2)} expected){mean} ({stated(p_value)}){by_t}{unread * (len(gains) < len(trials))}",
+            f"({format_small_number(len(gains) / 2)} expected){mean} "
+            f"({describe_p_value(p_value)}){by_t}{unread * (len(gains) < len(trials))}",
             hits=first,
             asked=len(trials),
             answered=len(gains),
@@ -139,7 +151,7 @@ class RowOrder(Test):
         least = 0.5 ** len(queries)
         if least <= level:
             return None
-        return out_of_reach("rows that may change places", "the file's order were the likeliest", least, level)
+        return explain_out_of_reach("rows that may change places", "the file's order were the likeliest", least, level)
 
 
 def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
@@ -189,7 +201,7 @@ def _check_blind(table: Table, serializer: Serializer, turned: Mapping[tuple[int
     if preferred.p_value <= BLIND_LEVEL:
         raise Skip(
             f"who prefers {preferred.reader} finds the order of {table.name} without having seen it "
-            f"({stated(preferred.p_value)}): the order shows"
+            f"({describe_p_value(preferred.p_value)}): the order shows"
         )
 
 

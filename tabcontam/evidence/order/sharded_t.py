@@ -7,14 +7,14 @@ from math import sqrt
 from statistics import fmean, stdev
 
 from tabcontam.evidence.base import PublishedRule, Trial
-from tabcontam.evidence.sentences import stated
+from tabcontam.evidence.number_wording import describe_p_value
 
 LEVEL = 0.05  # the source reports p-values; at this one a table counts as contaminated
 READ = re.compile(r"(\S+) nats")
 
 
 @dataclass(frozen=True)
-class ShardedT(PublishedRule):
+class ShardedTRule(PublishedRule):
     """The rule that finds a table if its shards are likelier in the file's order, by Student's t over their gains."""
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
@@ -38,7 +38,7 @@ class ShardedT(PublishedRule):
         if not gains:
             return "no shard was scored"
         p_value = published_p_value(gains)
-        decided = "no t-test" if p_value is None else f"{stated(p_value)} by the t-test over shards"
+        decided = "no t-test" if p_value is None else f"{describe_p_value(p_value)} by the t-test over shards"
         return f"{super().said(trials)}: by {fmean(gains):+.2f} nats in the mean ({decided})"
 
 

@@ -14,8 +14,8 @@ from math import exp, lgamma
 import numpy as np
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.order.neighbours import Cells, Floats, Ints, Standing, read_cells, standing_out
-from tabcontam.tables.facts import cached_fact
+from tabcontam.evidence.order.order_signs import ColumnCells, Floats, Ints, OrderDirection, read_cells, standing_out
+from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
 ORDERS = 400  # orders with which a column's order in the file is compared, the file's among them
@@ -97,12 +97,12 @@ def _content(row: Sequence[Cell], numbering: Sequence[int]) -> Hashable:
     return tuple(cell for place, cell in enumerate(row) if place not in numbering)
 
 
-def ordered_columns(table: Table) -> tuple[tuple[int, ...], list[Cells]]:
+def ordered_columns(table: Table) -> tuple[tuple[int, ...], list[ColumnCells]]:
     """Return the places of the columns that number the rows, and the cells of the others."""
     return cached_fact(table, "order of columns", lambda: _ordered_columns(table))
 
 
-def _ordered_columns(table: Table) -> tuple[tuple[int, ...], list[Cells]]:
+def _ordered_columns(table: Table) -> tuple[tuple[int, ...], list[ColumnCells]]:
     steps = np.diff(np.array(table.places))
     numbering = tuple(place for place, name in enumerate(table.columns) if _numbers(table.column(name), steps))
     return numbering, read_cells(table, [name for place, name in enumerate(table.columns) if place not in numbering])
@@ -135,7 +135,7 @@ def _sorted(ranks: Floats) -> bool:
     return exp(-orders) < LEAST
 
 
-def _standing_out(columns: Sequence[Cells], orders: Ints, classes: Ints) -> list[tuple[int, Standing]]:
+def _standing_out(columns: Sequence[ColumnCells], orders: Ints, classes: Ints) -> list[tuple[int, OrderDirection]]:
     """Return the columns, by number, that tell an order from the turned one; the strongest if only all together do."""
     if not columns:
         return []
@@ -145,7 +145,7 @@ def _standing_out(columns: Sequence[Cells], orders: Ints, classes: Ints) -> list
     if found or together.p_value > LEVEL:
         return found
     number = min(range(len(own)), key=lambda place: own[place].p_value)
-    return [(number, Standing(own[number].column, together.p_value, TOGETHER))]
+    return [(number, OrderDirection(own[number].column, together.p_value, TOGETHER))]
 
 
 def _turned(orders: Ints, classes: Ints) -> Ints:

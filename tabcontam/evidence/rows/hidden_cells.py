@@ -11,13 +11,13 @@ from functools import partial
 from math import sqrt
 from random import Random
 
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.table_predictions import POOL, RowPrediction
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt, Query
 from tabcontam.evidence.checks import TRIES
-from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.table import POOL, Guessed
-from tabcontam.tables import draws
-from tabcontam.tables.facts import cached_fact
+from tabcontam.tables import row_draws
+from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
 EXAMPLES = 4
@@ -36,7 +36,7 @@ class HiddenCells:
     places: Sequence[int]
     write: Write
     max_tokens: int
-    guesses: Mapping[int, Guessed]
+    guesses: Mapping[int, RowPrediction]
     distinct: int | None = None  # a column in which no two examples have the same cell
     used: set[int] = field(default_factory=set)  # rows that are not asked again
     examples: int = EXAMPLES  # rows that are shown with the asked one
@@ -91,7 +91,7 @@ class HiddenCells:
         No duplicate of the asked row is drawn; with `parted`, no row that shows the asked cells; with `distinct`, no
         two rows with the same cell in that column and no row without one.
         """
-        rows, place, order = self.table.rows, self.distinct, draws.by_content(self.table)
+        rows, place, order = self.table.rows, self.distinct, row_draws.by_content(self.table)
         chosen: list[int] = []
         for _ in range(TRIES):
             index = order[rng.randrange(len(order))]
@@ -108,7 +108,7 @@ class HiddenCells:
     def _parted(self, row: int, example: int) -> bool:
         return self._cells(row) != self._cells(example)
 
-    def _chance(self, row: int, examples: Sequence[int]) -> dict[str, Guess]:
+    def _chance(self, row: int, examples: Sequence[int]) -> dict[str, CellPrediction]:
         """Return the guesses of a row's hidden cells, corrected: together these are not the cells of any example."""
         guesses = self.guesses[row].cells
         beside = list(examples)
@@ -135,7 +135,7 @@ class HiddenCells:
         shares = {cell: like[cell] / rows[cell] for cell in sorted(rows, key=repr)}
         return {cell: min(1.0, share + sqrt(share * (1 - share) / rows[cell])) for cell, share in shares.items()}
 
-    def _without(self, guess: Guess, name: str, shares: Mapping[str | None, float]) -> Guess:
+    def _without(self, guess: CellPrediction, name: str, shares: Mapping[str | None, float]) -> CellPrediction:
         """Return a guess without the share of each cell in `shares` that is ruled out. All chances are upper bounds.
 
         Where P(v) is the guess and s(v) the share of v that is ruled out, a value v that no example has comes to P(v) /
@@ -176,7 +176,7 @@ def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
     return cached_fact(table, key, lambda: Counter(zip(*columns, strict=True)))
 
 
-def raised(guess: Guess, left: float) -> Guess:
+def guess_after_ruling_out(guess: CellPrediction, left: float) -> CellPrediction:
     """Return a guess with all chances divided by `left`, the probability that is not ruled out."""
     if left == 1:
         return guess
@@ -190,8 +190,8 @@ def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequen
 
     def find() -> list[int]:
         wanted = set(candidates())
-        rows = draws.by_content(table)
-        mixed = cached_fact(table, "mixed", lambda: draws.seeded(table, "row tests").sample(rows, len(rows)))
+        rows = row_draws.by_content(table)
+        mixed = cached_fact(table, "mixed", lambda: row_draws.seeded(table, "row tests").sample(rows, len(rows)))
         own = [row for row in mixed[part::PARTS] if row in wanted]
         if len(own) < ROOM * asked:
             taken = set(own)
@@ -201,7 +201,7 @@ def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequen
     return cached_fact(table, ("pool", part, place), find)
 
 
-def unsure_first(rng: Random, pool: Sequence[int], guesses: Mapping[int, Guessed], needed: int) -> list[int]:
+def unsure_first(rng: Random, pool: Sequence[int], guesses: Mapping[int, RowPrediction], needed: int) -> list[int]:
     """Return the pool in random order, first the half of which the baseline is least sure."""
     ranked = sorted(pool, key=lambda row: -guesses[row].unsure)
     half = max(needed, len(ranked) // 2)

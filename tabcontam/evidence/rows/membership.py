@@ -8,10 +8,10 @@ from typing import ClassVar, NamedTuple
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import RONVAL, Evidence, Prompt, PublishedRule, Query, Trial
-from tabcontam.evidence.checks import drawn
-from tabcontam.evidence.rows.choices import ChoiceTest, given, told_apart
-from tabcontam.tables.draws import by_content
-from tabcontam.tables.known import not_known
+from tabcontam.evidence.checks import draw_until_valid
+from tabcontam.evidence.rows.choice_test import ChoiceTest, discrimination, valid_answers
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -58,7 +58,7 @@ class MembershipTest(ChoiceTest):
             same = table.rows[copy.row] == table.rows[asked.row] or copy.cells(table) == cells
             return None if same else copy
 
-        copy = drawn(draw, "every row that could be shown is the asked one")
+        copy = draw_until_valid(draw, "every row that could be shown is the asked one")
         write = partial(self._prompt, table, serializer, copy, asked, label[1])
         rows = (copy.row, copy.donor, asked.donor, asked.row)
         choices = ("Yes", "No")
@@ -125,8 +125,8 @@ class Membership(MembershipTest):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the AUC of the answers, without p-value: a row can be recognized because it is likely, too."""
-        half = len(given(trials)) / 2
-        return told_apart(trials, "a coin", half, f"a coin gets {half:g}")
+        half = len(valid_answers(trials)) / 2
+        return discrimination(trials, "a coin", half, f"a coin gets {half:g}")
 
 
 def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
@@ -150,4 +150,4 @@ def perturbed(table: Table, index: int, rng: Random) -> Swap:
         blank = table.is_missing(before) and table.is_missing(after)  # NA in place of nothing is no change
         return None if blank or table.is_row(swap.cells(table)) else swap
 
-    return drawn(draw, "swapping one value of a row makes another row of the table every time")
+    return draw_until_valid(draw, "swapping one value of a row makes another row of the table every time")

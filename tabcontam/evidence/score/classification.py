@@ -10,35 +10,35 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tabcontam.baseline.cached_findings import cached_finding, ranks
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.failures import attempt
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import (
     RONVAL,
     Endings,
     Evidence,
+    EvidenceKind,
     Family,
-    Kind,
     Likelihoods,
     Prompt,
     PublishedRule,
     Query,
     Reading,
-    State,
+    ReplyState,
     Trial,
 )
-from tabcontam.evidence.checks import drawn
-from tabcontam.evidence.rows.choices import ChoiceTest, given
+from tabcontam.evidence.checks import draw_until_valid
+from tabcontam.evidence.rows.choice_test import ChoiceTest, valid_answers
 from tabcontam.groups import grouped
-from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.failures import attempt
-from tabcontam.guesser.kept import kept, ranks
-from tabcontam.statistics.exact import clopper_pearson
-from tabcontam.tables.cards import Question
-from tabcontam.tables.draws import by_content, copied, in_random_order, pool, seeded
-from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.known import not_known
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.dataset_cards import ClassificationQuestion
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.row_draws import by_content, copied, in_random_order, pool, seeded
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
-from tabcontam.unseen.sample import labelled
+from tabcontam.twins.twin_sample import labelled
 
 FEW_SHOT = "few-shot"  # the name of the baseline among the chances of a query
 VERSION = 1  # of the few-shot baseline: the cached results of other versions are not read
@@ -57,7 +57,7 @@ class ClassificationTest(ChoiceTest):
     """A classification of 100 random rows, or `rows`, with the card's question (TabLLM, Hegselmann et al. 2023)."""
 
     family: ClassVar[Family] = Family.SCORE
-    kind: ClassVar[Kind] = Kind.CLASSIFICATION
+    kind: ClassVar[EvidenceKind] = EvidenceKind.CLASSIFICATION
     worded: ClassVar[bool] = True
     sized: ClassVar[bool] = True
     shots: ClassVar[int]
@@ -82,7 +82,7 @@ class ClassificationTest(ChoiceTest):
         if not candidates:
             raise Skip("every row that has a class may be known")
         baseline = self._baseline(table, target, labels, candidates)
-        majority = Guess({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
+        majority = CellPrediction({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
         rows = in_random_order(rng, candidates, QUERIES)[: max(self.rows, QUERIES)]
         queries = []
         for number, asked in enumerate(rows):
@@ -110,7 +110,7 @@ class ClassificationTest(ChoiceTest):
 
     def _baseline(
         self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
-    ) -> Mapping[int, Guess]:
+    ) -> Mapping[int, CellPrediction]:
         """Return the baseline's predictions for these rows."""
         return cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
 
@@ -120,7 +120,7 @@ class ClassificationTest(ChoiceTest):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the share of valid answers that are right, next to both baselines' on the same rows; no p-value."""
-        answers = given(trials)
+        answers = valid_answers(trials)
         hits = sum(answer == trial.query.expected[0] for trial, answer in answers)
         low, high = clopper_pearson(hits, len(answers))
         score = hits / len(answers) if answers else 0.0
@@ -152,13 +152,13 @@ class ClassificationTest(ChoiceTest):
             row = rng.choice(candidates)
             return row if table.rows[row] != table.rows[asked] else None
 
-        return drawn(draw, "no other row of the asked row's class could be shown")
+        return draw_until_valid(draw, "no other row of the asked row's class could be shown")
 
     def _prompt(
         self,
         table: Table,
         serializer: Serializer,
-        question: Question,
+        question: ClassificationQuestion,
         labels: Mapping[int, str],
         rows: Sequence[int],
     ) -> Prompt:
@@ -170,7 +170,7 @@ class ClassificationTest(ChoiceTest):
         return self.prompts.class_of(shots, texts[-1], question.text, answers_of(question))
 
 
-def task_of(table: Table) -> tuple[str, Question]:
+def task_of(table: Table) -> tuple[str, ClassificationQuestion]:
     """Return the target and the question about it. Raises `Skip` if there is none."""
     if table.target is None:
         raise Skip("no classification question: a FILE needs --target with a column of 2 to 10 values")
@@ -180,14 +180,14 @@ def task_of(table: Table) -> tuple[str, Question]:
     return table.target, table.question
 
 
-def unfair(question: Question) -> str | None:
+def unfair(question: ClassificationQuestion) -> str | None:
     """Return why a question cannot be answered from a row alone, or None if it can: see `Question.fair`."""
     if question.fair:
         return None
     return f"nobody can know from a row alone which class is {' and which '.join(answers_of(question)[:2])}"
 
 
-def answers_of(question: Question) -> tuple[str, ...]:
+def answers_of(question: ClassificationQuestion) -> tuple[str, ...]:
     """Return the answers that a question offers, each once."""
     return tuple(dict.fromkeys(question.answers.values()))
 
@@ -201,7 +201,7 @@ def as_endings(prompt: Prompt, answers: Sequence[str]) -> Endings:
 
 def likeliest(query: Query, reply: Likelihoods) -> Reading:
     """Return a reading with the likeliest of the scored classes, or with none if there is a tie."""
-    values = reply.values if reply.state is State.OK else ()
+    values = reply.values if reply.state is ReplyState.OK else ()
     best = [name for name, value in zip(query.asked, values, strict=bool(values)) if value == max(values)]
     answer = best[0] if len(best) == 1 else None
     hit = answer == query.expected[0]
@@ -229,16 +229,17 @@ def _baseline(queries: Sequence[Query], name: str) -> float | None:
     return sum(chances) / len(chances) if chances else None
 
 
-def _kept(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, Guess]:
+def _kept(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, CellPrediction]:
     rank = ranks(table)
 
-    def write(guesses: Mapping[int, Guess]) -> object:
+    def write(guesses: Mapping[int, CellPrediction]) -> object:
         return [[rank[row], dict(guess.values)] for row, guess in guesses.items()]
 
-    def read(held: Any) -> dict[int, Guess]:
+    def read(held: Any) -> dict[int, CellPrediction]:
         row = by_content(table)
         guesses = {
-            row[place]: Guess({str(label): float(share) for label, share in said.items()}, 0.0) for place, said in held
+            row[place]: CellPrediction({str(label): float(share) for label, share in said.items()}, 0.0)
+            for place, said in held
         }
         if not guesses.keys() <= set(rows):
             raise ValueError("answers about other rows")
@@ -246,13 +247,13 @@ def _kept(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[i
 
     which = [target, [[rank[row], labels[row]] for row in rows], sorted(table.missing)]
 
-    def find() -> dict[int, Guess]:
+    def find() -> dict[int, CellPrediction]:
         return attempt("few-shot logistic regression", lambda: _few_shot(table, target, labels, rows), {})
 
-    return kept(table, ["few-shot", VERSION, which], find, write, read)
+    return cached_finding(table, ["few-shot", VERSION, which], find, write, read)
 
 
-def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, Guess]:
+def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, CellPrediction]:
     """Return how often logistic regression on a few rows of each class, none equal to the asked, names each class.
 
     It learns from five seeded draws of 16 rows of a class, or half of the class. A row that each draw holds has no
@@ -281,7 +282,7 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
                 said[place].append(predicted[place])
     counted = ((row, Counter(answers)) for row, answers in zip(rows, said, strict=True) if answers)
     return {
-        row: Guess({label: count / counts.total() for label, count in sorted(counts.items())}, 0.0)
+        row: CellPrediction({label: count / counts.total() for label, count in sorted(counts.items())}, 0.0)
         for row, counts in counted
     }
 

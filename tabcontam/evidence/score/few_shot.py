@@ -8,12 +8,13 @@ from itertools import chain, product
 from random import Random
 from typing import ClassVar
 
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import (
     Capability,
     Evidence,
+    EvidenceKind,
     Family,
-    Kind,
     Likelihoods,
     Prompt,
     Query,
@@ -23,7 +24,7 @@ from tabcontam.evidence.base import (
     Test,
     Trial,
 )
-from tabcontam.evidence.rows.choices import ChoiceTest
+from tabcontam.evidence.rows.choice_test import ChoiceTest
 from tabcontam.evidence.score.classification import (
     answers_of,
     as_endings,
@@ -33,21 +34,20 @@ from tabcontam.evidence.score.classification import (
     tokens_of,
     unfair,
 )
-from tabcontam.evidence.score.dealt import PARTS, Draw, dealt
-from tabcontam.evidence.score.evaluated import SHOWN, TITLE, AtShots, evaluated
-from tabcontam.evidence.score.learners import LEARNERS, absent, learned
 from tabcontam.evidence.score.memory_share import TWIN
 from tabcontam.evidence.score.shares import SUPERVISED, guess_of
-from tabcontam.guesser.chance import Guess
-from tabcontam.reading.words import Dictionary
-from tabcontam.tables.cards import Question as Asking
-from tabcontam.tables.draws import pool
-from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.known import not_known
+from tabcontam.evidence.score.shot_draws import PARTS, Draw, draw_shots
+from tabcontam.evidence.score.shot_learners import LEARNERS, absent, learned
+from tabcontam.evidence.score.shot_results import SHOWN, TITLE, ShotResult, evaluated
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.dataset_cards import ClassificationQuestion as Asking
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.row_draws import pool
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
-from tabcontam.unseen.base import Unseen
-from tabcontam.unseen.sample import labelled, sample
+from tabcontam.twins.base import UnseenTwin
+from tabcontam.twins.twin_sample import labelled, sample
 
 SHOTS = (0, 1, 4, 16, 64)
 ROWS = 100
@@ -56,7 +56,7 @@ Cells = Mapping[str, Cell]
 
 
 @dataclass(frozen=True)
-class Dealt:
+class FewShotPlan:
     """The plan for a table: its draws, the chances of each asked row by shots and draw, and its twin if it has one.
 
     `lines` describe the differences from the request.
@@ -64,8 +64,8 @@ class Dealt:
 
     shots: tuple[int, ...]
     draws: tuple[Draw, ...]
-    chances: Mapping[tuple[int, int], Sequence[Mapping[str, Guess]]]
-    twin: Unseen | None
+    chances: Mapping[tuple[int, int], Sequence[Mapping[str, CellPrediction]]]
+    twin: UnseenTwin | None
     lines: tuple[str, ...]
 
 
@@ -106,7 +106,7 @@ class FewShot(ChoiceTest):
     id: ClassVar[str] = "classification_shots"
     title: ClassVar[str] = TITLE
     family: ClassVar[Family] = Family.SCORE
-    kind: ClassVar[Kind] = Kind.CLASSIFICATION
+    kind: ClassVar[EvidenceKind] = EvidenceKind.CLASSIFICATION
     worded: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
     shots: tuple[int, ...] = SHOTS
@@ -130,7 +130,7 @@ class FewShot(ChoiceTest):
         """Return a reason if the card's question is not `fair`: then nobody can know which class is which."""
         return unfair(table.question) if table.question else None
 
-    def dealt(self, table: Table, rng: Random) -> Dealt:
+    def dealt(self, table: Table, rng: Random) -> FewShotPlan:
         """Return the asked and shown rows with the learners' predictions, for every form of rows. Raises `Skip`."""
         wanted = (self.shots, self.draws, self.rows, self.twins, rng.getrandbits(64))
         found = cached_fact(table, ("few-shot", wanted), lambda: _or_reason(lambda: self._dealt(table, wanted[-1])))
@@ -163,7 +163,7 @@ class FewShot(ChoiceTest):
             interval_of=f"share of rows classified right at {most.shots} shots" if most else "",
         )
 
-    def _dealt(self, table: Table, seed: int) -> Dealt:
+    def _dealt(self, table: Table, seed: int) -> FewShotPlan:
         target, question = task_of(table)
         labels = labelled(table, target, question)
         twin, why = _twin(table) if self.twins else (None, "")
@@ -171,7 +171,7 @@ class FewShot(ChoiceTest):
         if not asked_of:
             raise Skip("every row that has a class may be known")
         most = max(self.shots, default=0)
-        draws = [draw for draw in dealt(table, labels, asked_of, self.draws, self.rows, most, seed) if draw.asked]
+        draws = [draw for draw in draw_shots(table, labels, asked_of, self.draws, self.rows, most, seed) if draw.asked]
         there = min((len(draw.shown) for draw in draws), default=0)
         shots = tuple(shots for shots in sorted(set(self.shots)) if shots <= there)
         if not draws or not shots:
@@ -179,10 +179,17 @@ class FewShot(ChoiceTest):
             raise Skip(f"beside the asked rows there are {there:,} to show, and {wanted} shots are more")
         chances, failed = _chances(table, target, question, labels, draws, shots, twin)
         lines = [*_lines(self, question, labels, draws, there), *([why] if why else []), *absent(), *failed]
-        return Dealt(shots, tuple(draws), chances, twin, tuple(lines))
+        return FewShotPlan(shots, tuple(draws), chances, twin, tuple(lines))
 
     def _of_row(
-        self, table: Table, serializer: Serializer, question: Asking, held: Dealt, shots: int, number: int, place: int
+        self,
+        table: Table,
+        serializer: Serializer,
+        question: Asking,
+        held: FewShotPlan,
+        shots: int,
+        number: int,
+        place: int,
     ) -> Iterator[Query]:
         draw = held.draws[number]
         row, shown = draw.asked[place], draw.shown[:shots]
@@ -256,16 +263,16 @@ def notes(test: FewShot, table: Table, rng: Random) -> tuple[str, ...]:
         return ()
 
 
-def _or_reason(find: Callable[[], Dealt]) -> Dealt | str:
+def _or_reason(find: Callable[[], FewShotPlan]) -> FewShotPlan | str:
     try:
         return find()
     except Skip as skip:
         return str(skip)
 
 
-def _twin(table: Table) -> tuple[Unseen | None, str]:
+def _twin(table: Table) -> tuple[UnseenTwin | None, str]:
     """Return the table's unseen twin, or why there is none."""
-    from tabcontam.unseen.making import unseen
+    from tabcontam.twins.twin_making import unseen
 
     try:
         return unseen(table, TWIN), ""
@@ -273,7 +280,7 @@ def _twin(table: Table) -> tuple[Unseen | None, str]:
         return None, f"memory's share is not measured: {skip}"
 
 
-def _askable(table: Table, labels: Mapping[int, str], twin: Unseen | None) -> Sequence[int]:
+def _askable(table: Table, labels: Mapping[int, str], twin: UnseenTwin | None) -> Sequence[int]:
     """Return the rows that may be asked: of a large table some, chosen by its content, as twins are made of them."""
     if twin is not None:
         found = sample(table)
@@ -288,8 +295,8 @@ def _chances(
     labels: Mapping[int, str],
     draws: Sequence[Draw],
     shots: Sequence[int],
-    twin: Unseen | None,
-) -> tuple[dict[tuple[int, int], list[dict[str, Guess]]], list[str]]:
+    twin: UnseenTwin | None,
+) -> tuple[dict[tuple[int, int], list[dict[str, CellPrediction]]], list[str]]:
     """Return the predictions for each asked row without the LLM, by shots and draw, and why a learner has none.
 
     Numbers are scaled by all rows that are asked or shown; labels play no part in that.
@@ -297,14 +304,14 @@ def _chances(
     rows = sorted({row for draw in draws for row in (*draw.asked, *draw.shown)})
     place, features = {row: at for at, row in enumerate(rows)}, described(table, target, rows)
     counts = Counter(labels.values())
-    majority = Guess({max(answers_of(question), key=lambda answer: counts[answer]): 1.0}, 0.0)
-    found: dict[tuple[int, int], list[dict[str, Guess]]] = {}
+    majority = CellPrediction({max(answers_of(question), key=lambda answer: counts[answer]): 1.0}, 0.0)
+    found: dict[tuple[int, int], list[dict[str, CellPrediction]]] = {}
     failed: dict[str, str] = {}
     for count, (number, draw) in product(shots, enumerate(draws)):
         known = [labels[row] for row in draw.shown[:count]]
         shares = {name: known.count(name) / count for name in answers_of(question)} if count else {}
-        classes = {SHOWN: Guess(shares, 0.0)} if count else {}
-        of_rows: list[dict[str, Guess]] = [{"majority": majority, **classes} for _ in draw.asked]
+        classes = {SHOWN: CellPrediction(shares, 0.0)} if count else {}
+        of_rows: list[dict[str, CellPrediction]] = [{"majority": majority, **classes} for _ in draw.asked]
         shown, asked = ([place[row] for row in group] for group in (draw.shown[:count], draw.asked))
         for learner in LEARNERS if count else ():
             if not learner.here or learner.name in failed:
@@ -314,7 +321,7 @@ def _chances(
                 failed[learner.name] = said
                 continue
             for of_row, chances in zip(of_rows, said, strict=True):
-                of_row[learner.name] = Guess(dict(chances), 0.0)
+                of_row[learner.name] = CellPrediction(dict(chances), 0.0)
         if twin is not None:
             for of_row, row in zip(of_rows, draw.asked, strict=True):
                 if row in twin.place:
@@ -359,7 +366,7 @@ def _text(table: Table, serializer: Serializer, cells: Cells) -> str:
     return serializer.alone(list(kept), list(kept.values()))
 
 
-def _sentence(found: Sequence[AtShots]) -> str:
+def _sentence(found: Sequence[ShotResult]) -> str:
     """Return the accuracy at each number of shots, in words that a person can check."""
     if not any(one.asked for one in found):
         return "no row was classified"

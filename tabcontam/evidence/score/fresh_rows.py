@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pvariance
 
-from tabcontam.evidence.base import Evidence, OnTwins, Query, State, Trial
-from tabcontam.evidence.rows.choices import given
+from tabcontam.evidence.base import Evidence, Query, ReplyState, Trial, TwinComparison
+from tabcontam.evidence.number_wording import format_signed
+from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.shares import learned, share_in_words
-from tabcontam.evidence.sentences import signed
-from tabcontam.statistics.paired_gains import Gained
-from tabcontam.statistics.unpaired_gains import apart
+from tabcontam.statistics.paired_gains import MeanGain
+from tabcontam.statistics.unpaired_gains import mean_difference
 
 FRESH = "fresh"  # the last word of the id of a query about a fresh row
 
@@ -20,7 +20,7 @@ def is_fresh(query: Query) -> bool:
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredRows:
     """Rows with a valid answer: whether each is right, and the share of learners that are right on it."""
 
     right: tuple[bool, ...]
@@ -56,11 +56,13 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
     )
 
 
-def _on_fresh(rows: Answered, fresh: Answered, found: Gained, left_out: int, if_wrong: Gained | None) -> OnTwins | None:
+def _on_fresh(
+    rows: AnsweredRows, fresh: AnsweredRows, found: MeanGain, left_out: int, if_wrong: MeanGain | None
+) -> TwinComparison | None:
     """Return the parts of the share, or None if one side has no answer."""
     if not rows.right or not fresh.right:
         return None
-    return OnTwins(
+    return TwinComparison(
         pairs=min(len(rows.right), len(fresh.right)),
         left_out=left_out,
         accuracy=fmean(rows.right),
@@ -74,7 +76,7 @@ def _on_fresh(rows: Answered, fresh: Answered, found: Gained, left_out: int, if_
     )
 
 
-def _as_wrong(trials: Sequence[Trial], count: int) -> Gained | None:
+def _as_wrong(trials: Sequence[Trial], count: int) -> MeanGain | None:
     """Return the share if an answer without a class is wrong, or None if nothing changes or no answer is right."""
     rows, fresh = (
         answered([one for one in trials if is_fresh(one.query) is side], wrong=True) for side in (False, True)
@@ -83,31 +85,31 @@ def _as_wrong(trials: Sequence[Trial], count: int) -> Gained | None:
     return _share(rows, fresh) if more else None
 
 
-def answered(trials: Sequence[Trial], *, wrong: bool = False) -> Answered:
+def answered(trials: Sequence[Trial], *, wrong: bool = False) -> AnsweredRows:
     """Return the rows for which a class was named.
 
     With `wrong`, return all rows that had a reply: a reply that names no class is a wrong answer.
     """
-    right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not State.FAILED}
-    right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
+    right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not ReplyState.FAILED}
+    right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}
     by_id = {trial.query.id: learned(trial.query) for trial in trials}
-    return Answered(tuple(right.values()), tuple(by_id[name] for name in right))
+    return AnsweredRows(tuple(right.values()), tuple(by_id[name] for name in right))
 
 
-def _share(rows: Answered, fresh: Answered) -> Gained:
+def _share(rows: AnsweredRows, fresh: AnsweredRows) -> MeanGain:
     """Return the difference less that of learners, with the more cautious of two p-values and lower limits.
 
     The second p-value and limit are of the answers alone: learners that do better on fresh rows are no evidence against
     an LLM that does as well on both.
     """
     if not rows.right or not fresh.right:
-        return Gained(0.0, (-1.0, 1.0), 1.0)
-    found, plain = apart(rows.beyond, fresh.beyond), apart(rows.right, fresh.right)
+        return MeanGain(0.0, (-1.0, 1.0), 1.0)
+    found, plain = mean_difference(rows.beyond, fresh.beyond), mean_difference(rows.right, fresh.right)
     low = min(found.interval[0], plain.interval[0])
     return replace(found, interval=(low, found.interval[1]), p_value=max(found.p_value, plain.p_value))
 
 
-def _said(rows: Answered, fresh: Answered, found: Gained) -> str:
+def _said(rows: AnsweredRows, fresh: AnsweredRows, found: MeanGain) -> str:
     if not rows.right or not fresh.right:
         return f"no {'fresh ' if rows.right else ''}row was answered"
     return (
@@ -116,7 +118,7 @@ def _said(rows: Answered, fresh: Answered, found: Gained) -> str:
     )
 
 
-def _left_out(silent: int, if_wrong: Gained | None) -> str:
+def _left_out(silent: int, if_wrong: MeanGain | None) -> str:
     """Return in words how many answers are left out, and the share if they count as wrong."""
     if not silent:
         return ""
@@ -124,4 +126,4 @@ def _left_out(silent: int, if_wrong: Gained | None) -> str:
     if if_wrong is None:
         return said
     low, high = if_wrong.interval
-    return f"{said} (as wrong answers: {signed(if_wrong.mean)}, {signed(low)} to {signed(high)})"
+    return f"{said} (as wrong answers: {format_signed(if_wrong.mean)}, {format_signed(low)} to {format_signed(high)})"

@@ -10,29 +10,29 @@ from typing import ClassVar
 
 import numpy as np
 
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import (
     RECALLED,
-    AmongReferences,
-    BesideReference,
     Evidence,
-    OfReference,
-    OnTwins,
     Prompt,
     Query,
-    State,
+    ReferenceCurveExcess,
+    ReferenceTwinAccuracy,
+    ReplyState,
     Trial,
+    TwinComparison,
+    TwinLossDifference,
 )  # fmt: skip
-from tabcontam.evidence.rows.choices import given
+from tabcontam.evidence.number_wording import format_signed
+from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import QUERIES, ClassificationTest, answers_of
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
 from tabcontam.evidence.score.shares import LEVEL as LEVEL
 from tabcontam.evidence.score.shares import SUPERVISED, guess_of, learned, share_in_words
-from tabcontam.evidence.sentences import signed
-from tabcontam.guesser.chance import Guess
-from tabcontam.statistics.paired_gains import Gained, gained
+from tabcontam.statistics.paired_gains import MeanGain, gained
 from tabcontam.statistics.reference_curve import above_curve
-from tabcontam.tables.draws import in_random_order
-from tabcontam.tables.fresh import fresh_labels
+from tabcontam.tables.fresh_table_rows import fresh_labels
+from tabcontam.tables.row_draws import in_random_order
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -41,7 +41,7 @@ NAMED = 3  # features that the sentence names
 
 
 @dataclass(frozen=True)
-class Pair:
+class TwinAnswers:
     """The answers to a row and its twin, each right or not, with the share of learners that are right on each."""
 
     own: bool
@@ -157,7 +157,7 @@ class MemoryShare(ClassificationTest):
             twins=_on_twins(pairs, found, silent["pair"], if_wrong),
         )
 
-    def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> BesideReference | None:
+    def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
         """Return the LLM's loss on twins less a reference LLM's on the same ones (after Dekoninck et al. 2024)."""
         own, reference = by_row(trials), by_row(others)
         both = [(own[name], reference[name]) for name in own if name in reference]
@@ -165,9 +165,9 @@ class MemoryShare(ClassificationTest):
             return None
         found = gained([one.lost - other.lost for one, other in both])
         accuracy, twins = (fmean(right) for right in zip(*((other.own, other.twin) for _, other in both), strict=True))
-        return BesideReference(len(both), accuracy, twins, found.mean, found.interval, found.p_value)
+        return TwinLossDifference(len(both), accuracy, twins, found.mean, found.interval, found.p_value)
 
-    def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> AmongReferences | None:
+    def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> ReferenceCurveExcess | None:
         """Return how far rows are above a curve of several reference LLMs (after Dekoninck et al. 2024, section 3)."""
         own = by_row(trials)
         known = {llm: pairs for llm, read in others.items() if (pairs := by_row(read))}
@@ -180,9 +180,11 @@ class MemoryShare(ClassificationTest):
         )
         found = above_curve(ours[0], ours[1], theirs[:, :, 0], theirs[:, :, 1])
         means = theirs.mean(axis=1)
-        return AmongReferences(
+        return ReferenceCurveExcess(
             pairs=len(names),
-            references=tuple(OfReference(llm, float(a), float(b)) for llm, (a, b) in zip(known, means, strict=True)),
+            references=tuple(
+                ReferenceTwinAccuracy(llm, float(a), float(b)) for llm, (a, b) in zip(known, means, strict=True)
+            ),
             accuracy=float(ours[0].mean()),
             twin_accuracy=float(ours[1].mean()),
             expected=found.expected,
@@ -194,27 +196,27 @@ class MemoryShare(ClassificationTest):
         )
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
-        from tabcontam.unseen.fresh import beside
-        from tabcontam.unseen.making import unseen
+        from tabcontam.twins.fresh_predictions import predict_fresh_rows
+        from tabcontam.twins.twin_making import unseen
 
-        return list(beside(table).own if table.fresh else unseen(table, TWIN).of)
+        return list(predict_fresh_rows(table).own if table.fresh else unseen(table, TWIN).of)
 
     def _baseline(
         self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
-    ) -> Mapping[int, Guess]:
-        from tabcontam.unseen.fresh import beside
-        from tabcontam.unseen.making import unseen
+    ) -> Mapping[int, CellPrediction]:
+        from tabcontam.twins.fresh_predictions import predict_fresh_rows
+        from tabcontam.twins.twin_making import unseen
 
         if table.fresh:
-            return {row: guess_of(said) for row, said in beside(table).own.items()}
+            return {row: guess_of(said) for row, said in predict_fresh_rows(table).own.items()}
         twin = unseen(table, TWIN)
         return {row: guess_of(said) for row, said in zip(twin.of, twin.own, strict=True)}
 
     def _beside_fresh(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
         """Return the queries, and as many about fresh rows as there are, each after the examples of one of them."""
-        from tabcontam.unseen.fresh import beside
+        from tabcontam.twins.fresh_predictions import predict_fresh_rows
 
-        found, labels = beside(table), fresh_labels(table)
+        found, labels = predict_fresh_rows(table), fresh_labels(table)
         places = in_random_order(rng, range(len(table.fresh)), min(QUERIES, len(found.own)))
         fresh = {
             query.id: replace(
@@ -237,7 +239,7 @@ class MemoryShare(ClassificationTest):
 
     def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
         """Return the query about the twin of the asked row."""
-        from tabcontam.unseen.making import unseen
+        from tabcontam.twins.twin_making import unseen
 
         twin = unseen(table, TWIN)
         place = twin.place[query.rows[-1]]
@@ -253,7 +255,7 @@ class MemoryShare(ClassificationTest):
         )
 
     def _twin_prompt(self, table: Table, serializer: Serializer, rows: Sequence[int]) -> Prompt:
-        from tabcontam.unseen.making import unseen
+        from tabcontam.twins.twin_making import unseen
 
         twin = unseen(table, TWIN)
         cells = dict(zip(twin.features, twin.rows[twin.place[rows[-1]]], strict=True))
@@ -282,7 +284,7 @@ class MemoryShare(ClassificationTest):
         return self.prompts.class_of(shots, row, question.text, answers_of(question))
 
 
-def paired(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[list[Pair], Counter[str]]:
+def paired(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[list[TwinAnswers], Counter[str]]:
     """Return the pairs in which both answers are valid, and for the others how many rows and twins have none.
 
     With `wrong`, a reply that names no class is a wrong answer, unless there was no reply at all.
@@ -294,11 +296,11 @@ def paired(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[list[Pair],
 
 def by_row(
     trials: Sequence[Trial], *, wrong: bool = False, silent: Counter[str] | None = None
-) -> dict[tuple[str, str | None], Pair]:
+) -> dict[tuple[str, str | None], TwinAnswers]:
     """Return the pairs by the query about the row and its class; `silent` counts the others."""
     silent = Counter() if silent is None else silent
-    right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not State.FAILED}
-    right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
+    right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not ReplyState.FAILED}
+    right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}
     queries = {trial.query.id: trial.query for trial in trials}
     twins = {query.decoy_of: query for query in queries.values() if query.decoy_of}
     pairs = {}
@@ -310,7 +312,7 @@ def by_row(
             silent["without a twin"] += 1
         elif name in right and twin.id in right:
             key = name, query.expected[0]
-            pairs[key] = Pair(right[name], right[twin.id], learned(query), learned(twin))
+            pairs[key] = TwinAnswers(right[name], right[twin.id], learned(query), learned(twin))
         else:
             silent["row"] += name not in right
             silent["twin"] += twin.id not in right
@@ -318,30 +320,32 @@ def by_row(
     return pairs
 
 
-def _share(pairs: Sequence[Pair]) -> Gained:
+def _share(pairs: Sequence[TwinAnswers]) -> MeanGain:
     """Return the mean gain of the pairs, with its interval.
 
     The p-value is the larger of two: of the LLM's gain, and of that less the learners' gain. So an LLM is not suspected
     that does as well on both, however the learners do, nor one that does worse on twins as they do.
     """
     if not pairs:
-        return Gained(0.0, (-1.0, 1.0), 1.0)
+        return MeanGain(0.0, (-1.0, 1.0), 1.0)
     found, plain = gained([pair.gain for pair in pairs]), gained([pair.lost for pair in pairs])
     return replace(found, p_value=max(found.p_value, plain.p_value))
 
 
-def _as_wrong(trials: Sequence[Trial], answered: int) -> Gained | None:
+def _as_wrong(trials: Sequence[Trial], answered: int) -> MeanGain | None:
     """Return the share if an answer without a class is wrong, or None if nothing changes or no answer is right."""
     every, _ = paired(trials, wrong=True)
     right = len(every) > answered and any(pair.own or pair.twin for pair in every)
     return _share(every) if right else None
 
 
-def _on_twins(pairs: Sequence[Pair], found: Gained, left_out: int, if_wrong: Gained | None) -> OnTwins | None:
+def _on_twins(
+    pairs: Sequence[TwinAnswers], found: MeanGain, left_out: int, if_wrong: MeanGain | None
+) -> TwinComparison | None:
     """Return the parts of the share, or None if there is no pair."""
     if not pairs:
         return None
-    return OnTwins(
+    return TwinComparison(
         pairs=len(pairs),
         left_out=left_out,
         accuracy=fmean(pair.own for pair in pairs),
@@ -354,7 +358,7 @@ def _on_twins(pairs: Sequence[Pair], found: Gained, left_out: int, if_wrong: Gai
     )
 
 
-def _said(pairs: Sequence[Pair], found: Gained) -> str:
+def _said(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
     """Return the finding in words that a person can check."""
     if not pairs:
         return "no row and its unseen twin were both answered"
@@ -375,7 +379,7 @@ def _kept(trials: Sequence[Trial]) -> str:
     )
 
 
-def _left_out(silent: Counter[str], if_wrong: Gained | None) -> str:
+def _left_out(silent: Counter[str], if_wrong: MeanGain | None) -> str:
     """Return in words how many pairs are left out, and why; and the share if they are not."""
     parts = []
     if silent["pair"]:
@@ -386,7 +390,9 @@ def _left_out(silent: Counter[str], if_wrong: Gained | None) -> str:
         parts.append(f"{count} {'pair is' if count == 1 else 'pairs are'} left out: no class was named for {whose}")
         if if_wrong:
             low, high = if_wrong.interval
-            parts[-1] += f" (as wrong answers: {signed(if_wrong.mean)}, {signed(low)} to {signed(high)})"
+            parts[-1] += (
+                f" (as wrong answers: {format_signed(if_wrong.mean)}, {format_signed(low)} to {format_signed(high)})"
+            )
     if alone := silent["without a twin"]:
         parts.append(f"{alone} {'row' if alone == 1 else 'rows'} whose twin was not asked counted for nothing")
     return "; ".join(parts)

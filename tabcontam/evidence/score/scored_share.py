@@ -10,15 +10,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Capability, Evidence, Likelihoods, Prompt, Query, Question, Reading, Reply, Trial
+from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.score.classification import as_endings, likeliest
-from tabcontam.evidence.score.evaluated import chances_of
 from tabcontam.evidence.score.memory_share import TWIN, MemoryShare
 from tabcontam.evidence.score.shares import LEVEL
-from tabcontam.evidence.sentences import signed
-from tabcontam.guesser.chance import Guess
-from tabcontam.reading.words import Dictionary
-from tabcontam.statistics.auc_apart import AucApart, auc_apart
+from tabcontam.evidence.score.shot_results import chances_of
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.auc_difference import AucDifference, auc_apart
 from tabcontam.statistics.paired_gains import gained
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
@@ -30,7 +30,7 @@ Chances = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class _Both:
+class _PairChances:
     """The chances of each class for a row and its twin: the LLM's, and those of learners that saw other rows."""
 
     label: str
@@ -93,7 +93,7 @@ class MemoryShareScored(MemoryShare):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries of `memory_share` about rows and twins, to be scored. Raises `Skip` as it does."""
-        from tabcontam.unseen.making import unseen
+        from tabcontam.twins.twin_making import unseen
 
         table = replace(table, fresh=())
         asked, twin = super().queries(table, serializer, rng), unseen(table, TWIN)
@@ -125,16 +125,16 @@ def _scored(write: Callable[[], Question], answers: Sequence[str]) -> Question:
     return as_endings(prompt, answers)
 
 
-def _likely(classes: Sequence[str], chances: Sequence[float]) -> Guess:
-    return Guess(dict(zip(classes, chances, strict=True)), 0.0)
+def _likely(classes: Sequence[str], chances: Sequence[float]) -> CellPrediction:
+    return CellPrediction(dict(zip(classes, chances, strict=True)), 0.0)
 
 
-def _both(trials: Sequence[Trial]) -> list[_Both]:
+def _both(trials: Sequence[Trial]) -> list[_PairChances]:
     """Return the rows for which both sides report the chance of each class."""
     told = {trial.query.id: chances for trial in trials if (chances := chances_of(trial)) is not None}
     twins = {trial.query.decoy_of: trial.query for trial in trials if trial.query.decoy_of}
     return [
-        _Both(
+        _PairChances(
             str(trial.query.expected[0]),
             told[trial.query.id],
             told[twin.id],
@@ -151,7 +151,7 @@ def _loss(chances: Chances, label: str) -> float:
 
 
 @dataclass(frozen=True)
-class Shared:
+class ChanceShares:
     """The results on rows and twins by chances: log-losses in nats, and memory's shares of them and of the AUC.
 
     A larger share of the log-loss means that more is recalled; `p_value` is that it is 0 or less.
@@ -162,7 +162,7 @@ class Shared:
     log_loss: float
     interval: tuple[float, float]
     p_value: float
-    auc: AucApart | None
+    auc: AucDifference | None
 
     @property
     def above(self) -> bool:
@@ -170,7 +170,7 @@ class Shared:
         return self.p_value <= LEVEL
 
 
-def shared(trials: Sequence[Trial]) -> Shared | None:
+def shared(trials: Sequence[Trial]) -> ChanceShares | None:
     """Return the log-loss and the AUC on rows and twins, or None if no pair has log-probabilities."""
     rows = _both(trials)
     if not rows:
@@ -185,22 +185,22 @@ def shared(trials: Sequence[Trial]) -> Shared | None:
     told = [np.array([[chances.get(name, 0.0) for name in classes] for chances in of]) for of in (*sides, *models)]
     low, high = (limit * WORST for limit in found.interval)
     p_value = max(found.p_value, plain.p_value)
-    return Shared(own, twins, found.mean * WORST, (low, high), p_value, auc_apart(told, (1, -1, -1, 1), labels))
+    return ChanceShares(own, twins, found.mean * WORST, (low, high), p_value, auc_apart(told, (1, -1, -1, 1), labels))
 
 
-def _said(found: Shared | None) -> list[str]:
+def _said(found: ChanceShares | None) -> list[str]:
     """Return the log-loss and the AUC on rows and twins, in words that a person can check."""
     if found is None:
         return ["no row and its twin have log-probabilities"]
-    low, high = map(signed, found.interval)
+    low, high = map(format_signed, found.interval)
     said = [
         f"log-loss {found.own:.2f}, on twins {found.twins:.2f}; memory's share of the log-loss "
-        f"{signed(found.log_loss)} nats ({low} to {high}), {'' if found.above else 'not shown to be '}above 0 "
+        f"{format_signed(found.log_loss)} nats ({low} to {high}), {'' if found.above else 'not shown to be '}above 0 "
         f"(p = {found.p_value:.2g})"
     ]
     if found.auc is not None:
         own, twins, *_ = found.auc.values
-        low, high = map(signed, found.auc.interval)
-        difference = signed(found.auc.difference)
+        low, high = map(format_signed, found.auc.interval)
+        difference = format_signed(found.auc.difference)
         said.append(f"AUC {own:.2f}, on twins {twins:.2f}; memory's share of the AUC {difference} ({low} to {high})")
     return said

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Query
-from tabcontam.evidence.sentences import signed
-from tabcontam.guesser.chance import Guess
-from tabcontam.statistics.paired_gains import Gained
+from tabcontam.evidence.number_wording import format_signed
+from tabcontam.statistics.paired_gains import MeanGain
 
 LEVEL = 0.01  # the largest p-value at which a share is reported as above 0
 LEAST = 0.0005  # a smaller difference is none in three digits
@@ -14,9 +14,9 @@ SUPERVISED = "supervised"  # the name of the fitted learners among the chances o
 MODELS = "gradient boosting and logistic regression"
 
 
-def guess_of(said: Sequence[str]) -> Guess:
+def guess_of(said: Sequence[str]) -> CellPrediction:
     """Return the learners' predictions as chances: each answer's share of them."""
-    return Guess({answer: count / len(said) for answer, count in Counter(said).items()}, 0.0)
+    return CellPrediction({answer: count / len(said) for answer, count in Counter(said).items()}, 0.0)
 
 
 def learned(query: Query) -> float:
@@ -24,12 +24,13 @@ def learned(query: Query) -> float:
     return query.chance[SUPERVISED].of(str(query.expected[0])) if SUPERVISED in query.chance else 0.0
 
 
-def share_in_words(found: Gained, own: float, other: float) -> str:
+def share_in_words(found: MeanGain, own: float, other: float) -> str:
     """Return memory's share and its interval in words, with the learners' accuracy on the rows and the others."""
     low, high = found.interval
     above = "above 0" if found.p_value <= LEVEL else "not shown to be above 0"
     return (
-        f"memory's share {signed(found.mean)} ({signed(low)} to {signed(high)}), {above} (p = {found.p_value:.2g})"
+        f"memory's share {format_signed(found.mean)} ({format_signed(low)} to {format_signed(high)}), {above} (p = "
+        f"{found.p_value:.2g})"
         f"{_difficulty(own, other)}"
     )
 

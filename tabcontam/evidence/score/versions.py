@@ -7,22 +7,22 @@ from random import Random
 from statistics import fmean
 from typing import TYPE_CHECKING, ClassVar
 
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Prompt, Query, Trial
-from tabcontam.evidence.rows.choices import given
+from tabcontam.evidence.number_wording import format_signed
+from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of, task_of
 from tabcontam.evidence.score.shares import SUPERVISED, guess_of, learned
-from tabcontam.evidence.sentences import signed
-from tabcontam.guesser.chance import Guess
-from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.statistics.paired_gains import gained
-from tabcontam.tables.draws import seeded
-from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 if TYPE_CHECKING:
-    from tabcontam.unseen.base import Unseen
+    from tabcontam.twins.base import UnseenTwin
 
 VERSIONS = {"bordt_perturbed": "perturbed", "bordt_task": "task", "bordt_statistical": "statistical"}
 CODED = "bordt_statistical"  # the version whose classes are numbers
@@ -87,7 +87,7 @@ class Versions(ClassificationTest):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the accuracy on rows, and the loss on each version over the rows that were answered in both."""
-        right = {trial.query.id: answer == trial.query.expected[0] for trial, answer in given(trials)}
+        right = {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}
         rows = [trial.query for trial in trials if not trial.query.decoy_of]
         answered = [right[query.id] for query in rows if query.id in right]
         hits = sum(answered)
@@ -117,7 +117,7 @@ class Versions(ClassificationTest):
 
     def _baseline(
         self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
-    ) -> Mapping[int, Guess]:
+    ) -> Mapping[int, CellPrediction]:
         twin = _first(table)
         return {row: guess_of(said) for row, said in zip(twin.of, twin.own, strict=True)}
 
@@ -129,7 +129,7 @@ class Versions(ClassificationTest):
 
     def _in(self, table: Table, serializer: Serializer, query: Query, kind: str) -> Query:
         """Return the query about another version of its rows."""
-        from tabcontam.unseen.making import unseen
+        from tabcontam.twins.twin_making import unseen
 
         twin = unseen(table, kind)
         answer = _answers(table, kind)
@@ -147,7 +147,7 @@ class Versions(ClassificationTest):
         )
 
     def _version_prompt(self, table: Table, serializer: Serializer, rows: Sequence[int], kind: str) -> Prompt:
-        from tabcontam.unseen.making import unseen
+        from tabcontam.twins.twin_making import unseen
 
         twin, answer = unseen(table, kind), _answers(table, kind)
         _, question = task_of(table)
@@ -165,7 +165,7 @@ def _passing(table: Table) -> tuple[str, ...]:
     """Return the versions that pass their check. Raises `Skip` with the reason of the first if none does."""
 
     def find() -> tuple[str, ...] | str:
-        from tabcontam.unseen.making import unseen
+        from tabcontam.twins.twin_making import unseen
 
         found, why = [], ""
         for kind in VERSIONS:
@@ -183,9 +183,9 @@ def _passing(table: Table) -> tuple[str, ...]:
     return passing
 
 
-def _first(table: Table) -> "Unseen":
+def _first(table: Table) -> "UnseenTwin":
     """Return the first version that passes: all are made of the same rows."""
-    from tabcontam.unseen.making import unseen
+    from tabcontam.twins.twin_making import unseen
 
     return unseen(table, _passing(table)[0])
 
@@ -200,8 +200,8 @@ def _answers(table: Table, kind: str) -> dict[str, str]:
     return {answer: str(number) for answer, number in zip(sorted(answers), numbers, strict=True)}
 
 
-def _renamed(guess: Guess, answer: Mapping[str, str]) -> Guess:
-    return Guess({answer[label]: share for label, share in guess.values.items()}, guess.rest)
+def _renamed(guess: CellPrediction, answer: Mapping[str, str]) -> CellPrediction:
+    return CellPrediction({answer[label]: share for label, share in guess.values.items()}, guess.rest)
 
 
 def _named(query: str, version: str) -> str:
@@ -220,6 +220,7 @@ def _lost(name: str, pairs: Sequence[tuple[Query, Query]], right: Mapping[str, b
     accuracy = fmean(right[other.id] for _, other in both)
     models = fmean(learned(own) - learned(other) for own, other in both)
     return (
-        f"{name} {accuracy:.2f}, lost {signed(found.mean)} ({signed(low)} to {signed(high)}; models lose "
-        f"{signed(models)})"
+        f"{name} {accuracy:.2f}, lost {format_signed(found.mean)} ({format_signed(low)} to {format_signed(high)}; "
+        "models lose "
+        f"{format_signed(models)})"
     )

@@ -45,10 +45,10 @@ def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # 
 
         from matplotlib.backends.backend_pdf import PdfPages
 
-        from tabcontam.report.figures.dates import by_dates, by_openness
-        from tabcontam.report.figures.generation import exact_against_accuracy
-        from tabcontam.report.figures.memory import memory_shares
-        from tabcontam.report.figures.ranking import against_accuracy, ranking
+        from tabcontam.report.figures.date_figures import by_dates, by_openness
+        from tabcontam.report.figures.generation_figures import exact_against_accuracy
+        from tabcontam.report.figures.memory_figures import memory_shares
+        from tabcontam.report.figures.ranking_figures import against_accuracy, ranking
 
         ranks = (
             *memory_shares(view, room),

@@ -19,10 +19,10 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from matplotlib.textpath import TextToPath
 
-from tabcontam.evidence.base import Kind, Verdict
-from tabcontam.report.published import Mark, published, sources
-from tabcontam.verdicts.cells import OUTCOMES, SCORE
-from tabcontam.verdicts.results import Block, Column, RunResults
+from tabcontam.evidence.base import EvidenceKind, Verdict
+from tabcontam.report.published_marks import PublishedMark, published, sources
+from tabcontam.verdicts.result_types import OUTCOMES, SCORE
+from tabcontam.verdicts.results import LlmBlock, ResultColumn, RunResults
 from tabcontam.verdicts.wording import visible
 
 WIDTH, PAGE = 7.0, 9.4  # room on a page
@@ -56,11 +56,11 @@ LOOKS: dict[str, tuple[Any, float, dict[str, Any]]] = {
 
 
 @dataclass(frozen=True)
-class Part:
+class HeatmapPart:
     """Some columns of a block, or all if they fit next to each other."""
 
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[ResultColumn, ...]
 
     def width(self, square: float) -> float:
         """Return the width with the name above the columns."""
@@ -71,11 +71,11 @@ def _heading(title: str) -> float:
     return length(title, HEADING, "bold")
 
 
-Band = tuple[Part, ...]
+Band = tuple[HeatmapPart, ...]
 
 
 @dataclass(frozen=True)
-class Layout:
+class HeatmapLayout:
     """A heatmap's content and positions: `room` is the available width, `square` that of a square."""
 
     view: RunResults
@@ -94,14 +94,14 @@ class Layout:
 def heatmap(view: RunResults, height: float = inf, room: float = WIDTH) -> list[Figure]:
     """Return the heatmap on pages of at most this height, one page if it is infinite; none is wider than `room`."""
     square = _square(view, room)
-    whole = Layout(view, room, square, tuple(_bands(view, square, room)))
+    whole = HeatmapLayout(view, room, square, tuple(_bands(view, square, room)))
     each, bands = _band_height(whole), whole.bands
     fitting = len(bands) if height == inf else int((height - _legend_height(whole)) // each)
     starts = range(0, len(bands), max(fitting, 1)) if bands else (0,)
     return [_page(replace(whole, bands=bands[start : start + max(fitting, 1)]), whole.width) for start in starts]
 
 
-def _page(layout: Layout, width: float) -> Figure:
+def _page(layout: HeatmapLayout, width: float) -> Figure:
     bands, each = layout.bands, _band_height(layout) if layout.bands else 0.3
     total = max(len(bands), 1) * each + _legend_height(layout)
     figure = Figure(figsize=(width, total))
@@ -128,7 +128,7 @@ def _square(view: RunResults, room: float) -> float:
 
 def _bands(view: RunResults, square: float, room: float) -> list[Band]:
     """Return the bands, filled one after the other, none wider than the room."""
-    bands: list[list[Part]] = []
+    bands: list[list[HeatmapPart]] = []
     edge = inf
     for part in _parts(view, square, room):
         width = part.width(square) + GAP
@@ -140,7 +140,7 @@ def _bands(view: RunResults, square: float, room: float) -> list[Band]:
     return [tuple(band) for band in bands]
 
 
-def _parts(view: RunResults, square: float, room: float) -> list[Part]:
+def _parts(view: RunResults, square: float, room: float) -> list[HeatmapPart]:
     free = room - _left(view) - GAP
     most = max(int(free / square), 1)
     parts = []
@@ -149,25 +149,25 @@ def _parts(view: RunResults, square: float, room: float) -> list[Part]:
             more = f" ({start // most + 1})" if len(columns) > most else ""
             sizes = (size for size in range(len(title), 0, -1) if _heading(cut(title, size) + more) <= free)
             fitting = next(sizes, 1)
-            parts.append(Part(cut(title, fitting) + more, columns[start : start + most]))
+            parts.append(HeatmapPart(cut(title, fitting) + more, columns[start : start + most]))
     return parts
 
 
-def _blocks(view: RunResults) -> list[tuple[str, tuple[Column, ...]]]:
+def _blocks(view: RunResults) -> list[tuple[str, tuple[ResultColumn, ...]]]:
     """Return the columns of each LLM under its name, as in the paper, or of each table if that is clearly narrower."""
-    of_llms: list[tuple[str, tuple[Column, ...]]] = []
-    by_table: dict[str, list[Column]] = {}
+    of_llms: list[tuple[str, tuple[ResultColumn, ...]]] = []
+    by_table: dict[str, list[ResultColumn]] = {}
     for title, block in zip(names(view, view.blocks), view.blocks, strict=True):
         columns = [replace(column, label=cut(column.label, LONGEST["dataset"])) for column in block.columns]
         of_llms.append((title, tuple(columns)))
         for column in columns:
             by_table.setdefault(column.label, []).append(replace(column, label=title))
     of_tables = [(label, tuple(columns)) for label, columns in by_table.items()]
-    wide, other = (sum(Part(*one).width(LARGEST) for one in blocks) for blocks in (of_llms, of_tables))
+    wide, other = (sum(HeatmapPart(*one).width(LARGEST) for one in blocks) for blocks in (of_llms, of_tables))
     return of_tables if other < CLEARLY * wide else of_llms
 
 
-def names(view: RunResults, blocks: Iterable[Block]) -> list[str]:
+def names(view: RunResults, blocks: Iterable[LlmBlock]) -> list[str]:
     """Return a unique name for each LLM: the catalogue's title unless another LLM has it too."""
     named = [(block.llm, view.title(block.llm)) for block in blocks]
     often = Counter(title for _, title in named)
@@ -217,7 +217,7 @@ def _rows(view: RunResults, square: float) -> tuple[dict[str, float], dict[str, 
     return tests, kinds, place
 
 
-def _band_height(layout: Layout) -> float:
+def _band_height(layout: HeatmapLayout) -> float:
     columns = [column for band in layout.bands for part in band for column in part.columns]
     longest = max((length(column.label, SIZE) for column in columns), default=0.0)
     return HEAD + _rows(layout.view, layout.square)[2] + longest + 0.15
@@ -236,12 +236,12 @@ def _draw_band(view: RunResults, ink: "Ink", band: Band, top: float, square: flo
         _draw_part(view, ink, part, edge + (width - len(part.columns) * square) / 2, top, square)
         ink.text(edge + width / 2, top - 0.06, part.title, ha="center", size=HEADING, weight="bold")
         edge += width + GAP
-    if Kind.KNOWLEDGE in kinds and Kind.MEMORIZATION in kinds:
-        middle = top + kinds[Kind.MEMORIZATION] - LINE / 2
+    if EvidenceKind.KNOWLEDGE in kinds and EvidenceKind.MEMORIZATION in kinds:
+        middle = top + kinds[EvidenceKind.MEMORIZATION] - LINE / 2
         ink.line((left, middle), (edge - GAP, middle), GREY, 2.2)
 
 
-def _draw_part(view: RunResults, ink: "Ink", part: Part, left: float, top: float, square: float) -> None:
+def _draw_part(view: RunResults, ink: "Ink", part: HeatmapPart, left: float, top: float, square: float) -> None:
     tests, _, bottom = _rows(view, square)
     for number, column in enumerate(part.columns):
         x = left + number * square
@@ -252,7 +252,7 @@ def _draw_part(view: RunResults, ink: "Ink", part: Part, left: float, top: float
                 ink.mark(x, top + tests[test], square, mark)
 
 
-def _side(mark: Mark) -> int:
+def _side(mark: PublishedMark) -> int:
     """Return 0 for the left corner of a square, 1 for the right; the corner shows the source."""
     return sources().index(mark.source) % 2
 
@@ -273,7 +273,7 @@ def _explained(words: str) -> float:
     return 0.2 + length(words, SIZE) + 0.14
 
 
-def _legend_places(layout: Layout) -> list[tuple[float, int, str, str]]:
+def _legend_places(layout: HeatmapLayout) -> list[tuple[float, int, str, str]]:
     """Return the position and the line of each explanation."""
     places, edge, line = [], EDGE, 0
     for look, words in _legend(layout.view):
@@ -285,11 +285,11 @@ def _legend_places(layout: Layout) -> list[tuple[float, int, str, str]]:
     return places
 
 
-def _legend_height(layout: Layout) -> float:
+def _legend_height(layout: HeatmapLayout) -> float:
     return 0.2 * (_legend_places(layout)[-1][1] + 1) + 0.08
 
 
-def _draw_legend(layout: Layout, ink: "Ink", top: float) -> None:
+def _draw_legend(layout: HeatmapLayout, ink: "Ink", top: float) -> None:
     for x, line, look, words in _legend_places(layout):
         y = top + 0.04 + 0.2 * line
         if look in ("found", "not found"):
@@ -326,7 +326,7 @@ class Ink:
             words = f"{score:.2f}".removeprefix("0") if score < 0.995 else "1"
             self.text(*middle, words, ha="center", va="center_baseline", size=square * POINTS * 0.5)
 
-    def mark(self, x: float, y: float, square: float, mark: Mark) -> None:
+    def mark(self, x: float, y: float, square: float, mark: PublishedMark) -> None:
         """Add a published mark in a lower corner of the square: a disc for a finding, else a cross."""
         across = (0.27, 0.73)[_side(mark)]
         self.published(x + across * square, y + 0.72 * square, square, "found" if mark.found else "not found")

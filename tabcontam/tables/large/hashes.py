@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tabcontam.tables.cells import Rows
 from tabcontam.tables.large.chunks import Ints, Words, chunk_of, stirred
+from tabcontam.tables.table_contents import Rows
 
 SIEVE = 20  # bits of a hash by which most others are excluded at once
 BITS_EACH = 12  # of a Bloom filter per hash that it holds: some 2 in 100 others seem to be held

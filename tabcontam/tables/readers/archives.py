@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TypeAlias
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.readers.base import LARGEST, NAMED, File, chosen, listed, to_name
+from tabcontam.tables.readers.base import LARGEST, NAMED, File, choose_part, listed, to_name
 
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"
@@ -33,7 +33,7 @@ TEXTS = (".md", ".names", ".pdf", ".txt", ".html")  # endings of files that desc
 ABOUT = ("readme", "license", "licence", "index")
 
 
-def unpacked(file: File) -> File | None:
+def unpack(file: File) -> File | None:
     """Return the one file that a packed file holds; None for a file that is not packed. Raises `UsageError`."""
     if file.content.startswith((ZIP, EMPTY_ZIP)):
         return _of_zip(file)
@@ -47,7 +47,7 @@ def packed_as(start: bytes) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Member:
+class ArchiveMember:
     """A file in a ZIP archive, by its full name in the archive, and the number of its bytes when unpacked."""
 
     archive: Path
@@ -60,12 +60,12 @@ class Member:
         return self.filename.rpartition("/")[2]
 
 
-Stored: TypeAlias = Path | Member  # a file on disk, packed or not, or in an archive
+Stored: TypeAlias = Path | ArchiveMember  # a file on disk, packed or not, or in an archive
 
 
 def opened(path: Stored) -> IO[bytes]:
     """Return a file, unpacked as it is read."""
-    if isinstance(path, Member):
+    if isinstance(path, ArchiveMember):
         with zipfile.ZipFile(path.archive) as archive:
             return archive.open(path.filename)
     _, ending = _packed(path)
@@ -74,10 +74,10 @@ def opened(path: Stored) -> IO[bytes]:
 
 def packing(path: Stored) -> str:
     """Return how a file is packed, in a word; "" where it is not."""
-    return f"ZIP, {path.filename!r}" if isinstance(path, Member) else _packed(path)[0]
+    return f"ZIP, {path.filename!r}" if isinstance(path, ArchiveMember) else _packed(path)[0]
 
 
-def member_of(path: Path, part: str | None) -> tuple[Member, str | None] | None:
+def member_of(path: Path, part: str | None) -> tuple[ArchiveMember, str | None] | None:
     """Return the file in a ZIP archive that is meant, and the part of it that another `#` names.
 
     None for a file that is no archive, is a workbook, or is locked. Raises `UsageError` where none or several may be
@@ -90,7 +90,7 @@ def member_of(path: Path, part: str | None) -> tuple[Member, str | None] | None:
         if any(name.lower() in OFFICE for name in archive.namelist()):
             return None
         info, rest = _member(File(b"", path.name, part, path=path), archive)
-    return None if info.flag_bits & 1 else (Member(path, info.filename, info.file_size), rest)
+    return None if info.flag_bits & 1 else (ArchiveMember(path, info.filename, info.file_size), rest)
 
 
 def _packed(path: Path) -> tuple[str, str]:
@@ -109,7 +109,7 @@ def without_packing(name: str) -> str:
     return name
 
 
-def limited(file: IO[bytes], name: str) -> bytes:
+def read_limited(file: IO[bytes], name: str) -> bytes:
     """Return the content of a packed file. Raises `UsageError` if it is larger than any table: it may have no end."""
     content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
@@ -120,7 +120,7 @@ def limited(file: IO[bytes], name: str) -> bytes:
 def _decompressed(file: File, kind: str, ending: str) -> File:
     try:
         with OPENERS[ending](io.BytesIO(file.content)) as opened:
-            content = limited(opened, file.name)
+            content = read_limited(opened, file.name)
     except BROKEN as error:
         raise UsageError(f"{file.name} is not a whole {kind} file: {one_line(error)}") from None
     name = without_packing(file.name)
@@ -142,7 +142,7 @@ def _of_zip(file: File) -> File | None:
             if member.flag_bits & 1:
                 raise UsageError(f"{file.name} is locked with a password; unpack it, and give the file in it")
             with archive.open(member) as opened:
-                content = limited(opened, f"{file.name}#{member.filename}")
+                content = read_limited(opened, f"{file.name}#{member.filename}")
     except BROKEN as error:
         raise UsageError(f"{file.name} is not a whole ZIP archive: {one_line(error)}") from None
     except MemoryError:
@@ -164,7 +164,7 @@ def _member(file: File, archive: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, str 
             if file.part[:end] in members:
                 return members[file.part[:end]], file.part[end + 1 :] or None
         if len(members) > 1:
-            chosen(file, "file", list(members))
+            choose_part(file, "file", list(members))
         return _only(file, members), file.part
     return _only(file, members), None
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.cells import Contents, contents
 from tabcontam.tables.readers.base import File
-from tabcontam.tables.readers.delimited import decoded
+from tabcontam.tables.readers.delimited_text import decoded
+from tabcontam.tables.table_contents import Contents, contents
 
 _ATTRIBUTE = re.compile(r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s{]+)\s*(.*)""", re.IGNORECASE)
 _CELL = re.compile(

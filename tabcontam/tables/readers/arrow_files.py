@@ -5,8 +5,8 @@ from datetime import date, time
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.cells import Contents, contents
 from tabcontam.tables.readers.base import File, check_cells, missing_extra
+from tabcontam.tables.table_contents import Contents, contents
 
 PARQUET = b"PAR1"
 FEATHER = (b"ARROW1", b"FEA1")

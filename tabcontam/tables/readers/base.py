@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tabcontam.errors import UsageError, near, option_name
-from tabcontam.tables.cells import Contents
+from tabcontam.tables.table_contents import Contents
 
 LARGEST = 512 * 1024 * 1024  # bytes of a file that is read whole or fetched, or of the content of a packed one
 MOST_CELLS = 50_000_000  # cells that are held in memory
@@ -98,7 +98,7 @@ def read_as(kind: str, packed: str, *details: str) -> str:
 
 
 @dataclass(frozen=True)
-class Kind:
+class FileKind:
     """A kind of file: its title, its marks, and its reader.
 
     `holds` is the kind of parts that it may hold several of, each to be named after `#`; empty where it is one table.
@@ -113,7 +113,7 @@ class Kind:
     takes: frozenset[str] = frozenset()
 
 
-def chosen(file: File, kind: str, names: Sequence[str]) -> str:
+def choose_part(file: File, kind: str, names: Sequence[str]) -> str:
     """Return the part that the user named, or the only one. Raises `UsageError`, which names the existing parts."""
     if file.part is not None:
         if file.part in names:

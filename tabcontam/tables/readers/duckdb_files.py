@@ -8,8 +8,8 @@ from threading import Timer
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.cells import Contents, contents
-from tabcontam.tables.readers.base import MOST_CELLS, File, chosen, missing_extra, too_many_cells
+from tabcontam.tables.readers.base import MOST_CELLS, File, choose_part, missing_extra, too_many_cells
+from tabcontam.tables.table_contents import Contents, contents
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -68,7 +68,7 @@ def read_duckdb(file: File) -> Contents:
 def _contents(file: File, connection: "DuckDBPyConnection") -> Contents:
     found = {table if schema == "main" else f"{schema}.{table}": (schema, table)
              for schema, table in connection.execute(TABLES).fetchall()}  # fmt: skip
-    name = chosen(file, "table", list(found))
+    name = choose_part(file, "table", list(found))
     schema, table = found[name]
     where = f"{_quoted(schema)}.{_quoted(table)}"
     clock = Timer(SECONDS, connection.interrupt)

@@ -10,13 +10,21 @@ from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, one_line, option
-from tabcontam.tables.cells import Contents, shortest
-from tabcontam.tables.readers.archives import BROKEN, ZIP, limited
-from tabcontam.tables.readers.base import LARGEST, MOST_CELLS, File, check_cells, chosen, missing_extra, too_many_cells
-from tabcontam.tables.readers.delimited import with_names
+from tabcontam.tables.readers.archives import BROKEN, ZIP, read_limited
+from tabcontam.tables.readers.base import (
+    LARGEST,
+    MOST_CELLS,
+    File,
+    check_cells,
+    choose_part,
+    missing_extra,
+    too_many_cells,
+)
+from tabcontam.tables.readers.delimited_text import with_names
 from tabcontam.tables.readers.dialects import SAMPLE_RECORDS
-from tabcontam.tables.readers.formulas import check_formulas
 from tabcontam.tables.readers.headers import find_head
+from tabcontam.tables.readers.workbook_formulas import check_formulas
+from tabcontam.tables.table_contents import Contents, shortest
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
@@ -102,7 +110,7 @@ def _check_size(file: File) -> None:
             if info.flag_bits & 1:
                 raise _locked(file.name)
             with archive.open(info) as opened:
-                content = limited(opened, file.name)
+                content = read_limited(opened, file.name)
             left -= len(content)
             if left < 0:
                 raise too_many_cells(file.name)
@@ -155,7 +163,7 @@ def _sheet(file: File, workbook: "CalamineWorkbook") -> "CalamineSheet":
     full = []
     if file.part is None and len(sheets) > 1:  # a new workbook has empty ones
         full = [name for name in sheets if workbook.get_sheet_by_name(name).height]
-    return workbook.get_sheet_by_name(chosen(file, "sheet", full or sheets))
+    return workbook.get_sheet_by_name(choose_part(file, "sheet", full or sheets))
 
 
 def _records(file: File, sheet: "CalamineSheet") -> list[list[str]]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tabcontam.errors import UsageError, option
-from tabcontam.tables.cells import MARKS, is_number
 from tabcontam.tables.readers.base import TextFormat
 from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, usual_width
+from tabcontam.tables.table_contents import MARKS, is_number
 
 YEARS = range(1800, 2101)
 SECOND = 3  # records below the header that may hold units, or names once more
@@ -20,7 +20,7 @@ _COMMENT = re.compile(r"\s*#.*\w")  # and no column that is called `#`
 
 
 @dataclass(frozen=True)
-class Head:
+class HeaderPlace:
     """The number of records above the header, or above the first row of a table without one."""
 
     above: int
@@ -31,7 +31,7 @@ class Head:
         return f"header in {place}" if self.header else "no header"
 
 
-def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int], str]) -> Head:
+def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int], str]) -> HeaderPlace:
     """Return the place of the header, found in the first records of a table, whose usual width is that of the table.
 
     A record above it is left out where the evidence is clear: fewer cells than most others, or a comment, and below it
@@ -39,10 +39,10 @@ def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int]
     `UsageError` where a title cannot be distinguished from a header, and where units stand below it.
     """
     if form.header_line is not None or form.header:
-        return Head(0, True)
+        return HeaderPlace(0, True)
     first = int(len(records) > 1 and _is_separator_line(records[0]))
     if form.header is False:
-        return Head(first, False)
+        return HeaderPlace(first, False)
     width = usual_width(records)
     usual = usual_width([_filled(record) for record in records if len(record) == width])
     start = next((place for place in range(first, len(records)) if _is_full(records[place], width, usual)), first)
@@ -60,7 +60,7 @@ def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int]
             f"{where(start)}: below the header stands {texts} where all rows after it have numbers: units, or a second "
             f"header? remove it, or keep it as a row with {option('header_line', 'N')}"
         )
-    return Head(start, header)
+    return HeaderPlace(start, header)
 
 
 def has_header(records: Sequence[Record]) -> bool:

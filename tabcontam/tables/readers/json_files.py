@@ -5,15 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.cells import Contents, contents
-from tabcontam.tables.readers.base import File, check_cells, chosen
-from tabcontam.tables.readers.delimited import decoded
+from tabcontam.tables.readers.base import File, check_cells, choose_part
+from tabcontam.tables.readers.delimited_text import decoded
+from tabcontam.tables.table_contents import Contents, contents
 
 LAYOUT = "give an array of objects, one a row, or an object a line"
 Record = Mapping[str, Any]
 
 
-class Literal(str):
+class JsonLiteral(str):
     """A number, or a word of JSON, as it is written in the file: `1.50`, `1e3`, `NaN`."""
 
     __slots__ = ()
@@ -47,7 +47,11 @@ def read_json(file: File) -> Contents:
 
 def _parsed(text: str) -> Any:
     return json.loads(
-        text, parse_float=Literal, parse_int=Literal, parse_constant=Literal, object_pairs_hook=_without_twice
+        text,
+        parse_float=JsonLiteral,
+        parse_int=JsonLiteral,
+        parse_constant=JsonLiteral,
+        object_pairs_hook=_without_twice,
     )
 
 
@@ -87,7 +91,7 @@ def _of_part(file: File, value: Any, how: str = "") -> Contents:
     tables = {key: part for key, part in value.items() if _is_table(part)} if isinstance(value, dict) else {}
     if file.part is None and not tables:
         raise UsageError(f"{file.name} holds JSON that is no table; {LAYOUT}")
-    key = chosen(file, "table", list(tables))
+    key = choose_part(file, "table", list(tables))
     return _of_rows(file, tables[key], f"table {key!r}")
 
 
@@ -203,7 +207,7 @@ def _names(rows: Sequence[Sequence[Any]]) -> bool:
 def _cell(value: Any) -> str | None:
     if value is None or type(value) is str:
         return value
-    return str(value) if isinstance(value, Literal) else "".join(_written(value))
+    return str(value) if isinstance(value, JsonLiteral) else "".join(_written(value))
 
 
 def _written(value: Any) -> Iterator[str]:
@@ -213,7 +217,7 @@ def _written(value: Any) -> Iterator[str]:
         yield f"{{{', '.join(parts)}}}"
     elif isinstance(value, list):
         yield f"[{', '.join(''.join(_written(each)) for each in value)}]"
-    elif isinstance(value, Literal):
+    elif isinstance(value, JsonLiteral):
         yield value
     else:
         yield json.dumps(value, ensure_ascii=False)

@@ -17,11 +17,11 @@ def open_quote(text: str, dialect: Dialect) -> tuple[int, bool] | None:
         for line, _ in dialect.records(text):
             read = line
     except csv.Error:
-        return _Scan(dialect).of(text, read)
+        return _QuoteScan(dialect).of(text, read)
     return None
 
 
-class _Scan:
+class _QuoteScan:
     """A scan of the unreadable record, sign by sign."""
 
     def __init__(self, dialect: Dialect) -> None:

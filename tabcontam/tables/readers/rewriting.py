@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers.base import File
-from tabcontam.tables.readers.delimited import decoded_by, first_line, laid_out, read_delimited
+from tabcontam.tables.readers.delimited_text import decoded_by, first_line, laid_out, read_delimited
 from tabcontam.tables.readers.dialects import Dialect
 
 # Codecs that write, or drop, a byte order mark by themselves, and the codec that leaves it in the text as a sign.
@@ -24,7 +24,7 @@ Place = tuple[int, int]  # a cell by its row and its column, from 0
 
 
 @dataclass(frozen=True)
-class Layout:
+class CellLayout:
     """The text of a file, and the place of each of its cells in it. Rows count from 0, below the header."""
 
     file: File
@@ -86,7 +86,7 @@ class Layout:
         return starts
 
 
-def layout_of(file: File) -> Layout:
+def layout_of(file: File) -> CellLayout:
     """Return the places of the cells of a delimited text file.
 
     Raises `UsageError` for a file that is no such table, and for one whose text cannot be encoded to the same bytes.
@@ -102,7 +102,7 @@ def layout_of(file: File) -> Layout:
         faithful = False
     if not faithful:
         raise UsageError(f"{file.name} is written in {encoding} in a way that cannot be kept; save it in UTF-8 first")
-    return Layout(file, whole, codec, found.dialect, found.records, len(found.records) - found.header)
+    return CellLayout(file, whole, codec, found.dialect, found.records, len(found.records) - found.header)
 
 
 def _fields(text: str, dialect: Dialect) -> list[tuple[int, int, str]]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.cells import Contents, contents
-from tabcontam.tables.readers.base import MOST_CELLS, File, chosen, too_many_cells
+from tabcontam.tables.readers.base import MOST_CELLS, File, choose_part, too_many_cells
+from tabcontam.tables.table_contents import Contents, contents
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -59,7 +59,7 @@ def _contents(file: File, connection: "Connection") -> Contents:
     connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
     listed = connection.execute("SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid")
     kinds = {name: kind for name, kind in listed if not name.startswith("sqlite_")}
-    table = chosen(file, "table", list(kinds))
+    table = choose_part(file, "table", list(kinds))
     where = _quoted(table)
     columns = [name for name, *_ in connection.execute(f"SELECT * FROM {where} LIMIT 0").description]  # noqa: S608
     names = [f"{where}.{_quoted(column)}" for column in columns]  # quoted alone, an unknown name would be a text

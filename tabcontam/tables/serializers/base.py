@@ -85,7 +85,7 @@ class Serializer(ABC):
         return line
 
 
-def placed(before: Iterable[str], values: Iterable[str]) -> list[tuple[int, int]]:
+def value_places(before: Iterable[str], values: Iterable[str]) -> list[tuple[int, int]]:
     """Return the beginning and the end of each value in a text where one piece stands before each of them."""
     found, end = [], 0
     for piece, value in zip(before, values, strict=True):

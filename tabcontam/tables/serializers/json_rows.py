@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tabcontam.tables.serializers.base import Serializer, placed, quoted
+from tabcontam.tables.serializers.base import Serializer, quoted, value_places
 from tabcontam.tables.table import Cell
 
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")  # as JSON writes one
@@ -29,7 +29,7 @@ class JsonRows(Serializer):
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
         """Return the beginning and the end of each value, the quotes of a text included."""
         before = [f"{', ' if number else '{'}{quoted(name)}: " for number, name in enumerate(columns)]
-        return placed(before, map(self.value, cells))
+        return value_places(before, map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
         """Return the row up to the colon after the name of its feature number `first_asked`."""

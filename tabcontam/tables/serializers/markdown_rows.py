@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tabcontam.tables.serializers.base import Escapes, Serializer, by_header, placed
+from tabcontam.tables.serializers.base import Escapes, Serializer, by_header, value_places
 from tabcontam.tables.table import Cell
 
 ESCAPES = Escapes(marks="|", more='"')
@@ -26,7 +26,7 @@ class MarkdownRows(Serializer):
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
         """Return the beginning and the end of each value between its bars."""
-        return placed(["| ", *(" | " for _ in cells[1:])], map(self.value, cells))
+        return value_places(["| ", *(" | " for _ in cells[1:])], map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
         """Return the row up to its feature number `first_asked`, with the bar before it."""

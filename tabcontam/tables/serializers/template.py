@@ -20,7 +20,7 @@ BEFORE = r"^|[,;.:|({\[]|[-*\u2022]\s|\d[.)]\s"  # ends of the text before a fea
 
 
 @dataclass(frozen=True)
-class Template(Serializer):
+class TemplateRows(Serializer):
     """A row as `specifier`, name, `value_separator` and value of each feature, with `feature_separator` between."""
 
     specifier: str
@@ -51,7 +51,7 @@ class Template(Serializer):
 
     def value(self, cell: Cell) -> str:
         """Return a value as it stands at the end of a row."""
-        return written(cell, "")
+        return write_value(cell, "")
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
         """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
@@ -98,7 +98,7 @@ class Template(Serializer):
 
     def _features(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[str]:
         starts, following = _around(self, tuple(columns))
-        return [start + written(cell, after) for start, cell, after in zip(starts, cells, following, strict=True)]
+        return [start + write_value(cell, after) for start, cell, after in zip(starts, cells, following, strict=True)]
 
     def _cell(self, text: str, position: int, following: str) -> tuple[Cell, int]:
         if text.startswith('"', position):
@@ -126,7 +126,7 @@ class Template(Serializer):
 
 
 @lru_cache(maxsize=4096)  # wide tables have more names than `re` caches patterns
-def _naming(serializer: Template, feature: str) -> re.Pattern[str]:
+def _naming(serializer: TemplateRows, feature: str) -> re.Pattern[str]:
     """Return the pattern of the text before a feature's value, for a text by any author."""
     # Without a specifier, `Smoking: No` also ends `Hx Smoking: No`: something has to end before the name.
     own = re.escape(serializer.feature_separator.strip())
@@ -137,13 +137,13 @@ def _naming(serializer: Template, feature: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=64)  # of a plan's rows, most have the same columns
-def _around(serializer: Template, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
+def _around(serializer: TemplateRows, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """Return the text before each value of a row, and the text after it."""
     starts = [serializer.start(column) for column in columns]
     return starts, [serializer.feature_separator + start for start in starts[1:]] + [""]
 
 
-def written(cell: Cell, following: str) -> str:
+def write_value(cell: Cell, following: str) -> str:
     """Return a value as it stands in a row, when `following` is the text that comes after it."""
     if cell is None:
         return ""

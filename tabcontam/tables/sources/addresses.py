@@ -6,9 +6,9 @@ from urllib.parse import unquote, urlsplit
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers.archives import without_packing
 from tabcontam.tables.readers.base import File, TextFormat
-from tabcontam.tables.readers.kinds import ENDINGS, stem
-from tabcontam.tables.sources.base import Source
-from tabcontam.tables.sources.fetching import check_address, fetched
+from tabcontam.tables.readers.file_kinds import ENDINGS, stem
+from tabcontam.tables.sources.base import TableSource
+from tabcontam.tables.sources.web_files import check_address, fetch_address
 
 # Pages that people take for the table on them, and the spec to type in their place.
 PAGES = (
@@ -20,14 +20,14 @@ PAGES = (
 )
 
 
-def read_address(spec: str, form: TextFormat) -> Source:
+def read_address(spec: str, form: TextFormat) -> TableSource:
     """Return the table at an address, or the part of it named after `#`. Raises `UsageError`, in one line, if none."""
     for page, instead in PAGES:
         if re.fullmatch(page, spec):
             raise UsageError(f"{spec} is a page, not a table; give {re.sub(page, instead, spec)}")
     address, _, part = spec.partition("#")
     check_address(address)
-    found = fetched(address)
+    found = fetch_address(address)
     name = file_name(address)
     known = without_packing(name).lower().endswith(ENDINGS)
     offered = name if known or not found.file else found.file  # `download?id=5` does not show the kind
@@ -37,7 +37,7 @@ def read_address(spec: str, form: TextFormat) -> Source:
     if not found.content:
         raise UsageError(f"{shown} is empty; give the address of a table")
     part = unquote(part)
-    return Source(name, stem(offered), (File(found.content, offered, part or None, form),), part=part)
+    return TableSource(name, stem(offered), (File(found.content, offered, part or None, form),), part=part)
 
 
 def without_queries(text: str) -> str:

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, replace
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.cells import Contents
-from tabcontam.tables.files import without_split
+from tabcontam.tables.file_specs import without_split
 from tabcontam.tables.readers.base import File
-from tabcontam.tables.readers.kinds import read_file, read_split, stem
+from tabcontam.tables.readers.file_kinds import read_file, read_split, stem
+from tabcontam.tables.table_contents import Contents
 
 
 @dataclass(frozen=True)
-class Source:
+class TableSource:
     """The files of a table, one after the other, and the description by their source.
 
     `title` stands in prompts unless the user gives another; likewise `target` is the column to classify. Rows that are
@@ -36,7 +36,7 @@ class Source:
         return self.name, without_split(self.title, split) if self.part else self.title
 
 
-def read_source(source: Source) -> tuple[Contents, str]:
+def read_source(source: TableSource) -> tuple[Contents, str]:
     """Return column names and the rows of all files, and their split of a dataset; "" where none is named.
 
     Raises `UsageError` for files without a table, and for files of two tables.

@@ -11,10 +11,10 @@ from urllib.parse import quote
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers import base
 from tabcontam.tables.readers.archives import without_packing
-from tabcontam.tables.readers.base import File, TextFormat, chosen
-from tabcontam.tables.readers.kinds import ENDINGS
-from tabcontam.tables.sources.base import Source
-from tabcontam.tables.sources.fetching import Fetched, fetched, key_in
+from tabcontam.tables.readers.base import File, TextFormat, choose_part
+from tabcontam.tables.readers.file_kinds import ENDINGS
+from tabcontam.tables.sources.base import TableSource
+from tabcontam.tables.sources.web_files import FetchedFile, fetch_address, key_in
 
 PREFIX = "hf:"
 SITE = "https://huggingface.co"
@@ -37,7 +37,7 @@ _ABOUT = {
 }
 
 
-def read_hugging_face(spec: str, form: TextFormat) -> Source:
+def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
     """Return all files of the split that is named, or of the only one; a named split is stated.
 
     Rows of a repository that is private, or asks for leave, are private. The variable HF_TOKEN is sent to Hugging Face
@@ -65,7 +65,7 @@ def read_hugging_face(spec: str, form: TextFormat) -> Source:
         files.append(File(content, path.rpartition("/")[2], form=form))
     public = about.get("private") is False and about.get("gated") is False
     name = spec[: -len(split) - 1] if split else spec  # the split stands after a # or, in a config, after a /
-    return Source(name, found[1].rpartition("/")[2], tuple(files), public=public, split=split)
+    return TableSource(name, found[1].rpartition("/")[2], tuple(files), public=public, split=split)
 
 
 def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
@@ -86,10 +86,10 @@ def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
     return about
 
 
-def _asked(address: str, token: str | None) -> Fetched:
+def _asked(address: str, token: str | None) -> FetchedFile:
     """Return the content of a Hugging Face address; only the cache is read if the user set its libraries offline."""
     offline = os.environ.get(OFFLINE, "").strip().upper() in ("1", "ON", "YES", "TRUE")
-    return fetched(address, token, forbidden=f"{OFFLINE} is set; unset it to fetch it" if offline else "")
+    return fetch_address(address, token, forbidden=f"{OFFLINE} is set; unset it to fetch it" if offline else "")
 
 
 def _data_files(about: Mapping[str, Any]) -> list[str]:
@@ -154,4 +154,4 @@ def _meant(named: str, part: str, splits: Mapping[str, Sequence[str]], files: Se
     if part and part not in splits and len(of_config) == 1:
         return splits[of_config[0]]
     about = File(b"", named, part or None)
-    return splits[chosen(about, "split", list(splits))]
+    return splits[choose_part(about, "split", list(splits))]

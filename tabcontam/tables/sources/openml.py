@@ -6,14 +6,14 @@ from typing import Any
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers.base import File
-from tabcontam.tables.sources.base import Source
-from tabcontam.tables.sources.fetching import fetched
+from tabcontam.tables.sources.base import TableSource
+from tabcontam.tables.sources.web_files import fetch_address
 
 PREFIX = "openml:"
 SITE = "https://www.openml.org"
 
 
-def read_openml(spec: str) -> Source:
+def read_openml(spec: str) -> TableSource:
     """Return the dataset with its own name and target, without the columns that OpenML lists as no features.
 
     Raises `UsageError` for a number that OpenML does not have, a file that is not the one it states, and one that
@@ -28,14 +28,14 @@ def read_openml(spec: str) -> Source:
     name, file_id, format_ = (str(about.get(key) or "") for key in ("name", "file_id", "format"))
     if not name or not file_id.isdecimal():
         raise UsageError(f"{spec}: OpenML says neither its name nor its file; try again later")
-    content = fetched(f"{SITE}/data/v1/download/{file_id}").content
+    content = fetch_address(f"{SITE}/data/v1/download/{file_id}").content
     stated = str(about.get("md5_checksum") or "")
     if stated and (found := hashlib.md5(content, usedforsecurity=False).hexdigest()) != stated:
         raise UsageError(f"{spec}: the file has MD5 {found} where OpenML states {stated}; it was changed or cut off")
     ending = format_.lower().replace("sparse_", "") or "arff"
     target = str(about.get("default_target_attribute") or "") or None
     left_out = {*_texts(about.get("row_id_attribute")), *_texts(about.get("ignore_attribute"))} - {target}
-    return Source(
+    return TableSource(
         spec,
         name,
         (File(content, f"{spec}.{ending}"),),
@@ -47,7 +47,7 @@ def read_openml(spec: str) -> Source:
 
 def _description(spec: str, number: str) -> dict[str, Any]:
     try:
-        found = fetched(f"{SITE}/api/v1/json/data/{number}")
+        found = fetch_address(f"{SITE}/api/v1/json/data/{number}")
         about = json.loads(found.content)["data_set_description"]
     except UsageError as error:
         if "HTTP 412" in str(error):  # OpenML's answer to a number it does not have

@@ -4,9 +4,9 @@ import inspect
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line, unknown
-from tabcontam.tables.cards import load_cards
+from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.readers.base import File, TextFormat
-from tabcontam.tables.sources.base import Source
+from tabcontam.tables.sources.base import TableSource
 
 PREFIX = "sklearn:"
 LOADERS = ("load_", "fetch_")
@@ -21,7 +21,7 @@ def card_of(spec: str) -> str | None:
     return next((f"{card.name}@{edition.name}" for card, edition in editions if edition.loader in loaders), None)
 
 
-def read_scikit_learn(spec: str) -> Source:
+def read_scikit_learn(spec: str) -> TableSource:
     """Return the frame of a `load_` or `fetch_` function, with its target; raises `UsageError` for other names."""
     from sklearn import datasets
 
@@ -42,4 +42,4 @@ def read_scikit_learn(spec: str) -> Source:
     content = bunch.frame.to_csv(index=False, lineterminator="\n").encode()
     target = getattr(bunch.target, "name", None)  # several targets are none to classify
     file = File(content, spec, form=AS_WRITTEN)
-    return Source(spec, name.replace("_", " "), (file,), public=True, target=target)
+    return TableSource(spec, name.replace("_", " "), (file,), public=True, target=target)

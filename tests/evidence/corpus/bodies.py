@@ -9,8 +9,8 @@ from random import Random
 
 from tabcontam.evidence.base import Evidence, Lookup, Matches, Query, Test, Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.reading.words import english
-from tabcontam.tables.facts import cached_fact
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
 from tests.made_tables import made_table

@@ -4,10 +4,10 @@ from random import Random
 
 import pytest
 
-from tabcontam.evidence.base import Lookup, Matches, State
-from tabcontam.evidence.corpus.pieces import drawn_signs, grams, of_length, overlap, signs, usual_length, words
+from tabcontam.evidence.base import Lookup, Matches, ReplyState
+from tabcontam.evidence.corpus.row_pieces import drawn_signs, grams, of_length, overlap, signs, usual_length, words
 from tabcontam.evidence.registry import by_id
-from tabcontam.tables.twins import twin
+from tabcontam.tables.twin_tables import twin
 from tests.evidence.corpus.bodies import IS, LEVEL, as_csv, as_sentences, asked, crops, evidence, read
 from tests.made_tables import made_table, ships
 
@@ -124,7 +124,7 @@ def test_rows_in_another_form_share_no_words_in_a_row() -> None:
 
 def test_what_could_not_be_searched_is_not_clean() -> None:
     queries = asked("ngram_overlap", crops(40))
-    found = TEST.weigh([read(TEST, query, Matches((), 0, State.FAILED, "gone")) for query in queries], LEVEL)
+    found = TEST.weigh([read(TEST, query, Matches((), 0, ReplyState.FAILED, "gone")) for query in queries], LEVEL)
     assert (found.asked, found.answered) == (40, 0)
     assert found.score is None
     assert found.expected is None
@@ -134,11 +134,11 @@ def test_what_could_not_be_searched_is_not_clean() -> None:
 
 def test_pieces_of_letters_and_digits_that_were_not_searched_for_are_no_zero() -> None:
     """An index of infini-gram knows whole words alone: what it is not asked is not called absent."""
-    queries, none = asked("ngram_overlap", crops(40)), Matches((), 0, State.OK)
+    queries, none = asked("ngram_overlap", crops(40)), Matches((), 0, ReplyState.OK)
     without = TEST.weigh([read(TEST, query, none) for query in queries if "-signs" not in query.id], LEVEL)
     assert "GPT-4's pieces of letters and digits were not searched for" in without.sentence
     assert "GPT-4 0%" not in without.sentence
-    gone = Matches((), 0, State.FAILED, "gone")
+    gone = Matches((), 0, ReplyState.FAILED, "gone")
     lost = TEST.weigh([read(TEST, query, gone if "-signs" in query.id else none) for query in queries], LEVEL)
     assert "GPT-4's pieces of 40 of 40 rows could not be searched for" in lost.sentence
     assert "GPT-4 0%" not in lost.sentence
@@ -152,6 +152,6 @@ def test_a_table_without_a_twin_is_asked_alone() -> None:
         question = query.question
         assert isinstance(question, Lookup)
         assert all(question.texts)
-    found = TEST.weigh([read(TEST, query, Matches((), 0, State.OK)) for query in queries], LEVEL)
+    found = TEST.weigh([read(TEST, query, Matches((), 0, ReplyState.OK)) for query in queries], LEVEL)
     assert found.answered == found.asked
     assert IS.row(every.columns, every.rows[0]) in {query.expected[0] for query in queries}

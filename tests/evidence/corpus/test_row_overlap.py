@@ -10,11 +10,11 @@ from random import Random
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import By, Lookup, Match, Matches, State
+from tabcontam.evidence.base import Lookup, LookupMode, Match, Matches, ReplyState
 from tabcontam.evidence.registry import by_id
-from tabcontam.tables.known import with_known
+from tabcontam.tables.known_rows import with_known
 from tabcontam.tables.table import Cell, Table
-from tabcontam.tables.twins import twin
+from tabcontam.tables.twin_tables import twin
 from tests.evidence.corpus.bodies import (
     IS,
     LEVEL,
@@ -182,7 +182,7 @@ def test_a_query_does_not_tell_which_value_is_the_own_one() -> None:
     for query in asked("row_overlap", crops()):
         question = query.question
         assert isinstance(question, Lookup)
-        assert question.by is By.CELLS
+        assert question.by is LookupMode.CELLS
         assert list(question.texts) == sorted(question.texts)
         assert len(set(question.texts)) == len(question.texts)
         assert sum(query.chance[query.asked[0]].values.values()) == pytest.approx(1)
@@ -205,8 +205,8 @@ def test_each_row_is_hidden_in_two_columns_and_has_a_row_of_the_twin() -> None:
         assert (*question.beside[:place], *query.expected, *question.beside[place:]) not in rows
 
 
-@pytest.mark.parametrize("state", [State.FAILED, State.TRUNCATED, State.REFUSED, State.EMPTY])
-def test_a_body_that_cannot_be_read_is_never_clean(state: State) -> None:
+@pytest.mark.parametrize("state", [ReplyState.FAILED, ReplyState.TRUNCATED, ReplyState.REFUSED, ReplyState.EMPTY])
+def test_a_body_that_cannot_be_read_is_never_clean(state: ReplyState) -> None:
     trials = [read(TEST, query, Matches((), 0, state, "gone")) for query in asked("row_overlap", crops())]
     found = TEST.weigh(trials, LEVEL)
     assert (found.answered, found.hits, found.p_value) == (0, 0, 1.0)
@@ -216,9 +216,9 @@ def test_a_body_that_cannot_be_read_is_never_clean(state: State) -> None:
 
 def test_an_answer_that_does_not_count_each_value_cannot_be_read() -> None:
     query = asked("row_overlap", crops())[0]
-    assert not read(TEST, query, Matches((), 3, State.OK)).readable
-    assert not read(TEST, query, Matches((), 3, State.OK, counts=(1, 2))).readable
-    assert read(TEST, query, Matches((), 0, State.OK)).readable
+    assert not read(TEST, query, Matches((), 3, ReplyState.OK)).readable
+    assert not read(TEST, query, Matches((), 3, ReplyState.OK, counts=(1, 2))).readable
+    assert read(TEST, query, Matches((), 0, ReplyState.OK)).readable
 
 
 def test_what_is_quoted_cannot_drive_a_terminal() -> None:
@@ -235,12 +235,12 @@ def test_counting_that_ended_early_is_said() -> None:
 
     def answer(place: int, texts: Sequence[str]) -> Matches:
         counts = tuple(50 * (number == place) for number in range(len(texts)))
-        return Matches((Match("a.txt", 3, "x 5 y", 2, 3, place),), 50, State.OK, counts=counts, more=True)
+        return Matches((Match("a.txt", 3, "x 5 y", 2, 3, place),), 50, ReplyState.OK, counts=counts, more=True)
 
     trials = []
     for query in queries:
         if query.decoy_of:
-            trials.append(read(TEST, query, Matches((), 0, State.OK)))
+            trials.append(read(TEST, query, Matches((), 0, ReplyState.OK)))
             continue
         question = query.question
         assert isinstance(question, Lookup)
@@ -273,7 +273,7 @@ def test_rows_of_the_twin_that_weigh_as_much_clear_the_table() -> None:
         place = question.texts.index(str(trial.query.expected[0]))
         counts = tuple(int(number == place) for number in range(len(question.texts)))
         assert isinstance(other.reply, Matches)
-        alike.append(read(TEST, trial.query, Matches((), 1, State.OK, counts=counts)))
+        alike.append(read(TEST, trial.query, Matches((), 1, ReplyState.OK, counts=counts)))
     both = [trial for trial in trials if not trial.query.decoy_of] + alike
     assert TEST.weigh(both, LEVEL).p_value == 1.0
 

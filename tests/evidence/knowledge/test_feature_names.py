@@ -5,9 +5,9 @@ from random import Random
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Query, Reply, State, Trial
+from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
 from tabcontam.evidence.knowledge.feature_names import FeatureNames
-from tabcontam.reading.words import english
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.answerers import reply_of
 from tests.made_tables import made_table, ships
@@ -34,7 +34,7 @@ def test_every_name_is_needed_for_the_count() -> None:
     true = queries()[0]
     names = [name for name in true.expected if name]
     for said, whole in ((names, True), (names[1:], False), ([], False)):
-        reading = TEST.read(true, Reply(", ".join(said) or "none", State.OK), IS, english())
+        reading = TEST.read(true, Reply(", ".join(said) or "none", ReplyState.OK), IS, english())
         assert reading.paper_hit is whole
 
 

@@ -10,19 +10,19 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.plan import Options, sheet_of
-from tabcontam.asking.trials import trial_line, trial_of
+from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.asking.trial_file import trial_line, trial_of
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Query, Reply, State, Test, Trial
-from tabcontam.evidence.likelihood.planted import Planted
+from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Test, Trial
+from tabcontam.evidence.likelihood.planted_digits import Planted
 from tabcontam.evidence.likelihood.surrogate_rank import SAMPLED, SurrogateRank
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import Form
-from tabcontam.tables.planted import drawn_place
+from tabcontam.models.base import PromptForm
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.planting_key import drawn_place
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 from tests.commands import tabcontam
-from tests.evidence.likelihood.test_planted import TABLE, drawn
+from tests.evidence.likelihood.test_planted_digits import TABLE, drawn
 from tests.evidence.likelihood.test_surrogate_rank import crops
 from tests.loopback import LoopbackServer, Response, error
 from tests.made_tables import made_table, planted, ships
@@ -40,7 +40,7 @@ def worded(test: Test, samples: int | None = None) -> Test:
 
 
 def answered(test: Test, query: Query, said: str | Reply) -> Trial:
-    reply = Reply(said, State.OK) if isinstance(said, str) else said
+    reply = Reply(said, ReplyState.OK) if isinstance(said, str) else said
     return Trial(query, reply, test.read(query, reply, IS, english()))
 
 
@@ -106,8 +106,8 @@ def test_who_has_not_read_the_rows_is_found_as_often_as_chance_has_it(who: str) 
 
 
 def test_a_row_is_unread_where_half_of_its_samples_failed() -> None:
-    lost = Reply("", State.FAILED, "gone")
-    cut = Reply("The", State.TRUNCATED, "token limit")
+    lost = Reply("", ReplyState.FAILED, "gone")
+    cut = Reply("The", ReplyState.TRUNCATED, "token limit")
 
     def says(query: Query) -> str | Reply:
         number, sample = int(query.id.split("-")[1]), int(query.id.rsplit("-", 1)[1])
@@ -131,7 +131,7 @@ def test_each_sample_is_a_query_of_its_own_and_stands_in_the_trials() -> None:
     assert str(first.expected[0]) not in first.prompt.chat[-1].content.split("One of its rows:")[0]
     cell = {"llm": "m", "dataset": "d", "edition": "e", "serializer": "is", "test": test.id, "prompts": "default"}
     trial = answered(test, second, own(second))
-    again = trial_of(json.loads(json.dumps(trial_line(cell, Form.CHAT, trial, paper_rules=False))))
+    again = trial_of(json.loads(json.dumps(trial_line(cell, PromptForm.CHAT, trial, paper_rules=False))))
     assert again.query.prompt.sample == 2
     read = replace(again, reading=RANK.read(again.query, again.reply, IS, english()))
     assert RANK.weigh([read], 0.01).answered == 1  # a past run is judged by the test itself

@@ -23,21 +23,21 @@ from random import Random
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Reply, State, Test, Trial, Verdict
-from tabcontam.evidence.likelihood.digits import Digits
-from tabcontam.evidence.likelihood.pairs import PairedScore
-from tabcontam.evidence.likelihood.planted import Planted
+from tabcontam.evidence.base import Reply, ReplyState, Test, Trial, Verdict
+from tabcontam.evidence.likelihood.cell_replacement import replace_cell
+from tabcontam.evidence.likelihood.last_digits import Digits
+from tabcontam.evidence.likelihood.paired_score import PairedScore
+from tabcontam.evidence.likelihood.planted_digits import Planted
 from tabcontam.evidence.likelihood.published_scores import Loss, MinK, MinKPlusPlus, Zlib
-from tabcontam.evidence.likelihood.replaced import replaced
 from tabcontam.evidence.likelihood.surrogate_rank import SampledRank, SurrogateRank
-from tabcontam.evidence.likelihood.values import Valued
+from tabcontam.evidence.likelihood.value_tokens import ValueToken
 from tabcontam.evidence.order.row_order import RowOrder
 from tabcontam.evidence.order.sharded_t import published_p_value
 from tabcontam.evidence.questions import Token
-from tabcontam.reading.reading import value_key
-from tabcontam.reading.words import english
+from tabcontam.reading.answer_text import value_key
+from tabcontam.reading.word_decision import english
 from tabcontam.statistics.auc import independent
-from tabcontam.statistics.ranks import rank_sum_tail
+from tabcontam.statistics.rank_sums import rank_sum_tail
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.decisions import without_evidence
 from tests.made_tables import made_table, planted, ships
@@ -50,7 +50,7 @@ ODD = ["a: b", "1,5", 'say "no"', "Zoë ♞", "-0", "1e-3", "", "NaN"]
 @pytest.mark.parametrize("form", SERIALIZERS)
 def test_rows_that_differ_in_digits_alone_are_two_rows_unlike_in_llmsanitize(form: str) -> None:
     """Its cleaners kept letters alone: of two rows of numbers the same text was left."""
-    asked = replaced(SERIALIZERS[form], ("age", "weight"), ("39", "77516"), 1, ["77516", "209642", "77517"])
+    asked = replace_cell(SERIALIZERS[form], ("age", "weight"), ("39", "77516"), 1, ["77516", "209642", "77517"])
     assert len(set(asked.endings)) == 3
     for ending, number in zip(asked.endings, ["77516", "209642", "77517"], strict=True):
         assert number in asked.beginning + ending
@@ -63,7 +63,7 @@ def test_all_scores_speak_for_the_likelier_row_unlike_in_tab_mia_and_in_calibrat
     """Min-K% and Min-K%++ had opposite signs in the one, and Min-K% another sign than was stated in the other."""
 
     def of(nats: float) -> float:
-        tokens = [Valued(Token(str(digit), -nats - digit / 10, -1.0, 0.5), digit, 1) for digit in range(10)]
+        tokens = [ValueToken(Token(str(digit), -nats - digit / 10, -1.0, 0.5), digit, 1) for digit in range(10)]
         found = score.score(tokens, "0123456789")
         assert found is not None
         return score.toward * found
@@ -90,10 +90,10 @@ def test_an_answer_is_held_against_the_cell_that_was_hidden_unlike_in_llmsanitiz
             cell for name, cell in zip(table.columns, table.rows[query.row], strict=True) if name != query.asked[0]
         ]
         assert query.expected == (own,)
-        assert test.read(query, Reply(own, State.OK), IS, english()).hit
+        assert test.read(query, Reply(own, ReplyState.OK), IS, english()).hit
         for other in others:
             if other and value_key(other) != value_key(own):
-                assert not test.read(query, Reply(other, State.OK), IS, english()).hit
+                assert not test.read(query, Reply(other, ReplyState.OK), IS, english()).hit
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
@@ -101,7 +101,7 @@ def test_an_answer_is_held_against_the_cell_that_was_hidden_unlike_in_llmsanitiz
 def test_a_cell_with_separators_in_it_is_one_cell_unlike_in_tab_mia(form: str, cell: str) -> None:
     """It cut at ": " and wrote CSV without quotes."""
     one = SERIALIZERS[form]
-    asked = replaced(one, ("name", "note", "size"), ("x", "y", "3"), 1, ["y", cell])
+    asked = replace_cell(one, ("name", "note", "size"), ("x", "y", "3"), 1, ["y", cell])
     read = one.parse(asked.beginning + asked.endings[1], ("name", "note", "size"))
     assert [value or "" for value in read] == ["x", cell, "3"]
     assert one.parse(asked.beginning + asked.endings[0], ("name", "note", "size")) == ("x", "y", "3")
@@ -138,8 +138,8 @@ def test_the_same_seed_asks_the_same_whoever_asked_before() -> None:
     assert [query.id for query in Planted().planned(table, IS, Random(3))] == first
 
 
-@pytest.mark.parametrize("state", [State.REFUSED, State.EMPTY, State.FAILED])
-def test_a_refusal_is_no_miss_unlike_in_tabmemcheck(state: State) -> None:
+@pytest.mark.parametrize("state", [ReplyState.REFUSED, ReplyState.EMPTY, ReplyState.FAILED])
+def test_a_refusal_is_no_miss_unlike_in_tabmemcheck(state: ReplyState) -> None:
     """It counted what was refused as rows that are not known: an LLM that declines was clean."""
     test = Planted().in_words(None)
     assert test is not None

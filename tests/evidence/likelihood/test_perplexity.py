@@ -15,24 +15,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.likelihood import apart, found
-from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Progress
+from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import Journal
+from tabcontam.asking.trial_file import Journal
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Passage, Query, Scores, State, Token, Trial
+from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores, Token, Trial
 from tabcontam.evidence.likelihood.perplexity import Perplexity
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import Model
-from tabcontam.subjects.known.control import open_control
-from tabcontam.subjects.known.simulated import SimulatedModel
-from tabcontam.subjects.openai.provider import OpenAIModel
+from tabcontam.models.base import Model
+from tabcontam.models.known.control import open_control
+from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.models.openai.provider import OpenAIModel
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.serializers.base import quoted
 from tabcontam.tables.table import Table, load_table
-from tabcontam.tables.twins import twin, twin_rows
-from tabcontam.verdicts.cells import Result
-from tabcontam.verdicts.judge import read_trial
+from tabcontam.tables.twin_tables import twin, twin_rows
+from tabcontam.verdicts.result_building import read_trial
+from tabcontam.verdicts.result_types import Result
 from tests.loopback import LoopbackServer, Response, completion
 from tests.made_tables import ships
 
@@ -51,7 +51,7 @@ def query(*cells: str | None) -> Query:
     return Query("q", lambda: Passage(IS.row(columns, cells)), columns, cells, 1)
 
 
-def read(of: Query, tokens: Sequence[tuple[str, float]], state: State = State.OK) -> float | None:
+def read(of: Query, tokens: Sequence[tuple[str, float]], state: ReplyState = ReplyState.OK) -> float | None:
     """The bits a character that are read; scores are given in bits, too."""
     scores = Scores(tuple(Token(text, -bits * math.log(2)) for text, bits in tokens), state)
     parsed = TEST.read(of, scores, IS, english()).parsed
@@ -85,13 +85,13 @@ def test_missing_values_have_no_characters() -> None:
 @pytest.mark.parametrize(
     ("tokens", "state"),
     [
-        ([("The age is 40", 1.0), ("!", 1.0)], State.OK),
-        ([], State.OK),
-        ([("The age is ", 1.0), ("39", 1.0)], State.FAILED),
-        ([("The age is ", 1.0), ("39", math.inf)], State.OK),
+        ([("The age is 40", 1.0), ("!", 1.0)], ReplyState.OK),
+        ([], ReplyState.OK),
+        ([("The age is ", 1.0), ("39", 1.0)], ReplyState.FAILED),
+        ([("The age is ", 1.0), ("39", math.inf)], ReplyState.OK),
     ],
 )
-def test_scores_of_anything_else_are_not_read(tokens: list[tuple[str, float]], state: State) -> None:
+def test_scores_of_anything_else_are_not_read(tokens: list[tuple[str, float]], state: ReplyState) -> None:
     assert read(query("39"), tokens, state) is None
 
 
@@ -167,7 +167,7 @@ def weighed(*pairs: tuple[float | None, float | None]) -> Evidence:
         for decoy_of, bits in zip(("", f"q{number}"), sides, strict=True):
             asked = replace(query("39"), id=f"q{number}{'-twin' * bool(decoy_of)}", decoy_of=decoy_of)
             tokens = (Token("The age is ", 0.0), Token("39", -2 * (bits or 0.0) * math.log(2)))
-            scores = Scores((), State.FAILED, "gone") if bits is None else Scores(tokens, State.OK)
+            scores = Scores((), ReplyState.FAILED, "gone") if bits is None else Scores(tokens, ReplyState.OK)
             trials.append(read_trial(TEST, Trial(asked, scores), IS, english()))
     return TEST.weigh(trials, 0.01)
 
@@ -207,7 +207,7 @@ def test_one_who_read_the_table_is_told_from_one_who_read_a_twin(table: str) -> 
 
 
 def session(model: Model, folder: Path, table: Table) -> Session:
-    cells: list[PlannedCell] = plan([Subject(model)], [table], [IS], [TEST], Options(queries=40))
+    cells: list[PlannedCell] = plan([RunSource(model)], [table], [IS], [TEST], Options(queries=40))
     return Session(cells, Options(queries=40), english(), Journal(folder), Progress())
 
 

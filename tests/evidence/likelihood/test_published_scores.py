@@ -22,21 +22,21 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.plan import Options, sheet_of
-from tabcontam.evidence.base import RANKS, Evidence, Passage, Query, Scores, State, Test, Token, Trial
+from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.evidence.base import RANKS, Evidence, Passage, Query, ReplyState, Scores, Test, Token, Trial
 from tabcontam.evidence.likelihood.in_context import AFTER, Codec, Recall
-from tabcontam.evidence.likelihood.pairs import PairedScore
+from tabcontam.evidence.likelihood.paired_score import PairedScore
 from tabcontam.evidence.likelihood.perplexity import Perplexity
 from tabcontam.evidence.likelihood.published_scores import Loss, MinK, MinKPlusPlus, Zlib
 from tabcontam.evidence.registry import all_tests
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import Request
-from tabcontam.subjects.known.control import open_control
-from tabcontam.tables.draws import seeded
+from tabcontam.models.base import ModelRequest
+from tabcontam.models.known.control import open_control
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
-from tabcontam.tables.twins import twin_rows
-from tabcontam.verdicts.judge import read_trial
+from tabcontam.tables.twin_tables import twin_rows
+from tabcontam.verdicts.result_building import read_trial
 from tests.made_tables import ships
 
 IS = load_serializers()["is"]
@@ -49,7 +49,7 @@ def read(test: Test, tokens: Sequence[Told], *cells: str | None, above: str = ""
     """What is read of a row's tokens."""
     columns = ("age", "job", "city")[: len(cells)]
     query = Query("q", lambda: Passage(above + IS.row(columns, cells)), columns, cells, 1)
-    scores = Scores(tuple(Token(text, -nats, *moments) for text, nats, *moments in tokens), State.OK)
+    scores = Scores(tuple(Token(text, -nats, *moments) for text, nats, *moments in tokens), ReplyState.OK)
     parsed = test.read(query, scores, IS, english()).parsed
     return None if parsed is None else float(str(parsed).split()[0])
 
@@ -186,7 +186,7 @@ def weighed(test: PairedScore, *pairs: tuple[float | None, float | None]) -> Evi
             query = Query(f"q{number}{'-twin' * bool(decoy_of)}", lambda: Passage(IS.row(("age",), ("39",))), ("age",),
                           ("39",), 1, decoy_of=decoy_of)  # fmt: skip
             tokens = (Token("The age is ", 0.0), Token("39", -(nats or 0.0)))
-            scores = Scores((), State.FAILED, "gone") if nats is None else Scores(tokens, State.OK)
+            scores = Scores((), ReplyState.FAILED, "gone") if nats is None else Scores(tokens, ReplyState.OK)
             trials.append(read_trial(test, Trial(query, scores), IS, english()))
     return test.weigh(trials, 0.01)
 
@@ -213,7 +213,7 @@ def of_control(kind: str, test: Test, table: Table) -> Evidence:
     model = open_control(kind, [IS]).prepare(table, queries)
 
     async def scored() -> list[Trial]:
-        return [Trial(query, await model.score(Request(query.question, query.max_tokens))) for query in queries]
+        return [Trial(query, await model.score(ModelRequest(query.question, query.max_tokens))) for query in queries]
 
     return test.weigh([read_trial(test, trial, IS, english()) for trial in asyncio.run(scored())], 0.01)
 

@@ -9,16 +9,16 @@ from random import Random
 import pytest
 
 from tabcontam.evidence.base import Evidence, Test, Trial
-from tabcontam.evidence.likelihood.inference import DatasetInference
+from tabcontam.evidence.likelihood.dataset_inference import DatasetInference
 from tabcontam.evidence.likelihood.published_scores import Loss, MinKPlusPlus
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import Request
-from tabcontam.subjects.hf.provider import HFModel
-from tabcontam.subjects.known.exposed.card import read_card
-from tabcontam.subjects.known.exposed.recipe import recipe
+from tabcontam.models.base import ModelRequest
+from tabcontam.models.hf.provider import HFModel
+from tabcontam.models.known.exposed.exposure_card import read_card
+from tabcontam.models.known.exposed.recipe import recipe
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
-from tabcontam.verdicts.judge import read_trial
+from tabcontam.verdicts.result_building import read_trial
 from tests.exposed import made_once
 from tests.made_tables import ships
 
@@ -49,7 +49,9 @@ def weighed(test: Test, table: Table, folder: Path) -> Evidence:
         await model.connect()
         try:
             queries = test.queries(table, CSV, Random(0))
-            return [Trial(query, await model.score(Request(query.question, query.max_tokens))) for query in queries]
+            return [
+                Trial(query, await model.score(ModelRequest(query.question, query.max_tokens))) for query in queries
+            ]
         finally:
             await model.close()
 

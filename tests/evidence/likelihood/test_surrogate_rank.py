@@ -11,14 +11,14 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.trials import as_lines, trial_line, trial_of
+from tabcontam.asking.trial_file import as_lines, trial_line, trial_of
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Endings, Evidence, Likelihoods, Query, State, Trial
+from tabcontam.evidence.base import Endings, Evidence, Likelihoods, Query, ReplyState, Trial
 from tabcontam.evidence.likelihood.surrogate_rank import SURROGATES, SurrogateRank
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import Form, Request
-from tabcontam.subjects.known.control import open_control
-from tabcontam.tables.known import with_known
+from tabcontam.models.base import ModelRequest, PromptForm
+from tabcontam.models.known.control import open_control
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.known_rows import with_known
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
 from tests.commands import tabcontam
@@ -51,7 +51,7 @@ def trials(table: Table, scorer: Scorer) -> list[Trial]:
         asked, values = query.question, (str(query.expected[0]), *query.not_expected)
         assert isinstance(asked, Endings)
         scores = [scorer(query, value, text) for value, text in zip(values, asked.endings, strict=True)]
-        reply = Likelihoods(tuple(scores), State.OK)
+        reply = Likelihoods(tuple(scores), ReplyState.OK)
         found.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     return found
 
@@ -69,7 +69,7 @@ def of_control(table: Table, kind: str) -> Evidence:
     model = open_control(kind).prepare(table)
 
     async def each(query: Query) -> Trial:
-        reply = await model.answer(Request(query.question))
+        reply = await model.answer(ModelRequest(query.question))
         return Trial(query, reply, TEST.read(query, reply, IS, english()))
 
     return TEST.weigh([asyncio.run(each(query)) for query in TEST.queries(table, IS, Random(0))], 0.01)
@@ -161,7 +161,7 @@ def test_what_the_nearest_rows_hold_must_agree() -> None:
     for trial in trials(table, own):
         assert isinstance(trial.reply, Likelihoods)
         values = (*trial.reply.values[: SURROGATES + 1], *(2.0 for _ in trial.reply.values[SURROGATES + 1 :]))
-        turned.append(replace(trial, reply=Likelihoods(values, State.OK)))
+        turned.append(replace(trial, reply=Likelihoods(values, ReplyState.OK)))
     assert p_of(TEST.weigh(turned, 0.01)) == 1.0
 
 
@@ -253,7 +253,7 @@ def test_below_twenty_rows_it_is_too_small() -> None:
 
 def test_an_answer_without_all_likelihoods_is_unreadable() -> None:
     (query, *_) = TEST.queries(crops(60), IS, Random(0))
-    for reply in (Likelihoods((), State.FAILED, "no"), Likelihoods((1.0, 2.0), State.OK)):
+    for reply in (Likelihoods((), ReplyState.FAILED, "no"), Likelihoods((1.0, 2.0), ReplyState.OK)):
         assert not TEST.read(query, reply, IS, english()).readable
     empty = TEST.weigh([], 0.01)
     assert (empty.p_value, empty.answered, empty.recalled_bits) == (1.0, 0, 0.0)
@@ -263,7 +263,7 @@ def test_trials_that_are_read_back_weigh_as_much() -> None:
     rng = Random(1)
     own = trials(crops(60), lambda query, value, text: rng.gauss(value == query.expected[0], 1))
     cell = {"llm": "m", "dataset": "d", "edition": "e", "serializer": "is", "prompts": "default", "test": TEST.id}
-    lines = [json.loads(as_lines([trial_line(cell, Form.CHAT, trial, paper_rules=False)])) for trial in own]
+    lines = [json.loads(as_lines([trial_line(cell, PromptForm.CHAT, trial, paper_rules=False)])) for trial in own]
     again = []
     for line in lines:
         trial = trial_of(line)
@@ -290,7 +290,7 @@ def test_it_is_asked_where_it_is_chosen_and_its_verdict_stands_in_the_report(tmp
 def test_rows_that_were_not_scored_are_told() -> None:
     """Rows that are longer than a model's context, for example: the others are weighed, and the sentence says so."""
     scored = trials(crops(160), lambda query, value, text: 0.0)
-    lost = Likelihoods((), State.FAILED, "the text is too long: 49 tokens; the model takes 30")
+    lost = Likelihoods((), ReplyState.FAILED, "the text is too long: 49 tokens; the model takes 30")
     unread = [replace(one, reply=lost, reading=TEST.read(one.query, lost, IS, english())) for one in scored[:30]]
     part = [*scored[30:], *unread]
     found = TEST.weigh(part, 0.01)

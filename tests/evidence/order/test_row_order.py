@@ -13,13 +13,13 @@ from statistics import fmean, stdev
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Likelihoods, Query, State, Trial
+from tabcontam.evidence.base import Evidence, Likelihoods, Query, ReplyState, Trial
 from tabcontam.evidence.order.row_order import RowOrder
 from tabcontam.evidence.order.sharded_t import published_p_value
 from tabcontam.evidence.questions import Endings
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import Model, Request
-from tabcontam.subjects.known.control import open_control
+from tabcontam.models.base import Model, ModelRequest
+from tabcontam.models.known.control import open_control
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table, load_table
 from tests.evidence.comparing import made, question_of
@@ -64,7 +64,7 @@ def scored(table: Table, scorer: Scorer, seed: int = 0, serializer: Serializer =
     queries = TEST.queries(table, serializer, Random(seed))
     asked = map(question_of, queries)
     values = [tuple(scorer(question.beginning + ending) for ending in question.endings) for question in asked]
-    return weighed(queries, [Likelihoods(own, State.OK) for own in values])
+    return weighed(queries, [Likelihoods(own, ReplyState.OK) for own in values])
 
 
 def told(table: Table, model: Model, seed: int = 0, serializer: Serializer = IS) -> Evidence:
@@ -72,7 +72,7 @@ def told(table: Table, model: Model, seed: int = 0, serializer: Serializer = IS)
     queries = TEST.queries(table, serializer, Random(seed))
 
     async def answers() -> list[Likelihoods]:
-        return [await model.compare(Request(query.question)) for query in queries]
+        return [await model.compare(ModelRequest(query.question)) for query in queries]
 
     return weighed(queries, asyncio.run(answers()))
 
@@ -332,7 +332,7 @@ def test_who_knows_nothing_has_p_values_that_are_uniform_or_above() -> None:
 def answers_of(*gains: float) -> tuple[list[Query], list[Likelihoods]]:
     """Of shards that are by so much likelier in the file's order."""
     queries = TEST.queries(unordered(), IS, Random(0))[: len(gains)]
-    return queries, [Likelihoods((gain, 0.0), State.OK) for gain in gains]
+    return queries, [Likelihoods((gain, 0.0), ReplyState.OK) for gain in gains]
 
 
 def test_the_p_value_is_that_of_signed_ranks() -> None:
@@ -350,7 +350,7 @@ def test_shards_that_tell_nothing_find_nothing() -> None:
 
 def test_shards_that_were_not_scored_do_not_count() -> None:
     queries, (first, _, last) = answers_of(1, 1, 1)
-    too_long, no_number = Likelihoods((), State.FAILED, "too long"), replace(last, values=(nan, 0.0))
+    too_long, no_number = Likelihoods((), ReplyState.FAILED, "too long"), replace(last, values=(nan, 0.0))
     evidence = weighed(queries, [first, too_long, no_number])
     assert (evidence.asked, evidence.answered) == (3, 1)
     assert evidence.p_value == 0.5

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tabcontam.evidence.base import Likelihoods, Query, Reading, State, Trial
+from tabcontam.evidence.base import Likelihoods, Query, Reading, ReplyState, Trial
 from tabcontam.evidence.order.row_order import RowOrder
 from tabcontam.evidence.order.sharded_t import published_p_value
 from tabcontam.evidence.questions import Endings
@@ -17,9 +17,9 @@ QUERY = Query("row_order-0", lambda: Endings("", ()), (), (), max_tokens=1)
 def shards(gains: Sequence[float | None]) -> list[Trial]:
     """Shards whose file's order is by so many nats likelier than backwards; None was not scored."""
     return [
-        Trial(QUERY, Likelihoods((), State.FAILED, "too long"), Reading(None, None, False, False))
+        Trial(QUERY, Likelihoods((), ReplyState.FAILED, "too long"), Reading(None, None, False, False))
         if gain is None
-        else Trial(QUERY, Likelihoods((), State.OK), Reading(f"{gain:+.6f} nats", None, False, True))
+        else Trial(QUERY, Likelihoods((), ReplyState.OK), Reading(f"{gain:+.6f} nats", None, False, True))
         for gain in gains
     ]
 

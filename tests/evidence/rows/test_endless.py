@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 import pytest
 
-from tabcontam.asking.plan import Options, sheet_of
-from tabcontam.evidence.base import Query, Reply, State, Test, Trial
+from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.evidence.base import Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.reading.endless import goes_on
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import WENT_ON
+from tabcontam.models.base import WENT_ON
+from tabcontam.reading.endless_answers import goes_on
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
-from tabcontam.verdicts.judge import read_trial, whole
+from tabcontam.verdicts.result_building import complete_reply, read_trial
 
 IS = load_serializers()["is"]
 COMPLETION = by_id()["incomplete_completion"]
@@ -24,9 +24,9 @@ FURTHER = "".join(f", The petal length (cm) is {n}.9, The petal width (cm) is {n
 CELLS = {"petal length (cm)": "1.3", "petal width (cm)": "0.2", "target": "0"}
 
 
-def read(text: str, detail: str, test: Test = COMPLETION, query: Query = QUERY) -> tuple[State, bool, object]:
+def read(text: str, detail: str, test: Test = COMPLETION, query: Query = QUERY) -> tuple[ReplyState, bool, object]:
     """What becomes of a reply that was cut: its state, whether it is read, and as what."""
-    trial = whole(test, Trial(query, Reply(text, State.TRUNCATED, detail)), IS)
+    trial = complete_reply(test, Trial(query, Reply(text, ReplyState.TRUNCATED, detail)), IS)
     reading = read_trial(test, trial, IS, english()).reading
     assert reading is not None
     return trial.reply.state, reading.readable, reading.parsed if reading.readable else None
@@ -47,7 +47,7 @@ def test_it_is_read_as_the_whole_would_be(text: str, cells: Mapping[str, str] | 
     shown = QUERY.prompt.completion
     end = next(end for end in range(len(text)) if goes_on(text[:end], QUERY.asked, shown))
     assert end < 0.7 * len(text)
-    expected = (State.TRUNCATED, False, None) if cells is None else (State.OK, True, cells)
+    expected = (ReplyState.TRUNCATED, False, None) if cells is None else (ReplyState.OK, True, cells)
     assert read(text, "token limit") == expected
     for later in range(end, end + 40, 5):
         assert read(text[:later], WENT_ON) == expected

@@ -5,13 +5,13 @@ from random import Random
 
 import pytest
 
-from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, State
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, ReplyState
 from tabcontam.evidence.checks import given_away, rendered
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.score.memory_share import MemoryShare
-from tabcontam.guesser.chance import Guess
-from tabcontam.reading.words import english
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 
@@ -20,7 +20,7 @@ COLUMNS = ("id", "Name", "Age", "Cabin", "Fare", "Embarked")
 SHOWN = (("8", 'Dahl, Mr. "Karl"', "45", None, "8.05", "S"), ("9", "Moor, Miss", "22", "C85", "7.25", "C"))
 ROW = ("10", 'Fynney, Mr. Joseph "Joe"', "35", None, "1026.50", "Q")
 TESTS = {"full": FullCompletion(), "incomplete": IncompleteCompletion(), "feature": FeatureCompletion()}
-NUMBERS = Guess({"1026.50": 0.1, "8": 0.1}, 0.1)
+NUMBERS = CellPrediction({"1026.50": 0.1, "8": 0.1}, 0.1)
 
 
 def query(test: str, form: str, first: int, last: int = len(COLUMNS), row: tuple[str | None, ...] = ROW) -> Query:
@@ -33,7 +33,7 @@ def query(test: str, form: str, first: int, last: int = len(COLUMNS), row: tuple
     return Query(f"{test}_completion-0", lambda: prompt, asked, expected, 99, chance=chance)
 
 
-def read(query: Query, text: str, form: str, state: State = State.OK) -> Reading:
+def read(query: Query, text: str, form: str, state: ReplyState = ReplyState.OK) -> Reading:
     return TESTS[query.id.partition("_")[0]].read(query, Reply(text, state), FORMS[form], english())
 
 
@@ -195,11 +195,11 @@ def test_talk_is_no_answer(form: str) -> None:
 @pytest.mark.parametrize("form", ["is", "csv", "json", "markdown"])
 @pytest.mark.parametrize("text", ["I'm sorry, but I can't help with that.", "Es tut mir leid, das weiß ich nicht."])
 def test_a_refusal_is_no_answer_where_a_text_is_asked(form: str, text: str) -> None:
-    names = Guess({"Dahl, Mr. Karl": 0.1, "Moor, Miss": 0.1}, 0.1)
+    names = CellPrediction({"Dahl, Mr. Karl": 0.1, "Moor, Miss": 0.1}, 0.1)
     asked = replace(query("feature", form, 1, 2), chance={"Name": names})
     assert not read(asked, text, form).readable
     assert read(asked, "Dahl, Mr. Karl", form).readable
-    declined = Guess({"Unable to work": 0.4, "Employed": 0.4}, 0.1)  # as answers to a survey may say
+    declined = CellPrediction({"Unable to work": 0.4, "Employed": 0.4}, 0.1)  # as answers to a survey may say
     assert read(replace(asked, chance={"Name": declined}), "Unable to walk", form).readable
 
 
@@ -216,7 +216,7 @@ def test_a_cut_answer_keeps_the_cells_that_were_over(form: str) -> None:
     test = TESTS["full"]
     assert test.complete(asked, f"{row}\nThe", FORMS[form])
     assert not test.complete(asked, row[:-2], FORMS[form])
-    assert "Embarked" not in (read(asked, row[:-2], form, State.TRUNCATED).parsed or {})
+    assert "Embarked" not in (read(asked, row[:-2], form, ReplyState.TRUNCATED).parsed or {})
 
 
 SHOWING = ["incomplete_completion", "full_completion", "feature_completion", "membership", "feature_values_informed"]

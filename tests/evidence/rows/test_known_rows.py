@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
+from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.hidden_cells import EXAMPLES
-from tabcontam.guesser.table import guessed
-from tabcontam.tables.known import known_rows, with_known
+from tabcontam.tables.known_rows import known_rows, with_known
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests.made_tables import ships
@@ -110,7 +110,7 @@ def test_known_rows_teach_the_guesser_what_they_have_in_common_with_an_asked_one
     rows = [place for place, row in enumerate(own.rows) if row[1] in fare_of]
     rows = [place for place in rows if sum(row[1] == own.rows[place][1] for row in own.rows) == 1]
     assert len(rows) >= 20
-    taught, untaught = (guessed(one, ["fare"], ["passenger", "ticket"], rows) for one in (table, own))
+    taught, untaught = (predict_rows(one, ["fare"], ["passenger", "ticket"], rows) for one in (table, own))
     chances = [[guess[row].cells["fare"].of(own.rows[row][2] or "") for row in rows] for guess in (taught, untaught)]
     assert min(chances[0]) > 0.5  # each of them, in whichever fold the asked row is
     assert max(chances[1]) < 0.1
@@ -130,20 +130,20 @@ def test_of_thousands_of_known_rows_none_is_asked() -> None:
 @pytest.mark.slow
 def test_what_is_kept_of_a_table_without_known_rows_is_not_taken_for_one_with_them() -> None:
     own, file = parted(tickets(300), range(200))
-    before = guessed(own, ["fare"], ["ticket"], range(50))
+    before = predict_rows(own, ["fare"], ["ticket"], range(50))
     (table,) = with_known([replace(own)], [file])
-    after = guessed(table, ["fare"], ["ticket"], range(50))
-    again = guessed(with_known([replace(own)], [file])[0], ["fare"], ["ticket"], range(50))
+    after = predict_rows(table, ["fare"], ["ticket"], range(50))
+    again = predict_rows(with_known([replace(own)], [file])[0], ["fare"], ["ticket"], range(50))
     assert before != after
     assert after == again
-    assert guessed(replace(own), ["fare"], ["ticket"], range(50)) == before
+    assert predict_rows(replace(own), ["fare"], ["ticket"], range(50)) == before
 
 
 @pytest.mark.slow
 def test_a_table_of_a_few_rows_that_are_not_known_has_a_guess_of_each() -> None:
     own, file = parted(tickets(300), range(297))
     (table,) = with_known([own], [file])
-    found = guessed(table, ["fare"], ["ticket"], [0, 1, 2])
+    found = predict_rows(table, ["fare"], ["ticket"], [0, 1, 2])
     assert list(found) == [0, 1, 2]
     assert all(0 < one.cells["fare"].surest <= 1 for one in found.values())
 
@@ -163,5 +163,5 @@ def test_thousands_of_known_rows_all_teach_the_guesser() -> None:
     (table,) = with_known([own], [file])
     fare_of = {row[1]: row[2] for row in file.rows}
     rows = [place for place, row in enumerate(own.rows) if row[1] in fare_of]
-    found = guessed(table, ["fare"], ["passenger", "ticket"], rows)
+    found = predict_rows(table, ["fare"], ["passenger", "ticket"], rows)
     assert min(found[row].cells["fare"].of(own.rows[row][2] or "") for row in rows) > 0.5

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
+from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.classification import Classification0Shot
-from tabcontam.reading.words import english
-from tabcontam.tables.cards import load_cards
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tests.made_tables import ships
@@ -25,7 +25,7 @@ IRIS = load_table("iris")
 def weighed(answer: Callable[[int, Query], str]) -> Evidence:
     trials = []
     for number, query in enumerate(TEST.queries(IRIS, IS, Random("0"))):
-        reply = Reply(answer(number, query), State.OK)
+        reply = Reply(answer(number, query), ReplyState.OK)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     return TEST.weigh(trials, 0.01)
 

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Answer, Endings, Likelihoods, Query, Reply, State, Trial
-from tabcontam.evidence.score import learners
-from tabcontam.evidence.score.dealt import dealt
-from tabcontam.evidence.score.evaluated import AtShots, evaluated, fading, place_of
+from tabcontam.evidence.base import Answer, Endings, Likelihoods, Query, Reply, ReplyState, Trial
+from tabcontam.evidence.score import shot_learners
 from tabcontam.evidence.score.few_shot import FewShot, FewShotScored, notes
-from tabcontam.reading.words import english
-from tabcontam.tables.cards import Question
+from tabcontam.evidence.score.shot_draws import draw_shots
+from tabcontam.evidence.score.shot_results import ShotResult, evaluated, fading, place_of
+from tabcontam.reading.word_decision import english
+from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.serializers import load_serializers, load_template
 from tabcontam.tables.table import Table
 from tests.made_tables import made_table
-from tests.unseen.made import fleet
+from tests.twins.made import fleet
 
 IS = load_serializers()["is"]
 SHOTS = (0, 1, 4, 16)
@@ -44,13 +44,13 @@ def read(answer: Answers, asked: Sequence[Query]) -> list[Trial]:
     return trials
 
 
-def found(answer: Answers, asked: Sequence[Query] | None = None) -> tuple[AtShots, ...]:
+def found(answer: Answers, asked: Sequence[Query] | None = None) -> tuple[ShotResult, ...]:
     return evaluated(read(answer, queries() if asked is None else asked))
 
 
 def liking(query: Query, name: str, odds: float = 3.0) -> Likelihoods:
     """One who finds a class likelier than the others."""
-    return Likelihoods(tuple(odds * (choice == name) - 40 for choice in query.asked), State.OK)
+    return Likelihoods(tuple(odds * (choice == name) - 40 for choice in query.asked), ReplyState.OK)
 
 
 def text(query: Query) -> str:
@@ -67,7 +67,9 @@ def skilled(query: Query) -> str:
 def made(labels: str, name: str = "made") -> Table:
     rows = [(str(place), letter) for place, letter in enumerate(labels)]
     answers = {letter: letter.upper() for letter in sorted(set(labels))}
-    return replace(made_table(("number", "kind"), rows, name), target="kind", question=Question("Which?", answers))
+    return replace(
+        made_table(("number", "kind"), rows, name), target="kind", question=ClassificationQuestion("Which?", answers)
+    )
 
 
 @pytest.mark.slow
@@ -89,14 +91,14 @@ def test_no_prompt_shows_a_row_that_is_asked_behind_the_same_shots() -> None:
     rows = [(str(place % 7), "ab"[place % 7 > 3]) for place in range(70)]  # ten times each
     labels = {place: row[1] for place, row in enumerate(rows)}
     twice = replace(made_table(("number", "kind"), rows), target="kind")
-    for draw in dealt(twice, labels, range(70), 5, 10, 16, 3):
+    for draw in draw_shots(twice, labels, range(70), 5, 10, 16, 3):
         assert not {rows[row][0] for row in draw.asked} & {rows[row][0] for row in draw.shown}
 
 
 def test_no_row_is_asked_by_two_draws_and_classes_keep_their_shares() -> None:
     table = made("a" * 160 + "b" * 40)
     labels = {place: str(row[1]) for place, row in enumerate(table.rows)}
-    draws = dealt(table, labels, range(200), 5, 100, 0, 1)
+    draws = draw_shots(table, labels, range(200), 5, 100, 0, 1)
     asked = [row for draw in draws for row in draw.asked]
     assert len(asked) == len(set(asked)) == 100
     assert 16 <= sum(labels[row] == "b" for row in asked) <= 24
@@ -152,7 +154,7 @@ def test_always_the_majority_is_the_majority_and_ranks_nothing() -> None:
 
 
 def test_equal_probabilities_name_no_class() -> None:
-    for at in found(lambda query: Likelihoods((-3.0, -3.0), State.OK)):
+    for at in found(lambda query: Likelihoods((-3.0, -3.0), ReplyState.OK)):
         assert (at.unreadable, at.own.accuracy, at.own.auc, at.read) == (100, 0.0, 0.5, None)
 
 
@@ -191,7 +193,9 @@ def test_memory_that_shots_displace_is_said_to_fade() -> None:
 def test_who_refuses_half_is_wrong_in_half_and_beside_it_that_half_is_left_out() -> None:
     def half(query: Query) -> Answer:
         refused = place_of(query)[2] % 2
-        return Reply("", State.REFUSED, "content filter") if refused else Reply(str(query.expected[0]), State.OK)
+        return (
+            Reply("", ReplyState.REFUSED, "content filter") if refused else Reply(str(query.expected[0]), ReplyState.OK)
+        )
 
     for at in found(half, queries(scored=False)):
         assert (at.asked, at.refused, at.unreadable, at.by) == (100, 50, 0, "words")
@@ -205,7 +209,9 @@ def test_a_prompt_beyond_the_context_is_no_answer_and_is_told_once() -> None:
     def short(query: Query) -> Answer:
         if place_of(query)[0] < 16:
             return liking(query, skilled(query))
-        return Likelihoods((), State.FAILED, f"the text is too long: {len(text(query))} tokens; the model takes 640")
+        return Likelihoods(
+            (), ReplyState.FAILED, f"the text is too long: {len(text(query))} tokens; the model takes 640"
+        )
 
     *others, most = found(short)
     assert all(at.failed == 0 for at in others)
@@ -251,7 +257,7 @@ def test_why_there_is_no_twin_is_told() -> None:
 
 def test_a_class_that_begins_as_another_ends_with_its_line() -> None:
     table = made("ab" * 30)
-    alike = replace(table, question=Question("Which?", {"a": "1", "b": "10"}))
+    alike = replace(table, question=ClassificationQuestion("Which?", {"a": "1", "b": "10"}))
     (question, *_) = (query.question for query in FewShotScored(shots=(0,)).queries(alike, IS, Random("0")))
     assert isinstance(question, Endings)
     assert question.endings == (" 1\n", " 10\n")
@@ -281,10 +287,10 @@ class Sure:
 
 def test_an_extra_learner_is_asked_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "lightgbm", SimpleNamespace(LGBMClassifier=Sure, __spec__=SimpleNamespace()))
-    (lightgbm,) = [one for one in learners.LEARNERS if one.name == "LightGBM"]
+    (lightgbm,) = [one for one in shot_learners.LEARNERS if one.name == "LightGBM"]
     assert lightgbm.here
     rows = np.zeros((2, 1))
-    assert learners.learned(lightgbm, rows, ["a", "b"], rows) == [{"a": 0.25, "b": 0.75}] * 2
+    assert shot_learners.learned(lightgbm, rows, ["a", "b"], rows) == [{"a": 0.25, "b": 0.75}] * 2
 
 
 def test_an_extra_learner_that_fails_is_left_out_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,7 +306,7 @@ def test_an_extra_learner_that_fails_is_left_out_with_the_reason(monkeypatch: py
 
 
 def test_what_is_not_installed_is_said() -> None:
-    said = list(learners.absent())
-    for learner in learners.LEARNERS:
+    said = list(shot_learners.absent())
+    for learner in shot_learners.LEARNERS:
         line = f"{learner.name} is not installed: pip install 'tabcontam[{learner.package}]'"
         assert (line in said) == (not learner.here)

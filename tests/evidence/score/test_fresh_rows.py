@@ -10,14 +10,14 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
+from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
-from tabcontam.reading.words import english
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.document import read_results
 from tests.commands import tabcontam
-from tests.unseen.made import fleet
+from tests.twins.made import fleet
 
 IS = load_serializers()["is"]
 TEST = MemoryShare()
@@ -31,7 +31,7 @@ def queries(table: Table = TABLE) -> Sequence[Query]:
 def weighed(say: Callable[[Query], str], asked: Sequence[Query] | None = None) -> Evidence:
     trials = []
     for query in queries() if asked is None else asked:
-        reply = Reply(say(query), State.OK)
+        reply = Reply(say(query), ReplyState.OK)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     return TEST.weigh(trials, 0.01)
 

@@ -8,18 +8,18 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.trials import trial_line, trial_of
+from tabcontam.asking.trial_file import trial_line, trial_of
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
+from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
-from tabcontam.reading.words import english
-from tabcontam.subjects.form import Form
+from tabcontam.models.prompt_form import PromptForm
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.unseen.making import unseen
-from tabcontam.verdicts.cells import CellName
-from tabcontam.verdicts.judge import read_trial, result
-from tabcontam.verdicts.reference import Reference, asked_of_reference
-from tests.unseen.made import fleet, harbours, sea_of
+from tabcontam.twins.twin_making import unseen
+from tabcontam.verdicts.reference_correction import Reference, asked_of_reference
+from tabcontam.verdicts.result_building import read_trial, result
+from tabcontam.verdicts.result_types import ResultKey
+from tests.twins.made import fleet, harbours, sea_of
 
 IS = load_serializers()["is"]
 TEST = MemoryShare()
@@ -33,7 +33,7 @@ def queries() -> Sequence[Query]:
 def answered(say: Says, asked: Sequence[Query] | None = None) -> list[Trial]:
     trials = []
     for query in queries() if asked is None else asked:
-        reply = Reply(say(query), State.OK)
+        reply = Reply(say(query), ReplyState.OK)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     return trials
 
@@ -161,7 +161,7 @@ def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() 
 def test_a_call_that_failed_is_no_wrong_answer() -> None:
     trials = []
     for number, query in enumerate(queries()):
-        reply = Reply("", State.FAILED, "timeout") if number < 20 else Reply(recalling(query), State.OK)
+        reply = Reply("", ReplyState.FAILED, "timeout") if number < 20 else Reply(recalling(query), ReplyState.OK)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     found = TEST.weigh(trials, 0.01)
     assert found.answered == 90
@@ -261,7 +261,7 @@ def test_only_rows_that_both_answered_are_compared_with_a_reference() -> None:
 
 
 def test_a_cell_says_what_it_is_beside_the_reference() -> None:
-    trials, name = answered(recalling), CellName("m", "fleet", "1", "is", TEST.id)
+    trials, name = answered(recalling), ResultKey("m", "fleet", "1", "is", TEST.id)
     cell = result(name, TEST, trials, len(trials), "calibrated", 0.01, reference=Reference("old", answered(skilled)))
     memory = cell.memory
     assert memory is not None
@@ -276,14 +276,14 @@ def test_a_cell_says_what_it_is_beside_the_reference() -> None:
 
 def test_a_trial_that_was_written_down_says_what_its_twin_keeps() -> None:
     cell = {"llm": "m", "dataset": "fleet", "edition": "1", "split": "", "serializer": "is", "prompts": "default"}
-    lines = [trial_line(cell | {"test": TEST.id}, Form.CHAT, trial, False) for trial in answered(skilled)]
+    lines = [trial_line(cell | {"test": TEST.id}, PromptForm.CHAT, trial, False) for trial in answered(skilled)]
     trials = [trial_of(json.loads(json.dumps(line))) for line in lines]
     again = [read_trial(TEST, trial, IS, english()) for trial in trials]
     assert TEST.weigh(again, 0.01).sentence == weighed(skilled).sentence
 
 
 def test_a_cell_says_what_it_is_beside_several_references() -> None:
-    trials, name = answered(recalling), CellName("m", "fleet", "1", "is", TEST.id)
+    trials, name = answered(recalling), ResultKey("m", "fleet", "1", "is", TEST.id)
     others = Reference("old", answered(skilled), {"older": answered(careless), "silent": []})
     cell = result(name, TEST, trials, len(trials), "calibrated", 0.01, reference=others)
     assert cell.memory is not None

@@ -9,13 +9,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.evidence.base import Endings, Evidence, Likelihoods, Query, State, Trial
+from tabcontam.evidence.base import Endings, Evidence, Likelihoods, Query, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
-from tabcontam.evidence.score.scored_share import LIKELY, WORST, MemoryShareScored, Shared, shared
-from tabcontam.reading.words import english
-from tabcontam.statistics.auc_apart import auc_apart
+from tabcontam.evidence.score.scored_share import LIKELY, WORST, ChanceShares, MemoryShareScored, shared
+from tabcontam.reading.word_decision import english
+from tabcontam.statistics.auc_difference import auc_apart
 from tabcontam.tables.serializers import load_serializers
-from tests.unseen.made import fleet
+from tests.twins.made import fleet
 
 IS = load_serializers()["is"]
 TEST = MemoryShareScored()
@@ -32,7 +32,7 @@ def trials(say: Says) -> list[Trial]:
     for query in queries():
         chances = say(query)
         values = tuple(log(chances[name]) for name in query.asked) if chances else ()
-        reply = Likelihoods(values, State.OK if chances else State.FAILED)
+        reply = Likelihoods(values, ReplyState.OK if chances else ReplyState.FAILED)
         found.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     return found
 
@@ -41,7 +41,7 @@ def weighed(say: Says) -> Evidence:
     return TEST.weigh(trials(say), 0.01)
 
 
-def shares(say: Says) -> Shared:
+def shares(say: Says) -> ChanceShares:
     found = shared(trials(say))
     assert found is not None
     return found

@@ -7,11 +7,11 @@ from random import Random
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
+from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.versions import VERSIONS, Versions
-from tabcontam.reading.words import english
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
-from tests.unseen.made import fleet
+from tests.twins.made import fleet
 
 IS = load_serializers()["is"]
 TEST = Versions()
@@ -26,7 +26,7 @@ def weighed(say: Says) -> Evidence:
     trials = []
     for query in queries():
         said = say(query)
-        reply = Reply(said or "", State.OK if said is not None else State.REFUSED)
+        reply = Reply(said or "", ReplyState.OK if said is not None else ReplyState.REFUSED)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     return TEST.weigh(trials, 0.01)
 

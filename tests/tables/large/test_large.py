@@ -17,26 +17,33 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.asking.jobs import job_of, table_from
+from tabcontam.asking.preparation_jobs import job_of, table_from
+from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.cli.commands import main
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.order.strata import ordered_columns
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.membership import perturbed
-from tabcontam.evidence.rows.task.keyed import order_of
-from tabcontam.guesser.table import guessed
-from tabcontam.tables import frames, planting
-from tabcontam.tables.large import classes, excerpt, files, mates, reading, streams
+from tabcontam.evidence.rows.task.row_keys import order_of
+from tabcontam.tables import frames, table_planting
+from tabcontam.tables.large import (
+    class_sample,
+    large_files,
+    large_table_reading,
+    shared_key_rows,
+    table_excerpt,
+    text_streams,
+)
 from tabcontam.tables.large.chunks import chunk_of
-from tabcontam.tables.large.companions import salted_cells
-from tabcontam.tables.large.excerpt import BLOCK, Blocks
-from tabcontam.tables.large.telling import told_to
+from tabcontam.tables.large.reading_progress import report_progress_to
+from tabcontam.tables.large.resembling_rows import salted_cells
+from tabcontam.tables.large.table_excerpt import BLOCK, BlockSample
 from tabcontam.tables.readers import base
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.tables.twins import twin_rows
-from tabcontam.unseen.sample import sample
+from tabcontam.tables.twin_tables import twin_rows
+from tabcontam.twins.twin_sample import sample
 from tests.needed import needed
 
 pyarrow = needed("pyarrow")
@@ -48,14 +55,14 @@ WORDS = ["é", 'a "b" c', "x,y", "line\nbreak", "NA", "?", "-", "", " ", "1e5", 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of some hundred rows are large ones here, and are read in parts of a few hundred bytes."""
-    monkeypatch.setattr(excerpt, "READ_WHOLE", 300)
+    monkeypatch.setattr(table_excerpt, "READ_WHOLE", 300)
     monkeypatch.setattr("tabcontam.tables.table.READ_WHOLE", 300)
-    monkeypatch.setattr(excerpt, "SAMPLED", KEPT)
-    monkeypatch.setattr(files, "SMALL", 0)
-    monkeypatch.setattr(files, "PACKED_SMALL", 0)
-    monkeypatch.setattr(streams, "READ", 700)
-    monkeypatch.setattr(streams, "ROWS", 50)
-    monkeypatch.setattr(reading, "AT_ONCE", 70)
+    monkeypatch.setattr(table_excerpt, "SAMPLED", KEPT)
+    monkeypatch.setattr(large_files, "SMALL", 0)
+    monkeypatch.setattr(large_files, "PACKED_SMALL", 0)
+    monkeypatch.setattr(text_streams, "READ", 700)
+    monkeypatch.setattr(text_streams, "ROWS", 50)
+    monkeypatch.setattr(large_table_reading, "AT_ONCE", 70)
 
 
 def table_of(seed: int, rows: int = ROWS) -> tuple[list[str], list[list[str]]]:
@@ -294,15 +301,15 @@ def test_what_is_wrong_far_down_is_told_in_a_line(tmp_path: Path, change: Callab
 
 def test_what_is_wrong_far_down_is_told_after_one_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is no quote, no other reading of quotes is tried on a large file."""
-    monkeypatch.setattr(streams, "BEGINNING", 2000)
+    monkeypatch.setattr(text_streams, "BEGINNING", 2000)
     read: list[Path] = []
-    whole_rows = streams.whole_rows
+    whole_rows = text_streams.whole_rows
 
     def counted(path: Path, codec: str, quotes: bool, begin: int) -> Iterator[bytes]:
         read.append(path)
         return whole_rows(path, codec, quotes, begin)
 
-    monkeypatch.setattr(streams, "whole_rows", counted)
+    monkeypatch.setattr(text_streams, "whole_rows", counted)
     text = "id,letter,target\n" + "".join(f"{place},a,z\n" for place in range(ROWS))
     (tmp_path / "a.csv").write_text(text.replace("\n800,", "\n800,more,"))
     with pytest.raises(UsageError, match=r"a\.csv, line 802: 4 fields where other lines have 3"):
@@ -313,7 +320,7 @@ def test_what_is_wrong_far_down_is_told_after_one_reading(tmp_path: Path, monkey
 @pytest.mark.parametrize("row", [80, 800])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_quote_that_is_left_open_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, row: int) -> None:
-    monkeypatch.setattr(streams, "BEGINNING", 2000)
+    monkeypatch.setattr(text_streams, "BEGINNING", 2000)
     text = "id,letter,target\n" + "".join(f"{place},a,z\n" for place in range(ROWS))
     (tmp_path / "a.csv").write_bytes(text.replace(f"\n{row},", f'\n{row},"').replace("\n", end).encode())
     with pytest.raises(UsageError, match=rf"a\.csv, line {row + 2}: a quote opens there that is not closed"):
@@ -321,7 +328,7 @@ def test_a_quote_that_is_left_open_is_told(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_letters_that_come_late_tell_the_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "BEGINNING", 2000)
+    monkeypatch.setattr(text_streams, "BEGINNING", 2000)
     rows = [f"{place},{'München' if place > 700 else 'Berlin'},z\n" for place in range(ROWS)]
     path = tmp_path / "a.csv"
     path.write_bytes(("id,city,target\n" + "".join(rows)).encode("latin-1"))
@@ -339,7 +346,9 @@ def test_letters_that_come_late_tell_the_encoding(tmp_path: Path, monkeypatch: p
 def test_common_texts_are_not_read_slowly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: str, encoding: str
 ) -> None:
-    monkeypatch.setattr(streams.Layout, "_slowly", lambda *_: pytest.fail("read by Python's csv from there on"))
+    monkeypatch.setattr(
+        text_streams.StreamLayout, "_slowly", lambda *_: pytest.fail("read by Python's csv from there on")
+    )
     text = "id,letter,target\n" + "".join(f"{place},aé,z\n" for place in range(ROWS))
     (tmp_path / "a.csv").write_bytes(ODD[odd](text).encode(encoding))
     assert load_table(str(tmp_path / "a.csv")).rows_in_file == ROWS
@@ -347,7 +356,7 @@ def test_common_texts_are_not_read_slowly(
 
 def test_an_unknown_target_is_told_before_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path / "a.csv", *table_of(7))
-    monkeypatch.setattr(streams.Layout, "chunks", lambda _: pytest.fail("read"))
+    monkeypatch.setattr(text_streams.StreamLayout, "chunks", lambda _: pytest.fail("read"))
     with pytest.raises(UsageError, match=r"unknown target column of a\.csv") as found:
         load_table(str(tmp_path / "a.csv"), target="targett")
     assert "target" in str(found.value)
@@ -355,14 +364,14 @@ def test_an_unknown_target_is_told_before_the_file_is_read(tmp_path: Path, monke
 
 def test_a_file_that_changes_meanwhile_is_not_half_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "a.csv", *table_of(8))
-    drawn = Blocks.drawn
+    drawn = BlockSample.drawn
 
-    def and_change(blocks: Blocks) -> object:
+    def and_change(blocks: BlockSample) -> object:
         with path.open("a") as file:
             file.write("1,a,2,3.0,x,a2,yes\n")
         return drawn(blocks)
 
-    monkeypatch.setattr(Blocks, "drawn", and_change)
+    monkeypatch.setattr(BlockSample, "drawn", and_change)
     with pytest.raises(UsageError, match="changed while it was read"):
         load_table(str(path), target="target")
 
@@ -416,7 +425,7 @@ def test_who_knows_what_codes_stand_for_is_not_taken_for_who_remembers_rows(tmp_
     asked = list(range(40, 80))
     chances: dict[str, float] = {}
     for name, one in (("mates", table), ("none", replace(table, whole=replace(table.whole, mates=())))):
-        found = guessed(one, ["city"], ["id", "code", "age", "target"], asked)
+        found = predict_rows(one, ["city"], ["id", "code", "age", "target"], asked)
         chances[name] = sum(found[row].cells["city"].of(one.rows[row][3] or "") for row in asked) / len(asked)
     assert chances["mates"] > 0.9
     assert chances["none"] < 0.5
@@ -433,7 +442,7 @@ def test_nothing_more_is_learned_where_no_column_tells_of_another(tmp_path: Path
 @pytest.mark.slow
 def test_mates_are_no_more_than_the_guesser_can_learn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And where they are fewer than wanted, they are from all over the file: its codes are those of its quarters."""
-    monkeypatch.setattr(mates, "MOST", 50)
+    monkeypatch.setattr(shared_key_rows, "MOST", 50)
     rng = Random(14)
     rows = [[str(place), str(rng.randrange(250) + place // 2000 * 1000), "", rng.choice("yn")] for place in range(8000)]
     rows = [[one, code, f"c{int(code) % 7}", answer] for one, code, _, answer in rows]
@@ -456,14 +465,14 @@ def test_what_one_column_tells_is_not_looked_for_again_by_others(tmp_path: Path)
         product = rng.randrange(400)
         rows.append([str(place), f"p{product}x", brand[product], price[product], rng.choice("yn")])
     table = load_table(str(written(tmp_path / "a.csv", ["id", "p", "brand", "price", "target"], rows)), target="target")
-    found = mates.telling(table.rows, salted_cells(chunk_of(table.rows, 5)))
+    found = shared_key_rows.informative_keys(table.rows, salted_cells(chunk_of(table.rows, 5)))
     assert [key.columns for key in found] == [(1,)]
 
 
-def told_by(rows: Sequence[Sequence[str]]) -> list[mates.Key]:
+def told_by(rows: Sequence[Sequence[str]]) -> list[shared_key_rows.SharedKey]:
     """The keys by which more rows are taken of a file that has these ones alone in its sample."""
     kept = tuple(map(tuple, rows))
-    return list(mates.telling(kept, salted_cells(chunk_of(kept, len(kept[0])))))
+    return list(shared_key_rows.informative_keys(kept, salted_cells(chunk_of(kept, len(kept[0])))))
 
 
 def test_what_follows_from_three_cells_is_looked_for() -> None:
@@ -518,8 +527,8 @@ def test_a_day_and_a_currency_are_looked_for_and_the_first_letters_of_a_code_wit
         letters = f"{chr(65 + number % 25)}{chr(65 + number // 25 % 24)}"
         articles.append([f"{letters}{rng.randrange(99_999)}", f"s{number // 600}", *rate[number], rng.choice("yn")])
     first, *_ = told_by(rows)
-    assert (first.columns, first.cut) == ((0, 1), mates.Cut("first", separator=" "))
-    assert ((0, 1), mates.Cut("first", size=2)) in [(key.columns, key.cut) for key in told_by(articles)]
+    assert (first.columns, first.cut) == ((0, 1), shared_key_rows.CellPiece("first", separator=" "))
+    assert ((0, 1), shared_key_rows.CellPiece("first", size=2)) in [(key.columns, key.cut) for key in told_by(articles)]
 
 
 def test_the_middle_of_a_code_is_looked_for_and_nothing_beside_it() -> None:
@@ -531,8 +540,8 @@ def test_the_middle_of_a_code_is_looked_for_and_nothing_beside_it() -> None:
         rows.append([f"{begin}{1000 + 6 * code}{end:03d}", firm[code], rng.choice("yn")])
         parted.append([f"{'FS'[begin % 2]}{begin % 5}-{7 * code}-{'SMLX'[end % 4]}", firm[code], rng.choice("yn")])
     (key,) = told_by(rows)
-    assert key.cut == mates.Cut("middle", size=4, start=3)
-    assert told_by(parted)[0].cut == mates.Cut("middle", separator="-")
+    assert key.cut == shared_key_rows.CellPiece("middle", size=4, start=3)
+    assert told_by(parted)[0].cut == shared_key_rows.CellPiece("middle", separator="-")
 
 
 def test_rows_that_stand_together_are_no_reason_to_take_more() -> None:
@@ -575,7 +584,7 @@ def test_a_value_that_the_sample_lacks_is_no_fault(tmp_path: Path) -> None:
 
 
 def test_a_wide_table_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "WIDEST", 6)
+    monkeypatch.setattr(large_table_reading, "WIDEST", 6)
     path = written(tmp_path / "a.csv", *table_of(17))
     assert load_table(str(path), target="target") == whole(path)
 
@@ -602,7 +611,7 @@ def test_who_knows_what_pieces_and_pairs_of_cells_stand_for_is_not_taken_for_who
         chances = {}
         for mates_too in (True, False):
             learned = table if mates_too else replace(table, whole=replace(table.whole, mates=()))
-            found = guessed(learned, [name], shown, asked)
+            found = predict_rows(learned, [name], shown, asked)
             truth = [found[row].cells[name].of(table.rows[row][place] or "") for row in asked]
             chances[mates_too] = sum(truth) / len(truth)
         assert chances[True] > least
@@ -663,13 +672,13 @@ def test_a_quote_that_is_text_does_not_make_reading_slow(tmp_path: Path, monkeyp
     lines[40] = lines[40].replace("word", '5" pipe', 1)
     path.write_text("".join(lines), encoding="utf-8")
     seen: list[int] = []
-    last_end = streams._last_end
+    last_end = text_streams._last_end
 
     def counted(content: bytes, quotes: bool) -> int:
         seen.append(len(content))
         return last_end(content, quotes)
 
-    monkeypatch.setattr(streams, "_last_end", counted)
+    monkeypatch.setattr(text_streams, "_last_end", counted)
     table, every = load_table(str(path), target="target"), whole(path)
     assert sum(seen) < 2 * path.stat().st_size
     assert table.whole is not None
@@ -686,8 +695,8 @@ def test_a_rare_class_is_kept_and_asked_about(tmp_path: Path) -> None:
     table = load_table(str(written(tmp_path / "a.csv", ["id", "a", "x", "target"], rows)), target="target")
     assert table.whole is not None
     assert table.column("target").count("rare") == 4
-    assert table.column("target").count("some") >= classes.EACH
-    assert len(table.rows) <= KEPT + BLOCK + 4 + classes.EACH
+    assert table.column("target").count("some") >= class_sample.EACH
+    assert len(table.rows) <= KEPT + BLOCK + 4 + class_sample.EACH
     assert list(table.whole.places) == sorted(set(table.whole.places))
     assert table.rows == tuple(tuple(rows[place]) for place in table.whole.places)
     queries = by_id()["classification_1shot"].queries(table, load_serializer("is"), Random(1))
@@ -707,8 +716,8 @@ def test_what_would_fill_the_memory_is_refused_in_a_line(tmp_path: Path, monkeyp
 
     names, rows = table_of(26)
     path = written(tmp_path / "a.csv", names, rows)
-    monkeypatch.setattr(reading, "WIDEST", 6)
-    monkeypatch.setattr(reading, "MOST_CELLS", 6000)
+    monkeypatch.setattr(large_table_reading, "WIDEST", 6)
+    monkeypatch.setattr(large_table_reading, "MOST_CELLS", 6000)
     with pytest.raises(UsageError, match=r"a\.csv has 7 columns and more than 6,000 cells; leave columns or rows out"):
         load_table(str(path))
     monkeypatch.setattr(frames, "MOST_CELLS", 6000)
@@ -721,10 +730,10 @@ def test_what_would_fill_the_memory_is_refused_in_a_line(tmp_path: Path, monkeyp
 
 
 def test_a_table_is_not_planted_that_no_run_with_the_key_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planting, "READ_WHOLE", 300)
+    monkeypatch.setattr(table_planting, "READ_WHOLE", 300)
     path = written(tmp_path / "a.csv", *table_of(27))
     with pytest.raises(UsageError, match=r"a\.csv has 900 rows, and a run with the key takes tables of at most 300"):
-        planting.plant(str(path), planting.Wanted(), "out.csv", lambda *_: None, secret=bytes(32))
+        table_planting.plant(str(path), table_planting.PlantingChoices(), "out.csv", lambda *_: None, secret=bytes(32))
 
 
 def another_file(path: Path) -> None:
@@ -741,14 +750,14 @@ def test_a_file_that_changes_while_it_is_read_is_told(
 ) -> None:
     """Rows of its own are written anew, as many as there were; another file takes its place; it is deleted."""
     path = written(tmp_path / "a.csv", *table_of(25))
-    drawn = Blocks.drawn
+    drawn = BlockSample.drawn
 
-    def and_change(blocks: Blocks) -> object:
+    def and_change(blocks: BlockSample) -> object:
         if path.exists():
             change(path)
         return drawn(blocks)
 
-    monkeypatch.setattr(Blocks, "drawn", and_change)
+    monkeypatch.setattr(BlockSample, "drawn", and_change)
     with pytest.raises(UsageError, match=r"a\.csv changed while it was read"):
         load_table(str(path), target="target")
 
@@ -761,7 +770,7 @@ def test_a_member_of_a_zip_archive_is_never_held_whole(tmp_path: Path, monkeypat
         archive.write(path, "data/a.csv")
         archive.write(path, "b.csv")
     monkeypatch.setattr("tabcontam.tables.table.check_file", lambda _: pytest.fail("read whole"))
-    monkeypatch.setattr(files, "START", 50)
+    monkeypatch.setattr(large_files, "START", 50)
     one = load_table(str(path), target="target")
     for part in ("b.csv", "data/a.csv", "data/a.csv#train"):
         same = load_table(f"{tmp_path / 'a.zip'}#{part}", target="target")
@@ -783,7 +792,7 @@ def test_how_far_the_reading_is_is_told_in_rows_and_then_in_percent(tmp_path: Pa
         "\n".join(map(",".join, [names, *([str(place), *row[1:4], "w", *row[5:]] for place, row in enumerate(rows))]))
     )
     told: list[str] = []
-    with told_to(told.append):
+    with report_progress_to(told.append):
         load_table(str(path))
     counts = [int(words.split()[0]) for words in told if words.endswith(" rows so far")]
     assert counts == sorted(counts)

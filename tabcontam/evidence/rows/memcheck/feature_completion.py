@@ -9,12 +9,21 @@ from typing import ClassVar
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt, PublishedRule, Query, Reading, Reply
 from tabcontam.evidence.prompts import ask
-from tabcontam.evidence.rows.completion import FeatureCompletion
+from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion
 from tabcontam.evidence.rows.hidden_cells import HiddenCells
-from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, PLACES, RawTest, agrees, cuts, last_shown, lines_of, raw
-from tabcontam.reading.reading import plain
-from tabcontam.reading.words import Dictionary
+from tabcontam.evidence.rows.memcheck.csv_row_tests import (
+    BORDT,
+    PLACES,
+    RawTest,
+    agrees,
+    csv_serializer,
+    cuts,
+    last_shown,
+    lines_of,
+)
+from tabcontam.reading.answer_text import plain
+from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -60,7 +69,7 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
         place, candidates = self._feature(table)
         pool = self._pool(table, place)
         guesses = self._guesses(table, place) if pool else {}
-        room = answer_tokens(table, raw(), table.columns[place : place + 1], self.max_tokens)
+        room = answer_tokens(table, csv_serializer(), table.columns[place : place + 1], self.max_tokens)
         write = partial(without_one, table, place)
         hidden = HiddenCells(table, [place], write, room, guesses, examples=EXAMPLES)
         rows = pool or candidates
@@ -72,7 +81,7 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """Return the value that an answer gives, which may follow the beginning of the row that the prompt shows."""
-        begun = next(raw().cuts(last_shown(query)), [])[:-1]  # nothing stands after the last comma
+        begun = next(csv_serializer().cuts(last_shown(query)), [])[:-1]  # nothing stands after the last comma
         for line in plain(text).splitlines() if begun else ():
             for cells in cuts(line.strip()):
                 if len(cells) > len(begun) and all(map(agrees, cells, begun)):
@@ -92,8 +101,8 @@ def without_one(table: Table, place: int, row: int, examples: Sequence[int]) -> 
     """Return the prompt about the cell of a row at this place, next to whole rows."""
     names, cells = table.columns, table.rows[row]
     others = [index for index in range(len(names)) if index != place]
-    rows = "\n".join([*raw().header(names), *lines_of(table, examples)])
-    shown = raw().alone([names[index] for index in others], [cells[index] for index in others])
+    rows = "\n".join([*csv_serializer().header(names), *lines_of(table, examples)])
+    shown = csv_serializer().alone([names[index] for index in others], [cells[index] for index in others])
     context = f"Rows of a CSV file:\n{rows}\n\nAnother row of the file, without its {names[place]}:\n{shown}"
     question = f"Which value of {names[place]} does that row have in the file? Write the value alone."
-    return ask(context, question, f"{rows}\n{raw().prefix(names, cells, place)}")
+    return ask(context, question, f"{rows}\n{csv_serializer().prefix(names, cells, place)}")

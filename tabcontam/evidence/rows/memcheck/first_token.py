@@ -8,21 +8,29 @@ from itertools import accumulate
 from random import Random
 from typing import ClassVar
 
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.earlier_rows import likely_after
+from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading, Reply, State
+from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading, Reply, ReplyState
 from tabcontam.evidence.prompts import ask
-from tabcontam.evidence.rows.by_column import lying_in
-from tabcontam.evidence.rows.hidden_cells import raised
-from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, NUMBERED, RawAnswers, RawTest, lines_of, lists_rows, raw
+from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.bits_by_column import entity_names
+from tabcontam.evidence.rows.hidden_cells import guess_after_ruling_out
+from tabcontam.evidence.rows.memcheck.csv_row_tests import (
+    BORDT,
+    NUMBERED,
+    RawAnswers,
+    RawTest,
+    csv_serializer,
+    lines_of,
+    lists_rows,
+)
 from tabcontam.evidence.rows.memcheck.row_completion import SHOWN, places_of
-from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.earlier import likely_after
-from tabcontam.guesser.table import guessed
+from tabcontam.reading.answer_text import answer_line, declines, plain
 from tabcontam.reading.numbers import is_number
-from tabcontam.reading.reading import answer_line, declines, plain
-from tabcontam.reading.words import Dictionary
-from tabcontam.tables.facts import cached_fact
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -32,7 +40,7 @@ MOST = 0.5  # share of the rows that the most frequent beginning may have
 
 
 @dataclass(frozen=True)
-class FirstCharacters(RawAnswers):
+class FirstCharactersAnswers(RawAnswers):
     """Answers that hold the beginning of a row."""
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
@@ -80,14 +88,14 @@ class FirstToken(RawTest):
 
     id: ClassVar[str] = "first_token"
     published = PublishedRule("first characters of the next rows are the file's", share=None, source=BORDT)
-    answering: ClassVar[RawAnswers] = FirstCharacters()
+    answering: ClassVar[RawAnswers] = FirstCharactersAnswers()
     max_tokens: ClassVar[int] = 16
     whole: ClassVar[str] = "next rows begin as in the file"
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
         """Return the first column, or its entity, for each asked beginning: a right answer shows that column alone."""
         first = table.columns[0]
-        return dict.fromkeys(query.asked, lying_in(table, [first]).get(first, first))
+        return dict.fromkeys(query.asked, entity_names(table, [first]).get(first, first))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return twenty-five queries. Raises `Skip` if half of the rows begin alike."""
@@ -95,13 +103,13 @@ class FirstToken(RawTest):
         if not length:
             raise Skip(f"half of the rows begin with the same {LONGEST} characters, or with one of two")
         count = _fields(table, length)
-        room = answer_tokens(table, raw(), table.columns[:count], self.max_tokens)
+        room = answer_tokens(table, csv_serializer(), table.columns[:count], self.max_tokens)
         begun = f"first {length} characters" if length > 1 else "first character"
         guesses = self._guesses(table, begun, length, places.rows)
 
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - SHOWN, place))
-            guess = after(table, place, length, raised(guesses[place], places.left))
+            guess = after(table, place, length, guess_after_ruling_out(guesses[place], places.left))
             first = texts_of(table)[place][:length]
             write = partial(row_begins, table, shown, count)
             return Query(
@@ -118,7 +126,7 @@ class FirstToken(RawTest):
         """Return the first characters of the line that answers."""
         line = self._line(query, reply.text) if reply.state in READ else ""
         begun = line[: len(query.expected[0] or "")]
-        cut = reply.state is State.TRUNCATED and not self.complete(query, reply.text, serializer)
+        cut = reply.state is ReplyState.TRUNCATED and not self.complete(query, reply.text, serializer)
         if not begun or cut or declines(reply.text):
             return Reading(None, hit=False, paper_hit=False, readable=False)
         right = begun == query.expected[0]
@@ -134,10 +142,10 @@ class FirstToken(RawTest):
         likely = query.chance[query.asked[0]].values if query.asked[0] in query.chance else ()
         return line if lists_rows(query, likely) else NUMBERED.sub("", line)
 
-    def _guesses(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, Guess]:
+    def _guesses(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, CellPrediction]:
         """Return the baseline's guess of the beginning of each row, as a column of its own, given the rows before."""
 
-        def find() -> dict[int, Guess]:
+        def find() -> dict[int, CellPrediction]:
             columns = (begun, *table.columns)
             cells = tuple((text[:length], *row) for text, row in zip(texts_of(table), table.rows, strict=True))
 
@@ -147,13 +155,13 @@ class FirstToken(RawTest):
             known = tuple(map(begin, table.known))
             whole = None if table.whole is None else table.whole.with_rows(begin)
             own = replace(table, columns=columns, rows=cells, known=known, whole=whole)
-            found = guessed(own, [begun], (), list(rows), before=True)
+            found = predict_rows(own, [begun], (), list(rows), before=True)
             return {row: replace(one.cells[begun], coarser=(), silent=None) for row, one in found.items()}
 
         return cached_fact(table, ("first characters", length), find)
 
 
-def after(table: Table, row: int, length: int, guess: Guess) -> Guess:
+def after(table: Table, row: int, length: int, guess: CellPrediction) -> CellPrediction:
     """Return the guess of a row's first characters, with a share for what repeats or counts on from ten rows before.
 
     If a first cell is shorter than the characters that are compared, every beginning has at least the cell's chance.
@@ -162,7 +170,7 @@ def after(table: Table, row: int, length: int, guess: Guess) -> Guess:
     values = dict(guess.values)
     shorter = guess.rest
     for value, chance in likely_after(table, column, row, range(1, SHOWN + 1)).items():
-        begun = f"{raw().value(value)}," if len(table.columns) > 1 else raw().value(value)
+        begun = f"{csv_serializer().value(value)}," if len(table.columns) > 1 else csv_serializer().value(value)
         if len(begun) < length:
             shorter = max(shorter, chance)
         else:
@@ -191,8 +199,8 @@ def _names_columns(lines: Sequence[str], shown: Iterable[str]) -> bool:
     """Return whether the first of several lines names columns: it has words where all shown rows have numbers."""
     if len(lines) < 2:
         return False
-    names = next(raw().cuts(lines[0]), [])
-    rows = [cells for line in shown for cells in raw().cuts(line)]
+    names = next(csv_serializer().cuts(lines[0]), [])
+    rows = [cells for line in shown for cells in csv_serializer().cuts(line)]
     width = max(map(len, rows), default=0)
     columns = list(zip(*(cells for cells in rows if len(cells) == width > 1), strict=True))
     return len(names) <= width and any(
@@ -202,12 +210,14 @@ def _names_columns(lines: Sequence[str], shown: Iterable[str]) -> bool:
 
 
 def _text(table: Table, row: Sequence[Cell]) -> str:
-    return raw().row(table.columns[:LONGEST], row[:LONGEST])[:LONGEST]
+    return csv_serializer().row(table.columns[:LONGEST], row[:LONGEST])[:LONGEST]
 
 
 def _fields(table: Table, length: int) -> int:
     """Return how many fields, of six at most, every row needs for so many characters."""
-    shortest = [min(len(raw().value(cell)) for cell in table.column(name)) for name in table.columns[:LONGEST]]
+    shortest = [
+        min(len(csv_serializer().value(cell)) for cell in table.column(name)) for name in table.columns[:LONGEST]
+    ]
     ends = accumulate(field + 1 for field in shortest)
     return next((count for count, end in enumerate(ends, 1) if end > length), len(shortest))
 

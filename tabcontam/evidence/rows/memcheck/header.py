@@ -7,19 +7,30 @@ from itertools import pairwise
 from random import Random
 from typing import ClassVar
 
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.coded_columns import LAGS
+from tabcontam.baseline.table_predictions import least_sure, predict_rows
 from tabcontam.errors import Skip
-from tabcontam.evidence.answering import Answering
-from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading, Reply, State
+from tabcontam.evidence.answering import AnswerKind
+from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading, Reply, ReplyState
 from tabcontam.evidence.prompts import ask
-from tabcontam.evidence.rows.by_column import lying_in
-from tabcontam.evidence.rows.cells import sorts_of, values_bare
+from tabcontam.evidence.rows.answer_cells import sorts_of, values_bare
+from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.answers_of_several_rows import (
+    SeveralRowsAnswers,
+    cell_name,
+    chances_of,
+    columns_of,
+    group_by_row,
+)
+from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.rows.hidden_cells import without_missing
-from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import (
+from tabcontam.evidence.rows.memcheck.csv_row_tests import (
     BORDT,
     NUMBERED,
     RawTest,
     agrees,
+    csv_serializer,
     cuts,
     first_row,
     last_shown,
@@ -27,17 +38,12 @@ from tabcontam.evidence.rows.memcheck.raw import (
     lists_rows,
     may_be_row,
     other_cuts,
-    raw,
     without_counts,
 )
-from tabcontam.evidence.rows.several_rows import SeveralRows, by_row, chances_of, columns_of, named
-from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.columns import LAGS
-from tabcontam.guesser.table import guessed, least_sure
-from tabcontam.reading.answers import meant
-from tabcontam.reading.reading import declines, plain, same_value, unlabelled
-from tabcontam.reading.words import Dictionary
-from tabcontam.tables.known import known_rows
+from tabcontam.reading.answer_readers import possible_cells
+from tabcontam.reading.answer_text import declines, plain, same_value, unlabelled
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -48,13 +54,15 @@ COUNTED = 8  # features of a row whose cells count
 
 
 @dataclass(frozen=True)
-class RawContinuation(SeveralRows):
+class ContinuationAnswers(SeveralRowsAnswers):
     """Answers that continue the text of a file: the rest of the row in which it stops, and the rows after that."""
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
         """Return the text from where it stops."""
         cells = iter(values)
-        return "\n".join(raw().row(names, [next(cells) for _ in names]) for names in by_row(query.asked))
+        return "\n".join(
+            csv_serializer().row(names, [next(cells) for _ in names]) for names in group_by_row(query.asked)
+        )
 
 
 @dataclass(frozen=True)
@@ -91,13 +99,13 @@ class Header(RawTest):
     id: ClassVar[str] = "header"
     title: ClassVar[str] = "Beginning of the file"
     published = PublishedRule("rows at the beginning of the file are completed exactly", share=None, source=BORDT)
-    answering: ClassVar[Answering] = RawContinuation()
+    answering: ClassVar[AnswerKind] = ContinuationAnswers()
     bet_on: ClassVar[bool] = False  # one answer covers several rows
     whole: ClassVar[str] = "continuations of the file's beginning are right in all that counts"
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
         """Return the column of each cell."""
-        return columns_of(query, lying_in(table, table.columns))
+        return columns_of(query, entity_names(table, table.columns))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return four queries, the same for every seed. Raises `Skip` if the next row follows, or rows are too few."""
@@ -108,12 +116,12 @@ class Header(RawTest):
             raise Skip(f"too few rows: {LAGS + 1} are needed")
         place, behind = _middle(table), _behind(table, cuts)
         chance = _chances(table, place, cuts, behind)
-        room = answer_tokens(table, raw(), table.columns, 64)
+        room = answer_tokens(table, csv_serializer(), table.columns, 64)
 
         def query(number: int, row: int) -> Query:
             asked = [(name, row) for name in table.columns[place:]]
             asked += [(name, other) for other in behind[row] for name in table.columns]
-            names = tuple(named(*one) for one in asked)
+            names = tuple(cell_name(*one) for one in asked)
             cells = tuple(table.rows[other][table.columns.index(name)] for name, other in asked)
             write = partial(beginning, table, row, place, len(behind[row]))
             tokens, rows = room * (1 + len(behind[row])), tuple(range(row + 1))
@@ -124,7 +132,7 @@ class Header(RawTest):
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """Return the asked cells that an answer gives: first the rest of the row, whether or not it begins anew."""
-        own, *following = by_row(query.asked)
+        own, *following = group_by_row(query.asked)
         lines, begun = [unlabelled(line) for line in plain(text).splitlines() if line], _begun(query)
         width = begun + len(own)
         bare = lines if lists_rows(query) else [NUMBERED.sub("", line) for line in lines]
@@ -133,21 +141,23 @@ class Header(RawTest):
         place, row = next(((place, row) for place, row in rows if row), (0, None))
         if row is None:
             return {}
-        found, sorts = dict(zip(own, row[begun:], strict=True)), sorts_of(query, raw())
+        found, sorts = dict(zip(own, row[begun:], strict=True)), sorts_of(query, csv_serializer())
         for names, line in zip(following, bare[place + 1 :], strict=False):
             cut = first_row(line, width, partial(may_be_row, names=names, sorts=sorts))
             if cut is None:
                 break
             found |= dict(zip(names, cut, strict=True))
-        return meant(values_bare(found, sorts), sorts, lambda cell: False)
+        return possible_cells(values_bare(found, sorts), sorts, lambda cell: False)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return the cells of the continuation; an answer has at least the rest of the row in which the text stops."""
         unread = Reading(None, hit=False, paper_hit=False, readable=False)
         if reply.state not in READ or declines(reply.text):
             return unread
-        cells = (self._uncut if reply.state is State.TRUNCATED else self.cells)(query, reply.text, raw())
-        truth, own = dict(zip(query.asked, query.expected, strict=True)), by_row(query.asked)[0]
+        cells = (self._uncut if reply.state is ReplyState.TRUNCATED else self.cells)(
+            query, reply.text, csv_serializer()
+        )
+        truth, own = dict(zip(query.asked, query.expected, strict=True)), group_by_row(query.asked)[0]
         if not all(name in cells for name in own):
             return unread
         right = tuple(name for name, value in truth.items() if value is not None and same_value(cells.get(name), value))
@@ -159,8 +169,8 @@ class Header(RawTest):
 
 def beginning(table: Table, row: int, place: int, more: int) -> Prompt:
     """Return the prompt that shows the file up to a cell of a row, and asks for the rest and `more` further rows."""
-    stops = raw().prefix(table.columns, table.rows[row], place)
-    names = raw().header(table.columns) if table.header else ()
+    stops = csv_serializer().prefix(table.columns, table.rows[row], place)
+    names = csv_serializer().header(table.columns) if table.header else ()
     text = "\n".join([*names, *lines_of(table, range(row)), stops])
     rows = "one more row" if more == 1 else f"{more} more rows"
     what = "Below is how a CSV file begins. It stops within a row. Go on exactly where it stops, to the end of that row"
@@ -188,7 +198,9 @@ def _behind(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
     return {row: list(range(row + 1, after)) for row, after in pairwise([*cuts, last])}
 
 
-def _chances(table: Table, place: int, cuts: Sequence[int], behind: Mapping[int, Sequence[int]]) -> dict[str, Guess]:
+def _chances(
+    table: Table, place: int, cuts: Sequence[int], behind: Mapping[int, Sequence[int]]
+) -> dict[str, CellPrediction]:
     """Return the guess of every counted cell by its name, without rows that may be known."""
     later, known = table.columns[place:], known_rows(table)
     counted = later if len(later) <= COUNTED else least_sure(table, later, COUNTED, before=True)
@@ -197,10 +209,10 @@ def _chances(table: Table, place: int, cuts: Sequence[int], behind: Mapping[int,
         return row >= LAGS and not known & {row, row + 1}
 
     rows = list(filter(counts, cuts))
-    found = {**guessed(table, counted, table.columns[:place], rows, before=True)}
+    found = {**predict_rows(table, counted, table.columns[:place], rows, before=True)}
     whole = [row for own in behind.values() for row in own if counts(row)]
     every = least_sure(table, table.columns, COUNTED, before=True)
-    found |= guessed(table, every, (), whole, before=True)
+    found |= predict_rows(table, every, (), whole, before=True)
     return chances_of(table, found)
 
 
@@ -210,8 +222,10 @@ def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
     The comma that ends the beginning may stand there once more.
     """
     anew = [line] if shown.strip() and line.startswith(shown.strip()) else []
-    whole = [cells for text in (*anew, shown + line, shown + line.removeprefix(",")) for cells in raw().cuts(text)]
-    begun = next(raw().cuts(shown), [None])[:-1]  # nothing stands after the last comma
+    whole = [
+        cells for text in (*anew, shown + line, shown + line.removeprefix(",")) for cells in csv_serializer().cuts(text)
+    ]
+    begun = next(csv_serializer().cuts(shown), [None])[:-1]  # nothing stands after the last comma
     for cells in other_cuts(line):
         whole += [cells] if cells[: len(begun)] == begun else [[*begun, *cells]]
     whole += [cells for cells in without_counts(cuts(line), width) if cells[: len(begun)] == begun]
@@ -220,4 +234,4 @@ def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
 
 def _begun(query: Query) -> int:
     """Return how many cells of the row in which the text stops are shown."""
-    return len(next(raw().cuts(last_shown(query)), [])) - 1  # nothing stands after the last comma
+    return len(next(csv_serializer().cuts(last_shown(query)), [])) - 1  # nothing stands after the last comma

@@ -6,18 +6,18 @@ from functools import partial
 from random import Random
 from typing import ClassVar
 
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.coded_columns import LAGS
+from tabcontam.baseline.earlier_rows import after_earlier
+from tabcontam.baseline.table_predictions import RowPrediction
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt, PublishedRule, Query
 from tabcontam.evidence.prompts import ask
-from tabcontam.evidence.rows.completion import next_rows
-from tabcontam.evidence.rows.hidden_cells import ROOM, raised, without_missing
-from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, PLACES, RawTest, lines_of, raw
-from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.columns import LAGS
-from tabcontam.guesser.earlier import after_earlier
-from tabcontam.guesser.table import Guessed
-from tabcontam.tables.facts import cached_fact
+from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.completion_tests import next_rows
+from tabcontam.evidence.rows.hidden_cells import ROOM, guess_after_ruling_out, without_missing
+from tabcontam.evidence.rows.memcheck.csv_row_tests import BORDT, PLACES, RawTest, csv_serializer, lines_of
+from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -62,7 +62,7 @@ class RowCompletion(RawTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return twenty-five queries. Raises `Skip` if every row repeats one of the ten before it."""
         places = places_of(table)
-        room = answer_tokens(table, raw(), table.columns, self.max_tokens)
+        room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
 
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - SHOWN, place))
@@ -76,11 +76,11 @@ class RowCompletion(RawTest):
 
 
 @dataclass(frozen=True)
-class Places:
+class NextRowPlaces:
     """Rows that can be asked after the ten before them, the baseline's predictions of them, and the share they are."""
 
     rows: Sequence[int]
-    guesses: dict[int, Guessed]
+    guesses: dict[int, RowPrediction]
     left: float
 
     def drawn(self, table: Table, rng: Random) -> list[int]:
@@ -91,30 +91,30 @@ class Places:
         own = own if len(own) >= PLACES else list(self.rows)
         return rng.sample(own, min(PLACES, len(own)))
 
-    def chance(self, table: Table, row: int) -> dict[str, Guess]:
+    def chance(self, table: Table, row: int) -> dict[str, CellPrediction]:
         """Return the guesses of a row's cells, given the ten rows before it, of which it is none."""
 
-        def guess(name: str, found: Guess) -> Guess:
-            return after_earlier(table, name, row, raised(found, self.left), FURTHER_BACK)
+        def guess(name: str, found: CellPrediction) -> CellPrediction:
+            return after_earlier(table, name, row, guess_after_ruling_out(found, self.left), FURTHER_BACK)
 
         return {name: guess(name, found) for name, found in self.guesses[row].cells.items()}
 
 
-def places_of(table: Table) -> Places:
+def places_of(table: Table) -> NextRowPlaces:
     """Return the places of a table at which a row can be asked. Raises `Skip` if there are none."""
     found = next_rows(table)
 
     def fits(last: int) -> bool:
         return table.before[last] >= SHOWN and table.rows[last] not in table.rows[last - SHOWN : last]
 
-    def find() -> Places:
+    def find() -> NextRowPlaces:
         rows = [last for last in found.pool if fits(last)]
         left = (
             found.left
             * sum(map(fits, found.fitting))
             / max(1, sum(table.before[last] >= SHOWN for last in found.fitting))
         )
-        return Places(rows, {row: found.guesses[row] for row in rows}, left)
+        return NextRowPlaces(rows, {row: found.guesses[row] for row in rows}, left)
 
     places = cached_fact(table, "places after ten rows", find)
     if not places.rows:

@@ -12,33 +12,33 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.answering import MISSING, Answering
+from tabcontam.evidence.answering import MISSING, AnswerKind
 from tabcontam.evidence.base import (
     READ,
     Capability,
     Evidence,
+    EvidenceKind,
     Family,
-    Kind,
     Prompt,
     PublishedRule,
     Query,
     Reading,
     Reply,
-    State,
+    ReplyState,
     Test,
     Trial,
 )
 from tabcontam.evidence.checks import check_comparable
+from tabcontam.evidence.number_wording import format_small_number
 from tabcontam.evidence.prompts import ask
-from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, MARKS, NUMBERED, cuts, raw, without_counts
-from tabcontam.evidence.rows.rows import LEAST_ROWS
-from tabcontam.evidence.sentences import few
+from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.memcheck.csv_row_tests import BORDT, MARKS, NUMBERED, csv_serializer, cuts, without_counts
+from tabcontam.evidence.rows.row_test import LEAST_ROWS
+from tabcontam.reading.answer_text import declines, is_mark, plain, unlabelled, value_key
 from tabcontam.reading.numbers import is_number
-from tabcontam.reading.reading import declines, is_mark, plain, unlabelled, value_key
-from tabcontam.reading.words import Dictionary
-from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.known import keys_of, not_known
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.known_rows import keys_of, not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -51,7 +51,7 @@ Row = tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
-class Draws(Answering):
+class SampledRowAnswers(AnswerKind):
     """Answers that hold a row as a line of a CSV file: a true one from a model that knows rows, else a made-up one."""
 
     row: int = 0
@@ -75,11 +75,11 @@ class Draws(Answering):
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
         """Return the line."""
-        return raw().row(query.asked, values)
+        return csv_serializer().row(query.asked, values)
 
 
 @dataclass(frozen=True)
-class DrawnRows(PublishedRule):
+class SampledRowsRule(PublishedRule):
     """The rule that counts the draws that are rows of the table, however often the same row is drawn."""
 
     def hits(self, trials: Sequence[Trial]) -> int:
@@ -122,9 +122,9 @@ class Sampling(Test):
     """
 
     id: ClassVar[str] = "sampling"
-    published = DrawnRows("draws are rows of the table", share=None, source=BORDT)
+    published = SampledRowsRule("draws are rows of the table", share=None, source=BORDT)
     family: ClassVar[Family] = Family.ROWS
-    kind: ClassVar[Kind] = Kind.MEMORIZATION
+    kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.SAMPLE})
     own_marks: ClassVar[frozenset[str]] = MARKS
     on_request: ClassVar[bool] = True
@@ -138,9 +138,9 @@ class Sampling(Test):
         rows = not_known(table, range(len(table.rows)))
         rows = rng.sample(rows, min(len(queries), len(rows)))
 
-        def answered(number: int) -> Draws:
+        def answered(number: int) -> SampledRowAnswers:
             row = rows[number % len(rows)]
-            return Draws(row, table.rows[row])
+            return SampledRowAnswers(row, table.rows[row])
 
         return [replace(query, answering=answered(number)) for number, query in enumerate(queries)]
 
@@ -148,7 +148,7 @@ class Sampling(Test):
         """Return 25 draws; the first query carries the table's rows. Raises `Skip` if a count shows nothing."""
         check_comparable(table)
         held, first = _held_of(table), 1 + DRAWS * rng.randrange(SEEDS)
-        room = answer_tokens(table, raw(), table.columns, self.max_tokens)
+        room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
 
         def query(number: int) -> Query:
             carried = () if number else (held,)
@@ -165,7 +165,7 @@ class Sampling(Test):
         """Return the first row that the answer holds; `weigh` finds whether it is a row of the table."""
         row = None
         if reply.state in READ and not declines(reply.text):
-            text = _whole_lines(reply.text) if reply.state is State.TRUNCATED else reply.text
+            text = _whole_lines(reply.text) if reply.state is ReplyState.TRUNCATED else reply.text
             row = _row(text, query.asked)
         parsed = None if row is None else dict(zip(query.asked, row, strict=True))
         return Reading(parsed, hit=None, paper_hit=False, readable=row is not None)
@@ -174,7 +174,7 @@ class Sampling(Test):
         """Return the different rows of the table among the draws; no p-value."""
         counts = _counted(trials)
         found = f"{counts.different} of {counts.draws} draws are different rows of the table"
-        luck = few(counts.alone * counts.draws)
+        luck = format_small_number(counts.alone * counts.draws)
         beside = f"{counts.repeated} repeat another draw, {counts.near} differ from a row in one cell"
         unread = len(trials) - counts.draws
         silent = f"; {unread} of {len(trials)} answers are no row" if unread else ""
@@ -191,7 +191,7 @@ class Sampling(Test):
 
 
 @dataclass(frozen=True)
-class Counts:
+class DrawCounts:
     """The counts of a result's draws.
 
     `draws` are those that could be read; `rows` of them are rows of the table, `different` ones if each is counted
@@ -207,11 +207,11 @@ class Counts:
     alone: float = 0.0
 
 
-def _counted(trials: Sequence[Trial]) -> Counts:
+def _counted(trials: Sequence[Trial]) -> DrawCounts:
     """Return the counts of these trials, all of them 0 if no trial carries the table's rows."""
     carried = next((text for trial in trials for text in trial.query.not_expected), None)
     if carried is None:
-        return Counts()
+        return DrawCounts()
     held = _unpacked(carried)
     own = frozenset(held)
     numeric = [place for place, cells in enumerate(zip(*held, strict=True)) if all(map(_may_be_number, cells))]
@@ -220,7 +220,7 @@ def _counted(trials: Sequence[Trial]) -> Counts:
     draws = [row for row in every if all(_may_be_number(row[place]) for place in numeric)]  # else it is talk
     rows = [row for row in draws if row in own]
     near = _near([row for row in draws if row not in own], own)
-    return Counts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(held))
+    return DrawCounts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(held))
 
 
 def _keys(trial: Trial) -> Row | None:
@@ -308,7 +308,7 @@ def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
 def _draw(table: Table, number: int) -> Prompt:
     """Return the prompt that names the dataset and asks for a row of it: the draw of this number."""
     split = f", {table.split} split" if table.split else ""
-    header = "\n".join(raw().header(table.columns))
+    header = "\n".join(csv_serializer().header(table.columns))
     about = f"Dataset: {table.title}{split}\nIts columns: {header}"
     question = "Write down one row of this dataset, drawn at random, as a line of a CSV file without header."
     prompt = ask(about, question, f"{table.title}{split}, rows drawn at random:\n\n{header}\n")

@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tabcontam.baseline.altered_copies import AlteredCopies, revealing_column
+from tabcontam.baseline.cached_findings import cached_finding, ranks
+from tabcontam.baseline.cell_draws import CellDraws, draw_cells
+from tabcontam.baseline.predictor_weights import SortedHits
+from tabcontam.baseline.table_predictions import least_sure
 from tabcontam.errors import Skip
-from tabcontam.evidence.rows.altered import coded, described, least_squares_laws
-from tabcontam.evidence.rows.determined import goes_with
-from tabcontam.evidence.rows.drawable import alone, can_be_drawn
-from tabcontam.guesser.altered import Copies, seen_by
-from tabcontam.guesser.draws import Drawn, drawn
-from tabcontam.guesser.kept import kept, ranks
-from tabcontam.guesser.table import least_sure
-from tabcontam.guesser.weighing import Hits
-from tabcontam.reading.reading import value_key
-from tabcontam.tables.draws import by_content, pool, seeded
-from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.known import not_known
+from tabcontam.evidence.rows.altered_rows import classifier_inputs, least_squares_laws, ranked_cells
+from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
+from tabcontam.evidence.rows.revealing_laws import column_that_reveals
+from tabcontam.reading.answer_text import value_key
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.row_draws import by_content, pool, seeded
 from tabcontam.tables.table import MOST_CATEGORIES, Table
 
 VERSION = 2  # of the method: a cached result of another version is not read
@@ -48,7 +48,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Question:
+class QuizQuestion:
     """A row and the column that is altered: its own cell, then as many others as there are options.
 
     The last of them stands in for the own cell if no option is to be the original. `chances` has for the own cell and
@@ -61,42 +61,42 @@ class Question:
     chances: tuple[float, ...]
 
 
-def questions(table: Table) -> tuple[Question, ...]:
+def questions(table: Table) -> tuple[QuizQuestion, ...]:
     """Return all questions that can be asked about a table, cached. Raises `Skip` with the reason if there are none."""
 
-    def write(found: Sequence[Question] | str) -> object:
+    def write(found: Sequence[QuizQuestion] | str) -> object:
         if isinstance(found, str):
             return found
         rank = ranks(table)
         return [[rank[one.row], table.columns[one.column], one.cells, one.chances] for one in found]
 
-    def read(held: Any) -> tuple[Question, ...] | str:
+    def read(held: Any) -> tuple[QuizQuestion, ...] | str:
         return held if isinstance(held, str) else tuple(_read(table, *one) for one in held)
 
     question = ["quiz", VERSION, table.target, sorted(table.missing)]
-    found = cached_fact(table, "quiz", lambda: kept(table, question, lambda: _found(table), write, read))
+    found = cached_fact(table, "quiz", lambda: cached_finding(table, question, lambda: _found(table), write, read))
     if isinstance(found, str):
         raise Skip(found)
     return found
 
 
-def _read(table: Table, rank: int, feature: str, cells: Sequence[str], chances: Sequence[float]) -> Question:
+def _read(table: Table, rank: int, feature: str, cells: Sequence[str], chances: Sequence[float]) -> QuizQuestion:
     row, column = by_content(table)[rank], table.columns.index(feature)
-    one = Question(row, column, tuple(cells), tuple(chances))
+    one = QuizQuestion(row, column, tuple(cells), tuple(chances))
     fits = len(one.cells) == OPTIONS + 1 and len(one.chances) == OPTIONS and all(0 < each <= 1 for each in one.chances)
     if not fits or value_key(one.cells[0]) != value_key(table.rows[row][column] or ""):
         raise ValueError("no question of this table")
     return one
 
 
-def _found(table: Table) -> tuple[Question, ...] | str:
+def _found(table: Table) -> tuple[QuizQuestion, ...] | str:
     if table.enumerates_domain:
         return "the table enumerates its domain: a changed row is another row of it"
     names = [name for name in sorted(table.columns) if _can_be_altered(table, name)]
     if not names:
         return f"no feature has {OPTIONS + 1} values that recur and could stand in another row"
     rows = pool(table, not_known(table, range(len(table.rows))), MOST)
-    found: list[tuple[float, list[Question]]] = []
+    found: list[tuple[float, list[QuizQuestion]]] = []
     reasons: list[str] = []
     for name in least_sure(table, names, min(TRIED, len(names))):
         own = _of_feature(table, name, rows)
@@ -118,19 +118,19 @@ def _can_be_altered(table: Table, name: str) -> bool:
     return few and len(table.distinct(name)) > OPTIONS and can_be_drawn(table, name)
 
 
-def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[Question]] | str:
+def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[QuizQuestion]] | str:
     """Return the better solver's share of right answers for a feature, and the questions, or why there are none."""
-    apart = alone(table, name, rows)
+    apart = rows_unlike_others(table, name, rows)
     if len(apart) < LEAST:
         return f"{len(apart)} rows are alone in all features but {name}, and {LEAST} teach a solver enough"
-    if (known := goes_with(table, name, apart)) is not None:
+    if (known := column_that_reveals(table, name, apart)) is not None:
         return known
-    every = drawn(table, name, apart, SURROGATES)
+    every = draw_cells(table, name, apart, SURROGATES)
     options = {row: cells for row, one in every.items() if (cells := _options(table, name, row, one))}
     if len(options) < LEAST:
         return f"{len(options)} rows can be altered in {name}, and {LEAST} teach a solver enough"
-    copies = Copies(table, name, [*options], [cells[1] for cells in options.values()])
-    if (lawful := seen_by(copies)) is not None:
+    copies = AlteredCopies(table, name, [*options], [cells[1] for cells in options.values()])
+    if (lawful := revealing_column(copies)) is not None:
         return f"{name} follows from others" if lawful == name else f"{lawful} follows from {name} and others"
     likely = np.array([_likelihoods(every[row], cells) for row, cells in options.items()])
     boosted = _boosted(table, name, list(every), options, likely)
@@ -145,12 +145,13 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
     chances = np.take_along_axis(surer, mixed.argsort(axis=1), axis=1).tolist()
     column = table.columns.index(name)
     asked = [
-        Question(row, column, cells, tuple(each)) for (row, cells), each in zip(options.items(), chances, strict=True)
+        QuizQuestion(row, column, cells, tuple(each))
+        for (row, cells), each in zip(options.items(), chances, strict=True)
     ]
     return told, asked
 
 
-def _options(table: Table, name: str, row: int, one: Drawn) -> tuple[str, ...] | None:
+def _options(table: Table, name: str, row: int, one: CellDraws) -> tuple[str, ...] | None:
     """Return the row's own cell and as many drawn ones, all different, in the order of the draw; None if too few."""
     own = str(table.rows[row][table.columns.index(name)])
     rng = seeded(table, "quiz", name, *table.rows[row])
@@ -159,7 +160,7 @@ def _options(table: Table, name: str, row: int, one: Drawn) -> tuple[str, ...] |
     return (own, *list(others)[:OPTIONS]) if len(others) >= OPTIONS else None
 
 
-def _likelihoods(one: Drawn, cells: Sequence[str]) -> list[float]:
+def _likelihoods(one: CellDraws, cells: Sequence[str]) -> list[float]:
     """Return how likely each of the options is the own cell, by the draws and the own cell taken together.
 
     All of them come from one distribution, so that the own cell is any of them with the same chance. A value that is
@@ -189,7 +190,7 @@ def _boosted(
     from scipy.optimize import minimize_scalar
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    codes, column = coded(table, rows), table.columns.index(name)
+    codes, column = ranked_cells(table, rows), table.columns.index(name)
     others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
     keys = [value_key(table.rows[row][column] or "") for row in rows]
     _, which, times = np.unique(keys, return_inverse=True, return_counts=True)
@@ -200,7 +201,7 @@ def _boosted(
     for number in range(1, OPTIONS):
         shown.append(np.array([place_of[value_key(cells[number])] for cells in options.values()]))
     laws = least_squares_laws(table, rows, column)
-    looks = described(codes[:, others], codes[:, column], frequency, laws, bases, shown)
+    looks = classifier_inputs(codes[:, others], codes[:, column], frequency, laws, bases, shown)
     most = likely.max(axis=1)
     given = [np.column_stack([look, np.log(own), own - most]) for look, own in zip(looks, likely.T, strict=True)]
     folds = np.arange(len(bases)) % FOLDS
@@ -226,7 +227,7 @@ def _checked(chances: Floats, own: Ints) -> Floats:
     """Return the chances of the options, raised: the likeliest is at least as sure as it was right elsewhere."""
     top = chances.argmax(axis=1)
     sure = chances.max(axis=1)
-    hits = Hits.of(sure, top == own)
+    hits = SortedHits.of(sure, top == own)
     raised = chances.copy()
     raised[np.arange(len(top)), top] = [hits.raised(chance, len(sure)) for chance in sure.tolist()]
     return raised

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from tabcontam.evidence.rows.quiz.levels import NONE, PLACES
-from tabcontam.reading.reading import declines, plain
+from tabcontam.reading.answer_text import declines, plain
 
 LETTERS = (*PLACES, NONE)
 ANY = "".join(LETTERS)

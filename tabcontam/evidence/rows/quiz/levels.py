@@ -15,7 +15,7 @@ SHARES = len(PLACES) + 1  # letters among which an LLM without a bias would shar
 
 
 @dataclass(frozen=True)
-class Levels:
+class ContaminationLevels:
     """Shares of a dataset, from 0 to 1, that are contaminated by the quiz's own count.
 
     `highest` is the share of right answers with the original at the place where most are right. `kappa` is that share
@@ -39,7 +39,7 @@ def non_preferred(bias: Mapping[str, int], questions: int) -> tuple[str, ...]:
     return tuple(place for place in PLACES if bias.get(place, 0) < fifth) or PLACES
 
 
-def levels(bias: Mapping[str, int], right: Mapping[str, int], questions: int) -> Levels | None:
+def levels(bias: Mapping[str, int], right: Mapping[str, int], questions: int) -> ContaminationLevels | None:
     """Return the levels of contamination, or None if nothing was asked.
 
     `bias` counts the answers without the original by letter, and `right` the right answers by the letter at which the
@@ -52,4 +52,4 @@ def levels(bias: Mapping[str, int], right: Mapping[str, int], questions: int) ->
     place, second = ranked[0], [right[other] / questions for other in ranked[1:2]]
     most, usual = right[place], min(bias.get(place, 0), questions)
     kappa = (most - usual) / (questions - usual) if usual < questions else 0.0
-    return Levels(max([kappa, *second]), most / questions, kappa, place)
+    return ContaminationLevels(max([kappa, *second]), most / questions, kappa, place)

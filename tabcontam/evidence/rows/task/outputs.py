@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.rows.guided.verbatim import words
-from tabcontam.tables.facts import cached_fact
+from tabcontam.evidence.rows.guided.word_runs import words
+from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
-from tabcontam.tables.texts import TextForm, TextTask
+from tabcontam.tables.text_tasks import TextForm, TextTask
 
 SEEN = 400  # rows that are looked at
 FEWEST_WORDS = 4  # of an input, and of an output, in the median row
@@ -17,7 +17,7 @@ ENDS = {TextForm.SUMMARY: "the summary", TextForm.SENTENCE: "the summary", TextF
 
 
 @dataclass(frozen=True)
-class Output:
+class TextOutput:
     """An output that is a text: its column, those of its input, and its name in prompts.
 
     `free` is whether it does not follow from the input, as a summary's words do not.
@@ -38,7 +38,7 @@ class Output:
         return ("\n".join(given), output) if words(" ".join(given)) and words(output) else None
 
 
-def output_of(table: Table) -> Output:
+def output_of(table: Table) -> TextOutput:
     """Return the output of a table. Raises `Skip` if none of its columns is one."""
     found = cached_fact(table, "output", lambda: _found(table))
     if found is None:
@@ -46,18 +46,18 @@ def output_of(table: Table) -> Output:
     return found
 
 
-def _found(table: Table) -> Output | None:
+def _found(table: Table) -> TextOutput | None:
     task = table.text
     if task is not None and task.form in ENDS:
         column = task.texts[-1]
         free = task.form is not TextForm.PAIR
         called = f"{ENDS[task.form]} ({column})"
-        return Output(column, task.texts[:-1], called, free, task) if len(task.texts) > 1 else None
+        return TextOutput(column, task.texts[:-1], called, free, task) if len(task.texts) > 1 else None
     if table.target is None or not _is_text(table, table.target):
         return None
     inputs = tuple(name for name in table.columns if name != table.target and _is_text(table, name))
     made = TextTask(TextForm.CLASSIFICATION, (*inputs, table.target))
-    return Output(table.target, inputs, f"the text ({table.target})", False, made) if inputs else None
+    return TextOutput(table.target, inputs, f"the text ({table.target})", False, made) if inputs else None
 
 
 def _is_text(table: Table, name: str) -> bool:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from random import Random
 
 from tabcontam.tables.table import Table
-from tabcontam.tables.texts import TextForm, TextTask
+from tabcontam.tables.text_tasks import TextForm, TextTask
 from tests.made_tables import made_table
 
 ENDS = ("ble", "dor", "fen", "gar", "lith", "mop", "nax", "quil", "rost", "sil", "tarn", "vog", "wex", "zand")

@@ -6,11 +6,11 @@ from random import Random
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Query, Reading, Reply, State, Trial
+from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
-from tabcontam.reading.words import english
-from tabcontam.tables import draws
+from tabcontam.reading.word_decision import english
+from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests.answerers import reply_of
@@ -24,11 +24,11 @@ SHIPS = ships(120)
 
 
 def queries(table: Table, seed: int = 0) -> Sequence[Query]:
-    return TEST.planned(table, IS, draws.seeded(table, seed, TEST.id))
+    return TEST.planned(table, IS, row_draws.seeded(table, seed, TEST.id))
 
 
 def read(query: Query, text: str) -> Reading:
-    return TEST.read(query, Reply(text, State.OK), IS, english())
+    return TEST.read(query, Reply(text, ReplyState.OK), IS, english())
 
 
 def test_twenty_five_rows_are_asked_without_the_feature_of_most_values() -> None:
@@ -71,7 +71,9 @@ def test_answers_of_which_none_can_be_read_are_no_error() -> None:
     """The authors' package raises KeyError where no answer has the feature's name in it."""
     asked = queries(SHIPS)
     texts = ["I cannot recall the rows of this file, sorry."] * len(asked)
-    trials = [Trial(query, Reply(text, State.OK), read(query, text)) for query, text in zip(asked, texts, strict=True)]
+    trials = [
+        Trial(query, Reply(text, ReplyState.OK), read(query, text)) for query, text in zip(asked, texts, strict=True)
+    ]
     evidence = TEST.weigh(trials, LEVEL)
     assert (evidence.answered, evidence.hits) == (0, 0)
     assert TEST.published is not None

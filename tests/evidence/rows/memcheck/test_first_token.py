@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Query, Reading, Reply, State, Trial
+from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.rows.memcheck.first_token import FirstToken
-from tabcontam.reading.words import english
-from tabcontam.tables import draws
+from tabcontam.reading.word_decision import english
+from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests.answerers import reply_of
@@ -23,15 +23,15 @@ LEVEL = 0.05
 
 
 def queries(table: Table, seed: int = 0) -> Sequence[Query]:
-    return TEST.planned(table, IS, draws.seeded(table, seed, TEST.id))
+    return TEST.planned(table, IS, row_draws.seeded(table, seed, TEST.id))
 
 
-def read(query: Query, text: str, state: State = State.OK) -> Reading:
+def read(query: Query, text: str, state: ReplyState = ReplyState.OK) -> Reading:
     return TEST.read(query, Reply(text, state), IS, english())
 
 
 def weighed(asked: Sequence[Query], texts: Sequence[str]) -> float:
-    trials = [Trial(one, Reply(text, State.OK), read(one, text)) for one, text in zip(asked, texts, strict=True)]
+    trials = [Trial(one, Reply(text, ReplyState.OK), read(one, text)) for one, text in zip(asked, texts, strict=True)]
     value = TEST.weigh(trials, LEVEL).p_value
     assert value is not None
     return value
@@ -95,7 +95,7 @@ def test_the_baseline_is_how_often_the_file_begins_so_and_not_how_often_the_mode
     most = Counter(row[0] for row in table.rows).most_common(1)[0][0]
     texts = [f"{most},1,1"] * len(asked)
     hits = sum(read(one, text).hit or False for one, text in zip(asked, texts, strict=True))
-    trials = [Trial(one, Reply(text, State.OK), read(one, text)) for one, text in zip(asked, texts, strict=True)]
+    trials = [Trial(one, Reply(text, ReplyState.OK), read(one, text)) for one, text in zip(asked, texts, strict=True)]
     evidence = TEST.weigh(trials, LEVEL)
     assert evidence.expected_hits is not None
     assert 0.3 * len(asked) < evidence.expected_hits < 0.65 * len(asked), "about what the file has, raised by its error"
@@ -127,5 +127,9 @@ def test_what_is_found_lies_in_the_first_column() -> None:
 
 def test_a_refusal_is_no_answer() -> None:
     query = queries(catches())[0]
-    for text, state in (("I'm sorry, but I cannot recall it.", State.OK), ("", State.EMPTY), ("A", State.TRUNCATED)):
+    for text, state in (
+        ("I'm sorry, but I cannot recall it.", ReplyState.OK),
+        ("", ReplyState.EMPTY),
+        ("A", ReplyState.TRUNCATED),
+    ):
         assert not read(query, text, state).readable

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Query, Reading, Reply, State, Trial
+from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.rows.memcheck.header import Header
-from tabcontam.reading.words import english
-from tabcontam.tables import draws
+from tabcontam.reading.word_decision import english
+from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests.answerers import reply_of
@@ -23,10 +23,10 @@ LEVEL = 0.05
 
 
 def queries(table: Table = SHIPS) -> Sequence[Query]:
-    return TEST.planned(table, IS, draws.seeded(table, 0, TEST.id))
+    return TEST.planned(table, IS, row_draws.seeded(table, 0, TEST.id))
 
 
-def read(query: Query, text: str, state: State = State.OK) -> Reading:
+def read(query: Query, text: str, state: ReplyState = ReplyState.OK) -> Reading:
     return TEST.read(query, Reply(text, state), IS, english())
 
 
@@ -117,7 +117,9 @@ def test_the_rest_of_the_row_is_an_answer_and_rows_behind_it_count_where_they_ar
 @pytest.mark.parametrize("text", ["", "I'm sorry, but I cannot recall this file.", "that is all I know of it"])
 def test_answers_that_are_empty_or_refuse_are_no_error_and_no_miss(text: str) -> None:
     """The authors' package stops with an error where all answers are empty."""
-    trials = [Trial(query, Reply(text, State.OK if text else State.EMPTY), read(query, text)) for query in queries()]
+    trials = [
+        Trial(query, Reply(text, ReplyState.OK if text else ReplyState.EMPTY), read(query, text)) for query in queries()
+    ]
     assert TEST.weigh(trials, LEVEL).answered == 0
 
 
@@ -141,7 +143,9 @@ def test_all_four_count_and_not_the_best() -> None:
     known = asked[2].answering.text(asked[2], asked[2].answering.truth(asked[2]), asked[2].prompt)
 
     def p_of(texts: Sequence[str]) -> float:
-        trials = [Trial(one, Reply(text, State.OK), read(one, text)) for one, text in zip(asked, texts, strict=True)]
+        trials = [
+            Trial(one, Reply(text, ReplyState.OK), read(one, text)) for one, text in zip(asked, texts, strict=True)
+        ]
         found = TEST.weigh(trials, LEVEL)
         assert found.asked == 3, "the first rows count for nothing"
         assert found.p_value is not None

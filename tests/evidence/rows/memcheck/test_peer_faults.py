@@ -24,18 +24,18 @@ from random import Random
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Query, Reply, State, Test, Trial
+from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.registry import all_tests
-from tabcontam.evidence.rows.length import MOST, tokens_in
+from tabcontam.evidence.rows.answer_length import MOST, tokens_in
+from tabcontam.evidence.rows.memcheck.csv_row_tests import MARKS, RawTest
 from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
 from tabcontam.evidence.rows.memcheck.first_token import FirstToken, texts_of
 from tabcontam.evidence.rows.memcheck.header import Header
-from tabcontam.evidence.rows.memcheck.raw import MARKS, RawTest
 from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
 from tabcontam.evidence.rows.memcheck.sampling import Sampling
-from tabcontam.reading.words import english
-from tabcontam.tables.draws import seeded
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.readers.base import TextFormat
+from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
 from tests.answerers import reply_of
@@ -113,7 +113,7 @@ def test_a_wide_table_is_asked_with_room_for_the_answer(test: RawTest, table: Ta
     for query in queries(test, replace(table)):
         truth = query.answering.text(query, query.answering.truth(query), query.prompt)
         assert tokens_in(truth) <= query.max_tokens or query.max_tokens >= MOST
-        assert test.read(query, Reply(truth, State.OK), CSV, english()).paper_hit
+        assert test.read(query, Reply(truth, ReplyState.OK), CSV, english()).paper_hit
 
 
 @pytest.mark.slow
@@ -141,7 +141,7 @@ def test_a_row_that_is_longer_than_any_answer_counts_as_far_as_it_came() -> None
     for query in asked:
         text = query.answering.text(query, query.answering.truth(query), query.prompt)
         assert tokens_in(text) > query.max_tokens == MOST
-        reading = test.read(query, Reply(text[:MOST], State.TRUNCATED), CSV, english())
+        reading = test.read(query, Reply(text[:MOST], ReplyState.TRUNCATED), CSV, english())
         assert set(reading.right) <= {"first", "second"}
         assert not reading.hit
         assert not reading.paper_hit

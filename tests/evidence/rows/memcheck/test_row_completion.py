@@ -6,16 +6,16 @@ from random import Random
 import pytest
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Query, Reading, Reply, State, Trial
+from tabcontam.evidence.base import Evidence, Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
-from tabcontam.evidence.rows import completion
+from tabcontam.evidence.rows import completion_tests
 from tabcontam.evidence.rows.memcheck.row_completion import SHOWN, RowCompletion
-from tabcontam.reading.words import english
-from tabcontam.tables import draws
+from tabcontam.reading.word_decision import english
+from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests.answerers import reply_of
-from tests.evidence.rows.test_completion import sure
+from tests.evidence.rows.test_completion_tests import sure
 from tests.made_tables import made_table, ships
 
 TEST = RowCompletion()
@@ -26,15 +26,15 @@ SHIPS = ships(120)
 
 
 def queries(table: Table, seed: int = 0) -> Sequence[Query]:
-    return TEST.planned(table, IS, draws.seeded(table, seed, TEST.id))
+    return TEST.planned(table, IS, row_draws.seeded(table, seed, TEST.id))
 
 
-def read(query: Query, text: str, state: State = State.OK) -> Reading:
+def read(query: Query, text: str, state: ReplyState = ReplyState.OK) -> Reading:
     return TEST.read(query, Reply(text, state), IS, english())
 
 
 def weighed(asked: Sequence[Query], texts: Sequence[str]) -> Evidence:
-    replies = [Reply(text, State.OK) for text in texts]
+    replies = [Reply(text, ReplyState.OK) for text in texts]
     pairs = zip(asked, replies, strict=True)
     return TEST.weigh([Trial(query, reply, read(query, reply.text)) for query, reply in pairs], LEVEL)
 
@@ -97,8 +97,8 @@ def test_a_table_of_fewer_rows_than_a_prompt_shows_is_skipped() -> None:
 
 
 def test_of_a_large_table_no_prompt_shows_a_row_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completion, "guessed", sure)
-    monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, before=False: columns[:count])
+    monkeypatch.setattr(completion_tests, "predict_rows", sure)
+    monkeypatch.setattr(completion_tests, "least_sure", lambda table, columns, count, before=False: columns[:count])
     seen = [row for query in queries(ships(2000, 5)) for row in (*query.rows, query.row)]
     assert len(seen) == len(set(seen)) == 25 * (SHOWN + 1)
 
@@ -146,13 +146,13 @@ def test_a_missing_value_has_to_be_missing_for_the_paper_and_counts_for_nothing_
 @pytest.mark.parametrize(
     ("text", "state"),
     [
-        ("I'm sorry, but I cannot recall the contents of this file.", State.OK),
-        ("", State.EMPTY),
-        ("", State.REFUSED),
-        ("12,", State.TRUNCATED),
+        ("I'm sorry, but I cannot recall the contents of this file.", ReplyState.OK),
+        ("", ReplyState.EMPTY),
+        ("", ReplyState.REFUSED),
+        ("12,", ReplyState.TRUNCATED),
     ],
 )
-def test_a_refusal_is_no_answer_and_no_miss(text: str, state: State) -> None:
+def test_a_refusal_is_no_answer_and_no_miss(text: str, state: ReplyState) -> None:
     """The authors' package divides by all queries, so that whoever refuses remembers little."""
     query = queries(SHIPS)[0]
     reading = read(query, text, state)

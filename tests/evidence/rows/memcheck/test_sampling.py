@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.trials import trial_line, trial_of
+from tabcontam.asking.trial_file import trial_line, trial_of
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
+from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.rows.memcheck.sampling import DRAWS, TEMPERATURE, Sampling
-from tabcontam.reading.words import english
-from tabcontam.subjects.base import Form
+from tabcontam.models.base import PromptForm
+from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table
 from tests.answerers import reply_of
@@ -29,7 +29,7 @@ def queries(table: Table = SHIPS, seed: int = 0) -> Sequence[Query]:
     return TEST.planned(table, CSV, Random(seed))
 
 
-def read(query: Query, text: str, state: State = State.OK) -> Trial:
+def read(query: Query, text: str, state: ReplyState = ReplyState.OK) -> Trial:
     reply = Reply(text, state)
     return Trial(query, reply, TEST.read(query, reply, CSV, english()))
 
@@ -103,16 +103,16 @@ def test_a_missing_cell_is_one_however_it_is_marked() -> None:
 @pytest.mark.parametrize(
     ("text", "state"),
     [
-        ("I'm sorry, but I cannot recall the contents of this file.", State.OK),
-        ("That depends, I think, on much, as the year, the port, the owner, and so on.", State.OK),
-        ("a, b", State.OK),
-        ("", State.EMPTY),
-        ("", State.REFUSED),
-        (line(SHIPS.rows[0])[:-2], State.TRUNCATED),
-        (line(SHIPS.rows[0]), State.TRUNCATED),
+        ("I'm sorry, but I cannot recall the contents of this file.", ReplyState.OK),
+        ("That depends, I think, on much, as the year, the port, the owner, and so on.", ReplyState.OK),
+        ("a, b", ReplyState.OK),
+        ("", ReplyState.EMPTY),
+        ("", ReplyState.REFUSED),
+        (line(SHIPS.rows[0])[:-2], ReplyState.TRUNCATED),
+        (line(SHIPS.rows[0]), ReplyState.TRUNCATED),
     ],
 )
-def test_what_is_no_row_is_no_answer_and_no_miss(text: str, state: State) -> None:
+def test_what_is_no_row_is_no_answer_and_no_miss(text: str, state: ReplyState) -> None:
     first, second = queries()[:2]
     evidence = TEST.weigh([read(first, text, state), read(second, line(SHIPS.rows[1]))], LEVEL)
     assert (evidence.asked, evidence.answered, evidence.hits, evidence.score) == (2, 1, 1, 1.0)
@@ -123,7 +123,7 @@ def test_a_row_that_was_over_before_the_cut_is_a_draw() -> None:
     query, text = queries()[0], f"{line(SHIPS.rows[0])}\n12,"
     assert TEST.complete(query, text, CSV)
     assert not TEST.complete(query, line(SHIPS.rows[0]), CSV)
-    assert TEST.weigh([read(query, text, State.TRUNCATED)], LEVEL).hits == 1
+    assert TEST.weigh([read(query, text, ReplyState.TRUNCATED)], LEVEL).hits == 1
 
 
 @pytest.mark.parametrize(("kind", "least", "most"), [("oracle", 25, 25), ("memoriser:0.5", 6, 19), ("guesser", 0, 0)])
@@ -138,7 +138,7 @@ def test_a_trial_that_was_written_down_is_weighed_again_without_the_table() -> N
     cell = {"llm": "x", "dataset": "ships", "edition": "1", "serializer": "csv", "test": TEST.id}
     asked = queries()
     trials = [read(query, line(SHIPS.rows[place // 2])) for place, query in enumerate(asked)]
-    lines = [json.loads(json.dumps(trial_line(cell, Form.CHAT, trial, paper_rules=False))) for trial in trials]
+    lines = [json.loads(json.dumps(trial_line(cell, PromptForm.CHAT, trial, paper_rules=False))) for trial in trials]
     assert all(not held["not_expected"] for held in lines[1:]), "the rows are carried once"
     again = [read(trial_of(held).query, held["reply"]) for held in lines]
     assert TEST.weigh(again, LEVEL) == TEST.weigh(trials, LEVEL)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tabcontam.evidence.rows.quiz.levels import PLACES, Levels, levels, non_preferred
+from tabcontam.evidence.rows.quiz.levels import PLACES, ContaminationLevels, levels, non_preferred
 
 
 def test_letters_below_a_fifth_are_not_preferred() -> None:
@@ -24,7 +24,7 @@ def test_all_places_are_taken_where_all_are_preferred() -> None:
 
 def test_the_highest_level_is_that_of_the_best_place() -> None:
     found = levels({"A": 40, "B": 10, "E": 50}, {"B": 82, "C": 53, "D": 44}, 100)
-    assert found == Levels(lowest=0.8, highest=0.82, kappa=0.8, place="B")
+    assert found == ContaminationLevels(lowest=0.8, highest=0.82, kappa=0.8, place="B")
 
 
 def test_the_second_place_raises_the_lowest_level() -> None:

@@ -1,0 +1,376 @@
+"""One LLM's queries in batches: put together, sent, watched, and found again by a run that is started anew.
+
+The first query is asked at once: if the model refuses a part of it, that shows in its answer, and not in a batch a day
+later. A reply from a batch equals any other reply, under the same key, at the price of a batch.
+"""
+
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import partial
+from typing import TypeVar
+from uuid import uuid4
+
+from tabcontam.asking.asker import MOST_WAIT, NOTHING, TRIES, Asker, StoppedError, backoff
+from tabcontam.asking.batch_notes import BatchNote, BatchNotes, on_disk
+from tabcontam.asking.budget import Charge
+from tabcontam.asking.estimate import tokens_read
+from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.reply_store import key
+from tabcontam.asking.table_turns import Job
+from tabcontam.asking.trial_file import Journal
+from tabcontam.errors import UsageError, option
+from tabcontam.evidence.questions import Answer, Prompt, Reply, ReplyState, Usage
+from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, SpentError, TransientError
+from tabcontam.models.batch_api import Batches, BatchProgress, failed
+from tabcontam.models.prices import Price
+from tabcontam.models.served_model import sum_known_charges
+
+PILOTS = 3  # queries that are asked at once, if need be, until one of them has a reply
+FIRST_LOOK = 2.0  # seconds until a batch is looked at again
+LAST_LOOK = 120.0  # seconds between two looks, once it has been under way for long
+SLOWER = 1.5  # each wait is so many times the one before
+PATIENT_TRIES = 60  # in place of `TRIES` while a batch goes on anyhow: half an hour and more
+FULL = "429"  # the provider holds as many of this user's requests as it allows
+
+Done = TypeVar("Done")
+
+
+@dataclass(eq=False)
+class RunningBatch:
+    """A batch at its provider, with its still unanswered queries, by name, and its share of the budget.
+
+    `spent` is the cost of its answers, as far as they were read.
+    """
+
+    noted: BatchNote
+    jobs: dict[str, Job]
+    charge: Charge
+    spent: Decimal = NOTHING
+    standing: BatchProgress = field(default_factory=lambda: BatchProgress(ended=False))
+
+
+@dataclass
+class BatchAsker:
+    """An asker of one LLM in batches. `ask_now` asks one query at once, `take` stores an answer, in the journal too.
+
+    `left` are the batches that go on at the provider after it was stopped.
+    """
+
+    model: Model
+    batches: Batches
+    asker: Asker
+    notes: BatchNotes
+    journal: Journal
+    ask_now: Callable[[Job], Awaitable[Answer | None]]
+    take: Callable[[Job, Answer], None]
+    clock: Callable[[], float] = time.time
+    left: list[RunningBatch] = field(default_factory=list)
+    _piloted: bool = False
+    _most: int = 0  # requests of a batch, if the provider was found to take few
+    _used: dict[str, Usage | None] = field(default_factory=dict)  # by requests sent before, to be sent again
+
+    async def ask(self, jobs: Sequence[Job]) -> None:
+        """Get an answer to each query, or leave a batch that goes on without this run. Raises nothing."""
+        self._most = self.batches.most_requests
+        waiting = deque((job, False) for job in jobs)
+        try:
+            await self._find(waiting)
+            while waiting or self.left:
+                await self._submit(waiting)
+                if not self.left:
+                    break
+                for ended in await self._ended():
+                    waiting.extend(await self._collected(ended))
+        except StoppedError:
+            return
+
+    async def _find(self, waiting: deque[tuple[Job, bool]]) -> None:
+        """Take up the batches that an earlier run left, and remove their queries from those that wait."""
+        for noted in self.notes.open(self.model.spec):
+            if not self.model.settled:
+                self.model.settle(noted.sent.form)
+            names = set(noted.names)
+            named = {self._name(job, noted.sent.form): job for job, _ in waiting}
+            jobs = {name: job for name, job in named.items() if name in names}
+            if not jobs:
+                continue  # its answers came otherwise
+            if not noted.id:
+                found = await self._tried(partial(self._found, noted))
+                if not found:  # it was never sent
+                    self._settled(noted)
+                    continue
+                noted = replace(noted, id=found)
+                self._note(partial(self.notes.submitted, noted.mark, noted.id))
+            most = sum((self._most_dollars(job, noted.sent.allowance) for job in jobs.values()), NOTHING)
+            self.left.append(RunningBatch(noted, jobs, self.asker.budget.take_up(len(jobs), most)))
+            own = set(map(id, jobs.values()))
+            rest = [(job, again) for job, again in waiting if id(job) not in own]
+            waiting.clear()
+            waiting.extend(rest)
+
+    async def _submit(self, waiting: deque[tuple[Job, bool]]) -> None:
+        """Send the waiting queries in batches, as far as the user's limit and the provider allow."""
+        await self._pilot(waiting)
+        tries = 0
+        while waiting and not (self.left and self._most < self.batches.most_requests):
+            packed = await self._packed(waiting)
+            if packed is None:
+                return
+            under_way, lines = packed
+            noted = under_way.noted
+            try:
+                self.notes.intend(noted)
+            except OSError as error:
+                self.asker.budget.take_back(under_way.charge)
+                self._end(f"{self.notes.path}: {error.strerror}; no batch was sent: make room and run this again")
+            try:
+                found = await self._tried(self._submission(noted, lines), lets_pass=FULL)
+            except TransientError as error:
+                self._undo(under_way, waiting)
+                if self.left:
+                    return
+                tries += 1
+                if tries >= TRIES or (error.wait or 0) > MOST_WAIT:
+                    self._end(f"{error}; {self.batches.service} takes no batch: run the same command again later")
+                self._most = max(1, len(lines) // 2)
+                await self._pause(error, tries)
+                continue
+            except StoppedError:
+                self.asker.budget.take_back(under_way.charge)
+                raise
+            under_way.noted = replace(noted, id=found)
+            self._note(partial(self.notes.submitted, noted.mark, found))
+            self.left.append(under_way)
+
+    async def _pilot(self, waiting: deque[tuple[Job, bool]]) -> None:
+        """Ask the first query at once, so that batches are written as this model takes them."""
+        for _ in range(PILOTS):
+            if self._piloted or not waiting:
+                return
+            answer = await self.ask_now(waiting.popleft()[0])
+            if self.asker.stopped:
+                raise StoppedError
+            self._piloted = answer is not None and answer.state is not ReplyState.FAILED
+        self._piloted = True
+
+    async def _packed(self, waiting: deque[tuple[Job, bool]]) -> tuple[RunningBatch, list[bytes]] | None:
+        """Return the next batch with its lines, taken from those that wait; None if the limit allows no request now.
+
+        Either all or none of a batch's requests were sent before.
+        """
+        sent, again, budget = self.batches.sent, waiting[0][1], self.asker.budget
+        jobs: dict[str, Job] = {}
+        lines: list[bytes] = []
+        charge: Charge | None = None
+        size = 0
+        while waiting and waiting[0][1] == again and len(lines) < self._most:
+            job = waiting[0][0]
+            query = job.query
+            name = self._name(job, sent.form)
+            try:
+                line = self.batches.written(name, ModelRequest(query.question, query.max_tokens, held=self.model.held))
+            except ValueError:
+                self._take(waiting.popleft()[0], failed("the prompt holds half of a surrogate pair, which JSON cannot"))
+                continue
+            if name in jobs or (lines and size + len(line) > self.batches.most_bytes):
+                break
+            most = self._most_dollars(job, sent.allowance)
+            try:
+                if charge is None:
+                    charge = budget.charge_now(most) if self.left else await budget.charge(most)
+                else:
+                    budget.add(charge, most)
+            except SpentError as error:
+                if not (lines or self.left):
+                    self.asker.spent |= not self.asker.ended
+                    self._end(str(error))
+                break
+            jobs[name] = job
+            lines.append(line)
+            size += len(line)
+            waiting.popleft()
+        if charge is None:
+            return None
+        noted = BatchNote(uuid4().hex, self.model.spec, self.clock(), sent, tuple(jobs), again)
+        return RunningBatch(noted, jobs, charge), lines
+
+    def _submission(self, noted: BatchNote, lines: Sequence[bytes]) -> Callable[[], Awaitable[str]]:
+        """Return a function that sends a batch, and after a failure first looks whether the batch got there."""
+        tried = False
+
+        async def submit() -> str:
+            nonlocal tried
+            found = await self._found(noted) if tried else None
+            tried = True
+            try:
+                return found or await self.batches.submit(lines, noted.mark)
+            except FatalError:  # the provider states that it did not take it
+                self._settled(noted)
+                raise
+
+        return submit
+
+    async def _found(self, noted: BatchNote) -> str | None:
+        return await self.batches.find(noted.mark, noted.since, noted.names)
+
+    def _undo(self, under_way: RunningBatch, waiting: deque[tuple[Job, bool]]) -> None:
+        """Put back the requests that the provider did not take."""
+        self.asker.budget.take_back(under_way.charge)
+        self._settled(under_way.noted)
+        waiting.extendleft((job, under_way.noted.again) for job in reversed(under_way.jobs.values()))
+
+    async def _ended(self) -> list[RunningBatch]:
+        """Return the batches that have ended, once one has; look more and more seldom."""
+        wait = FIRST_LOOK
+        while True:
+            for each in self.left:
+                each.standing = await self._tried(partial(self.batches.standing, each.noted.id))
+                standing = each.standing
+                of = standing.of or len(each.noted.names)
+                self.asker.progress.batch(self.asker.llm, each.noted.id, each.noted.since, standing.done, of)
+            if ended := [each for each in self.left if each.standing.ended]:
+                return ended
+            await self.asker.pause(wait)
+            wait = min(wait * SLOWER, LAST_LOOK)
+
+    async def _collected(self, ended: RunningBatch) -> list[tuple[Job, bool]]:
+        """Take the answers that an ended batch holds; return the requests that are to be sent again."""
+        noted, standing, again = ended.noted, ended.standing, list[tuple[Job, bool]]()
+        fewer = len(ended.jobs) // 2 if standing.crowded else 0
+
+        async def read() -> None:
+            async for result in self.batches.results(noted.id):
+                job = ended.jobs.get(result.name)
+                if job is None:  # it is none of ours, or came twice
+                    continue
+                reply, may_better = self.batches.read(
+                    result, ModelRequest(job.query.question, job.query.max_tokens, held=self.model.held), noted.sent
+                )
+                del ended.jobs[result.name]
+                ended.spent += self._cost(job, reply, noted)
+                usage = sum_known_charges([self._used.pop(result.name, None), reply.usage])
+                if may_better and not noted.again:
+                    self._used[result.name] = usage
+                    again.append((job, True))
+                else:
+                    self._take(job, replace(reply, usage=usage))
+
+        requests = len(ended.jobs)
+        if fewer:
+            self._most = fewer
+            again = [(job, noted.again) for job in ended.jobs.values()]
+            ended.jobs.clear()
+        else:
+            await self._tried(read)
+        for job in ended.jobs.values():
+            self._take(job, failed(standing.reason or f"batch {noted.id} holds no result for it"))
+        self.left.remove(ended)
+        self.asker.progress.batch_ended(self.asker.llm, noted.id)
+        self.asker.budget.settle(ended.charge, ended.spent)
+        self.asker.requests += 0 if fewer else requests
+        self.asker.dollars += ended.spent
+        if not self.journal.unsaved and on_disk(self.journal.path):
+            self._settled(noted)
+        return again
+
+    def _take(self, job: Job, reply: Reply) -> None:
+        self.take(job, reply)
+        if self.journal.unsaved:  # the disk is full: the provider keeps what is not taken
+            raise StoppedError
+
+    async def _tried(self, action: Callable[[], Awaitable[Done]], lets_pass: str = "") -> Done:
+        """Do an action, again after failures that may pass; after others nothing more is asked of this LLM.
+
+        Raises `StoppedError`, and `TransientError` of the kind `lets_pass`.
+        """
+        tries = 0
+        while True:
+            try:
+                return await action()
+            except TransientError as error:
+                if lets_pass and error.kind == lets_pass:
+                    raise
+                tries += 1
+                if tries >= (PATIENT_TRIES if self.left else TRIES) or (error.wait or 0) > MOST_WAIT:
+                    under_way = "".join(f"; batch {each.noted.id} goes on there" for each in self.left)
+                    self._end(f"{error}{under_way}: run the same command again")
+                await self._pause(error, tries)
+            except FatalError as error:
+                self._end(str(error))
+
+    async def _pause(self, error: TransientError, tries: int) -> None:
+        seconds = backoff(tries) if error.wait is None else error.wait
+        self.asker.retries += 1
+        self.asker.progress.waits(self.asker.llm, error.kind, seconds)
+        await self.asker.pause(seconds)
+
+    def _end(self, line: str) -> None:
+        self.asker.end(line)
+        raise StoppedError
+
+    def _settled(self, noted: BatchNote) -> None:
+        self._note(partial(self.notes.settled, noted.mark))
+
+    @staticmethod
+    def _note(write: Callable[[], None]) -> None:
+        """Write a note that the next run can do without: it then asks the provider."""
+        try:
+            write()
+        except OSError:
+            return
+
+    def _name(self, job: Job, form: PromptForm) -> str:
+        """Return the name of a request in a batch: the key under which its reply is stored."""
+        form, query = PromptForm.STRUCTURED if self.model.held else form, job.query
+        return key(self.model.identity or {}, self.model.version, form, query.question, query.max_tokens)
+
+    def _most_dollars(self, job: Job, allowance: int) -> Decimal:
+        read, written = tokens_read(self.model, job.query.question), max(job.query.max_tokens, self.model.least)
+        return self._price.cost(read, written + allowance) if self._price else NOTHING
+
+    def _cost(self, job: Job, reply: Reply, noted: BatchNote) -> Decimal:
+        """Return what a reply cost: by the provider's counts, else the most it could. A refused request is free."""
+        if self._price and reply.usage:
+            return self._price.cost(reply.usage.prompt, reply.usage.written)
+        return NOTHING if reply.state is ReplyState.FAILED else self._most_dollars(job, noted.sent.allowance)
+
+    @property
+    def _price(self) -> Price | None:
+        return self.asker.price and self.asker.price.in_batch
+
+
+def in_words(cell: PlannedCell) -> bool:
+    """Return whether a cell's queries are prompts, which go into batches; texts to be scored do not."""
+    return bool(cell.queries) and isinstance(cell.queries[0].question, Prompt)
+
+
+def check_none_open(notes: BatchNotes, llm: str, pending: Mapping[str, Mapping[str, object]]) -> None:
+    """Raise `UsageError` if a query to ask an LLM now is in a batch already, and would be paid for twice.
+
+    `pending` has, by LLM, the queries to ask, under the names of their requests.
+    """
+    asked = {name for names in pending[llm] for name in names.split()}
+    for noted in notes.open(llm):
+        if not asked.isdisjoint(noted.names):
+            batch = f"batch {noted.id} of {llm} is" if noted.id else f"a batch of {llm} may be"
+            raise UsageError(
+                f"{notes.path.parent}: {batch} under way, and would be paid for twice; add "
+                f"{option('batch')} to take its answers, or choose another folder with {option('out')}"
+            )
+
+
+def going_on(asking: Iterable[BatchAsker]) -> list[str]:
+    """Return a line for each batch that goes on at its provider: which, how far, and how it can be cancelled."""
+    lines = []
+    for each in asking:
+        for one in each.left:
+            standing, batch = one.standing, one.noted.id
+            how = f"{'has ended' if standing.ended else 'goes on'} at {each.batches.service}"
+            done = f"{standing.done}/{standing.of or len(one.noted.names)} done"
+            lines.append(
+                f"batch {batch} of {each.model.spec} {how}, {done}; to cancel it: {each.batches.cancelling(batch)}"
+            )
+    return lines

@@ -1,0 +1,217 @@
+"""The second pass of a run with `--judge`: an LLM is asked which completions match, once they are there."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from tabcontam.asking.asker import Asker, StoppedError
+from tabcontam.asking.estimate import Estimate, estimate, price_for
+from tabcontam.asking.judgement_file import JudgementJournal
+from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.reply_store import key, shared_query_key
+from tabcontam.asking.session import Session
+from tabcontam.errors import UsageError, option_name
+from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
+from tabcontam.evidence.completion_judge import judge_query, longest, made_pairs, read_judge, to_judge, word_of
+from tabcontam.evidence.completion_pairs import CompletionPair, Likeness
+from tabcontam.evidence.questions import Answer
+from tabcontam.groups import grouped
+from tabcontam.models.base import Model
+from tabcontam.verdicts.completion_judgements import Judgement, Judgements, pair_of
+from tabcontam.verdicts.result_types import ResultKey
+from tabcontam.verdicts.run_facts import LlmFacts
+
+DIGEST = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
+
+
+def label(model: Model) -> str:
+    """Return the judge's name next to the LLMs under test, of which it may be one."""
+    return f"judge {model.spec}"
+
+
+@dataclass(frozen=True)
+class JudgePair:
+    """A completion, or a made pair, that the judge is asked about."""
+
+    place: ResultKey
+    compared: CompletionPair
+    made: Likeness | None = None
+    begging: bool = False
+
+    @property
+    def query(self) -> Query:
+        """The question to the judge."""
+        return judge_query(self.compared)
+
+    def judged(self, model: Model, reply: Reply) -> Judgement:
+        """Return the judgement in a reply; one that is no label, or none at all, has no word."""
+        said = read_judge(reply)
+        word = said if self.made else word_of(self.compared, said)
+        detail = reply.detail or ("" if reply.state is ReplyState.OK else reply.state.value)
+        if word is None and reply.state is ReplyState.OK:
+            detail = "no label, or more than one"
+        return Judgement(
+            self.place,
+            self.compared.query_id,
+            model.spec,
+            pair_of(self.compared),
+            word,
+            made=self.made,
+            begging=self.begging,
+            reply=reply.text[:200],
+            detail=detail,
+            version=model.version,
+        )
+
+
+class JudgePass:
+    """A judge of the completions of a session. `ask` may be stopped with the session."""
+
+    def __init__(self, model: Model, session: Session, folder: Path) -> None:
+        self.model, self.session = model, session
+        self.label = label(model)
+        self.journal = JudgementJournal(folder)
+        self.cells = [cell for cell in session.cells if cell.test.judgeable and cell.subject.tested]
+        self._settled = True
+        self._before: set[Judgement] = set()
+        self._found: list[Judgement] = []
+
+    async def connect(self) -> None:
+        """Reach the judge. Raises `UsageError`, which states that the judge cannot be reached."""
+        try:
+            await self.model.connect()
+        except UsageError as error:
+            raise UsageError(f"{option_name('judge')}: {error}") from None
+
+    async def close(self) -> None:
+        """Give back the judge's connections and memory."""
+        await self.model.close()
+
+    async def ask(self) -> None:
+        """Ask about every completion without a word of this judge, and every made pair; equal pairs once."""
+        session, progress, held = self.session, self.session.progress, self.journal.judgements()
+        self._before, self._found = set(held), []
+        pairs = list(self._pairs())
+        left, stored = self._left(pairs, held)
+        for same, reply in stored:
+            self._note(same, reply)
+        progress.begin({self.label: len(pairs)})
+        progress.known(self.label, len(pairs) - sum(map(len, left)))
+        price = price_for(self.model, session.prices)
+        limiter = session.limiters.of(self.model, session.options.connections, progress.limit)
+        asker = Asker(self.label, limiter, session.budget, price, progress)
+        session.askers[self.label] = asker  # which Ctrl-C stops, and whose limit is the run's
+        try:
+            async with asyncio.TaskGroup() as under_way:
+                for same in left:
+                    admitted = object()
+                    await limiter.admit(admitted)
+                    under_way.create_task(self._answer(asker, same, admitted))
+                    if session.stopping or asker.stopped:
+                        break
+        finally:
+            session.judgements = held.with_these(self._found)
+            progress.end()
+
+    def facts(self) -> LlmFacts:
+        """Return the judge's requests and costs."""
+        return self.session.used().get(self.label) or LlmFacts(spec=self.label)
+
+    async def surveyed(self) -> Estimate:
+        """Return the most that is left to ask, after reaching the judge, or why it cannot be reached; close it."""
+        missing = None
+        try:
+            await self.model.connect()
+        except UsageError as error:
+            missing = str(error)
+        finally:
+            await self.close()
+        return self.estimate(missing)
+
+    def estimate(self, missing: str | None = None) -> Estimate:
+        """Return the most that is left to ask; a completion still to come counts at the longest shown length."""
+        pairs = [*self._pairs(), *self._to_come()]
+        asked, _ = self._left(pairs, self.journal.judgements())
+        left = [same[0].query for same in asked]
+        price = price_for(self.model, self.session.prices)
+        return replace(estimate(self.model, price, len(pairs), len(pairs) - len(left), left, missing), llm=self.label)
+
+    def _pairs(self) -> Iterator[JudgePair]:
+        """Yield the made pairs of every table, and the completions that are there."""
+        for place, cells in grouped(self.cells, lambda cell: cell.name._replace(llm="")).items():
+            for made in made_pairs(_unasked(cells[0], cells[0].queries)):
+                yield JudgePair(place, made.compared, made.word, made.begging)
+        for cell in self.cells:
+            trials = list(self.session.trials.get(cell.name, {}).values())
+            yield from (JudgePair(cell.name, one) for one in to_judge(cell.test.compared(trials)))
+
+    def _to_come(self) -> Iterator[JudgePair]:
+        """Yield the completions that are not there yet, each as long as one can be that is shown."""
+        for cell in self.cells:
+            there = self.session.trials.get(cell.name, {})
+            left = [query for query in cell.queries if query.id not in there]
+            yield from (JudgePair(cell.name, one) for one in to_judge([longest(own) for own in _unasked(cell, left)]))
+
+    def _left(
+        self, pairs: Sequence[JudgePair], held: Judgements
+    ) -> tuple[list[list[JudgePair]], list[tuple[list[JudgePair], Reply]]]:
+        """Return the pairs to ask, equal ones together, and the pairs whose replies are stored, with these."""
+        model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
+        if not model.settled and model.identity is not None and (form := store.form(model.identity, model.version)):
+            model.settle(form)
+        self._settled = model.settled
+        known = {one.key for one in held if one.version == model.version and one.word is not None}
+        asked: dict[str, list[JudgePair]] = {}
+        for number, pair in enumerate(pairs):
+            if pair.judged(model, Reply("", ReplyState.FAILED)).key not in known:
+                asked.setdefault(shared_query_key(model, pair.query) or str(number), []).append(pair)
+        found = {} if model.identity is None else store.get(one for one in asked if len(one) == DIGEST)
+        stored = [
+            (asked.pop(same), reply)
+            for same, reply in found.items()
+            if isinstance(reply, Reply) and (reply.state is ReplyState.OK or not again)
+        ]
+        return list(asked.values()), stored
+
+    async def _answer(self, asker: Asker, same: Sequence[JudgePair], admitted: object) -> None:
+        try:
+            await asker.ask(self.model, same[0].query, partial(self._take, same))
+        except StoppedError:
+            return
+        finally:
+            asker.limiter.dismiss(admitted)
+
+    def _take(self, same: Sequence[JudgePair], reply: Answer) -> None:
+        """Keep a reply, in the store and for every pair that it judges."""
+        self._put(same[0].query, reply)
+        if isinstance(reply, Reply):
+            self._note(same, reply)
+        for _ in same:
+            self.session.progress.answered(self.label, reply)
+
+    def _put(self, query: Query, reply: Answer) -> None:
+        model = self.model
+        if model.identity is not None:
+            asked = key(model.identity, model.version, model.form, query.question, query.max_tokens)
+            self.session.store.put(asked, self.label, reply)
+            if model.settled and not self._settled:
+                self._settled = True
+                self.session.store.note_form(model.identity, model.version, model.form)
+
+    def _note(self, same: Sequence[JudgePair], reply: Reply) -> None:
+        """Write down the judgements; if that fails, nothing more is asked."""
+        found = [pair.judged(self.model, reply) for pair in same]
+        self._found += found
+        try:
+            for one in found:
+                if one not in self._before:
+                    self.journal.note(one)
+        except OSError:
+            self.session.stop()
+
+
+def _unasked(cell: PlannedCell, queries: Sequence[Query]) -> Sequence[CompletionPair]:
+    """Return the comparisons of a cell's queries before there are answers."""
+    return cell.test.compared([Trial(query, Reply("", ReplyState.OK)) for query in queries])

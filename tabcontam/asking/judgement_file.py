@@ -1,0 +1,90 @@
+"""`judgements.jsonl` in a run's folder: a line a judgement, appended as each is made."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from tabcontam.asking.trial_file import Journal, Line, line_key, trial_of
+from tabcontam.evidence.base import Reading, Trial
+from tabcontam.evidence.completion_pairs import CompletionPair, Likeness
+from tabcontam.evidence.registry import by_id
+from tabcontam.groups import grouped
+from tabcontam.verdicts.completion_judgements import TEXT, Judgement, Judgements, compared_of, judgement_of
+from tabcontam.verdicts.result_types import ResultKey
+
+JUDGEMENTS = "judgements.jsonl"
+
+
+class JudgementJournal(Journal):
+    """The file of a run's judgements; it is read and written as trials.jsonl is."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.path = folder / JUDGEMENTS
+
+    def numbered(self) -> Iterator[tuple[int, Line]]:
+        """Yield the judgements in the file, oldest first, each with the number of its line, from 1."""
+        for number, one in self._found():
+            yield number, one.line()
+
+    def judgements(self) -> Judgements:
+        """Return the judgements in the file; a line that a crash cut off, or that is no judgement, is skipped."""
+        return Judgements(one for _, one in self._found())
+
+    def note(self, one: Judgement) -> None:
+        """Add a judgement; the operating system has it when this returns. Raises OSError, and keeps the line."""
+        self.append(one.line())
+
+    def _found(self) -> Iterator[tuple[int, Judgement]]:
+        if not self.path.exists():
+            return
+        with self.path.open(encoding="utf-8", errors="replace") as file:
+            for number, text in enumerate(file, start=1):
+                try:
+                    yield number, judgement_of(json.loads(text))
+                except (ValueError, TypeError, KeyError, RecursionError):
+                    continue
+
+
+def judgements_in(folder: Path) -> Judgements:
+    """Return the judgements of a run's folder; none if it has no such file."""
+    return JudgementJournal(folder).judgements()
+
+
+def compared_in(lines: Iterable[Line]) -> dict[ResultKey, list[CompletionPair]]:
+    """Return a run's completions that judges and people may be shown, by cell, from its trials.
+
+    The answers are read as they were when their line was written.
+    """
+    known = by_id()
+    judgeable = [line for line in lines if line["test"] in known and known[line["test"]].judgeable]
+    found = {}
+    for key, cell in grouped(judgeable, lambda line: line_key(line)[:-1]).items():
+        place = ResultKey(*key)
+        found[place] = compared_of(known[place.test], list(map(_read, cell)))
+    return found
+
+
+def with_judgements(lines: Iterable[Line], judgements: Judgements) -> list[Line]:
+    """Return the trials; those of compared completions have under "judged" each judge with its word."""
+    own = list(lines)
+    said: dict[tuple[str, ...], list[list[str]]] = {}
+    for place, compared in compared_in(own).items():
+        for one in compared:
+            words = [[TEXT, Likeness.EXACT.value]] if one.exact else []
+            words += [
+                [by, judged.word or f"not judged: {judged.detail}"] for by, judged in judgements.of(place, one).items()
+            ]
+            said[(*place, one.query_id)] = words
+    return [line | {"judged": told} if (told := said.get(line_key(line))) else line for line in own]
+
+
+def _read(line: Line) -> Trial:
+    reading = Reading(line.get("parsed"), line.get("hit"), line.get("hit") is True, line.get("readable") is True)
+    return replace(trial_of(line), reading=reading)
+
+
+def judgement_lines(judgements: Iterable[Judgement]) -> list[Line]:
+    """Return the judgements as lines of the file."""
+    return [one.line() for one in judgements]

@@ -1,0 +1,429 @@
+"""The plan of a run: every cell with every query, before anything is sent."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+
+from tabcontam.errors import Skip, UsageError, one_line, option_name
+from tabcontam.evidence.answering import of_twin
+from tabcontam.evidence.base import Capability, Family, Lookup, LookupMode, Query, Test
+from tabcontam.evidence.bet_order import in_turns
+from tabcontam.evidence.prompts import PromptSet, default_prompts
+from tabcontam.evidence.samples import repeated, without_cut_off
+from tabcontam.evidence.shots import with_shots
+from tabcontam.groups import grouped
+from tabcontam.models.base import Model
+from tabcontam.tables.row_draws import seeded
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+from tabcontam.verdicts.advice import LOG_PROBABILITIES
+from tabcontam.verdicts.decisions import level
+from tabcontam.verdicts.reference_correction import asked_of_reference
+from tabcontam.verdicts.result_building import pool_parts
+from tabcontam.verdicts.result_types import ResultKey
+from tabcontam.verdicts.rules import ALL, ALPHA, CALIBRATED, LLM, MIN_POWER, PAPER, Over, Queries
+from tabcontam.verdicts.wording import phrase
+
+NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks these alone"
+LEFT_OUT = "all of its queries are the paper's own, which --until-decided leaves out (-m paper asks them)"
+SPOILED = "the other row tests' prompts show every row that it could ask"
+TOO_FEW = "so few queries that none has the one that it is to be compared with; raise --queries"
+IN_WORDS = {
+    Capability.GENERATE: "an LLM that answers in words",
+    Capability.CHAT: "a chat model",
+    Capability.COMPLETION: "a model that goes on with a text",
+    Capability.SCORE: LOG_PROBABILITIES,
+    Capability.MOMENTS: "the whole distribution at each token",
+    Capability.SEARCH: "documents that can be searched",
+    Capability.SEED: "a model that takes a seed",
+    Capability.SAMPLE: "an LLM that draws its answers at a temperature",
+    Capability.INSTRUCTIONS: "an LLM that understands a question",
+}
+
+
+def in_words(capabilities: frozenset[Capability]) -> str | None:
+    """Return these capabilities as a phrase; None if there is none."""
+    return phrase([words for capability, words in IN_WORDS.items() if capability in capabilities]) or None
+
+
+@dataclass(frozen=True)
+class RunSource:
+    """A source of the run; `joined` means that it is a control next to the LLMs under test.
+
+    The `reference` is not under test either: if it gives an answer, too, that answer is no sign that rows were seen. A
+    `further` reference is compared with memory's share alone.
+    """
+
+    model: Model
+    joined: bool = False
+    reference: bool = False
+    further: bool = False
+
+    @property
+    def tested(self) -> bool:
+        """Return whether it is an LLM under test, or a corpus that was named."""
+        return not self.joined and not self.reference
+
+    @property
+    def sequential(self) -> bool:
+        """Return whether it may be asked only until a table is decided: not a control, the reference or a corpus."""
+        return self.tested and not self.model.control and not self.model.documents
+
+    def takes(self, test: Test) -> bool:
+        """Return whether it gets a test at all: a search goes to sources with documents, and a corpus gets nothing
+        else. If it lacks another need of a test, its cell is skipped.
+        """
+        if Capability.SEARCH in test.needs:
+            return Capability.SEARCH in self.model.capabilities | self.model.may_have
+        return not self.model.documents
+
+
+def check_reachable(subjects: Sequence[RunSource], lacking: Mapping[str, str]) -> None:
+    """Raise `UsageError` if every LLM under test, or the reference, lacks something. `lacking` goes by `spec`."""
+    for subject in subjects:
+        if subject.reference and (line := lacking.get(subject.model.spec)):
+            raise UsageError(f"{option_name('reference')}: {line}")
+    under_test = [subject.model.spec for subject in subjects if subject.tested]
+    lines = [lacking[spec] for spec in under_test if spec in lacking]
+    if under_test and len(lines) == len(under_test):
+        raise UsageError("; ".join(dict.fromkeys(lines)))
+
+
+@dataclass(frozen=True)
+class QuerySheet:
+    """The queries of a test about a table, equal for every LLM, or the reason why there are none.
+
+    `beyond` is how many more the test has that are not asked because they are not the paper's own.
+    """
+
+    test: Test
+    table: Table
+    serializer: Serializer
+    written: tuple[Query, ...] = ()
+    unfit: str | None = None
+    beyond: int = 0
+    prompts: PromptSet = field(default_factory=default_prompts)
+
+    def named(self, llm: str) -> ResultKey:
+        """Return the name that distinguishes an LLM's cell from the others of the run."""
+        table = self.table
+        written, worded = self.serializer.name, self.prompts.name
+        return ResultKey(llm, table.name, table.edition, written, self.test.id, worded, table.split)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedCell(QuerySheet):
+    """A sheet for one LLM.
+
+    `uninformative` is why the queries could not tell memory from prediction at `level`, if so: then none is asked.
+    `table_level` is the p-value at which a table is a finding for sure, whatever the LLM's others show. A `sequential`
+    cell is asked in turns with the other tests of its table that are bet on, until these have decided it; a `deferred`
+    cell is asked after them, and only if they have not. `otherwise` is asked in its place if the LLM turns out to give
+    no log-probabilities.
+    """
+
+    subject: RunSource
+    uninformative: str | None = None
+    level: float = ALPHA
+    table_level: float = ALPHA
+    sequential: bool = False
+    deferred: bool = False
+    otherwise: "PlannedCell | None" = None
+
+    @cached_property
+    def name(self) -> ResultKey:
+        """The name that distinguishes this cell from the others of the run."""
+        return self.named(self.subject.model.spec)
+
+    @property
+    def lacks(self) -> str | None:
+        """The needs of the test that the subject lacks; None if it has them all, or may turn out to have them."""
+        return in_words(self._not_had - self.subject.model.may_have)
+
+    @property
+    def provided(self) -> str | None:
+        """The needs of the test that the subject may turn out to have; None if there is no such need."""
+        return in_words(self._not_had & self.subject.model.may_have)
+
+    @property
+    def _not_had(self) -> frozenset[Capability]:
+        return self.test.needs - self.subject.model.capabilities
+
+    @property
+    def skip(self) -> str | None:
+        """Why nothing is asked: because of the table, or of what the subject lacks."""
+        if self.lacks:
+            return f"{self.subject.model.spec} cannot take part: the test needs {self.lacks}"
+        return self.unfit
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """The queries to ask."""
+        return () if self.skip or self.uninformative else self.askable
+
+    @cached_property
+    def askable(self) -> tuple[Query, ...]:
+        """The queries that are written for it; for documents those that they can be searched for."""
+        finds = self.subject.model.finds
+        if Capability.SEARCH not in self.test.needs or len(finds) == len(LookupMode):
+            return self.written
+        return tuple(one for one in self.written if not isinstance(one.question, Lookup) or one.question.by in finds)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The settings of a session.
+
+    `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all; `queries`: at most so many in
+    each cell, or "paper" for the paper's own alone, of tests that have some; `rows`: how many rows of a table are asked
+    about by the tests that can be asked about any number of them; `samples`: how often an LLM that gives no
+    log-probabilities is asked one query in their place; `temperature`: at which all queries of the tests that can weigh
+    several answers are asked `samples` times; `until_decided`: row tests are asked until a table's verdict is reached,
+    without the paper's own queries unless `papers_too`; a table is dropped once an LLM that remembers the share
+    `min_power` of its rows would have been found; `connections`: requests at a time, None to find out; `batch`: by the
+    batch API of those LLMs that have one; `structured`: answers to row tests are held to a JSON schema, if a server
+    does that; the most requests and dollars.
+    """
+
+    seed: int = 0
+    rules: str = CALIBRATED
+    alpha: float = ALPHA
+    family_over: Over = LLM
+    queries: Queries = None
+    samples: int | None = None
+    temperature: float | None = None
+    rows: int | None = None
+    shots: int | None = None
+    until_decided: bool = False
+    min_power: float = MIN_POWER
+    papers_too: bool = False
+    connections: int | None = None
+    stop_at_first: bool = False
+    batch: bool = False
+    structured: bool = False
+    retry_unanswered: bool = False
+    last_failed: bool = False  # ask again only what has no readable answer in the run's folder
+    most_requests: int | None = None
+    most_dollars: Decimal | None = None
+
+
+def plan(
+    subjects: Sequence[RunSource],
+    tables: Sequence[Table],
+    serializers: Sequence[Serializer],
+    tests: Sequence[Test],
+    options: Options,
+    tell: Callable[[int, int], None] = lambda written, of: None,
+    ready: Callable[[Test, Table], None] = lambda test, table: None,
+    prompts: Sequence[PromptSet] = (),
+) -> list[PlannedCell]:
+    """Return every cell with every query, before anything is sent. A seed plans equal queries for every LLM.
+
+    The reference has cells only of tests whose chances its answers change, and each subject only of those it gets at
+    all (`Subject.takes`).
+
+    Tests that show no rows are planned once, under the first serializer, and those that word their own queries under
+    the first of `prompts` (the default set, if none is given). `tell` gets for how many of how many combinations of a
+    test, a table, a serializer and a prompt set the queries are written; `ready` is called before each.
+    """
+    places = [
+        (test, table, serializer, words)
+        for table in tables
+        for number, serializer in enumerate(serializers)
+        for other, words in enumerate(prompts or (default_prompts(),))
+        for test in tests
+        if (test.shows_rows or not number) and (test.worded or not other)
+    ]
+    sheets: list[QuerySheet] = []
+    for place in places:
+        tell(len(sheets), len(places))
+        ready(*place[:2])
+        sheets.append(sheet_of(*place[:3], options, place[3]))
+    # The p-value that is sure to be a finding: alpha, divided by the cells of a family that share it.
+    deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
+    at = {
+        family: level(options.alpha, cells * _sharing([one.test for one in sheets], family, subjects, options))
+        for family, cells in {sheet.test.family: deciding[sheet.test.family] for sheet in sheets}.items()
+    }
+    worded = _in_words(subjects, sheets, options)
+    written = {sheet.named(""): sheet.written for sheet in sheets}
+    reasons = [_uninformative(sheet, written, at[sheet.test.family], options) for sheet in sheets]
+    asked = [sheet for sheet, reason in zip(sheets, reasons, strict=True) if not (reason or sheet.unfit)]
+    showing = {sheet.named("").of_table for sheet in asked if sheet.test.row_test}
+    llms = sum(subject.tested and not subject.model.documents for subject in subjects)
+    tested = max(1, llms) if options.family_over == ALL else 1
+    whole = in_turns = _with_turns(sheets, reasons)
+    if options.until_decided:
+        in_turns = _with_turns([_without_papers(sheet, options) for sheet in sheets], reasons)
+
+    def cells(subject: RunSource) -> Iterator[PlannedCell]:
+        for number, (sheet, reason) in enumerate(zip(whole, reasons, strict=True)):
+            if not subject.takes(sheet.test):
+                continue
+            if subject.reference and not asked_of_reference(sheet.test, further=subject.further):
+                continue
+            in_turn = options.until_decided and subject.sequential and not reason
+            sequential = in_turn and sheet.test.bet_on and any(query.row is not None for query in sheet.written)
+            own = in_turns[number] if in_turn else sheet
+            own = _bet_on(own) if sequential else own
+            cell = PlannedCell(
+                **vars(own),
+                subject=subject,
+                uninformative=reason,
+                level=at[sheet.test.family],
+                table_level=level(options.alpha, tested * len(showing)),
+                sequential=sequential,
+                deferred=in_turn and sheet.test.row_test and not sequential,
+            )
+            yield _resampled(_or_in_words(cell, worded.get(number), options), options)
+
+    return [cell for subject in subjects for cell in cells(subject)]
+
+
+def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[RunSource], options: Options) -> int:
+    """Return how many subjects under test share the error budget of a family: one, or all that get its tests."""
+    if options.family_over != ALL:
+        return 1
+    own = [test for test in tests if test.family is family]
+    return max(1, sum(subject.tested and any(map(subject.takes, own)) for subject in subjects))
+
+
+def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], options: Options) -> dict[int, QuerySheet]:
+    """Return, by place, the sheets that can be asked in words as well, in words, if a subject could take them so."""
+    found = {}
+    for number, sheet in enumerate(sheets):
+        test = sheet.test.in_words(options.samples)
+        if test and any(not subject.model.control and test.needs <= subject.model.capabilities for subject in subjects):
+            found[number] = sheet_of(test, sheet.table, sheet.serializer, options, sheet.prompts)
+    return found
+
+
+def _or_in_words(cell: PlannedCell, worded: QuerySheet | None, options: Options) -> PlannedCell:
+    """Return the cell as it is asked of its LLM: in words if that gives no log-probabilities.
+
+    If it is unknown whether it does, the cell is asked for them first, unless the user asks for samples.
+    """
+    model = cell.subject.model
+    if worded is None or model.control or not worded.test.needs <= model.capabilities:
+        return cell
+    reason = _uninformative(worded, {}, cell.level, options)
+    own = replace(cell, **vars(worded), uninformative=reason)
+    lacking = not cell.test.needs <= model.capabilities
+    return own if lacking and (cell.lacks or options.samples) else replace(cell, otherwise=own)
+
+
+def _resampled(cell: PlannedCell, options: Options) -> PlannedCell:
+    """Return the cell with each query several times, if the user asks for that and test and LLM allow it."""
+    count, at, model = options.samples, options.temperature, cell.subject.model
+    if not (count and at and cell.test.resampled) or model.control or Capability.SAMPLE not in model.capabilities:
+        return cell
+    samples = [sample for query in cell.written for sample in repeated(query, count, at)]
+    asked = _first(samples, None if options.queries == PAPER else options.queries, cell.test.decides)
+    return replace(cell, written=asked, unfit=cell.unfit or (None if asked else TOO_FEW))
+
+
+def _without_papers(sheet: QuerySheet, options: Options) -> QuerySheet:
+    """Return the sheet as asked until its table is decided: tests of rows lose the paper's queries."""
+    if options.papers_too or sheet.test.family is not Family.ROWS:
+        return sheet
+    own = tuple(query for query in sheet.written if not query.paper)
+    return replace(sheet, written=own, unfit=sheet.unfit or (None if own else LEFT_OUT))
+
+
+def _bet_on(sheet: QuerySheet) -> QuerySheet:
+    """Return the sheet with only those of its queries that have a turn, in the order of the turns."""
+    own = [query for query in sheet.written if query.turn is not None]
+    unfit = sheet.unfit or (None if own else SPOILED)
+    return replace(sheet, written=tuple(sorted(own, key=lambda query: query.turn or 0)), unfit=unfit)
+
+
+def _with_turns(sheets: Sequence[QuerySheet], reasons: Sequence[str | None]) -> list[QuerySheet]:
+    """Return the sheets with turns for the queries of a table that are bet on, but for those that are not asked."""
+    found = list(sheets)
+    betting = [place for place, sheet in enumerate(sheets) if sheet.test.bet_on and not reasons[place]]
+    for own in grouped(betting, lambda place: sheets[place].named("").of_table).values():
+        for place, written in in_turns({place: sheets[place].written for place in own}).items():
+            found[place] = replace(sheets[place], written=written)
+    return found
+
+
+def sheet_of(
+    test: Test, table: Table, serializer: Serializer, options: Options, prompts: PromptSet | None = None
+) -> QuerySheet:
+    """Return the queries of a test about a table. A seed asks equal rows, whatever the serializer and the words."""
+    rng, prompts = seeded(table, options.seed, test.draws_as or test.id), prompts or default_prompts()
+    try:
+        asking = test.about(options.rows) if options.rows and test.sized else test
+        worded, shots = asking.worded_by(prompts), options.shots or 0
+        if options.queries == PAPER:
+            queries = asking.as_published().worded_by(prompts).planned(table, serializer, rng)
+            own = tuple(query for query in queries if query.paper)
+            own = with_shots(worded, own, table, serializer, options.seed, shots)
+            unfit = None if own else NONE_OF_PAPER
+            return QuerySheet(test, table, serializer, own, unfit, len(queries) - len(own), prompts)
+        asked = _first(worded.planned(table, serializer, rng), options.queries, test.decides)
+        asked = with_shots(worded, asked, table, serializer, options.seed, shots)
+        return QuerySheet(
+            test, table, serializer, asked, TOO_FEW if options.queries and not asked else None, prompts=prompts
+        )
+    except Skip as skip:
+        return QuerySheet(test, table, serializer, (), str(skip), prompts=prompts)
+    except (ArithmeticError, ValueError, MemoryError) as error:  # of a computation that the test cannot do without
+        unfit = f"{test.id} could not be prepared on {table.name}: {type(error).__name__}: {one_line(error)}"
+        return QuerySheet(test, table, serializer, (), unfit, prompts=prompts)
+
+
+def _first(queries: Sequence[Query], most: int | None, decides: bool) -> tuple[Query, ...]:
+    """Return the first queries. A score of pairs needs both: a query whose decoys are all cut off is dropped too."""
+    asked = without_cut_off(queries[:most], queries[most:] if most else ())
+    kept = {query.decoy_of for query in asked}
+    cut_off = {query.decoy_of for query in queries[len(asked) :]} - kept - {""}
+    return tuple(query for query in asked if decides or query.id not in cut_off)
+
+
+def has_papers(test: Test) -> bool:
+    """Return whether a test can have queries of the paper's own: it needs a published rule."""
+    return test.published is not None
+
+
+def _uninformative(
+    sheet: QuerySheet, written: Mapping[ResultKey, Sequence[Query]], at: float, options: Options
+) -> str | None:
+    """Return why a sheet, alone or pooled, is not worth asking; None if it is, or published rules ask anyway."""
+    if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
+        return None
+    alone = sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, at)
+    if not alone or not sheet.test.pool:
+        return alone
+    pooled = [*sheet.written, *pool_parts(sheet.named(""), sheet.test, written)]
+    return sheet.test.uninformative(pooled, at) and alone
+
+
+def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
+    """Return how many distinct private rows the prompts would send off this machine, by (LLM, dataset).
+
+    The rows of a FILE are private, and so is anything never published, even if the table itself is public. Rows of a
+    shuffled twin do not belong to the table: see `shuffled_shown`.
+    """
+    rows: dict[tuple[str, str], set[int | str]] = {}
+    for cell in cells:
+        if not cell.subject.model.local:
+            shown = rows.setdefault((cell.name.llm, cell.table.named), set())
+            queries = (*cell.queries, *(cell.otherwise.queries if cell.otherwise else ()))
+            shown.update(query.id for query in queries if query.withheld)
+            if cell.table.private:
+                shown.update(index for query in queries for index in query.rows)
+    return {key: len(shown) for key, shown in rows.items() if shown}
+
+
+def shuffled_shown(cells: Iterable[PlannedCell]) -> set[tuple[str, str]]:
+    """Return the (LLM, dataset) pairs that would send rows of a private table's twin, made of its cells, elsewhere."""
+    return {
+        (cell.name.llm, cell.table.named)
+        for cell in cells
+        if cell.table.private and not cell.subject.model.local
+        for query in (*cell.queries, *(cell.otherwise.queries if cell.otherwise else ()))
+        if query.decoy_of and of_twin(query)
+    }

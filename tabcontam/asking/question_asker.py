@@ -1,0 +1,137 @@
+"""Questions that belong to no table, such as those about texts, asked as a run asks its own, within its limits."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from tabcontam.asking.asker import Asker, StoppedError
+from tabcontam.asking.budget import Budget
+from tabcontam.asking.estimate import Estimate, estimate, price_for
+from tabcontam.asking.limiter import Limiters
+from tabcontam.asking.query_plan import Options
+from tabcontam.asking.reply_store import Store, key, shared_query_key
+from tabcontam.asking.run_progress import Progress
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.questions import Answer, Reply, ReplyState
+from tabcontam.models.base import Model
+from tabcontam.models.prices import Price
+
+DIGEST = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
+Asked = tuple[Model, Sequence[Query]]
+
+
+@dataclass
+class QuestionAsker:
+    """An asker of LLMs, in stages; the limits hold over all of them. `stop` may be called at any time."""
+
+    options: Options
+    store: Store
+    prices: Mapping[str, Price]
+    progress: Progress = field(default_factory=Progress)
+    stopping: bool = False
+    askers: dict[str, Asker] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.budget = Budget(self.options.most_requests, self.options.most_dollars)
+        self.limiters = Limiters()
+        self._unsettled: set[str] = set()
+
+    @property
+    def ended(self) -> dict[str, str]:
+        """The LLMs that answer nothing more, each with the reason."""
+        return {spec: asker.ended for spec, asker in self.askers.items() if asker.ended}
+
+    @property
+    def spent(self) -> bool:
+        """Return whether the user's limit ended it."""
+        return any(asker.spent for asker in self.askers.values())
+
+    def stop(self) -> None:
+        """Ask nothing more; requests under way are waited for."""
+        self.stopping = True
+        for asker in self.askers.values():
+            asker.stop()
+
+    async def ask(self, asked: Sequence[Asked]) -> list[dict[str, Answer]]:
+        """Return each LLM's answers by the id of the query; the LLMs are asked at the same time.
+
+        A stored answer is not asked for again, and equal questions are asked once.
+        """
+        totals: dict[str, int] = {}
+        for model, queries in asked:
+            totals[model.spec] = totals.get(model.spec, 0) + len(queries)
+        self.progress.begin(totals)
+        try:
+            return list(await asyncio.gather(*(self._ask_one(model, queries) for model, queries in asked)))
+        finally:
+            self.progress.end()
+
+    def estimate(self, model: Model, queries: Sequence[Query]) -> Estimate:
+        """Return the most that is left to ask of these queries."""
+        found, left = self._left(model, queries)
+        price = price_for(model, self.prices)
+        return estimate(model, price, len(queries), len(found), [same[0] for same in left], None)
+
+    async def _ask_one(self, model: Model, queries: Sequence[Query]) -> dict[str, Answer]:
+        found, left = self._left(model, queries)
+        self.progress.known(model.spec, len(found))
+        limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
+        asker = self.askers.get(model.spec)
+        if asker is None:
+            price = price_for(model, self.prices)
+            asker = self.askers[model.spec] = Asker(model.spec, limiter, self.budget, price, self.progress)
+        async with asyncio.TaskGroup() as under_way:
+            for same in left:
+                if self.stopping or asker.stopped:
+                    break
+                admitted = object()
+                await limiter.admit(admitted)
+                under_way.create_task(self._answer(asker, model, same, admitted, found))
+        return found
+
+    def _left(self, model: Model, queries: Sequence[Query]) -> tuple[dict[str, Answer], list[list[Query]]]:
+        """Return the stored answers, and the queries left to ask, equal ones together."""
+        if not model.settled and model.identity is not None:
+            if form := self.store.form(model.identity, model.version):
+                model.settle(form)
+            else:
+                self._unsettled.add(model.spec)
+        asked: dict[str, list[Query]] = {}
+        for number, query in enumerate(queries):
+            asked.setdefault(shared_query_key(model, query) or str(number), []).append(query)
+        found: dict[str, Answer] = {}
+        if model.identity is not None:
+            for same, answer in self.store.get(one for one in asked if len(one) == DIGEST).items():
+                if answer.state is ReplyState.OK or not self.options.retry_unanswered:
+                    found |= {query.id: answer for query in asked.pop(same)}
+        return found, list(asked.values())
+
+    async def _answer(
+        self, asker: Asker, model: Model, same: Sequence[Query], admitted: object, found: dict[str, Answer]
+    ) -> None:
+        try:
+            await asker.ask(model, same[0], partial(self._take, model, same, found))
+        except StoppedError:
+            return
+        finally:
+            asker.limiter.dismiss(admitted)
+
+    def _take(self, model: Model, same: Sequence[Query], found: dict[str, Answer], answer: Answer) -> None:
+        """Keep an answer, in the store and under every query that it answers."""
+        query = same[0]
+        if model.identity is not None:
+            asked = key(model.identity, model.version, model.form, query.question, query.max_tokens)
+            self.store.put(asked, model.spec, answer)
+            if model.settled and model.spec in self._unsettled:
+                self._unsettled.remove(model.spec)
+                self.store.note_form(model.identity, model.version, model.form)
+        for one in same:
+            found[one.id] = answer
+            self.progress.answered(model.spec, answer)
+
+
+def reply_of(answers: Mapping[str, Answer], query: Query) -> Reply:
+    """Return the reply to a prompt; a failed one if there is none."""
+    answer = answers.get(query.id)
+    return answer if isinstance(answer, Reply) else Reply("", ReplyState.FAILED, "not asked")

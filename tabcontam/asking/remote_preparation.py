@@ -1,0 +1,99 @@
+"""New tables of a plan, prepared on other machines while this one prepares the others.
+
+A machine gets as JSON all that a table's preparation needs, makes all findings about it, and sends them back. They are
+written here as if a process of this machine had made them, and the run reads them from the cache. Nothing is written
+there. The run waits for a table that a machine prepares, as it would not finish earlier by itself. If the machine is
+lost, its table is open to anybody again.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing, suppress
+
+from tabcontam.asking.preparation_jobs import fill_cache, made_with, table_from
+from tabcontam.asking.work_division import FindingRegistry, PreparationQueue
+from tabcontam.baseline.cached_findings import collect_findings, folder_of, store_findings
+from tabcontam.garbage_collection import disable_garbage_collector
+from tabcontam.models.ray.machines import ClusterMachines, LostWorkError
+from tabcontam.tables.table import Table
+
+# Bytes that are sent at once. A larger piece than 100 kB stays on the other machine until it is fetched; if the head is
+# lost just then, Ray ends this process.
+PIECE = 65_536
+
+
+async def prepare_remotely(
+    machines: ClusterMachines, left: PreparationQueue, found: FindingRegistry, job: Callable[[Table], bytes]
+) -> None:
+    """Have tables prepared on these machines until none is left, the machines are gone, or this is cancelled."""
+    with suppress(asyncio.CancelledError):
+        await machines.visited(_prepared(machines, left, found, job))
+
+
+async def _prepared(
+    machines: ClusterMachines, left: PreparationQueue, found: FindingRegistry, job: Callable[[Table], bytes]
+) -> None:
+    at_once = min(machines.places(), left.untouched)
+    await asyncio.gather(*(_one_after_another(machines, left, found, job) for _ in range(at_once)))
+
+
+async def _one_after_another(
+    machines: ClusterMachines, left: PreparationQueue, found: FindingRegistry, job: Callable[[Table], bytes]
+) -> None:
+    while table := left.offer():
+        try:
+            async with aclosing(machines.doing(findings, job(table))) as said:
+                if why_not := (await anext(said)).decode():
+                    machines.lines.add(why_not)
+                    return
+                await _claimed(table, said, left, found)
+        except LostWorkError:
+            pass  # its table is left again
+        finally:
+            left.withdraw(table)
+
+
+async def _claimed(table: Table, said: AsyncGenerator[bytes], left: PreparationQueue, found: FindingRegistry) -> None:
+    """Store the findings of a machine about a table, unless this machine has begun the table."""
+    folder = folder_of(table)
+    if folder is None:
+        return
+    found.prepare(folder)
+    made: list[str] = []
+    lacking = left.claim(table)
+    try:
+        if lacking:
+            pieces = [piece async for piece in said]
+            made = await asyncio.to_thread(_kept, table, b"".join(pieces))
+            lacking = False
+    finally:
+        if lacking:
+            left.give_back(table)
+        found.prepared(folder, made)
+
+
+def _kept(table: Table, said: bytes) -> list[str]:
+    try:
+        return store_findings(table, json.loads(said))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise LostWorkError(str(error)) from error
+
+
+def findings(job: bytes) -> Iterator[bytes]:
+    """On another machine: yield why it cannot help, or nothing; then make the findings of a job and yield them."""
+    known = json.loads(job)
+    if known["made_with"] != made_with():
+        yield f"a machine has {_listed(made_with())}, and this one {_listed(known['made_with'])}".encode()
+        return
+    yield b""
+    table = table_from(known["table"])
+    with disable_garbage_collector(), collect_findings() as found:
+        fill_cache(known, table)
+    whole = json.dumps(found).encode()
+    for start in range(0, len(whole), PIECE):
+        yield whole[start : start + PIECE]
+
+
+def _listed(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())

@@ -1,0 +1,377 @@
+"""The store of replies: a reply that was paid for is not asked for again, whichever run asks.
+
+One SQLite file in the user's cache folder. A reply's key there is a hash of all that determines it; the file holds no
+prompts and no API keys, and only its owner can read it. The store never stops a run: a damaged file is set aside and a
+new one begun, and if it cannot be used at all the run goes on without it, after one line on standard error.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar
+
+from tabcontam.asking.reply_file import (
+    BUSY_SECONDS,
+    free_name,
+    identity_of,
+    lock_store_folder,
+    make_private,
+    size_of,
+    with_side_files,
+)
+from tabcontam.asking.trial_file import answer_fields, answer_held, looked_up, write_question
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.questions import (
+    Answer,
+    Endings,
+    Likelihoods,
+    Lookup,
+    Matches,
+    Passage,
+    Prompt,
+    Question,
+    Reply,
+    ReplyState,
+    Scores,
+    Usage,
+)
+from tabcontam.models.base import Model, PromptForm
+from tabcontam.tables.editions import cache_folder
+from tabcontam.tables.table import Table
+
+SCHEMA = 1
+FILE = "replies.sqlite"
+TABLES = (
+    "CREATE TABLE replies (key BLOB PRIMARY KEY, llm TEXT NOT NULL, reply TEXT NOT NULL, checksum INTEGER NOT NULL)",
+    "CREATE TABLE forms (server BLOB PRIMARY KEY, form TEXT NOT NULL)",
+    f"PRAGMA user_version = {SCHEMA}",
+)
+LONGEST = 2**27  # bytes of a stored reply
+# An unknown table or column counts as damage too: the statements are ours, and the file's version promises them.
+_DAMAGE = {
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_FORMAT,
+    sqlite3.SQLITE_ERROR,
+    sqlite3.SQLITE_SCHEMA,
+}
+_UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)
+
+Found = TypeVar("Found")
+
+
+class StoreFacts(TypedDict):
+    """The contents of a store; `size` is in bytes, `llms` counts replies by LLM, the most first."""
+
+    path: str
+    size: int
+    replies: int
+    llms: dict[str, int]
+
+
+def key(
+    identity: Mapping[str, str], version: str, form: PromptForm, question: Question, max_tokens: int, repeat: int = 0
+) -> str:
+    """Return the hash of what determines an answer, and of nothing else: each sample of a prompt has its own.
+
+    A prompt's hash is as it was before there were other questions, so that replies paid for then are found.
+    """
+    request: dict[str, Any]
+    match question:
+        case Passage():
+            request = {"question": "passage", "text": question.text}
+        case Endings():
+            request = {"question": "endings", "beginning": question.beginning, "endings": question.endings}
+        case Lookup():
+            request = {"question": "lookup", **looked_up(question)}
+        case Prompt():
+            sampling: dict[str, Any] = {"temperature": question.temperature or 0, "max_tokens": max_tokens}
+            repeat = question.sample or repeat
+            if form is PromptForm.COMPLETION:
+                sampling["stop"] = list(question.stop)
+            form = PromptForm.CHAT if form is PromptForm.STRUCTURED and not question.values else form
+            request = {"form": form, "messages": write_question(question, form), "sampling": sampling}
+    return _hashed(_server(identity, version) | request | {"repeat": repeat})
+
+
+def _server(identity: Mapping[str, str], version: str) -> dict[str, Any]:
+    named = {name: identity.get(name, "") for name in ("provider", "address", "model")}
+    return {"schema": SCHEMA, **named, "version": version}
+
+
+def _hashed(fields: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+class Store:
+    """A store that keeps replies between runs, in a file that `open` opens. Without an open file it keeps nothing."""
+
+    def __init__(self, path: Path = Path(FILE)) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None  # device and inode of the open file
+        self._replaced = False
+
+    @classmethod
+    def open(cls, path: Path | None = None) -> "Store":
+        """Return the store in this file, or in the user's cache folder; the file is made if need be.
+
+        Raises nothing: an error becomes one line on standard error.
+        """
+        try:
+            store = cls(path or cache_folder().parent / FILE)
+        except RuntimeError as error:  # nobody knows where this user's home is
+            store = cls()
+            store._give_up(error)
+        else:
+            store._begin()
+        return store
+
+    def get(self, keys: Iterable[str]) -> dict[str, Answer]:
+        """Return the stored replies; one that cannot be read counts as absent."""
+        wanted = [bytes.fromhex(key) for key in dict.fromkeys(keys)]
+        found: dict[str, Answer] = {}
+        self._do(lambda connection: found.update(_replies(connection, wanted)), None)
+        return found
+
+    def put(self, key: str, llm: str, reply: Answer) -> None:
+        """Store a reply, in place of an older one. A failed reply is not stored."""
+        if reply.state is ReplyState.FAILED:
+            return
+        digest, text = bytes.fromhex(key), _written(reply)
+        name = llm.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair cannot be stored
+        row = (digest, name, text, zlib.crc32(digest + text.encode()))
+        self._do(lambda file: file.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row), None)
+
+    def form(self, identity: Mapping[str, str], version: str) -> PromptForm | None:
+        """Return the form that a server was found to take, if that is known."""
+        server = [bytes.fromhex(_hashed(_server(identity, version)))]
+        row = self._do(lambda file: file.execute("SELECT form FROM forms WHERE server = ?", server).fetchone(), None)
+        return {form.value.encode(): form for form in PromptForm}.get(row[0]) if row else None
+
+    def note_form(self, identity: Mapping[str, str], version: str, form: PromptForm) -> None:
+        """Store the form that a server was found to take."""
+        row = (bytes.fromhex(_hashed(_server(identity, version))), form.value)
+        self._do(lambda file: file.execute("INSERT OR REPLACE INTO forms VALUES (?, ?)", row), None)
+
+    def facts(self) -> StoreFacts:
+        """Return where the file is, how large it is with its side files, and how many replies it holds by LLM."""
+        llms = self._do(_counted, dict[str, int]())
+        size = sum(map(size_of, with_side_files(self.path))) if self._connection else 0
+        return {"path": str(self.path), "size": size, "replies": sum(llms.values()), "llms": llms}
+
+    def clear(self) -> int:
+        """Drop everything, and return how many replies that were. Another run may have the file open."""
+        return self._do(self._cleared, 0)
+
+    def close(self) -> None:
+        """Close the file."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _cleared(self, connection: sqlite3.Connection) -> int:
+        replies = int(connection.execute("SELECT COUNT(*) FROM replies").fetchone()[0])
+        try:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                replies = connection.execute("DELETE FROM replies").rowcount
+                connection.execute("DELETE FROM forms")
+        except sqlite3.OperationalError as error:
+            if _code(error) != sqlite3.SQLITE_FULL:
+                raise
+            self._begin(self._remove)  # on a full disk there is no room even to delete
+            return replies
+        with suppress(sqlite3.OperationalError):  # a run that is reading only keeps the file large
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return replies
+
+    def _do(self, work: Callable[[sqlite3.Connection], Found], nothing: Found) -> Found:
+        """Return what `work` returns; on a new file if this one is damaged, and `nothing` if the store is off."""
+        for _ in range(2):
+            if self._connection is not None and identity_of(self.path) != self._file:
+                self._begin()  # another run has set it aside, or somebody has deleted it
+            if self._connection is None:
+                break
+            try:
+                return work(self._connection)
+            except (sqlite3.Error, OSError) as error:
+                if _is_damage(error) and not self._replaced:
+                    self._begin(self._set_aside)
+                else:
+                    self._give_up(error)
+        return nothing
+
+    def _begin(self, rid: Callable[[], None] | None = None) -> None:
+        """Open the file, after `rid` for the one that was open; if it is damaged, set it aside and begin a new one.
+
+        The folder is locked meanwhile, so that of several runs one makes the file and one sets it aside.
+        """
+        self.close()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with lock_store_folder(self.path.parent):
+                if rid and identity_of(self.path) == self._file:  # else another run was quicker
+                    rid()
+                try:
+                    self._connect()
+                except sqlite3.Error as error:
+                    if not _is_damage(error) or self._replaced:
+                        raise
+                    self._set_aside()
+                    self._connect()
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
+
+    def _connect(self) -> None:
+        make_private(self.path)
+        connection = sqlite3.connect(
+            self.path,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,  # a notebook's run is asked in another thread than it was planned in
+        )
+        try:
+            _prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection, self._file = connection, identity_of(self.path)
+
+    def _set_aside(self) -> None:
+        """Rename the file and its side files; SQLite leaves the new ones alone if another run still has the old."""
+        self._replaced = True
+        aside = free_name(self.path, datetime.now(UTC))
+        for old, new in zip(with_side_files(self.path), with_side_files(aside), strict=True):
+            with suppress(FileNotFoundError):
+                os.rename(old, new)
+        _say(f"the stored replies in {self.path} are damaged: set aside as {aside.name}, and begun anew")
+
+    def _remove(self) -> None:
+        for file in with_side_files(self.path):
+            file.unlink(missing_ok=True)
+
+    def _give_up(self, error: Exception) -> None:
+        self.close()
+        reason = (isinstance(error, OSError) and error.strerror) or " ".join(str(error).split())
+        _say(f"replies are not stored for other runs: {self.path}: {reason}")
+
+
+class _OtherSchemaError(sqlite3.Error):
+    """The error for a file of another schema, which is not ours to change."""
+
+
+class _ForeignSchemaError(sqlite3.Error):
+    """The error for a file that claims to be ours and is not: a trigger would run whenever a reply is stored."""
+
+    sqlite_errorcode = sqlite3.SQLITE_SCHEMA
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Set the connection up, and make the tables in a file that has none."""
+    connection.text_factory = bytes  # a damaged row need not hold UTF-8
+    for attempt in range(100):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:  # here SQLite does not wait by itself
+            if _code(error) != sqlite3.SQLITE_BUSY or attempt == 99:
+                raise
+            time.sleep(BUSY_SECONDS / 100)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    if _schema(connection) == 0:
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            if _schema(connection) == 0:  # else another process was quicker
+                for statement in TABLES:
+                    connection.execute(statement)
+    if (schema := _schema(connection)) != SCHEMA:
+        raise _OtherSchemaError(f"it is of schema {schema}, written by another version of tabcontam")
+    master = connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+    made = {bytes(text).decode(errors="replace") for (text,) in master}
+    if made != {statement for statement in TABLES if statement.startswith("CREATE")}:
+        raise _ForeignSchemaError("it holds other tables, a view or a trigger")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+
+
+def _schema(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _replies(connection: sqlite3.Connection, wanted: Sequence[bytes]) -> Iterator[tuple[str, Answer]]:
+    for digest in wanted:
+        row = None
+        with suppress(sqlite3.DataError):  # it is longer than any reply
+            row = connection.execute("SELECT reply, checksum FROM replies WHERE key = ?", [digest]).fetchone()
+        if row and (reply := _read(digest, *row)) is not None:
+            yield digest.hex(), reply
+
+
+def _counted(connection: sqlite3.Connection) -> dict[str, int]:
+    rows = connection.execute("SELECT llm, COUNT(*) FROM replies GROUP BY llm ORDER BY 2 DESC, 1")
+    return {bytes(llm).decode(errors="replace"): count for llm, count in rows}
+
+
+def _written(answer: Answer) -> str:
+    usage = answer.usage and [answer.usage.prompt, answer.usage.written]
+    words = {"text": answer.text} if isinstance(answer, Reply) else {}  # the others' text is in their own fields
+    fields = {"state": answer.state, "detail": answer.detail, "usage": usage, **words, **answer_fields(answer)}
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def _read(digest: bytes, text: bytes, checksum: int) -> Answer | None:
+    """Return a row's answer; None if it is not what was written: SQLite does not notice every flipped bit."""
+    try:
+        if zlib.crc32(digest + text) != checksum:
+            return None
+        fields = json.loads(text.decode())
+        usage = None if fields["usage"] is None else Usage(*fields["usage"])
+        kinds: dict[str, type[Answer]] = {"scores": Scores, "log_probabilities": Likelihoods, "found": Matches}
+        kind = next((kinds[name] for name in kinds if name in fields), Reply)
+        return answer_held(kind, fields, usage)
+    except _UNREADABLE:
+        return None
+
+
+def _code(error: Exception) -> int:
+    """Return SQLite's primary code of an error; 0 if it is not SQLite's."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _is_damage(error: Exception) -> bool:
+    return _code(error) in _DAMAGE
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def shared_query_key(model: Model, query: Query) -> str | None:
+    """Return the key that equal queries to a model share; None for a model whose replies are not stored.
+
+    While the form is not known, prompts share a key only if they are equal in every form.
+    """
+    if model.identity is None:
+        return None
+    question = query.question
+    open_form = isinstance(question, Prompt) and not model.settled
+    forms = (
+        (model.sent_in, *(form for form in PromptForm if form is not model.sent_in)) if open_form else (model.sent_in,)
+    )
+    return " ".join(key(model.identity, model.version, form, question, query.max_tokens) for form in forms)
+
+
+def same_text(model: Model, table: Table, query: Query) -> str:
+    """Return the key that equal scored texts of a control share, which has read one table at a time; "" for others."""
+    question = query.question
+    return f"{id(table)} {question.text}" if model.control and isinstance(question, Passage) else ""

@@ -1,0 +1,314 @@
+"""The trials of a run's cells, read from disk a cell at a time: a run may have more of them than memory holds.
+
+Memory holds only where each trial stands in its file, in a few numbers. Lines that are appended meanwhile are not seen,
+and a file that takes the place of this one changes nothing here.
+"""
+
+import os
+import re
+import weakref
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from tabcontam.asking.trial_file import NUMBER, Line, line_key, line_of
+from tabcontam.verdicts.result_types import ResultKey
+
+if TYPE_CHECKING:
+    import numpy as np
+
+TEXT = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
+NAMES = ("llm", "dataset", "edition", "serializer", "test", "prompts", "split")  # as a line is written
+HEAD = b", ".join(b'"%s": %s' % (name.encode(), TEXT) for name in NAMES)
+BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
+ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # of a line that no crash cut off
+COPIED = 2**20  # bytes at once
+OTHERS = 2**32 - 1  # the place of a cell that nobody asked for
+Asked = Mapping[ResultKey, int | None]  # cells, each with how many queries are its own; None: all that are there
+
+
+class Stretch(NamedTuple):
+    """Neighbouring lines of a file: their first byte, the number of the first from 1, and their lengths."""
+
+    offset: int
+    number: int
+    lengths: Sequence[int]
+
+
+def identity(file: int) -> list[int]:
+    """Return the device and inode of an open file, which another file in its place does not share."""
+    found = os.fstat(file)
+    return [found.st_dev, found.st_ino]
+
+
+def lines_at(file: BinaryIO, stretches: Iterable[Stretch]) -> list[Line]:
+    """Return the trials at these stretches of a file, as `StoredTrialIndex` has them."""
+
+    def read(offset: int, size: int) -> bytes:
+        file.seek(offset)
+        return file.read(size)
+
+    return _numbered(_texts(stretches, read))
+
+
+def _texts(stretches: Iterable[Stretch], read: Callable[[int, int], bytes]) -> Iterator[tuple[bytes, int]]:
+    """Yield each line with its number; those of a stretch are read at once."""
+    for offset, number, lengths in stretches:
+        text, start = read(offset, sum(lengths)), 0
+        for length in lengths:
+            yield text[start : start + length], number
+            start += length
+            number += 1
+
+
+def _numbered(texts: Iterable[tuple[bytes, int]]) -> list[Line]:
+    """Return the trials of these lines, each with its number; a line that is no trial is skipped."""
+    lines = []
+    for text, number in texts:
+        line = line_of(text)
+        if line is not None:
+            line[NUMBER] = number
+            lines.append(line)
+    return lines
+
+
+class TrialPlaces:
+    """The places of cells' trials in a file that was just written, cell by cell."""
+
+    def __init__(self) -> None:
+        self.cells: dict[ResultKey, tuple[int, int]] = {}
+        self.offsets, self.lengths = array("Q"), array("I")
+        self._end = 0
+
+    def write(self, file: BinaryIO, names: Sequence[ResultKey], kept: "StoredTrialIndex") -> None:
+        """Write the trials of these cells as they stand in another file, cell by cell, and note where they stand."""
+        import numpy as np
+
+        offsets, lengths, bounds = kept.stand(names)
+        ends = offsets + lengths
+        breaks = np.flatnonzero(ends[:-1] != offsets[1:]) + 1  # neighbouring lines are copied at once
+        for start, end in zip([0, *breaks.tolist()], [*breaks.tolist(), len(offsets)], strict=True):
+            if start < end and not kept.copy_to(file, int(offsets[start]), int(ends[end - 1])):
+                file.write(b"\n")  # the last line of a file that lacks its end
+                lengths[end - 1] += 1
+        first = len(self.offsets)
+        self.lengths.frombytes(lengths.astype(self.lengths.typecode).tobytes())
+        self.offsets.frombytes((self._end + np.cumsum(lengths) - lengths).astype(self.offsets.typecode).tobytes())
+        self._end += int(lengths.sum())
+        for name, begin, end in zip(names, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            self.cells.setdefault(name, (first + begin, first + end))
+
+
+class StoredTrialIndex:
+    """The newest trial of every query of some cells, in the order of the cells.
+
+    Each line has its number in the file, from 1, under "line". If `asked` gives a cell's number of queries, trials of
+    an earlier run in the folder beyond it are left out. `shown` turns a cell's trials into those that a report shows.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        asked: Asked,
+        shown: Callable[[ResultKey, list[Line]], list[Line]] | None = None,
+        written: TrialPlaces | None = None,
+    ) -> None:
+        self.path, self.shown = path, shown
+        self._asked = asked
+        self._places = {name: place for place, name in enumerate(asked)}
+        self._file: int | None = None
+        self._starts: Sequence[int]
+        self._ends: Sequence[int]
+        self._offsets: Sequence[int]
+        self._lengths: Sequence[int]
+        self._numbers: Sequence[int]
+        if asked and path.exists():
+            self._file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            weakref.finalize(self, os.close, self._file)
+        if written is None:
+            self._index(path)
+        else:
+            ranges = [written.cells.get(name, (0, 0)) for name in asked]
+            self._starts, self._ends = [start for start, _ in ranges], [end for _, end in ranges]
+            self._offsets, self._lengths = written.offsets, written.lengths
+            self._numbers = range(1, len(written.offsets) + 1)
+        limits = zip(self._starts, self._ends, asked.values(), strict=True)
+        self._ends = [end if most is None else min(end, start + most) for start, end, most in limits]
+
+    @property
+    def identity(self) -> list[int]:
+        """The device and inode of the file; empty if there is none."""
+        return [] if self._file is None else identity(self._file)
+
+    def __iter__(self) -> Iterator[Line]:
+        for name in self._asked:
+            yield from self.of(name)
+
+    def __len__(self) -> int:
+        return sum(len(self._of(name)) for name in self._asked)
+
+    @property
+    def names(self) -> list[ResultKey]:
+        """The cells that have trials."""
+        return [name for name in self._asked if self._of(name)]
+
+    def of(self, name: ResultKey) -> list[Line]:
+        """Return the trials of a cell, in the order of its queries; none for an unknown cell."""
+        lines = _numbered(_texts(self.stretches(name), self._at))
+        return self.shown(name, lines) if self.shown else lines
+
+    def stretches(self, name: ResultKey) -> list[Stretch]:
+        """Return where the trials of a cell stand in the file."""
+        places = self._of(name)
+        offsets, lengths, numbers = (
+            column[places.start : places.stop] for column in (self._offsets, self._lengths, self._numbers)
+        )
+        found, start = list[Stretch](), 0
+        for end in range(1, len(places) + 1):
+            if end == len(places) or offsets[end - 1] + lengths[end - 1] != offsets[end]:
+                found.append(Stretch(offsets[start], numbers[start], lengths[start:end]))
+                start = end
+        return found
+
+    def stand(
+        self, names: Sequence[ResultKey]
+    ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+        """Return where the trials of these cells begin, how long they are, and how many precede each cell."""
+        import numpy as np
+
+        ranges = [self._of(name) for name in names]
+        starts, sizes = (np.array([get(own) for own in ranges], dtype=np.int64) for get in (attrgetter("start"), len))
+        bounds = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.repeat(starts - bounds[:-1], sizes) + np.arange(bounds[-1])
+        offsets, lengths = (np.asarray(column)[places].astype(np.int64) for column in (self._offsets, self._lengths))
+        return offsets, lengths, bounds
+
+    def copy_to(self, file: BinaryIO, start: int, end: int) -> bool:
+        """Copy these bytes of the file to another; return whether they end with the end of a line."""
+        text = b""
+        for place in range(start, end, COPIED):
+            text = self._at(place, min(COPIED, end - place))
+            file.write(text)
+        return text.endswith(b"\n")
+
+    def _at(self, offset: int, size: int) -> bytes:
+        assert self._file is not None  # noqa: S101 - there is no line without a file
+        os.lseek(self._file, offset, os.SEEK_SET)
+        parts, left = list[bytes](), size
+        while left and (part := os.read(self._file, left)):  # at most 2 GiB come at once
+            parts.append(part)
+            left -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _of(self, name: ResultKey) -> range:
+        """Return the places of a cell's trials in the index."""
+        cell = self._places.get(name)
+        if cell is None or self._file is None:
+            return range(0)
+        return range(self._starts[cell], self._ends[cell])
+
+    def _index(self, path: Path) -> None:
+        """Index where the newest trial of each query stands, cell by cell."""
+        import numpy as np
+
+        found, queries = self._found(path)
+        cell, query, offset, length, number = found
+        order = np.lexsort((query, cell))  # stable: the oldest first
+        new = np.ones(len(order) + 1, dtype=bool)
+        new[1:-1] = (np.diff(cell[order]) != 0) | (np.diff(query[order]) != 0)
+        first, last = order[new[:-1]], order[new[1:]]
+        numbered = sorted({_number(name) for name in queries})
+        rank = {number: place for place, number in enumerate(numbered)}
+        ranks = np.array([rank[_number(name)] for name in queries] or [0])
+        placed = np.lexsort((first, ranks[query[last]], cell[last]))
+        last = last[placed]
+        columns = [array(code) for code in "QII"]
+        for column, values in zip(columns, (offset, length, number), strict=True):
+            column.frombytes(values[last].astype(column.typecode).tobytes())
+        self._offsets, self._lengths, self._numbers = columns
+        bounds = np.searchsorted(cell[last], np.arange(len(self._asked) + 1)).tolist()
+        self._starts, self._ends = bounds[:-1], bounds[1:]
+
+    def _found(self, path: Path) -> "tuple[list[np.ndarray[Any, Any]], Sequence[str]]":
+        """Return each trial's cell, query, and the place of its line, and the names of queries."""
+        import numpy as np
+
+        found = array("Q")
+        cells, queries, offset = _Cells(self._places), _Queries(), 0
+        if self._file is not None:
+            with path.open("rb") as file:
+                cell, head = OTHERS, b""  # of the line before: most lines begin as it does, up to their query
+                for number, text in enumerate(file, start=1):
+                    whole = text.endswith(ENDS)
+                    if whole and head and text.startswith(head) and b"\\" not in (name := _name(text, len(head))):
+                        query = queries.written(name)
+                    elif begins := BEGINNING.match(text) if whole else None:
+                        cell, query = cells.written(begins[1]), queries.written(begins[2])
+                        head = begins[1] + b', "query": "'
+                    else:
+                        line = line_of(text)
+                        cell = OTHERS if line is None else cells.named(ResultKey(*line_key(line)[:-1]))
+                        query, head = 0 if line is None else queries.named(line["query"]), b""
+                    if cell != OTHERS:
+                        found.extend((cell, query, offset, len(text), number))
+                    offset += len(text)
+        return list(np.array(found, dtype="Q").reshape(-1, 5).T), list(queries.places)
+
+
+def _name(line: bytes, start: int) -> bytes:
+    """Return the text in quotes there, with them, up to the next quote."""
+    return line[start - 1 : line.find(b'"', start) + 1]
+
+
+class _Cells:
+    """The places of cells, by their names and by the beginnings of their lines."""
+
+    def __init__(self, places: Mapping[ResultKey, int]) -> None:
+        self.places = places
+        self._written: dict[bytes, int] = {}
+
+    def named(self, name: ResultKey) -> int:
+        return self.places.get(name, OTHERS)
+
+    def written(self, begins: bytes) -> int:
+        """Return a cell's place by the beginning of a line, up to its query."""
+        place = self._written.get(begins)
+        if place is None:
+            self._written[begins] = place = self._place(begins)
+        return place
+
+    def _place(self, begins: bytes) -> int:
+        if b"\\" not in begins:
+            with suppress(UnicodeDecodeError):
+                return self.named(
+                    ResultKey(*begins.decode().split('"')[3::4])
+                )  # the names are in the order of a cell's
+        line = line_of(begins + b"}", whole=False)
+        return OTHERS if line is None else self.named(ResultKey(*line_key(line)[:-1]))
+
+
+class _Queries:
+    """The places of queries' names, in the order of their first appearance."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        self._written: dict[bytes, int] = {}
+
+    def named(self, name: str) -> int:
+        return self.places.setdefault(name, len(self.places))
+
+    def written(self, text: bytes) -> int:
+        """Return a query's place by its name as it stands in a line."""
+        place = self._written.get(text)
+        if place is None:
+            line = line_of(b'{"query": ' + text + b"}", whole=False) or {}
+            self._written[text] = place = self.named(str(line.get("query")))
+        return place
+
+
+def _number(query: str) -> tuple[int, ...]:
+    """Return the place of a query in its cell: `-0` before its `-0-decoy-1`, and that before `-1`."""
+    return tuple(int(digits) for digits in re.findall(r"-(\d+)", query))

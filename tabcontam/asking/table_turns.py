@@ -1,0 +1,94 @@
+"""Tables that are asked in turns until they are decided: earlier answers are taken up when their turn comes.
+
+A run that finds every answer in a folder or in the store decides after as many queries as one that pays for them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tabcontam.asking.query_plan import Options, PlannedCell
+from tabcontam.evidence.base import Query, Test, Trial
+from tabcontam.groups import grouped
+from tabcontam.models.base import Model
+from tabcontam.verdicts.result_types import ResultKey
+from tabcontam.verdicts.sequential_test import SequentialOutcome, SequentialTest
+
+Slot = tuple[PlannedCell, Query]
+Taken = Callable[[PlannedCell, Trial], None]  # keeps a trial
+Conceded = Callable[[PlannedCell, Trial], Trial]  # returns a trial without the part that the reference answered, too
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One query to ask, and every place of the plan where its reply belongs."""
+
+    model: Model
+    places: tuple[Slot, ...]
+
+    @property
+    def query(self) -> Query:
+        """The query, in the words of its first place."""
+        return self.places[0][1]
+
+
+@dataclass(eq=False)
+class TableTurns:
+    """The queries of one LLM about one table in their turns, and the answers that wait for their turn."""
+
+    cells: Sequence[PlannedCell]
+    slots: Sequence[Slot]
+    deciding: SequentialTest
+    waiting: dict[tuple[ResultKey, str], Trial] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cells: Sequence[PlannedCell], options: Options, conceded: Conceded) -> "TableTurns":
+        """Return the turns of the cells of one LLM and one table."""
+        slots = sorted(((cell, query) for cell in cells for query in cell.queries), key=lambda slot: slot[1].turn or 0)
+        by_test = {cell.test.id: cell for cell in cells}
+
+        def weighed(test: Test, trial: Trial) -> Trial:
+            return conceded(by_test[test.id], trial)
+
+        queries = [(cell.test, query) for cell, query in slots]
+        return cls(cells, slots, SequentialTest(queries, cells[0].table_level, options.min_power, weighed))
+
+    @property
+    def decided(self) -> SequentialOutcome | None:
+        """The decision on the table, if it has been made."""
+        return self.deciding.decided
+
+    @property
+    def next(self) -> list[Slot]:
+        """The unanswered queries that must be asked whatever the answers to the others are."""
+        return [slot for slot in self._needed if not self.has(*slot)]
+
+    @property
+    def _needed(self) -> Sequence[Slot]:
+        first = len(self.deciding.trials)
+        return self.slots[first : first + len(self.deciding.next)]
+
+    def has(self, cell: PlannedCell, query: Query) -> bool:
+        """Return whether the answer to a query is there and waits for its turn."""
+        return (cell.name, query.id) in self.waiting
+
+    def wait(self, cell: PlannedCell, trial: Trial) -> None:
+        """Hold the read answer to a query until its turn comes."""
+        self.waiting[cell.name, trial.query.id] = trial
+
+    def take(self, taken: Taken) -> int:
+        """Take up the answers whose turn has come, up to the first missing one; return how many they were."""
+        before = len(self.deciding.trials)
+        while needed := self._needed:
+            for cell, query in needed:
+                trial = self.waiting.pop((cell.name, query.id), None)
+                if trial is None:
+                    return len(self.deciding.trials) - before
+                taken(cell, trial)
+                self.deciding.add(trial)
+        return len(self.deciding.trials) - before
+
+
+def turns_of(cells: Sequence[PlannedCell], options: Options, conceded: Conceded) -> dict[ResultKey, TableTurns]:
+    """Return the turns of each LLM and table that is asked in turns."""
+    own = grouped([cell for cell in cells if cell.sequential and cell.queries], lambda cell: cell.name.of_table)
+    return {place: TableTurns.of(cells, options, conceded) for place, cells in own.items()}

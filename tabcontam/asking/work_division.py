@@ -1,0 +1,157 @@
+"""The division of work while new tables are prepared: the tests that are left, and the owner of each finding."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Lock
+
+from tabcontam.evidence.base import Test
+from tabcontam.tables.table import Table
+
+OFFERS = 2  # times that a table is offered to other machines: one that is lost with its machine is offered once more
+
+Key = tuple[int, str]  # a table and a test of it
+
+
+class PreparationQueue:
+    """The tests of new tables that nobody has begun yet: this run takes the first, its helpers take the last.
+
+    A process of this machine takes a test, and another machine a whole table, of which nobody has begun anything. A
+    table is offered to a machine before it has room for it. Until it claims the table others may take it all the same.
+    """
+
+    def __init__(self, tables: Sequence[Table], tests: Sequence[Test]) -> None:
+        self._lock = Lock()
+        self._every = {id(table): {(id(table), test.id): (table, test) for test in tests} for table in tables}
+        self._left = {key: each for own in self._every.values() for key, each in own.items()}
+        # A large table stays here, with what is known of all of its rows.
+        self._untouched = {id(table): table for table in tables if table.whole is None}
+        self._offered: set[int] = set()
+        self._offers: Counter[int] = Counter()
+        self._writing: Key | None = None
+        self._written: set[Key] = set()
+
+    def __len__(self) -> int:
+        """Return how many tests are left."""
+        return len(self._left)
+
+    @property
+    def untouched(self) -> int:
+        """The number of tables of which nobody has begun anything."""
+        return len(self._untouched)
+
+    def write(self, test: Test, table: Table) -> None:
+        """Note that this run writes a test about a table now, and is done with the one before."""
+        with self._lock:
+            if self._writing is not None:
+                self._written.add(self._writing)
+                self._left.pop(self._writing, None)
+            self._writing = id(table), test.id
+            self._untouched.pop(id(table), None)
+
+    def take(self) -> tuple[Table, Test] | None:
+        """Return the last test that is left; of a table offered to another machine only if there is no other."""
+        with self._lock:
+            key = next((key for key in reversed(self._left) if key[0] not in self._offered), None)
+            key = key or next(reversed(self._left), None)
+            if key is None:
+                return None
+            self._untouched.pop(key[0], None)
+            return self._left.pop(key)
+
+    def offer(self) -> Table | None:
+        """Return the last table of which nobody has begun anything, and which is offered to nobody else."""
+        with self._lock:
+            for place in reversed(self._untouched):
+                if place not in self._offered and self._offers[place] < OFFERS:
+                    self._offered.add(place)
+                    self._offers[place] += 1
+                    return self._untouched[place]
+            return None
+
+    def claim(self, table: Table) -> bool:
+        """Return whether the machine that a table is offered to shall prepare it: nobody has begun it meanwhile."""
+        with self._lock:
+            if self._untouched.pop(id(table), None) is None:
+                return False
+            for key in self._every[id(table)]:
+                self._left.pop(key, None)
+            return True
+
+    def withdraw(self, table: Table) -> None:
+        """Offer a table no more."""
+        with self._lock:
+            self._offered.discard(id(table))
+
+    def give_back(self, table: Table) -> None:
+        """Take back a claimed table that was not prepared, but for the tests that this run has begun meanwhile."""
+        with self._lock:
+            own = self._every.get(id(table), {})
+            self._left |= {key: each for key, each in own.items() if key not in self._written}
+            if self._writing is None or self._writing[0] != id(table):
+                self._untouched[id(table)] = table
+
+    def clear(self) -> None:
+        """Drop everything that is left: the plan is written."""
+        with self._lock:
+            for held in (self._every, self._left, self._untouched):
+                held.clear()
+
+
+@dataclass(frozen=True)
+class FindingClaim:
+    """The owner of a finding, and whether it is there by now, or was given up."""
+
+    owner: object
+    ended: Event
+
+
+class FindingRegistry:
+    """The findings of the run and its helpers, each made once: the run's own side of sharing the work."""
+
+    backwards = False
+
+    def __init__(self, check: Callable[[], None] = lambda: None) -> None:
+        self._check = check
+        self._findings: dict[str, FindingClaim] = {}
+        self._elsewhere: dict[str, Event] = {}
+        self._lock = Lock()
+
+    def begin(self, name: str, owner: object = None) -> bool:
+        """Return whether the owner, by default the run, shall make a finding; wait if somebody else makes it."""
+        if owner is None:
+            self._check()
+        if prepared := self._elsewhere.get(str(Path(name).parent)):
+            prepared.wait()
+        with self._lock:
+            finding = self._findings.setdefault(name, FindingClaim(owner, Event()))
+        if finding.owner is owner:
+            return True
+        finding.ended.wait()
+        return False
+
+    def end(self, name: str) -> None:
+        """Note that a finding can be read, or was not made."""
+        self._findings[name].ended.set()
+
+    def prepare(self, folder: Path) -> None:
+        """Note that another machine prepares the table of this folder, so that all who need its findings wait."""
+        self._elsewhere[str(folder)] = Event()
+
+    def prepared(self, folder: Path, names: Iterable[str]) -> None:
+        """Note that the other machine has ended, and has made these findings."""
+        for name in names:
+            with self._lock:
+                self._findings.setdefault(name, FindingClaim(folder, Event())).ended.set()
+        self._elsewhere.pop(str(folder)).set()
+
+    def free(self, owner: object = None) -> None:
+        """End all findings, or those of one owner, so that nobody waits for them any longer."""
+        with self._lock:
+            for finding in self._findings.values():
+                if owner is None or finding.owner is owner:
+                    finding.ended.set()
+        if owner is None:
+            for prepared in list(self._elsewhere.values()):
+                prepared.set()

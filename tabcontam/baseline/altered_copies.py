@@ -1,0 +1,94 @@
+"""Laws between a row's cells as evidence of an altered row: how much more often they hold in rows than in copies.
+
+Laws are learned in both directions: the altered cell may follow from the others, and another cell may follow from it
+together with others.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import Column, Floats, column
+from tabcontam.baseline.fit import Fit
+from tabcontam.baseline.frequencies import informative
+from tabcontam.baseline.laws import law_likelihoods, with_derived
+from tabcontam.tables.table import Cell, Table
+
+TOLD = 0.2  # laws that hold so much more often in true rows reveal the altered ones
+SEEN = 0.02  # laws that gain less are ignored
+LOOKED_AT = 300  # rows from which a law is learned, and in which it is checked
+REVERSED = 12  # other columns at most that may follow from the altered one, the most informative first
+
+
+@dataclass(frozen=True, eq=False)
+class AlterationHint:
+    """A measurement of each row as it is, and of its altered copy."""
+
+    true: Floats
+    false: Floats
+
+    @property
+    def more(self) -> float:
+        """The mean excess in the rows as they are."""
+        return float(self.true.mean() - self.false.mean())
+
+
+@dataclass(frozen=True, eq=False)
+class AlteredCopies:
+    """Rows, and altered copies of them in which one column has other cells: those of `copied`, a cell a row."""
+
+    table: Table
+    column: str
+    rows: Sequence[int]
+    copied: Sequence[Cell]
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """Each column, with the cells of the rows as they are before those of their copies."""
+        found = {}
+        for name in sorted(self.table.columns):
+            cells = self.table.column(name)
+            true = [cells[row] for row in self.rows]
+            found[name] = column(name, true + (list(self.copied) if name == self.column else true), self.table.missing)
+        return found
+
+    @cached_property
+    def laws(self) -> list[tuple[str, AlterationHint]]:
+        """The laws that hold in true rows more often than in copies, with the column that follows by them."""
+        target, others = self.columns[self.column], [one for name, one in self.columns.items() if name != self.column]
+        related = informative(target, others, np.arange(len(self.rows))[:LOOKED_AT], REVERSED)
+        found = []
+        for name in (self.column, *(one.name for one, _ in related)):
+            if any(hint.more > SEEN for hint in self.held(name, LOOKED_AT // 2).values()):
+                found += [(name, hint) for hint in self.held(name).values() if hint.more > SEEN]
+        return found
+
+    def held(self, name: str, most: int | None = None) -> dict[str, AlterationHint]:
+        """Return how far a column follows from the others, by law; with `most`, in so many rows not learned from."""
+        target = self.columns[name]
+        given = tuple(with_derived(one for one in self.columns.values() if one is not target))
+        size = len(self.rows)
+        found: dict[str, tuple[Floats, Floats]] = {}
+        for half in (0,) if most else (0, 1):
+            train, other = np.arange(half, size, 2)[:LOOKED_AT], np.arange(1 - half, size, 2)[:most]
+            laws = law_likelihoods(Fit(target, given, (), train, np.concatenate([other, other + size])))
+            for law, (chances, _) in laws.items():
+                true, false = found.setdefault(law, (np.zeros(size), np.zeros(size)))
+                true[other], false[other] = chances[: len(other)], chances[len(other) :]
+        looked_at = np.arange(1, size, 2)[:most] if most else np.arange(size)
+        return {law: AlterationHint(true[looked_at], false[looked_at]) for law, (true, false) in found.items()}
+
+
+def revealing_column(copies: AlteredCopies) -> str | None:
+    """Return the column by which a law reveals that a row is altered; None if none does.
+
+    It is the altered column if it follows from the others, or another one that follows from it.
+    """
+    return next((name for name, hint in copies.laws if hint.more >= TOLD), None)
+
+
+def revealing_column_of(table: Table, name: str, altered: Mapping[int, str]) -> str | None:
+    """Return the column by which a law reveals that cells of a column, by row, have these other texts, or None."""
+    return revealing_column(AlteredCopies(table, name, [*altered], [*altered.values()]))

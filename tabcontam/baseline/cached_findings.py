@@ -1,0 +1,256 @@
+"""Cached findings about a table that take seconds to compute: computed in one thread, stored on disk for later runs."""
+
+import io
+import json
+import os
+import re
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from tabcontam.baseline.failures import record, recording
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.editions import cache_folder
+from tabcontam.tables.known_rows import known_digest
+from tabcontam.tables.row_draws import by_content, identity
+from tabcontam.tables.table import Table
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+Finding = TypeVar("Finding")
+SHIPPED = files("tabcontam.baseline") / "shipped"  # an archive for each table: `python -m tests.shipped` makes them
+
+
+class WorkSharing(Protocol):
+    """The division of work among processes that need the same findings: the first to begin one computes it.
+
+    `backwards` means that this process works from the end: of several findings in a row it begins with the last.
+    """
+
+    backwards: bool
+
+    def begin(self, name: str) -> bool:
+        """Return whether this process is to compute it; if not, another one has done so by now, and it can be read."""
+
+    def end(self, name: str) -> None:
+        """Notify the others that it can be read, or that this process could not compute it."""
+
+
+_SHARING: ContextVar[WorkSharing | None] = ContextVar("sharing", default=None)
+_COLLECTED: ContextVar[dict[str, str] | None] = ContextVar("collected", default=None)
+LEFT_OUT, FINDING = "left out", "finding"  # the parts of a file whose finding lacks a predictor
+NAME = re.compile(r"[0-9a-f]{16}/[0-9a-f]{32}\.json")  # of a table's folder, and of a file with a finding
+DAMAGED = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+
+
+def cached_finding(
+    table: Table,
+    question: object,
+    find: Callable[[], Finding],
+    write: Callable[[Finding], object],
+    read: Callable[[Any], Finding],
+) -> Finding:
+    """Return the result of `find` about a table, or the cached result of an earlier run.
+
+    `question` is JSON with all that the finding depends on besides the table's title and cells and the rows of known
+    files, a version of the method included. `write` makes JSON of a finding; `read` restores the finding from that
+    JSON, and raises an error for anything else: then the file is damaged or not ours, and is replaced. A folder that
+    cannot be written is ignored. Rows are named by their `ranks`, since another file may list the same rows in another
+    order. Findings for the tables that a run takes by default come with the package and are read from there.
+    """
+    if (made := _shipped(table).get(_file_name(table, question, []))) is not None:
+        return read(json.loads(made))
+    file_name, folder = _file_name(table, question, list(libraries().values())), folder_of(table)
+    if (together := _COLLECTED.get()) is not None:
+        name = f"{_folder_name(table)}/{file_name}"  # a twin of the table has the same question
+        if name in together:
+            return _read(table, together[name], read)
+        found, failed = _computed(table, find)
+        together[name] = _text(write(found), failed)
+        return found
+    path = folder / file_name if folder else None
+    if not path:
+        return _computed(table, find)[0]
+
+    def earlier() -> Finding:
+        return _read(table, path.read_bytes(), read)
+
+    with suppress(*DAMAGED):
+        return earlier()
+    sharing, name = _SHARING.get(), str(path)
+    if sharing and not sharing.begin(name):
+        with suppress(*DAMAGED):
+            return earlier()
+    try:
+        found, failed = _computed(table, find)
+        _store(path, _text(write(found), failed))
+        return found
+    finally:
+        if sharing:
+            sharing.end(name)
+
+
+def _computed(table: Table, find: Callable[[], Finding]) -> tuple[Finding, list[str]]:
+    """Return the finding, and the predictors that failed on the way."""
+    with one_thread(), recording(table) as failed:
+        return find(), failed
+
+
+def _text(written: object, failed: Sequence[str]) -> str:
+    """Return the text of a finding's file; it also names predictors that failed, for later runs."""
+    return json.dumps({LEFT_OUT: failed, FINDING: written} if failed else written)
+
+
+def _read(table: Table, text: str | bytes, read: Callable[[Any], Finding]) -> Finding:
+    """Return the finding of a file's text; the predictors that failed when it was made are recorded again."""
+    held = json.loads(text, parse_constant=_no_number)
+    if not (isinstance(held, dict) and held.keys() == {LEFT_OUT, FINDING}):
+        return read(held)
+    if not all(isinstance(line, str) for line in held[LEFT_OUT]):
+        raise ValueError("not lines")
+    found = read(held[FINDING])
+    record(table, held[LEFT_OUT])
+    return found
+
+
+def is_shipped(table: Table) -> bool:
+    """Return whether findings about a table come with the package."""
+    return bool(_shipped(table))
+
+
+def _shipped(table: Table) -> Mapping[str, bytes]:
+    """Return the findings that come with the package, by file name, which does not depend on library versions."""
+
+    def find() -> Mapping[str, bytes]:
+        archive = SHIPPED / f"{_folder_name(table)}.zip"
+        if not archive.is_file():
+            return {}
+        with zipfile.ZipFile(io.BytesIO(archive.read_bytes())) as opened:
+            return {name: opened.read(name) for name in opened.namelist()}
+
+    return cached_fact(table, "shipped", find)
+
+
+def _file_name(table: Table, question: object, libraries: Sequence[str]) -> str:
+    whole = None if table.whole is None else table.whole.digest
+    depends = [question, libraries, *filter(None, [known_digest(table), whole])]
+    return f"{sha256(json.dumps(depends).encode()).hexdigest()[:32]}.json"
+
+
+@contextmanager
+def share_findings(sharing: WorkSharing) -> Iterator[None]:
+    """Share the findings of this context with other processes."""
+    token = _SHARING.set(sharing)
+    try:
+        yield
+    finally:
+        _SHARING.reset(token)
+
+
+def working_order(count: int) -> Sequence[int]:
+    """Return the places of `count` findings in a row, in the order in which this process requests them."""
+    sharing = _SHARING.get()
+    return range(count)[:: -1 if sharing and sharing.backwards else 1]
+
+
+def ranks(table: Table) -> dict[int, int]:
+    """Return each row's place among the rows sorted by content, by its place in the file."""
+    return cached_fact(table, "ranks", lambda: {row: rank for rank, row in enumerate(by_content(table))})
+
+
+def order_digest(table: Table) -> str:
+    """Return a digest of the order in which the file lists the rows."""
+    return cached_fact(table, "order", lambda: sha256(json.dumps(by_content(table)).encode()).hexdigest())
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute in one thread: sums do not depend on the number of processors, and threads do not wait for each other.
+
+    The limit holds only for libraries that are loaded when it is set, so all that compute are loaded here.
+    """
+    with _computing_libraries().limit(limits=1):
+        yield
+
+
+@cache
+def _computing_libraries() -> "ThreadpoolController":
+    import sklearn.ensemble  # noqa: F401 - with it come its own OpenMP and the BLAS of numpy and of scipy
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def folder_of(table: Table) -> Path | None:
+    """Return the folder of a table's cached findings; None if this user's home is unknown."""
+    try:
+        return cache_folder().parent / "guesses" / _folder_name(table)
+    except RuntimeError:
+        return None
+
+
+def _folder_name(table: Table) -> str:
+    return identity(table)[:16]
+
+
+@contextmanager
+def collect_findings() -> Iterator[dict[str, str]]:
+    """Collect the findings about tables in this context as file texts by folder and name, instead of writing files."""
+    found: dict[str, str] = {}
+    token = _COLLECTED.set(found)
+    try:
+        yield found
+    finally:
+        _COLLECTED.reset(token)
+
+
+def store_findings(table: Table, findings: Mapping[str, str]) -> list[str]:
+    """Store the findings that another machine collected while it prepared a table, and return the files' paths.
+
+    Raises `ValueError` if a name or text is no finding's: no file is written under a name that the cache does not use.
+    """
+    for name, text in findings.items():
+        if not NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a finding")
+        json.loads(text)
+    folder = folder_of(table)
+    if folder is None:
+        return []
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)  # also if it has no findings: it is prepared once
+    for name, text in findings.items():
+        _store(folder.parent / name, text)
+    return [str(folder.parent / name) for name in findings]
+
+
+@cache
+def libraries() -> dict[str, str]:
+    """Return the versions of the libraries that compute: another version may give another result."""
+    return {name: version(name) for name in ("numpy", "scikit-learn", "scipy")}
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number that a finding has")
+
+
+def _store(path: Path, text: str) -> None:
+    """Write the whole file or none of it."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, made = tempfile.mkstemp(dir=path.parent)  # readable by this user alone
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(made, path)
+        except BaseException:
+            Path(made).unlink(missing_ok=True)
+            raise

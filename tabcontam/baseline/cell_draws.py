@@ -1,0 +1,195 @@
+"""Cells drawn from the baseline: values that could stand in a row, as often as the baseline expects them there.
+
+As far as the baseline is right about a row, only a reader who remembers the row can distinguish its cell from the drawn
+ones: all come from one distribution. It is that of a reader who knows every cell of the column but not its row, as
+after reading a shuffled copy of the table, a list of its values or its other rows.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from tabcontam.baseline.cached_findings import cached_finding, ranks
+from tabcontam.baseline.coded_columns import MISSING, Bools, Floats, Ints
+from tabcontam.baseline.predictor_weights import mixing_weights
+from tabcontam.baseline.table_predictions import VERSION, chain_of, column_of
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.row_draws import seeded
+from tabcontam.tables.table import Table
+
+NEAR = 19  # other rows whose cells are listed next to the draws
+DEALT = 4  # version of the dealing: cached draws of other versions are not used
+ROUNDS = 60  # of fitting the sums of rows and values
+POWERS = (1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)  # to which chances are raised, to be as sure as possible
+MARGIN = 1.0  # standard errors by which the own cells must be less likely than half of the draws
+SAME = 0.9  # share of draws that may be one value; a surer cell is no evidence
+LEAST = 1e-12  # smaller chances are raised to this
+
+
+@dataclass(frozen=True)
+class CellDraws:
+    """The draws for one cell: how often each value was drawn, as the table writes it.
+
+    `near` are the cells of the rows that are most like this one in all other features, nearest first; they are no
+    draws, and only show in which direction a model leans that predicts in its own way.
+    """
+
+    times: Mapping[str, int]
+    near: tuple[str, ...]
+
+
+def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int) -> dict[int, CellDraws]:
+    """Return `count` draws of this feature's cell for each of the rows, given the row's other cells.
+
+    All cells of these rows are dealt out anew, each to a row whose other cells make it likely, by predictors that
+    learned from other rows: the draws of all rows together hold what the column holds. Rows whose cell is missing are
+    left out. The same rows of a table have the same draws. The result is empty for a table of too few rows.
+    """
+    if not rows:
+        return {}
+    shown = [name for name in table.columns if name != feature]
+
+    def find() -> list[CellDraws | None]:
+        found = _found(table, feature, shown, rows, count)
+        return [found.get(row) for row in rows]
+
+    def write(found: Sequence[CellDraws | None]) -> object:
+        return [one and [dict(one.times), one.near] for one in found]
+
+    def read(held: Any) -> list[CellDraws | None]:
+        return [one and _read(one, count) for _, one in zip(rows, held, strict=True)]
+
+    rank = ranks(table)
+    question = [
+        "draws",
+        DEALT,
+        VERSION,
+        feature,
+        sorted(shown),
+        [rank[row] for row in rows],
+        count,
+        sorted(table.missing),
+    ]
+    key = ("draws", feature, tuple(rows), count)
+    found = cached_fact(table, key, lambda: cached_finding(table, question, find, write, read))
+    return {row: one for row, one in zip(rows, found, strict=True) if one is not None}
+
+
+def _found(table: Table, feature: str, shown: Sequence[str], rows: Sequence[int], count: int) -> dict[int, CellDraws]:
+    chain = chain_of(table, [feature], shown, rows)
+    every = chain.chances(0)
+    if every is None:
+        return {}
+    one, near = column_of(table, feature), _near(table, feature, rows)
+    present = [place for place, row in enumerate(rows) if one.keys[row] != MISSING]
+    if not present:
+        return {}
+    there = [rows[place] for place in present]
+    held = Counter(one.keys[row] for row in there)
+    values = sorted(held)
+    counts = np.array([held[key] for key in values], dtype=np.float64)
+    own = np.array([values.index(one.keys[row]) for row in there])
+    said = _alike(np.array([every[place].among(values) for place in present]), counts == 1)
+    likely = [said, *(found[present] * counts for found in chain.densities(0, values))]
+    shares = _sure(_mixed(likely, own), counts, own).tolist()
+    found = {}
+    for row, of_row in zip(there, shares, strict=True):
+        rng = seeded(table, "draws", feature, *table.rows[row])
+        taken = Counter(rng.choices(values, cum_weights=list(accumulate(of_row)), k=count))
+        written = one.texts | {one.keys[row]: str(one.cells[row])}  # an equal value is written in its own way
+        found[row] = CellDraws({written[key]: taken[key] for key in sorted(taken)}, tuple(near[row]))
+    return found
+
+
+def _alike(said: Floats, once: Bools) -> Floats:
+    """Return the chances with those of all values that only one row holds made equal in each row.
+
+    A predictor of that row has not seen its value, but has seen the values of its training rows: being unseen would
+    reveal the row's value, and only the baseline knows what it has seen.
+    """
+    if once.any():
+        said[:, once] = said[:, once].mean(axis=1, keepdims=True)
+    return said
+
+
+def _mixed(likely: Sequence[Floats], own: Ints) -> Floats:
+    """Return the mean of several predictors' chances, a line a row, weighed by how likely each makes the own values."""
+    each = [one / one.sum(axis=1, keepdims=True) for one in likely]
+    weights = mixing_weights(np.column_stack([one[np.arange(len(own)), own] for one in each]))
+    return np.asarray(sum(weight * one for weight, one in zip(weights, each, strict=True)))
+
+
+def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
+    """Return the chances of cells dealt out as surely as possible: a mixture is less sure than its parts.
+
+    The mixture is raised to the power that makes the own cells likeliest. The power rises further as long as these
+    chances put the own cells into the likelier half of the draws: that much can be known without reading a row.
+    """
+    rows = np.arange(len(own))
+    best, most = mixed, -np.inf
+    for power in POWERS:
+        shares = _dealt(np.maximum(mixed, LEAST) ** power, counts)
+        likelihood = float(np.log(np.maximum(shares[rows, own], LEAST)).sum())
+        if likelihood < most and not _given_away(best, own):
+            break
+        best, most = shares, likelihood
+    return best
+
+
+def _given_away(shares: Floats, own: Ints) -> bool:
+    """Return whether the own cells are, within a standard error, in the likelier half of their draws.
+
+    Rows for which nearly all draws are one value are no evidence, and are ignored.
+    """
+    open_rows = shares.max(axis=1) <= SAME
+    shares, own = shares[open_rows], own[open_rows]
+    if not len(own):
+        return False
+    mine = shares[np.arange(len(own)), own][:, None]
+    same = np.isclose(shares, mine, rtol=1e-9, atol=0)
+    place = (shares * (shares > mine) * ~same).sum(axis=1) + (shares * same).sum(axis=1) / 2
+    return bool(place.mean() < 0.5 + MARGIN / np.sqrt(12 * len(own)))
+
+
+def _dealt(likely: Floats, counts: Floats) -> Floats:
+    """Return the chance of each value in each row, a line a row, if the column's cells are dealt out to its rows.
+
+    The chances of a row add up to 1, and those of a value to its number in the column; otherwise they are as `likely`
+    as the baseline's (iterative proportional fitting, Deming and Stephan 1940).
+    """
+    shares = likely.copy()
+    for _ in range(ROUNDS):
+        shares *= counts / shares.sum(axis=0)
+        shares /= shares.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _near(table: Table, feature: str, rows: Sequence[int]) -> dict[int, list[str]]:
+    """Return, for each row, this feature's cells in the rows that share most other cells with it, nearest first."""
+    others = [column_of(table, name).binned for name in table.columns if name != feature]
+    one, count = column_of(table, feature), len(table.rows)
+    present = np.array([key != MISSING for key in one.keys[:count]])
+    shuffled = np.array(seeded(table, "near", feature).sample(range(count), count))
+    found = {}
+    for row in rows:
+        alike = np.zeros(count, dtype=np.int64)
+        for codes in others:
+            alike += codes[:count] == codes[row]
+        alike[~present] = -1
+        alike[row] = -1
+        nearest = shuffled[np.argsort(-alike[shuffled], kind="stable")][:NEAR].tolist()
+        found[row] = [str(one.cells[place]) for place in nearest if alike[place] >= 0]
+    return found
+
+
+def _read(held: Any, count: int) -> CellDraws:
+    times, near = held
+    found = CellDraws(dict(times), tuple(near))
+    whole = all(isinstance(number, int) and number > 0 for number in found.times.values())
+    if not whole or sum(found.times.values()) != count:
+        raise ValueError("not so many draws")
+    return found

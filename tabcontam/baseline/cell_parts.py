@@ -1,0 +1,50 @@
+"""Pieces of cells that may be informative together with another cell: the day of a moment, a code's first letter.
+
+A day and a currency have a rate of exchange, a year and a country a population, the first letter of a code and a size a
+price; no piece alone determines it, and no two whole cells do.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import MANY, Column, Floats, cached_by_column, column
+from tabcontam.baseline.laws.calendar import DAY, calendar, dates_of
+
+LONGEST = 24  # mean characters of texts whose first and last ones are used
+FIRST = (1, 2, 3)
+LAST = (1, 2)
+
+
+@cached_by_column
+def parts(one: Column) -> tuple[Column, ...]:
+    """Return the pieces of a column's cells that several rows share: of dates, of texts, and of codes of one length."""
+    if one.distinct <= MANY:
+        return ()
+    return tuple(more for more in (*_of_dates(one), *_of_texts(one)) if 1 < more.distinct < one.distinct)
+
+
+def _of_dates(one: Column) -> Iterator[Column]:
+    read = None if one.numbers is not None else dates_of(one)
+    if read is None or read.size not in ("day", "moment"):
+        return
+    year, month, _ = calendar(read.days)
+    found: dict[str, Floats] = {"day": read.days} if read.size == "moment" else {}
+    found |= {"month of year": 12 * year + month, "year": year, "month": month, "weekday": np.mod(read.days, 7)}
+    if read.size == "moment":
+        found["hour"] = np.floor(np.mod(read.seconds, DAY) / 3600)
+    for name, numbers in found.items():
+        cells = [str(int(number)) if np.isfinite(number) else None for number in numbers.tolist()]
+        yield column(f"{one.name} {name}", cells)
+
+
+def _of_texts(one: Column) -> Iterator[Column]:
+    if one.numbers is not None and not one.size_of_codes:
+        return
+    if sum(map(len, one.texts.values())) > LONGEST * len(one.texts) or dates_of(one) is not None:
+        return
+    for name, sizes in (("first", FIRST), ("last", LAST)):
+        for size in sizes:
+            cut = slice(size) if name == "first" else slice(-size, None)
+            pieces = {key: text[cut] for key, text in one.texts.items() if len(text) > size}
+            yield column(f"{one.name} {name} {size} characters", [pieces.get(key) for key in one.keys])

@@ -1,0 +1,117 @@
+"""The baseline's prediction of a hidden cell: the probability of each value.
+
+The baseline stands for any reader who does not remember the row: it knows the schema, the other rows of the table and
+all that the prompt shows, but not the queried row. Its probabilities are the null model of the row tests: the answers
+of the LLM stay as they are, and the hidden cells are drawn from these probabilities again and again; an LLM that does
+no better than that has shown no memory of the row.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import log2
+from typing import Any
+
+from tabcontam.baseline.rounded_numbers import RoundedPrediction, chain
+from tabcontam.reading.answer_text import same_value, value_key
+from tabcontam.tables.table import Cell
+
+LISTED = 64  # values at most that have a probability of their own
+
+
+@dataclass(frozen=True)
+class CellPrediction:
+    """The probability of each value of a hidden cell."""
+
+    values: Mapping[str, float]  # the likely values, as the table writes them, each with its probability
+    rest: float  # no other value is more probable than this
+    missing: float = 0.0  # the probability that the cell is empty
+    coarser: tuple[RoundedPrediction, ...] = ()  # the probabilities of the number with fewer digits, one fewer first
+    silent: str | None = None  # the answer of a silent predictor, which learned from all other rows
+
+    @cached_property
+    def _keys(self) -> dict[str, float]:
+        keys = dict(zip(map(value_key, self.values), self.values.values(), strict=True))
+        if len(keys) < len(self.values):  # two ways to write one value
+            keys = dict.fromkeys(keys, 0.0)
+            for value, probability in self.values.items():
+                keys[value_key(value)] += probability
+        return keys
+
+    @classmethod
+    def read(cls, held: Any) -> "CellPrediction":
+        """Return the guess that `fields` wrote. Raises an error for anything else."""
+        values, rest, missing, silent = held["values"], held["rest"], held["missing"], held.get("silent")
+        chances = (rest, missing, *values.values())
+        if min(chances) < 0 or max(chances) > 1:
+            raise ValueError("no probability")
+        if not rest:
+            raise ValueError("a value is ruled out")
+        if not isinstance(silent, str | None):
+            raise ValueError("not an answer")
+        return cls(values, rest, missing, tuple(map(RoundedPrediction.read, held.get("coarser", ()))), silent)
+
+    def fields(self) -> dict[str, object]:
+        """Return the guess for JSON, without empty fields."""
+        fields: dict[str, object] = {"values": dict(self.values), "rest": self.rest, "missing": self.missing}
+        if self.coarser:
+            fields["coarser"] = [one.fields() for one in self.coarser]
+        return fields if self.silent is None else fields | {"silent": self.silent}
+
+    def of(self, answer: str) -> float:
+        """Return the probability that the hidden cell holds this answer, or an upper bound if it is not listed."""
+        return max(self._keys.get(value_key(answer), 0.0), self.rest)
+
+    def chances(self, answer: str) -> tuple[float, ...]:
+        """Return the probabilities that the cell is this answer, in all digits and in one and two fewer if possible."""
+        found = [min(1.0, self.of(answer))]
+        for key, one in zip(self._rounded(answer), self.coarser, strict=True):
+            chance = one.rest if key is None else max(one.values.get(key, 0.0), one.rest)
+            found.append(min(1.0, max(found[-1], chance)))
+        return tuple(found)
+
+    def precision(self, answer: str, truth: str) -> int | None:
+        """Return in how many fewer digits an answer is the true value, as a place in `chances`; None if in none."""
+        if same_value(answer, truth):
+            return 0
+        pairs = zip(self._rounded(answer), self._rounded(truth), strict=True)
+        return next((place for place, (key, other) in enumerate(pairs, 1) if key is not None and key == other), None)
+
+    def _rounded(self, text: str) -> list[str | None]:
+        return chain(text, [one.places for one in self.coarser]) if self.coarser else []
+
+    def sure(self, answer: str) -> "CellPrediction":
+        """Return the guess with chance 1 for this answer, in fewer digits too; any other answer keeps its chance."""
+        key = value_key(answer)
+        others = {value: chance for value, chance in self.values.items() if value_key(value) != key}
+        rounded = zip(self.coarser, self._rounded(answer), strict=True)
+        coarser = tuple(
+            one if place is None else replace(one, values={**one.values, place: 1.0}) for one, place in rounded
+        )
+        return replace(self, values={**others, answer: 1.0}, coarser=coarser)
+
+    @cached_property
+    def likeliest(self) -> str | None:
+        """The value with the largest probability; None if no value is listed."""
+        return max(self.values, key=lambda value: self._keys[value_key(value)], default=None)
+
+    @property
+    def surest(self) -> float:
+        """The probability of that value."""
+        return max(self._keys.values(), default=self.rest)
+
+
+def bits(chance: float) -> float:
+    """Return the bits of knowledge in naming a cell's value: -log2 of the baseline's probability of it."""
+    return -log2(chance)
+
+
+def marginal(cells: Iterable[Cell], missing: Iterable[str] = ()) -> CellPrediction:
+    """Return the guess about one more cell of a column of n cells by frequency; a new value has 1 / (n + 1)."""
+    marks = set(missing)
+    known = list(cells)
+    counts = Counter(cell for cell in known if cell is not None and cell not in marks)
+    total = len(known) + 1
+    values = {value: count / total for value, count in counts.most_common(LISTED)}
+    return CellPrediction(values, 1 / total, (len(known) - counts.total()) / total)

@@ -1,0 +1,183 @@
+"""A chain of hidden features: each is predicted in turn, given the shown cells and the hidden ones before it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tabcontam.baseline.cell_prediction import CellPrediction, marginal
+from tabcontam.baseline.coded_columns import Bools, Column, Floats, Ints, as_column
+from tabcontam.baseline.densities import densities
+from tabcontam.baseline.failures import attempt
+from tabcontam.baseline.fit import Fit
+from tabcontam.baseline.laws import LawPredictions, derived, predict_by_laws, visible_features
+from tabcontam.baseline.mixture import Mixture, ValueChances, mixture_of
+from tabcontam.baseline.nearest_row import Counts, alike, apart, differing, twin
+from tabcontam.baseline.row_sample import FOLDS, RowSample, SampledTable, sample_of
+from tabcontam.tables.table import Cell
+
+PARTS = 3  # parts of a small table, each with laws from the other parts; a larger one has two
+SMALL = (300, 60)  # rows and shown columns
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureChain:
+    """The predictions of a chain, made for one feature at a time: no feature's predictions need another's.
+
+    `missing` are the marks that count as missing besides None. The training rows are taken in this `order`, by default
+    the table's: with an order drawn by content, the table's order does not matter. `near` are the shown features by
+    which all rows of the table are compared, not only those that the baseline is fitted on; by default all of them.
+    Every fit learns from the `known` rows, and no predictor is weighed by them.
+    """
+
+    columns: Mapping[str, Sequence[Cell] | Column]
+    shown: Sequence[str]
+    asked: Sequence[str]
+    rows: Sequence[int]
+    missing: Collection[str] = ()
+    order: Sequence[int] | None = None
+    near: Collection[str] | None = None
+    known: Collection[int] = ()
+
+    def guesses(self, place: int) -> list[CellPrediction]:
+        """Return each row's prediction of the hidden feature at this place, without the silent predictor's answer."""
+        if self._sampled is not None:
+            return self._sampled.guesses(place)
+        cells = self._whole[self.asked[place]].cells
+        others = [[cells[other] for other in self._drawn if other != row] for row in self.rows]
+        return [marginal(of_others, self.missing) for of_others in others]
+
+    def chances(self, place: int) -> list[ValueChances] | None:
+        """Return how likely each value of the hidden feature is in each row (`Mixture.chances`); None for few rows."""
+        return None if self._sampled is None else self._sampled.mixture(place).chances()
+
+    def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
+        """Return each number predictor's probabilities of these values of the feature in each row (`densities`)."""
+        return [] if self._sampled is None else self._sampled.densities(place, values)
+
+    def silent(self) -> list[dict[int, str]]:
+        """Return the silent predictor's answers for each hidden feature, by row."""
+        return [{} for _ in self.asked] if self._sampled is None else self._sampled.silent()
+
+    @cached_property
+    def _whole(self) -> dict[str, Column]:
+        names = sorted({*self.shown, *self.asked})
+        return {name: as_column(name, self.columns[name], self.missing) for name in names}
+
+    @cached_property
+    def _drawn(self) -> list[int]:
+        return list(self.order) if self.order is not None else list(range(len(self._whole[self.asked[0]].keys)))
+
+    @cached_property
+    def _sampled(self) -> "_SampledChain | None":
+        """The fitted chain in the rows that are learned from; None if they are too few."""
+        sample = sample_of(self._drawn, self.rows, frozenset(self.known))
+        return (
+            None if sample is None else _SampledChain(self._whole, self.shown, self.asked, self.rows, self.near, sample)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _SampledChain:
+    """A chain whose columns are fitted in the rows of a sample."""
+
+    whole: Mapping[str, Column]
+    shown: Sequence[str]
+    asked: Sequence[str]
+    rows: Sequence[int]
+    near: Collection[str] | None
+    sample: RowSample
+
+    def guesses(self, place: int) -> list[CellPrediction]:
+        """Return each row's prediction of the hidden feature at this place, without the silent predictor's answer."""
+        return self.mixture(place).guesses()
+
+    def mixture(self, place: int) -> Mixture:
+        """Return the mixture of predictors of the hidden feature at this place in each row."""
+        name, beside = self.asked[place], [*self._visible, *self.asked[:place]]
+        target, sample = self._taken[name], self.sample
+        laws = _laws(target, self._given(visible_features(name, beside, self.near)), sample)
+        if self._apart is not None:
+            differ = sum((differing(self._taken[other]) for other in self.asked[:place]), start=self._apart)
+            pairs = zip(laws, sample.fits, strict=True)
+            laws = [{**law, **self._twins(target, differ, predicted)} for law, (_, predicted) in pairs]
+        view = self._everywhere.view(name, [*self._close, *self.asked[:place]])
+        return mixture_of(target, self._given(beside), sample, self._wanted, view, laws, self._like)
+
+    def _twins(self, target: Column, differ: Counts, predicted: Ints) -> dict[str, LawPredictions]:
+        """Return the values of the row that differs in the fewest shown cells."""
+        return attempt(f"twin of {target.name}", lambda: {"twin": twin(target, differ, self._like, predicted)}, {})
+
+    def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
+        """Return each number predictor's probabilities of these values of the hidden feature in each row."""
+        given = self._given([*self._visible, *self.asked[:place]])
+        target = self._taken[self.asked[place]]
+        return attempt(
+            f"densities of {target.name}", lambda: densities(target, given, self.sample.fits, self._wanted, values), []
+        )
+
+    def silent(self) -> list[dict[int, str]]:
+        """Return the silent predictor's answers for each hidden feature, by row."""
+        nothing: list[dict[int, str]] = [{} for _ in self.asked]
+        named = f"trees of {' and '.join(self.asked)}"
+        return attempt(named, lambda: self._everywhere.silent(self.asked, self._close), nothing)
+
+    @cached_property
+    def _taken(self) -> dict[str, Column]:
+        """The columns in the rows of the sample."""
+        return {name: one.sampled(self.sample.rows) for name, one in self.whole.items()}
+
+    @cached_property
+    def _wanted(self) -> Ints:
+        places = {row: place for place, row in enumerate(self.sample.rows)}
+        return np.array([places[row] for row in self.rows], dtype=np.int64)
+
+    @cached_property
+    def _everywhere(self) -> SampledTable:
+        return SampledTable(self.whole, self._taken, self.sample)
+
+    @cached_property
+    def _visible(self) -> list[str]:
+        return sorted(set(self.shown))
+
+    @cached_property
+    def _close(self) -> list[str]:
+        return self._visible if self.near is None else sorted(set(self.near))
+
+    @cached_property
+    def _apart(self) -> Counts | None:
+        """The number of shown cells in which each two rows differ; None if rows are not compared."""
+        if self.near is not None or self._everywhere.large:
+            return None
+        return apart([self._taken[name] for name in self._close], len(self.sample.rows))
+
+    @cached_property
+    def _like(self) -> Bools:
+        """The rows in which predictors are weighed."""
+        return alike(self._apart, self._wanted)
+
+    def _given(self, names: Sequence[str]) -> list[Column]:
+        """Return the columns that predictors see of these features."""
+        return sorted((one for name in names for one in derived(self._taken[name])), key=lambda one: one.name)
+
+
+def _laws(target: Column, given: Sequence[Column], sample: RowSample) -> list[dict[str, LawPredictions]]:
+    """Return each fit's predictions by laws, which are learned from all shown columns.
+
+    Learning laws takes longer than fitting a predictor, and laws have few constants. So they are not learned anew for
+    each fold: the laws for one part of a small table's folds are learned from the other parts.
+    """
+    if len(sample.fits) == 1:
+        return [predict_by_laws(Fit(target, tuple(given), (), *sample.fits[0]))]
+    laws: list[dict[str, LawPredictions]] = []
+    count = PARTS if len(sample.groups) <= SMALL[0] and len(given) <= SMALL[1] else 2
+    parts = np.where(sample.groups < 0, -1, sample.groups * count // FOLDS)  # rows before all others are in none
+    found: dict[int, dict[str, LawPredictions]] = {}
+    for _, places in sample.fits:
+        part = int(parts[places[0]])
+        own = np.flatnonzero(parts == part)
+        if part not in found:
+            found[part] = predict_by_laws(Fit(target, tuple(given), (), np.flatnonzero(parts != part), own))
+        laws.append({name: law.at(np.searchsorted(own, places)) for name, law in found[part].items()})
+    return laws

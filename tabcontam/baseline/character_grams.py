@@ -1,0 +1,113 @@
+"""A predictor of classes by the characters of shown texts: a first name suggests the sex, a title the product."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import FEW, MISSING, Column, Floats, Ints, cached_by_column
+from tabcontam.baseline.fit import Fit
+from tabcontam.baseline.regression import frequent, spread
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+SIZES = (2, 3, 4)  # characters of a gram
+BUCKETS = 2**13  # number of hashes by which grams are distinguished
+LONGEST = 120  # characters of a text that are used
+MANY = 20  # values above which a text tells more than a class
+MOST_TEXTS = 4  # columns that are used, those with the most values
+FOLDS = 3  # in which the weight of the grams is found
+STRENGTHS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)  # grams overlap, so together they are less sure
+PRIOR = 0.3  # prior weight, in rows of each class, of every gram
+
+
+def by_characters(fit: Fit) -> Floats | None:
+    """Return naive Bayes probabilities of the frequent values by character n-grams of shown texts, or None.
+
+    The result has a row of probabilities over the fit's keys for each predicted row; it is None if there is nothing to
+    learn. How strongly the grams of each text count is found in training rows that were held out: uninformative texts
+    have no weight.
+    """
+    texts = sorted(
+        (one for one in fit.shown if one.numbers is None and one.distinct > MANY),
+        key=lambda one: (-one.distinct, one.name),
+    )[:MOST_TEXTS]
+    many = fit.target.numbers is not None and fit.target.distinct > FEW + 1
+    classes = None if many or not texts else frequent(fit)
+    if classes is None:
+        return None
+    labels = classes[fit.codes]
+    count = int(classes.max()) + 1
+    prior = np.log((np.bincount(labels, minlength=count) + 0.5) / (len(labels) + 0.5 * count))
+    held = np.tile(prior, (len(labels), 1))
+    said = np.tile(prior, (len(fit.predicted), 1))
+    learned = False
+    for one in texts:
+        grams = _grams(one)
+        train, predicted = grams[fit.train], grams[fit.predicted]
+        own = _out_of_fold(train, labels, count)
+        strength = max(STRENGTHS, key=lambda power: _likelihood(held + power * own, labels))
+        if strength:
+            held, learned = held + strength * own, True
+            said += strength * (predicted @ _evidence(train, labels, count))
+    return spread(fit, classes, _shares(said), np.arange(count)) if learned else None
+
+
+def _evidence(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
+    """Return, for each gram and class, the log of how much more frequent it is in rows of this class than in all."""
+    members = np.zeros((count, len(labels)))
+    members[labels, np.arange(len(labels))] = 1.0
+    within = np.asarray((grams.T @ members.T).T)
+    overall = within.sum(axis=0) / len(labels)
+    rates = (within + PRIOR * count * overall + 1e-9) / (members.sum(axis=1, keepdims=True) + PRIOR * count)
+    return np.asarray(np.log(rates / np.maximum(overall, 1e-9)) * (overall > 0)).T
+
+
+def _out_of_fold(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
+    """Return the evidence of each row's grams on its class, learned from the rows of other folds."""
+    folds = np.arange(len(labels)) % FOLDS
+    found = np.zeros((len(labels), count))
+    for fold in range(FOLDS):
+        others, rows = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        found[rows] = grams[rows] @ _evidence(grams[others], labels[others], count)
+    return found
+
+
+def _likelihood(said: Floats, labels: Ints) -> float:
+    chances = 0.99 * _shares(said) + 0.01 / said.shape[1]
+    return float(np.log(chances[np.arange(len(labels)), labels]).sum())
+
+
+def _shares(said: Floats) -> Floats:
+    raised = np.exp(said - said.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+@cached_by_column
+def _grams(one: Column) -> "csr_matrix":
+    """Return which grams are in each row's text, by hash; every word has spaces around it."""
+    from scipy.sparse import csr_matrix
+
+    texts = [
+        f" {' '.join((cell or '')[:LONGEST].casefold().split())} " if key != MISSING else ""
+        for key, cell in zip(one.keys, one.cells, strict=True)
+    ]
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    letters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
+    rows = np.repeat(np.arange(len(texts)), lengths)
+    places, buckets = [], []
+    for size in SIZES:
+        last = len(letters) - size + 1
+        if last <= 0:
+            continue
+        hashed = np.full(last, size, dtype=np.int64)
+        for offset in range(size):
+            hashed = (hashed * 1_000_003 + letters[offset : last + offset]) % (2**31 - 1)
+        within = rows[:last] == rows[size - 1 :]  # no gram reaches into the next text
+        places.append(rows[:last][within])
+        buckets.append(hashed[within] % BUCKETS)
+    row, column = (np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64) for parts in (places, buckets))
+    found = csr_matrix((np.ones(len(row)), (row, column)), shape=(len(texts), BUCKETS))
+    found.sum_duplicates()
+    found.data[:] = 1.0
+    return found

@@ -1,0 +1,70 @@
+"""The likelihood of each number of a column in a row, predicted from the row's other cells.
+
+A guess gives probabilities of single values, and has little information on a number that no other row has. If all cells
+of a column are dealt out to its rows, every value is known, and the distance from the prediction is what counts.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import Column, Floats, Ints, as_number
+from tabcontam.baseline.predictor_weights import LEAST
+from tabcontam.baseline.regression import LEAST_NUMBERS, ErrorDistribution, boosted_numbers, least_squares, logarithm
+
+STEP = 1e-9  # numbers are distinguished however near they are
+
+
+def densities(
+    target: Column, shown: Sequence[Column], fits: Sequence[tuple[Ints, Ints]], rows: Ints, values: Sequence[str]
+) -> list[Floats]:
+    """Return each number predictor's chance of each value in each of the rows: a line a row that adds up to 1.
+
+    Each fit learns from its first places and predicts its second ones. The errors in all `rows` but a row itself make
+    the distribution of its number. The list is empty for texts, and if fewer than 40 rows hold numbers.
+    """
+    listed = np.array([as_number(value) for value in values])
+    if target.numbers is None or not shown or np.isfinite(target.numbers[rows]).sum() < LEAST_NUMBERS:
+        return []
+    found, features = [], _features(shown)
+    for numbers, positions, linear, logs in _scales(target.numbers, rows, listed):
+        guess = np.full(len(numbers), np.nan)
+        for train, predicted in fits:
+            learned = train[np.isfinite(numbers[train])]
+            base = least_squares(shown, learned, numbers[learned], logs) if linear else np.zeros(len(numbers))
+            left = numbers[learned] - base[learned]
+            guess[predicted] = base[predicted] + boosted_numbers(features, learned, left, predicted)
+        own, expected = numbers[rows], guess[rows]
+        known = np.isfinite(own)
+        errors = ErrorDistribution(expected[known], own[known] - expected[known], STEP)
+        chances = np.nan_to_num(errors.density(expected, positions, own)) + LEAST
+        found.append(chances / chances.sum(axis=1, keepdims=True))
+    return found
+
+
+def _features(shown: Sequence[Column]) -> Floats:
+    """Return the shown columns as numbers: texts by their places in the alphabet, and by a number in them."""
+    found = [one.numbers if one.numbers is not None else one.codes.astype(np.float64) for one in shown]
+    found += [order for one in shown if one.numbers is None and (order := one.order_in_text) is not None]
+    return np.column_stack(found)
+
+
+def _scales(numbers: Floats, rows: Ints, listed: Floats) -> Iterator[tuple[Floats, Floats, bool, bool]]:
+    """Yield the column and the listed values by rank, as they are, and, if none is negative, by logarithm.
+
+    With them comes whether to use least squares before boosting, and whether on the logarithms of other columns.
+    """
+    present = np.sort(numbers[rows][np.isfinite(numbers[rows])])
+    yield _scores(present, numbers), _scores(present, listed), False, False
+    yield numbers, listed, True, False
+    if np.nanmin(numbers) >= 0:
+        yield logarithm(numbers, numbers), logarithm(listed, numbers), True, True
+
+
+def _scores(present: Floats, numbers: Floats) -> Floats:
+    """Return the normal scores of numbers by their rank among those present."""
+    from scipy.special import ndtri
+
+    low, high = np.searchsorted(present, numbers), np.searchsorted(present, numbers, "right")
+    places = (low + high + 1) / (2 * len(present) + 2)
+    return np.where(np.isfinite(numbers), ndtri(places), np.nan)

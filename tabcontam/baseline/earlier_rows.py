@@ -1,0 +1,87 @@
+"""Predictions of a cell from rows far before it, which the baseline ignores: an equal value, or a step from it."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from math import sqrt
+from typing import NamedTuple
+
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.table_predictions import column_of
+from tabcontam.reading.answer_text import value_key
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.table import Table
+
+PLACES = 9  # decimals of a step
+
+
+class LagStatistics(NamedTuple):
+    """The share of a column's cells equal to those some rows before, and the most frequent step with its share."""
+
+    same: float
+    step: float
+    stepping: float
+
+
+def after_earlier(table: Table, name: str, row: int, guess: CellPrediction, lags: Iterable[int]) -> CellPrediction:
+    """Return the guess with at least the probabilities that rows so many places before the cell give.
+
+    For each of these distances, the cell of that row is as likely as equal cells are at this distance in the whole
+    column, and the value one step from it is as likely as the most frequent step is; each share is raised by its
+    standard error. The other values keep their chance, so the chances may add up to more than 1: all are upper bounds.
+    """
+    more = {value: chance for value, chance in likely_after(table, name, row, lags).items() if chance > guess.of(value)}
+    if not more:
+        return guess
+    keys = {value_key(value): chance for value, chance in more.items()}
+    values = {value: max(chance, keys.pop(value_key(value), 0.0)) for value, chance in guess.values.items()}
+    values |= {value: chance for value, chance in more.items() if value_key(value) in keys}
+    return replace(guess, values=values)
+
+
+def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict[str, float]:
+    """Return how likely a row's cell is to equal the cells of rows `lags` before, or to be a step from them."""
+    one = column_of(table, name)
+    raised: dict[str, float] = {}
+    for lag in lags:
+        before = row - lag
+        if before < 0 or row > len(table.rows) or (row < len(table.rows) and table.before[row] < lag):
+            continue
+        found = earlier(table, name, lag)
+        cell = one.cells[before]
+        if cell is not None and not table.is_missing(cell):
+            raised[cell] = max(found.same, raised.get(cell, 0.0))
+        numbers = one.numbers
+        if found.step and numbers is not None and numbers[before] == numbers[before]:
+            value = str(round(float(numbers[before]) + found.step, PLACES)).removesuffix(".0")
+            raised[value] = max(found.stepping, raised.get(value, 0.0))
+    return raised
+
+
+def earlier(table: Table, name: str, lag: int) -> LagStatistics:
+    """Return the shares of equal cells and steps between rows `lag` places apart, in all rows of a column."""
+    return cached_fact(table, ("earlier", name, lag), partial(_earlier, table, name, lag))
+
+
+def _earlier(table: Table, name: str, lag: int) -> LagStatistics:
+    import numpy as np
+
+    one = column_of(table, name)
+    apart = np.array(table.before[lag:]) >= lag  # whether the file has the two rows that far apart
+    count = int(apart.sum())
+    if count < 1:
+        return LagStatistics(0.0, 0.0, 0.0)
+    codes = one.codes[: len(table.rows)]
+    same = float(((codes[lag:] == codes[:-lag]) & (codes[lag:] > 0))[apart].mean())
+    step, stepping = 0.0, 0.0
+    if one.numbers is not None:
+        numbers = one.numbers[: len(table.rows)]
+        steps = (numbers[lag:] - numbers[:-lag])[apart].round(PLACES)
+        values, times = np.unique(steps[np.isfinite(steps)], return_counts=True)
+        if len(values):
+            step, stepping = float(values[times.argmax()]), float(times.max()) / count
+    return LagStatistics(_raised(same, count), step, _raised(stepping, count))
+
+
+def _raised(share: float, count: int) -> float:
+    return min(1.0, share + sqrt(share * (1 - share) / count))

@@ -1,0 +1,58 @@
+"""Predictors that failed on a table: each is left out, the others continue, and the run's report names them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from tabcontam.errors import Skip, UsageError, one_line
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.table import Table
+
+Predicted = TypeVar("Predicted")
+_FAILED: ContextVar[list[str] | None] = ContextVar("failed", default=None)
+
+
+def attempt(predictor: str, predict: Callable[[], Predicted], otherwise: Predicted) -> Predicted:
+    """Return a predictor's prediction, or `otherwise` if it raises an error of any kind.
+
+    The failure is recorded inside `recording`. Outside, the error is raised: no predictor is left out without a record.
+    """
+    failed = _FAILED.get()
+    if failed is None:
+        return predict()
+    try:
+        return predict()
+    except (UsageError, Skip):
+        raise
+    except Exception as error:
+        failed.append(f"{predictor}: {type(error).__name__}: {one_line(error)}")
+        return otherwise
+
+
+@contextmanager
+def recording(table: Table) -> Iterator[list[str]]:
+    """Record the predictors of a table that fail in this context, in the yielded list and as a fact of the table."""
+    failed: list[str] = []
+    token = _FAILED.set(failed)
+    try:
+        yield failed
+    finally:
+        _FAILED.reset(token)
+        record(table, failed)
+
+
+def record(table: Table, failed: Sequence[str]) -> None:
+    """Record predictors that failed on a table, even in an earlier run, also for a finding that depends on this one."""
+    _failures(table).update(dict.fromkeys(failed))
+    if (around := _FAILED.get()) is not None:
+        around += failed
+
+
+def failures_of(table: Table) -> tuple[str, ...]:
+    """Return a line for each predictor that failed on a table so far: its name, and its error."""
+    return tuple(_failures(table))
+
+
+def _failures(table: Table) -> dict[str, None]:
+    return cached_fact(table, "predictors that failed", dict[str, None])

@@ -1,0 +1,59 @@
+"""The choice of the columns that are hardest to predict, without a fit of the baseline: those are queried."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from tabcontam.baseline.coded_columns import Column, as_column
+from tabcontam.baseline.laws import derived, law_bits, own_lags, visible_features
+from tabcontam.baseline.laws.one_column_laws import surprise
+from tabcontam.baseline.row_sample import MOST_ROWS
+from tabcontam.tables.table import Cell
+
+LOOKED_AT = 12  # columns that may be hardest to predict
+
+
+def least_sure_of(
+    columns: Mapping[str, Sequence[Cell] | Column],
+    shown: Sequence[str],
+    candidates: Sequence[str],
+    count: int,
+    missing: Collection[str] = (),
+    order: Sequence[int] | None = None,
+    apart: bool = False,
+    near: Collection[str] | None = None,
+) -> list[str]:
+    """Return the candidates that are hardest to predict given the shown columns and those chosen before, hardest first.
+
+    A column is hard if its cells have many bits on average under simple frequencies, in at most 2,000 rows, and under
+    the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates only
+    those that vary most are examined; if all are chosen, no laws are learned. With `apart` each is queried by itself,
+    and the choice of one is independent of the others. `near` is as in `Chain`.
+    """
+    whole = {name: as_column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
+    rows = tuple(order if order is not None else range(len(whole[candidates[0]].keys)))[:MOST_ROWS]
+    taken = {name: one.sampled(rows) for name, one in whole.items()}
+    varied = sorted(sorted(candidates), key=lambda name: -surprise(taken[name], []))
+    lacking = {
+        name: surprise(
+            taken[name], [taken[other] for other in visible_features(name, sorted(set(shown) - {name}), near)]
+        )
+        for name in varied[: max(LOOKED_AT, count)]
+    }
+    found: list[str] = []
+    lawful: dict[str, int] = {}  # how many were chosen when laws were last learned
+    while lacking and len(found) < count:
+        best = min(lacking, key=lambda name: (-lacking[name], name))
+        beside = 0 if apart else len(found)
+        # showing more can only make a column easier to predict, so the others wait
+        if len(candidates) > count and lawful.get(best) != beside:
+            lawful[best] = beside
+            # of earlier rows only the column's own cells: the last row's others seldom help
+            of_row = shown if near is None else set(shown) & own_lags(best)
+            beside_it = sorted({*of_row, *([] if apart else found)} - {best})
+            given = [one for other in beside_it for one in derived(taken[other])]
+            lacking[best] = min(lacking[best], law_bits(taken[best], given))
+            continue
+        found.append(best)
+        del lacking[best]
+        for name in [] if apart else list(lacking):
+            lacking[name] = min(lacking[name], surprise(taken[name], [taken[best]]))
+    return found

@@ -1,0 +1,131 @@
+"""Laws that predict a cell from shown cells: one module for each kind, applied to all shown columns of a table.
+
+A fit learns laws from its training rows and weighs their predictions, like those of every other predictor, on rows that
+are held out. So a law counts where it holds, and costs nothing elsewhere.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import LAGS, Column, Floats, cached_by_column, previous
+from tabcontam.baseline.failures import attempt
+from tabcontam.baseline.fit import Fit
+from tabcontam.baseline.laws.base import Law
+from tabcontam.baseline.laws.base import LawPredictions as LawPredictions
+from tabcontam.baseline.laws.choice_laws import choices
+from tabcontam.baseline.laws.date_laws import dates, with_dates
+from tabcontam.baseline.laws.digit_laws import digits
+from tabcontam.baseline.laws.formula_laws import formulas
+from tabcontam.baseline.laws.law_contexts import in_context
+from tabcontam.baseline.laws.numerals import with_numerals
+from tabcontam.baseline.laws.one_column_laws import one_column, surprise
+from tabcontam.baseline.laws.quantities import quantity
+from tabcontam.baseline.laws.remainder_laws import periods
+from tabcontam.baseline.laws.sequence_laws import order
+from tabcontam.baseline.laws.text_laws import strings
+
+LEAST = 1e-9  # smaller probabilities are raised to this
+FURTHER = tuple(previous("", by) for by in range(2, LAGS + 1))  # prefixes of cells before the last row's
+LOOKED_AT = 300  # rows from which laws are learned before a baseline is fitted
+LAWS: Mapping[str, Law] = {
+    "one column": one_column,
+    "formula": formulas,
+    "period": periods,
+    "date": dates,
+    "order": order,
+    "string": strings,
+    "digit": digits,
+    "choice": choices,
+}
+
+
+def predict_by_laws(fit: Fit) -> dict[str, LawPredictions]:
+    """Return the values that laws found in a fit's training rows predict for its predicted rows, by kind of law."""
+    both = replace(fit, predicted=np.concatenate([fit.train, fit.predicted]))
+    with np.errstate(all="ignore"):  # cells are hostile: a formula may overflow
+        every: dict[str, list[LawPredictions]] = {
+            name: attempt(f"{name} of {fit.target.name}", partial(_found, fit, law, both), [])
+            for name, law in LAWS.items()
+        }
+    return {f"{name} {number}": found for name, several in every.items() for number, found in enumerate(several)}
+
+
+def _found(fit: Fit, law: Law, both: Fit) -> list[LawPredictions]:
+    """Return the predictions of one kind's laws, which look at training and predicted rows, for the predicted rows."""
+    return [in_context(fit, found) for found in law(both)]
+
+
+def with_derived(columns: Iterable[Column]) -> list[Column]:
+    """Return the columns and those derived from them for laws and predictors: words, parts of dates, numerals."""
+    return with_dates(_with_words(with_numerals(columns)))
+
+
+def _with_words(columns: Iterable[Column]) -> list[Column]:
+    """Return the columns and their words; from numbers with a unit only the words that are no numbers.
+
+    Laws would otherwise look at parts of the number instead of the number.
+    """
+    found = []
+    for one in columns:
+        measured = one.numbers is None and quantity(one) is not None
+        found += [one, *(more for more in one.words if not measured or more.numbers is None)]
+    return found
+
+
+@cached_by_column
+def derived(one: Column) -> list[Column]:
+    """Return the column and those derived from it for laws and predictors."""
+    return with_derived([one])
+
+
+def visible_features(target: str, shown: Sequence[str], near: Collection[str] | None) -> list[str]:
+    """Return the shown features from which laws are learned.
+
+    Of earlier rows these are the cells of the last one, and all four cells of the target's own column. `near` holds the
+    last row's features where earlier rows are shown; None where none are.
+    """
+    if near is None:
+        return list(shown)
+    own = own_lags(target)
+    return [name for name in shown if name in near or name in own or not name.startswith(FURTHER)]
+
+
+def own_lags(target: str) -> set[str]:
+    """Return the names of a feature's cells in the last four rows."""
+    return {previous(target, by) for by in range(1, LAGS + 1)}
+
+
+def law_likelihoods(fit: Fit) -> dict[str, tuple[Floats, Floats]]:
+    """Return how well each law holds in the predicted rows of a fit, as two numbers a row.
+
+    The first is the probability that the law gives the row's real value, the second the one it leaves for other values.
+    """
+    keys = [fit.target.keys[row] for row in fit.predicted]
+    return {
+        name: (np.array([values.get(key, 0.0) for key, values in zip(keys, found.values, strict=True)]), found.left)
+        for name, found in predict_by_laws(fit).items()
+    }
+
+
+def law_bits(target: Column, given: Sequence[Column]) -> float:
+    """Return the mean bits of a target's cell under the values' frequencies and the best law that holds.
+
+    Each law is learned from one half of the first 300 rows and checked on the other. The share of the bits that it
+    leaves there is taken of the bits under frequencies alone in all rows (`surprise`). Missing cells have no bits.
+    """
+    looked_at = np.arange(min(LOOKED_AT, len(target.keys)))
+    whole, train, predicted = surprise(target, []), looked_at[::2], looked_at[1::2]
+    if not len(train) or not len(predicted):
+        return whole
+    counts = np.bincount(target.codes[train], minlength=int(target.codes.max()) + 1)
+    frequent = np.maximum(counts[target.codes[predicted]], 1) / (len(train) + 1)
+    laws = law_likelihoods(Fit(target, tuple(given), (), train, predicted)).values()
+    known = target.codes[predicted] > 0
+    alone, *left = (
+        float(-np.log2(np.clip(one, LEAST, 1))[known].sum())
+        for one in [frequent, *(chance + others * frequent for chance, others in laws)]
+    )
+    return whole * min([alone, *left]) / alone if alone else whole

@@ -1,0 +1,131 @@
+"""Laws of cells that are a choice: the name of the column with the largest number, the winner of two, late or not.
+
+A cell of this kind follows from the order of its row's numbers. A number that equals one of its row's numbers, such as
+the median or the second largest, is an input to the search for formulas (`chosen`).
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import FEW, MISSING, Column, Floats, Ints
+from tabcontam.baseline.fit import Fit
+from tabcontam.baseline.frequencies import left_out
+from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.laws.calendar import dates_of
+from tabcontam.baseline.laws.date_laws import unlike_date
+from tabcontam.baseline.laws.quantities import Quantity, quantity
+
+COMPARED = 12  # columns of numbers or dates that are compared in pairs
+CHOSEN = 16  # columns of numbers among which another may choose
+LEAST = 0.04  # least share of rows, beyond chance, that have a column's number
+NAMED = 0.6  # share of rows that must hold the name of a column
+ROWS = 400  # on which pairs are compared
+GAIN = 0.1  # bits a row that a comparison must save
+
+
+def chosen(target: Floats, quantities: Sequence[Quantity], known: Ints) -> list[Floats]:
+    """Return the smallest number of each row, the second smallest and so on, of columns that the target chooses from.
+
+    `target` has a number in the `known` rows. It chooses from the columns that have its number oftener than chance.
+    """
+    own = target[known]
+    values, counts = np.unique(own, return_counts=True)
+    taken = []
+    for one in quantities:
+        theirs = one.values[known]
+        place = np.minimum(np.searchsorted(values, theirs), len(values) - 1)
+        by_chance = float(np.where(values[place] == theirs, counts[place], 0).mean()) / len(known)
+        share = float((theirs == own).mean())
+        spread = np.sqrt(by_chance * (1 - by_chance) / len(known))
+        if share > max(LEAST, by_chance + 3 * spread) and share < 1 - LEAST:
+            taken.append((share, one.values))
+    taken.sort(key=lambda item: -item[0])
+    lines = np.array([line for _, line in taken[:CHOSEN]])
+    return list(np.sort(lines, axis=0)) if len(lines) > 2 else []  # terms have the smaller and larger of two
+
+
+def choices(fit: Fit) -> list[LawPredictions]:
+    """Return the values that follow from the order of a row's numbers."""
+    shown = sorted(fit.shown, key=unlike_date)
+    numbers = [(one.name, line) for one in shown if (line := _comparable(one)) is not None]
+    if len(numbers) < 2 or not len(fit.train) or (fit.target.numbers is not None and fit.target.distinct > FEW):
+        return []
+    return [*_named(fit, dict(numbers)), *_by_comparison(fit, [line for _, line in numbers[:COMPARED]])]
+
+
+def _comparable(one: Column) -> Floats | None:
+    """Return a column's numbers, or its dates as numbers; None if it has neither."""
+    if (number := quantity(one)) is not None:
+        return number.values
+    date = dates_of(one)
+    return None if date is None else date.seconds
+
+
+def _named(fit: Fit, numbers: dict[str, Floats]) -> list[LawPredictions]:
+    """Return the name of the column with the largest (or second largest, ...) number of those that the target names."""
+    if fit.target.numbers is not None:
+        return []
+    places = {name.casefold(): number for number, name in enumerate(numbers)}
+    spelled = {key: places[text.casefold()] for key, text in fit.target.texts.items() if text.casefold() in places}
+    named = np.array([spelled.get(key, -1) for key in fit.target.keys])
+    among = sorted(set(named[fit.train].tolist()) - {-1})
+    if len(among) < 2 or (named[fit.train] >= 0).mean() < NAMED:
+        return []
+    lines = np.array(list(numbers.values()))[among]
+    order = np.argsort(np.where(np.isfinite(lines), lines, np.inf), axis=0, kind="stable")
+    keys = {place: key for key, place in spelled.items()}
+    ranked = np.array(among)[order]
+    shares = (ranked[:, fit.train] == named[fit.train]).mean(axis=1)
+    best = int(shares.argmax())
+    sure = float(shares[best]) * len(fit.train) / (len(fit.train) + 1)
+    return [LawPredictions.of([{keys[place]: sure} for place in ranked[best, fit.predicted].tolist()])]
+
+
+def _by_comparison(fit: Fit, lines: Sequence[Floats]) -> list[LawPredictions]:
+    """Return the values that go with the larger of two numbers: a class, or the text of a shown column."""
+    outcome, sources = (fit.target.codes, None) if fit.target.distinct <= FEW else _copied(fit)
+    if sources is not None and len(sources) < 2:
+        return []
+    rows = fit.train[:: max(1, len(fit.train) // ROWS)]
+    alone = left_out(np.zeros(len(rows), dtype=np.int64), outcome[rows])
+    pairs = [_larger(one, other) for one, other in combinations(lines, 2)]
+    gains = [left_out(pair[rows], outcome[rows]) - alone for pair in pairs]
+    return [_told(fit, pairs[int(np.argmax(gains))], outcome, sources)] if max(gains, default=0.0) > GAIN else []
+
+
+def _larger(one: Floats, other: Floats) -> Ints:
+    """Return 1 where the first number is smaller, 2 where both are equal, 3 where it is larger, 0 if one is missing."""
+    return np.asarray(np.nan_to_num(np.sign(one - other) + 2, nan=0.0).astype(np.int64))
+
+
+def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
+    """Return the number, from 1, of the text column with each row's target text (0 for none), and the columns."""
+    which = np.zeros(len(fit.target.keys), dtype=np.int64)
+    sources: list[Column] = []
+    own = np.array(fit.target.keys)
+    for one in fit.shown:
+        if one.numbers is None:
+            same = (np.array(one.keys) == own) & (own != MISSING)
+            if same[fit.train].mean() > LEAST:
+                sources.append(one)
+                which[same & (which == 0)] = len(sources)
+    return which, sources
+
+
+def _told(fit: Fit, context: Ints, outcome: Ints, sources: Sequence[Column] | None) -> LawPredictions:
+    """Return the values that follow, by how often each outcome goes with each context in the training rows."""
+    counts = np.zeros((4, int(outcome.max()) + 1))
+    np.add.at(counts, (context[fit.train], outcome[fit.train]), 1)
+    shares = counts / (counts.sum(axis=1, keepdims=True) + 1)
+    keys = dict(zip(fit.target.codes.tolist(), fit.target.keys, strict=True))
+    values: list[dict[str, float]] = []
+    for row, own in zip(fit.predicted.tolist(), context[fit.predicted].tolist(), strict=True):
+        found: dict[str, float] = {}
+        for place in np.flatnonzero(shares[own]).tolist():
+            key = keys[place] if sources is None else sources[place - 1].keys[row] if place else MISSING
+            if key != MISSING:
+                found[key] = found.get(key, 0.0) + float(shares[own, place])
+        values.append(found)
+    return LawPredictions.of(values)

@@ -1,0 +1,79 @@
+"""Laws on the digits of a number or of a code: their sum, a remainder, a check digit."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import FEW, MISSING, Column, Floats, Ints, number_key
+from tabcontam.baseline.fit import Fit
+from tabcontam.baseline.laws.base import LawPredictions
+
+MODULI = (7, 9, 10, 11, 13, 23, 26, 36, 37, 43, 60, 89, 97, 100, 103, 360, 1000)
+MOST_DIGITS = 18
+COLUMNS = 12  # that are examined
+ROWS = 60  # on which a law is tried before all rows are used
+LEAST = 0.3  # share of rows in which a law must be right
+BETTER = 2.0  # times as often as the most frequent value
+
+
+def digits(fit: Fit) -> list[LawPredictions]:
+    """Return the whole number that follows from the digits of a shown column, by the law that is right most often."""
+    target = fit.target.numbers
+    if target is None or fit.target.decimals or len(fit.train) < ROWS // 6:
+        return []
+    known = fit.train[np.isfinite(target[fit.train])]
+    if len(known) < ROWS // 6 or np.nanmin(target[known]) < 0:
+        return []
+    wanted, tried = target[known], known[:: max(1, len(known) // ROWS)]
+    least = max(LEAST, BETTER * float(np.unique(wanted, return_counts=True)[1].max()) / len(known))
+    if least >= 1:
+        return []  # no law can be right so much more often than the most frequent value
+    best, share = np.zeros(0), least
+    for one in [one for one in fit.shown if one.distinct > FEW][:COLUMNS]:
+        few = [(found == target[tried][:, None]).mean(axis=0) for found in _laws(one.at(tried.tolist()))]
+        if max((float(right.max()) for right in few), default=0.0) < least:
+            continue
+        for found in _laws(one):
+            right = (found[known] == wanted[:, None]).mean(axis=0)
+            if float(right.max()) > share:
+                best, share = found[:, int(right.argmax())], float(right.max())
+    if not len(best):
+        return []
+    sure = share * len(known) / (len(known) + 1)
+    values = [
+        {number_key(int(number), 0): sure} if np.isfinite(number) else {} for number in best[fit.predicted].tolist()
+    ]
+    return [LawPredictions.of(values)]
+
+
+def _laws(one: Column) -> Iterator[Floats]:
+    """Yield the results of laws on a column: one line a row, one column a law; NaN where the row has no digits."""
+    texts = {key: "".join(letter for letter in text if letter in "0123456789") for key, text in one.texts.items()}
+    written = [texts.get(key, "") if key != MISSING else "" for key in one.keys]
+    sizes = np.array([len(text) for text in written])
+    longest = int(sizes.max(initial=0))
+    if not 1 < longest <= MOST_DIGITS:
+        return
+    none = sizes == 0
+    places = np.array([[int(digit) for digit in text.rjust(longest, "0")] for text in written], dtype=np.int64)
+    numbers = np.array([int(text or "0") for text in written], dtype=np.int64)
+    for total in (*_weighed(places), numbers, numbers % 10**15 * 100):  # the last as in account numbers: ISO 7064
+        by = np.array(MODULI)
+        left = total[:, None] % by
+        made = np.column_stack([total, sizes, left, left + 1, (by - left) % by, by - left, by + 1 - left])
+        yield np.where(none[:, None], np.nan, made)
+
+
+def _weighed(places: Ints) -> Iterator[Ints]:
+    """Yield weighted sums of the digits: plain, alternating, rising, falling, as in bar codes and as Luhn's."""
+    length = places.shape[1]
+    rising = np.arange(1, length + 1)
+    yield places.sum(axis=1)
+    yield (places * np.where(rising % 2, 1, -1)).sum(axis=1)
+    yield places @ rising
+    yield places @ rising[::-1]
+    yield places @ np.where(rising % 2, 1, 3)
+    yield places @ np.where(rising % 2, 3, 1)
+    for first in (0, 1):
+        doubled = places * np.where((rising + first) % 2, 2, 1)
+        yield np.where(doubled > 9, doubled - 9, doubled).sum(axis=1)

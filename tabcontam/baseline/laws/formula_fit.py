@@ -1,0 +1,213 @@
+"""A formula's values compared with a column: rounded as the column is, with the frequencies of the errors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import Bools, Floats, Ints, scaled
+from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.laws.quantities import Quantity
+
+NOISE = 1e-7  # of a unit: rounding errors of a computer's numbers
+OFF = 7  # values around the formula's that may follow
+CLOSE = 4.0  # units
+SHARP = 0.7  # least share of the rows near a formula in which it must be right
+SELDOM = 0.25  # times that a formula counts at least as right in each third
+THIRDS = 60  # rows from which errors are learned by the formula's size
+MODES = ("half even", "half up", "computed", "down", "up")
+
+
+@dataclass(frozen=True, eq=False)
+class FormulaTarget:
+    """The column to explain: its numbers in units of its last digit, in the rows that may be learned from.
+
+    `prior` is the probability of each row's value by its frequency in the other rows.
+    """
+
+    quantity: Quantity
+    train: Ints
+    step: int  # of the last digit: nearly all values are multiples of it
+
+    @property
+    def unit(self) -> float:
+        """The difference between neighbouring values."""
+        return float(self.step * 10.0**-self.quantity.decimals)
+
+    def half(self, y: Floats) -> Floats:
+        """Return how far a formula may be from each value and still be rounded to it."""
+        if self.quantity.long:
+            return np.asarray(np.abs(y) * 6e-12 + 1e-300)
+        return np.full(y.shape, self.unit * (0.5 + NOISE))
+
+
+def formula_target(quantity: Quantity, train: Ints) -> FormulaTarget:
+    """Return the target's numbers with their step, which is at least one of the last digit."""
+    whole = np.unique(np.abs(scaled(quantity.values[train][np.isfinite(quantity.values[train])], quantity.decimals)))
+    whole = whole[whole > 0]
+    sizes = [base * 10**power for power in range(7) for base in (1, 2, 5)]
+    fitting = [size for size in sizes if len(whole) >= 10 and np.mean(whole % size == 0) >= 0.97]
+    return FormulaTarget(quantity, train, max(fitting, default=1))
+
+
+@dataclass(frozen=True, eq=False)
+class FormulaFit:
+    """A formula that was checked on the training rows; `wholes` is its value in every row, in units."""
+
+    name: str
+    wholes: Floats
+    ties: Floats  # the other whole number where a formula lies midway between two; else NaN
+    tied: float  # how often it is the other one
+    shares: tuple[tuple[tuple[int, float], ...], ...]  # for each third of the sizes: each error with its frequency
+    edges: Floats
+    gain: float  # bits that it saves in all training rows
+    hits: int
+    constants: int
+
+    def meets(self, target: FormulaTarget, rows: Ints) -> Bools:
+        """Return whether the formula gives the target's number in each of these rows."""
+        y = target.quantity.values[rows]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.abs(numbers(self.wholes[rows], target) - y) <= target.half(y) / 2)
+
+    def sharp(self, target: FormulaTarget, rows: Ints) -> bool:
+        """Return whether it is mostly right where it comes close, as a formula is that holds up to a limit."""
+        y = target.quantity.values[rows]
+        with np.errstate(invalid="ignore"):
+            close = np.abs(numbers(self.wholes[rows], target) - y) <= CLOSE * np.maximum(target.unit, target.half(y))
+        return bool(self.meets(target, rows).sum() >= SHARP * close.sum() > 0)
+
+    def follows(self, target: FormulaTarget, predicted: Ints) -> LawPredictions:
+        """Return the values that follow in the predicted rows."""
+        wholes = self.wholes[predicted]
+        thirds = _thirds(wholes, self.edges)
+        values: list[dict[str, float]] = [{} for _ in predicted]
+        for off in sorted({off for shares in self.shares for off, _ in shares}):
+            chances = np.array([dict(shares).get(off, 0.0) for shares in self.shares])[thirds]
+            for place, key in enumerate(target.quantity.keys(numbers(wholes + off, target))):
+                if key is not None and chances[place] > 0:
+                    values[place][key] = values[place].get(key, 0.0) + float(chances[place])
+        if self.tied:
+            for place, key in enumerate(target.quantity.keys(numbers(self.ties[predicted], target))):
+                first = max(values[place], key=values[place].__getitem__, default=None)
+                if key is not None and first is not None and key not in values[place]:
+                    values[place][key] = values[place][first] * self.tied
+                    values[place][first] *= 1 - self.tied
+        return LawPredictions.of(values)
+
+
+def numbers(wholes: Floats, target: FormulaTarget) -> Floats:
+    """Return values in units as numbers of the column."""
+    return wholes if target.quantity.long else wholes * target.step / 10.0**target.quantity.decimals
+
+
+def fit_formula(name: str, formula: Floats, target: FormulaTarget, constants: int) -> FormulaFit | None:
+    """Return a formula's values in all rows, rounded in the way that fits best; None if too few rows have values."""
+    train = target.train
+    y = target.quantity.values[train]
+    known = np.isfinite(formula[train])
+    if (known & np.isfinite(y)).sum() < constants + 3:
+        return None
+    ties, tied = np.full(len(formula), np.nan), 0.0
+    if target.quantity.long:
+        with np.errstate(invalid="ignore"):
+            off = np.where(np.abs(formula[train] - y) <= target.half(y), 0.0, np.nan)
+        wholes = formula
+    else:
+        whole = np.rint(y / target.unit)
+        few = slice(None, None, max(1, len(train) // 300))
+        hits = [int((_rounded(formula[train[few]], target, mode) == whole[few]).sum()) for mode in MODES]
+        mode = MODES[int(np.argmax(hits))]
+        wholes = _rounded(formula, target, mode)
+        off = np.where(np.isfinite(y), whole - wholes[train], np.nan)
+        if mode not in ("down", "up"):
+            ties = _others(formula / target.unit, wholes)
+            with np.errstate(invalid="ignore"):
+                turned, kept = whole == ties[train], np.isfinite(ties[train]) & (off == 0)
+            tied = float((turned.sum() + 0.5) / (turned.sum() + kept.sum() + 1))
+            off = np.where(turned, 0.0, off)
+    return _told(_RoundedFormula(name, wholes, ties, tied, constants), off, known, target)
+
+
+def _others(exact: Floats, wholes: Floats) -> Floats:
+    """Return the other whole number next to values midway between two; NaN for all other values."""
+    with np.errstate(invalid="ignore"):
+        middle = np.abs(exact - np.floor(exact) - 0.5) <= NOISE + np.abs(exact) * 1e-13
+        return np.asarray(np.where(middle, 2 * np.floor(exact) + 1 - wholes, np.nan))
+
+
+@dataclass(frozen=True, eq=False)
+class _RoundedFormula:
+    name: str
+    wholes: Floats
+    ties: Floats
+    tied: float
+    constants: int
+
+
+def _told(one: _RoundedFormula, off: Floats, known: Bools, target: FormulaTarget) -> FormulaFit:
+    """Return the formula with the bits that it saves and the frequencies of its errors."""
+    train, constants = target.train, one.constants
+    inner, offs = one.wholes[train][known], off[known]
+    edges = np.array([])
+    exact = float(np.mean(offs == 0))
+    if not target.quantity.long and exact < 0.8 and len(inner) >= THIRDS:
+        edges = np.unique(np.quantile(np.abs(inner), (1 / 3, 2 / 3)))
+    thirds = _thirds(inner, edges)
+    prior = priors(target)[known]
+    gain, shares = 0.0, []
+    for third in range(len(edges) + 1):
+        mine, before = offs[thirds == third], prior[thirds == third]
+        counts = _common(mine)
+        lost = constants * len(mine) / max(1, len(inner))
+        chances = {
+            away: max(0.0, count - (lost if away == 0 else 0.0) - 0.5) / (len(mine) + 1) for away, count in counts
+        }
+        if exact:  # the limit up to which a formula holds need not be a third of the sizes
+            chances[0.0] = max(chances.get(0.0, 0.0), SELDOM / (len(mine) + 1))
+        left = 1 - sum(chances.values())
+        told = sum(np.log2(chance / before[mine == away] + left).sum() for away, chance in chances.items())
+        other = ~np.isin(mine, list(chances))
+        gain += float(told + other.sum() * np.log2(left))
+        shares.append(tuple(sorted((int(away), chance) for away, chance in chances.items() if chance > 0)))
+    hits = int((offs == 0).sum())
+    return FormulaFit(one.name, one.wholes, one.ties, one.tied, tuple(shares), edges, gain, hits, constants)
+
+
+def priors(target: FormulaTarget) -> Floats:
+    """Return the probability of each training row's value by the other rows' frequencies, at least a new value's."""
+    y = target.quantity.values[target.train]
+    _, places, counts = np.unique(y, return_inverse=True, return_counts=True)  # NaN is one value
+    return np.asarray(np.maximum(counts[places] - 1, 0.5) / max(1, len(y)))
+
+
+def _common(offs: Floats) -> list[tuple[float, int]]:
+    """Return the most frequent errors and their counts."""
+    near = offs[np.abs(offs) <= 12]
+    values, counts = np.unique(near, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:OFF]
+    least = max(2, 0.02 * len(offs))
+    return [(float(values[one]), int(counts[one])) for one in order if counts[one] >= least]
+
+
+def _thirds(wholes: Floats, edges: Floats) -> Ints:
+    return np.asarray(np.searchsorted(edges, np.nan_to_num(np.abs(wholes)), "right"), dtype=np.int64)
+
+
+def _rounded(formula: Floats, target: FormulaTarget, mode: str) -> Floats:
+    """Return a formula's values in units, undisturbed by rounding errors of computers except in mode "computed"."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        exact = formula / target.unit
+        noise = NOISE + np.abs(exact) * 1e-13
+        if mode == "half up":
+            return np.asarray(np.sign(exact) * np.floor(np.abs(exact) + 0.5 + noise))
+        if mode == "down":
+            return np.asarray(np.sign(exact) * np.floor(np.abs(exact) + noise))
+        if mode == "up":
+            return np.asarray(np.sign(exact) * np.ceil(np.abs(exact) - noise))
+        close = np.rint(exact * 2) / 2
+        found = np.rint(np.where(np.abs(exact - close) <= noise, close, exact))
+        if mode == "computed" and target.step == 1:
+            decimals = target.quantity.decimals
+            for place in np.flatnonzero((np.abs(exact - close) <= noise) & (np.mod(close, 1) != 0)):
+                found[place] = round(round(float(formula[place]), decimals) * 10**decimals)
+        return found

@@ -1,0 +1,169 @@
+"""Formulas over several columns: sums, products, ratios, shares, powers and annuities that a search finds.
+
+A formula holds where it equals the hidden column after rounding to the column's decimals. Terms of one, two and three
+columns are tried on a few rows, all at once; those that meet many of the values are checked on all training rows.
+Weighted sums of any number of columns are fitted by least squares and least absolute deviations, so that some rows may
+break them; monomials are fitted likewise in logarithms.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import Column, Floats, Ints
+from tabcontam.baseline.fit import Fit
+from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.laws.choice_laws import chosen
+from tabcontam.baseline.laws.column_groups import spreads, together
+from tabcontam.baseline.laws.date_laws import length
+from tabcontam.baseline.laws.formula_fit import FormulaFit, FormulaTarget, fit_formula, formula_target, numbers, priors
+from tabcontam.baseline.laws.formula_search import FormulaSearch, ways
+from tabcontam.baseline.laws.quantities import Quantity, quantity
+
+MOST = 4  # formulas that are followed
+LEAST_ROWS = 4
+PAIRED = 14  # columns that are tried in pairs: those that correlate most with the target
+CLOSE = 0.1  # share of rows in which a formula must be at most one unit off
+HELD = 8  # formulas found in one way that are checked on all training rows
+LEAST_GAIN = 18.0  # bits that a formula must save: as many as choosing it among all tried ones costs
+CONSTANT = 4.0  # further bits for each learned constant
+SECTIONS = 3  # searches, each in the rows that earlier formulas miss: another may hold beyond a limit
+SECTION = 0.08  # least share of rows that is searched again
+LEAST_SECTION = 8  # rows
+MET = 0.25  # least share of rows that a formula must meet before the rest is searched again
+MOST_MORE = 2  # such formulas
+SURE = 0.985  # share of rows: a formula that holds in so many needs no other
+
+
+def formulas(fit: Fit) -> list[LawPredictions]:
+    """Return the values that follow from formulas over shown columns, the best first."""
+    own_numbers = quantity(fit.target) or length(fit.target)
+    if own_numbers is None:
+        return []
+    target, y = formula_target(own_numbers, fit.train), own_numbers.values
+    known = fit.train[np.isfinite(y[fit.train])]
+    if len(known) < LEAST_ROWS or len(np.unique(y[known])) < 2:
+        return []
+    quantities = [one for shown in fit.shown if (one := quantity(shown)) is not None]
+    own = _lines([one.values for one in quantities], fit.train)
+    if not len(own):
+        return []
+    made = [*together(quantities), *chosen(y, quantities, known)]
+    lines = np.concatenate([own, *(line[None] for line in _lines(made, fit.train))])
+    found = _in_sections(lambda rows: _tried(_started(target, lines, len(own), rows), fit.shown), target, known)
+    found = [*_best(_spread(quantities, target, known), target), *found]
+    found = sorted([*_bent(found, target, known), *found], key=lambda one: -one.gain + CONSTANT * one.constants)
+    return [one.follows(target, fit.predicted) for one in found]  # parts of a small table weigh them by place
+
+
+def _spread(quantities: Sequence[Quantity], target: FormulaTarget, known: Ints) -> Iterator[FormulaFit]:
+    """Yield how far apart a row's numbers are, where that comes close to the target often enough."""
+    y = target.quantity.values[known]
+    for name, line in spreads(quantities):
+        with np.errstate(invalid="ignore"):
+            close = (np.abs(line[known] - y) <= target.unit).mean() >= CLOSE
+        if close and (found := fit_formula(name, line, target, 1)) is not None:  # one of many that are tried
+            yield found
+
+
+def _in_sections(tried: Callable[[Ints], Iterator[FormulaFit]], target: FormulaTarget, known: Ints) -> list[FormulaFit]:
+    """Return the formulas found in all known rows, then those found in the rows that no earlier one meets."""
+    found: list[FormulaFit] = []
+    left = known
+    for _ in range(SECTIONS):
+        more = _best(tried(left), target)
+        often = [one for one in more if one.meets(target, left).mean() > MET and one.sharp(target, left)]
+        found += often[:MOST_MORE] if found else more
+        met = np.zeros(len(left), dtype=np.bool_)
+        for formula in often:
+            met |= formula.meets(target, left)
+        if not often or (~met).sum() < max(LEAST_SECTION, SECTION * len(known)):
+            break
+        left = left[~met]
+    return found
+
+
+def _bent(found: Sequence[FormulaFit], target: FormulaTarget, known: Ints) -> list[FormulaFit]:
+    """Return the maximum or minimum of formulas and a constant that is best: brackets of a tax, pay with overtime."""
+    found = [one for one in found if one.sharp(target, known)]
+    if not found or max(one.hits for one in found) >= SURE * len(known):
+        return []
+    y = target.quantity.values[target.train]
+    values, counts = np.unique(y[np.isfinite(y)], return_counts=True)
+    often = np.full(len(found[0].wholes), values[counts.argmax()])
+    pieces = [(numbers(one.wholes, target), one.constants) for one in found] + [(often, 1)]
+    least, best = max(one.gain for one in found), None
+    for some in (*combinations(pieces, 2), *combinations(pieces, 3)):
+        for way, bent in (("largest", np.maximum.reduce), ("smallest", np.minimum.reduce)):
+            constants = sum(each for _, each in some)
+            one = fit_formula(f"{way} of {len(some)}", bent([line for line, _ in some]), target, constants)
+            if one is not None and one.gain - CONSTANT * constants > least:
+                least, best = one.gain - CONSTANT * constants, one
+    return [best] if best else []
+
+
+def _lines(values: Sequence[Floats], train: Ints) -> Floats:
+    """Return the lines of numbers that vary."""
+    kept = [line for line in values if np.isfinite(line[train]).sum() >= LEAST_ROWS and np.nanstd(line[train]) > 0]
+    return np.array(kept) if kept else np.empty((0, 0))
+
+
+def _started(target: FormulaTarget, lines: Floats, own: int, known: Ints) -> FormulaSearch:
+    y = target.quantity.values
+    order = _related(lines[:, known], y[known])
+    paired = order[:PAIRED] + [place for place in order[PAIRED:] if place >= own]
+    worth = np.zeros(len(y))
+    worth[target.train] = -np.log2(priors(target))
+    return FormulaSearch(target, lines, own, order, paired, known, worth[known])
+
+
+def _tried(search: FormulaSearch, shown: Sequence[Column]) -> Iterator[FormulaFit]:
+    """Yield formulas checked on the training rows; stop trying when a simple one holds nearly always."""
+    target, known = search.target, search.known
+    y = target.quantity.values[known]
+    half = target.half(y)
+    near = np.maximum(1.01 * target.unit, half)
+    for way in ways(search, shown):
+        scored: list[tuple[float, int, str, Floats, int]] = []
+        for number, (name, formula, constants) in enumerate(way):
+            with np.errstate(invalid="ignore"):
+                off = np.abs(formula[known] - y)
+                close, met = off <= near, off <= half
+            if close.mean() >= CLOSE:
+                worth = float(search.worth[close].sum() + search.worth[met].sum()) / 2
+                scored.append((CONSTANT * constants - worth, number, name, formula, constants))
+        scored.sort(key=lambda item: item[:2])
+        sure = False
+        for _, _, name, formula, constants in scored[:HELD]:
+            if (found := fit_formula(name, formula, target, constants)) is not None:
+                yield found
+                sure = sure or found.hits >= SURE * len(known) >= SURE * 12
+        if sure:
+            return
+
+
+def _related(lines: Floats, y: Floats) -> list[int]:
+    """Return the places of the columns, in falling order of rank correlation with the target."""
+    middle = np.array([float(np.nanmedian(line)) if np.isfinite(line).any() else 0.0 for line in lines])
+    filled = np.where(np.isfinite(lines), lines, middle[:, None])
+    ranks = np.argsort(np.argsort(filled, axis=1), axis=1)
+    own = np.argsort(np.argsort(y))
+    with np.errstate(all="ignore"):
+        found = np.nan_to_num(np.asarray(np.corrcoef(np.vstack([own, ranks])))[0, 1:])
+    return [int(place) for place in np.argsort(-np.abs(found), kind="stable")]
+
+
+def _best(tried: Iterator[FormulaFit], target: FormulaTarget) -> list[FormulaFit]:
+    """Return the formulas that save most bits, each different from those before it."""
+    train = target.train
+    least = LEAST_GAIN if len(train) > 12 else LEAST_GAIN / 2
+    good = [one for one in tried if one.gain > least + CONSTANT * one.constants and one.hits > 0]
+    good.sort(key=lambda one: (-one.gain + CONSTANT * one.constants, one.name))
+    kept: list[FormulaFit] = []
+    for one in good:
+        mine = one.wholes[train]
+        same = (np.mean((mine == other.wholes[train]) | ~np.isfinite(mine)) for other in kept)
+        if len(kept) < MOST and all(share < 0.9 for share in same):
+            kept.append(one)
+    return kept

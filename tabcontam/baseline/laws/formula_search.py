@@ -1,0 +1,340 @@
+"""The ways to search for formulas: each yields formulas, evaluated in all rows, that may be the target."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import Column, Floats, Ints
+from tabcontam.baseline.laws.formula_fit import FormulaTarget
+from tabcontam.baseline.laws.formula_terms import TermLibrary, factors, interest, met_at_most, most_met, nicest, terms
+from tabcontam.baseline.laws.linear import ROWS, powers, sums
+from tabcontam.baseline.solving import weights_of
+
+FEW = 13  # rows on which all terms are tried
+SECOND_ROUND = 400  # terms that are tried on more rows
+TRIED = 40
+TRIPLED = 9  # columns of which all triples are tried
+TAKEN = 8  # terms of each kind that are checked on all training rows
+CLASSES = 30  # of a column, each with a constant of its own
+GROUPED = 4  # such columns that are tried
+LEFT = 0.3  # least share of rows in which a sum's remainder must be right
+MOST_FACTORS = 6  # of a product of powers
+LARGEST_POWER = 4
+SLOPED = 3  # columns for which a slope is estimated
+LEAST_RISES = 6  # from one point to the next with the same slope
+PARTS = 10  # columns of a sum that is divided
+THERE = 0.98  # share of rows that must have each of them
+DIVIDED = 2  # divisors that are tried in more rows
+CLOSE = 1.5  # units by which half of the rows may be off
+FIRST = 8  # terms to which a second is added
+SECOND = 3
+SHORT = 1e-6  # of a term's size: a smaller remainder of it counts as zero
+JOINED = (  # terms of which two or three are added
+    *("a", "a²", "√a", "1/a", "ab", "a/b", "a(1-b%)", "a(1+b%)", "a(1-b)", "a(1+b)", "abc", "bc/a", "a/(bc)"),
+    *("bc(1-a%)", "bc(1+a%)", "bc(1-a)", "bc(1+a)"),
+)
+BY_CLASS = ("a", "ab", "a/b", "a-b", "a+b")  # terms that may have a constant by class
+
+
+@dataclass(frozen=True, eq=False)
+class FormulaSearch:
+    """The input of a search: the target, lines of numbers and their order, and the training rows with a number."""
+
+    target: FormulaTarget
+    lines: Floats  # a line for each column, a place for each row of the table
+    own: int  # so many of them are the table's, the others are computed from these
+    order: list[int]  # places of columns, in falling order of correlation with the target
+    paired: list[int]  # places of columns of which all pairs are tried
+    known: Ints
+    worth: Floats  # bits of each known row's value
+
+    @property
+    def y(self) -> Floats:
+        return self.target.quantity.values
+
+
+Between = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]  # the range of constants
+Found = tuple[str, Floats, int]  # a formula's name, its value in each row, its number of learned constants
+
+
+def ways(search: FormulaSearch, shown: Sequence[Column]) -> Iterator[Iterator[Found]]:
+    """Yield the ways in turn, the simplest first."""
+    yield _with_terms(search)
+    yield _left_of(search)
+    yield _sloped(search)
+    yield _summed(search)
+    yield _joined(search)
+    yield _monomials(search)
+    yield _divided(search)
+    yield _by_class(search, shown)
+
+
+def _with_terms(search: FormulaSearch) -> Iterator[Found]:
+    """Yield terms times a constant, and terms plus a constant."""
+    order, lines, known = search.order, search.lines, search.known
+    whole = [place for place in order if np.all(np.mod(np.nan_to_num(lines[place][known]), 1) == 0)]
+    rows = _some(known, TRIED)
+    libraries = [terms(len(lines), search.paired, order[:TRIPLED], whole[:TRIPLED])]
+    if (more := interest(lines[:, rows], order[:TRIPLED])) is not None:
+        libraries.append(more)
+    for library in libraries:
+        values = library.values(lines[:, rows])
+        for way in (_scaled, _shifted):
+            yield from way(search, library, values, rows)
+
+
+def _some(known: Ints, count: int) -> Ints:
+    return known[np.linspace(0, len(known) - 1, min(count, len(known))).astype(np.int64)]
+
+
+def _scaled(search: FormulaSearch, library: TermLibrary, values: Floats, rows: Ints) -> Iterator[Found]:
+    y, half, known = search.y, search.target.half(search.y), search.known
+    for number, low, high in _most(search, factors, values, rows):
+        name, whole = library.one(search.lines, number)
+        factor = _constant(*factors(whole[None, known], y[known], half[known]))
+        yield f"{factor} {name}", whole * factor, int(abs(factor) != 1)
+        if not low <= 1 <= high and 0.9 < low < 1.1:
+            yield name, whole, 0
+
+
+def _constant(low: Floats, high: Floats) -> float:
+    """Return the plainest constant that lies in most of these intervals, which form one line."""
+    _, start, end = most_met(low, high, np.ones(low.shape[1]))
+    return nicest(float(start[0]), float(end[0]))
+
+
+def _shifted(search: FormulaSearch, library: TermLibrary, values: Floats, rows: Ints) -> Iterator[Found]:
+    """Yield terms plus a constant, and terms alone: one that is cut off and not rounded is half a unit away."""
+    for number, low, high in _most(search, _away, values, rows):
+        name, whole = library.one(search.lines, number)
+        more = nicest(low, high)
+        yield f"{name} + {more}", whole + more, int(more != 0)
+        if more and abs(more) <= 1.01 * search.target.unit:
+            yield name, whole, 0
+
+
+def _away(term: Floats, y: Floats, half: Floats) -> tuple[Floats, Floats]:
+    """Return the range of constants that bring each term to a value when added."""
+    away = y - term
+    return away - half, away + half
+
+
+def _most(search: FormulaSearch, between: Between, values: Floats, rows: Ints) -> list[tuple[int, float, float]]:
+    """Return the terms whose constant reaches most values, each with its number and range, first by few rows."""
+    worth = search.worth[np.searchsorted(search.known, rows)]
+    y, half = search.y[rows], search.target.half(search.y)[rows]
+    few = slice(None, None, max(1, len(rows) // FEW))
+    of_few = np.ascontiguousarray(values[:, few].T)  # a line a row: each is compared with each other
+    first = met_at_most(*between(of_few, y[few, None], half[few, None]), worth[few])
+    best = np.argsort(-first, kind="stable")[:SECOND_ROUND]
+    met, start, end = most_met(*between(values[best], y, half), worth)
+    chosen = np.argsort(-met, kind="stable")[:TAKEN]
+    return [(int(best[one]), float(start[one]), float(end[one])) for one in chosen if met[one] > 0]
+
+
+def _left_of(search: FormulaSearch) -> Iterator[Found]:
+    """Yield another column minus a sum of columns: a part is its total without the other parts."""
+    lines, y, half = search.lines, search.y, search.target.half(search.y)
+    rows = _some(search.known, TRIED)
+    for line in lines[search.own :]:
+        hits = (np.abs(lines[: search.own, rows] - line[rows] - y[rows]) <= half[rows]).mean(axis=1)
+        best = int(hits.argmax())
+        if hits[best] > LEFT:
+            yield "what a sum leaves", lines[best] - line, 0
+
+
+def _sloped(search: FormulaSearch) -> Iterator[Found]:
+    """Yield a line through most points of one column, with the most frequent slope between neighbours on it."""
+    y, half = search.y, search.target.half(search.y)
+    for place in [one for one in search.order if one < search.own][:SLOPED]:
+        line = search.lines[place]
+        rows = search.known[np.isfinite(line[search.known])]
+        rows = _some(rows[np.argsort(line[rows], kind="stable")], ROWS)
+        run, rise, unsure = np.diff(line[rows]), np.diff(y[rows]), half[rows][1:] + half[rows][:-1]
+        apart = run > 0
+        if apart.sum() < LEAST_RISES:
+            continue
+        slope, off = rise[apart] / run[apart], unsure[apart] / run[apart]
+        met, start, end = most_met((slope - off)[None], (slope + off)[None], np.ones(len(slope)))
+        if met[0] < LEAST_RISES:
+            continue
+        factor = nicest(float(start[0]), float(end[0]))
+        away = (y - factor * line)[None, search.known]
+        more = _constant(away - half[search.known], away + half[search.known])
+        if np.isfinite(more) and factor:
+            yield f"{factor} a + c [{place}]", factor * line + more, 2
+
+
+def _summed(search: FormulaSearch) -> Iterator[Found]:
+    """Yield weighted sums of all columns that are mostly present, with and without those that are often missing."""
+    lines, y, known, unit = search.lines[: search.own], search.y, search.known, _fine(search)
+    there = np.isfinite(lines[:, known])
+    seen: set[bytes] = set()
+    for least in (0.98, 0.8, 0.5):
+        taken = np.flatnonzero(there.mean(axis=1) >= least)
+        rows = known[there[taken].all(axis=0)][:ROWS] if len(taken) else known[:0]
+        if 8 <= len(rows) < len(taken) + 4:  # a few of the columns may suffice
+            for found in sums(lines[np.ix_(taken, rows)].T, y[rows], unit):
+                yield "sum of few", found.values(lines[taken].T), found.used
+        if len(rows) < len(taken) + 4:
+            own = [place for place in search.order if place < search.own]
+            taken = np.array(sorted(own[: max(1, len(rows) // 3, len(known) // 4)]), dtype=np.int64)
+            rows = known[there[taken].all(axis=0)][:ROWS]
+        if taken.tobytes() in seen or len(rows) < 8:
+            continue
+        seen.add(taken.tobytes())
+        for found in sums(lines[np.ix_(taken, rows)].T, y[rows], unit):
+            yield "sum", found.values(lines[taken].T), found.used
+
+
+def _joined(search: FormulaSearch) -> Iterator[Found]:
+    """Yield weighted sums of two or three terms, each added because it leaves the least remainder."""
+    rows = _some(search.known, TRIED)
+    every = terms(len(search.lines), search.order[:10], search.order[:7], [])
+    library = TermLibrary(tuple(part for part in every.parts if part[0] in JOINED))
+    values = library.values(search.lines[:, rows])
+    rows = rows[(np.isfinite(values).mean(axis=0) > 0.5)]
+    if len(rows) < 10:
+        return
+    values = library.values(search.lines[:, rows])
+    good = np.flatnonzero(np.isfinite(values).all(axis=1) & (values.std(axis=1) > 1e-9 * np.abs(values).max(axis=1)))
+    apart = values[good] - values[good].mean(axis=1, keepdims=True)
+    apart /= np.linalg.norm(apart, axis=1, keepdims=True)
+    rest = search.y[rows] - search.y[rows].mean()
+    found: list[tuple[float, tuple[int, ...]]] = []
+    for first in _going(apart @ rest, np.linalg.norm(apart, axis=1), FIRST):
+        line = apart[first] / np.linalg.norm(apart[first])
+        after, left = apart - np.outer(apart @ line, line), rest - (rest @ line) * line
+        size = np.linalg.norm(after, axis=1)
+        for second in _going(after @ left, size, SECOND):
+            line = after[second] / size[second]
+            little = left - (left @ line) * line
+            found.append((float(np.median(np.abs(little))), (first, second)))
+            if np.median(np.abs(little)) > search.target.unit:
+                along = after @ line  # the remainder of the terms without it is never computed for all
+                short = np.sqrt(np.maximum(size**2 - along**2, 0))
+                for third in _going(after @ little, short, 1):
+                    own = (after[third] - along[third] * line) / short[third]
+                    found.append((float(np.median(np.abs(little - (little @ own) * own))), (first, second, third)))
+    for _, chosen in sorted(found)[:3]:
+        lines = np.array([library.one(search.lines, int(good[one]))[1] for one in chosen])
+        there = search.known[np.isfinite(lines[:, search.known]).all(axis=0)][:ROWS]
+        for one in sums(lines[:, there].T, search.y[there], _fine(search)):
+            yield "joined", one.values(lines.T), one.used
+
+
+def _going(products: Floats, sizes: Floats, count: int) -> list[int]:
+    """Return the terms that correlate most with the remainder, by their products with it and their own sizes."""
+    with np.errstate(all="ignore"):
+        met = np.where(sizes > SHORT, np.abs(products) / sizes, 0.0)
+    order = [int(met.argmax())] if count == 1 else np.argsort(-met, kind="stable")[:count].tolist()
+    return [one for one in order if met[one] > 0]
+
+
+def _fine(search: FormulaSearch) -> float:
+    """Return the target's unit, or the rounding error if the target has all digits of a computer's numbers."""
+    if not search.target.quantity.long:
+        return search.target.unit
+    return float(1e-9 * (np.nanstd(search.y[search.target.train]) + 1e-12))
+
+
+def _monomials(search: FormulaSearch) -> Iterator[Found]:
+    """Yield products of powers of columns with a constant, by least squares of logarithms."""
+    known, y = search.known, search.y
+    order = search.order
+    there = [place for place in order if np.isfinite(search.lines[place][known]).mean() > 0.8]
+    positive = np.array(
+        [place for place in there if np.nanmin(search.lines[place][known]) > 0][: min(12, len(known) // 4)]
+    )
+    if len(positive) < 2:
+        return
+    lines = search.lines[positive]
+    rows = known[(y[known] > 0) & np.isfinite(lines[:, known]).all(axis=0)][:ROWS]
+    if len(rows) < len(positive) + 5:
+        return
+    exponents = powers(np.log(lines[:, rows]).T, np.log(y[rows]), np.minimum(y[rows] / search.target.unit, 1e6))
+    for parts in (2, 3, 1):
+        rounded = np.round(exponents * parts) / parts
+        used = rounded != 0
+        if 1 < used.sum() <= MOST_FACTORS and np.abs(rounded).max() <= LARGEST_POWER:
+            with np.errstate(all="ignore"):
+                term = np.prod(np.abs(lines[used]) ** rounded[used][:, None], axis=0)
+            factor = _constant(*factors(term[None, known], y[known], search.target.half(y[known])))
+            yield "monomial", np.where(np.isfinite(term), term, np.nan) * factor, 2
+
+
+def _divided(search: FormulaSearch) -> Iterator[Found]:
+    """Yield weighted sums divided by a column or by the sum of two: a batting average or a grade average."""
+    lines, known = search.lines[: search.own], search.known
+    places = [one for one in search.order if one < search.own and np.isfinite(lines[one][known]).mean() > THERE]
+    parts = np.array([*lines[sorted(places[:PARTS])], np.ones(lines.shape[1])])
+    rows = _some(known[np.isfinite(parts[:, known]).all(axis=0)], ROWS)
+    if len(parts) < 3 or len(rows) < len(parts) + 6:
+        return
+    few, y = _some(rows, TRIED + len(parts)), search.y
+    divisors = [*parts[:-1], *(one + two for one, two in combinations(parts[:-1], 2))]
+    close = []
+    for number, divisor in enumerate(divisors):
+        if (divisor[rows] > 0).all():
+            made = (parts[:, few] / divisor[few]).T
+            off = np.abs(y[few] - made @ weights_of(made, y[few], rcond=1e-10))
+            close.append((float(np.median(off)), number))
+    for off, number in sorted(close)[:DIVIDED]:
+        if off <= CLOSE * search.target.unit:
+            divisor = divisors[number]
+            made = parts / np.where(divisor > 0, divisor, np.nan)
+            for one in sums(made[:, rows].T, y[rows], _fine(search)):
+                yield "divided", one.values(made.T), one.used
+
+
+def _by_class(search: FormulaSearch, shown: Sequence[Column]) -> Iterator[Found]:
+    """Yield a term times, or plus, a constant of its own in each class of a column."""
+    known = search.known
+    y, half = search.y, search.target.half(search.y)
+    classes = [one for one in shown if 1 < len(np.unique(one.codes[known])) <= min(CLASSES, len(known) // 5)]
+    classes.sort(key=lambda one: (-_between(one.codes[known], y[known]), one.name))
+    rows = known[:: max(1, len(known) // 150)]
+    every = terms(len(search.lines), search.order[:6], [], [])
+    library = TermLibrary(tuple(part for part in every.parts if part[0] in BY_CLASS))
+    values = library.values(search.lines[:, rows])
+    for one in classes[:GROUPED]:
+        best: list[tuple[float, int, int]] = []
+        for way in (0, 1):
+            met = np.zeros(len(values))
+            for code in np.unique(one.codes[rows]):
+                mine = one.codes[rows] == code
+                low, high = _stretch(values[:, mine], y[rows][mine], half[rows][mine], way)
+                met += np.maximum(0, most_met(low, high, np.ones(int(mine.sum())))[0] - 1)
+            best += [(-float(met[number]), int(number), way) for number in np.argsort(-met, kind="stable")[:2]]
+        for missed, number, way in sorted(best)[:2]:
+            if -missed >= 0.3 * len(rows):
+                name, term = library.one(search.lines, number)
+                yield f"{name} by {one.name}", _with_constants(search, one, term, way), len(np.unique(one.codes[known]))
+
+
+def _with_constants(search: FormulaSearch, one: Column, term: Floats, way: int) -> Floats:
+    """Return the term with the constant that suits each class."""
+    y, half, known = search.y, search.target.half(search.y), search.known
+    formula = np.full(len(term), np.nan)
+    for code in np.unique(one.codes[known]):
+        mine = known[one.codes[known] == code]
+        constant = _constant(*_stretch(term[None, mine], y[mine], half[mine], way))
+        if np.isfinite(constant):
+            same = one.codes == code
+            formula[same] = term[same] + constant if way else term[same] * constant
+    return formula
+
+
+def _stretch(values: Floats, y: Floats, half: Floats, way: int) -> tuple[Floats, Floats]:
+    """Return the range of constants, factors or summands, with which each term comes to a value."""
+    return (y - values - half, y - values + half) if way else factors(values, y, half)
+
+
+def _between(codes: Ints, y: Floats) -> float:
+    """Return the share of variance between classes."""
+    ranks = np.argsort(np.argsort(y)).astype(np.float64)
+    counts = np.bincount(codes)
+    means = np.bincount(codes, ranks) / np.maximum(counts, 1)
+    return float((counts * (means - ranks.mean()) ** 2).sum() / len(y) - ranks.var() * (counts > 0).sum() / len(y))

@@ -1,0 +1,82 @@
+"""Contexts in which a law holds: a date advances by one day, but by three after a Friday."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import Column, Floats, Ints
+from tabcontam.baseline.fit import Fit
+from tabcontam.baseline.frequencies import codings, left_out
+from tabcontam.baseline.laws.base import LawPredictions
+
+MOST_VALUES = 60  # of a column that may decide when a law holds
+GAIN = 0.05  # least bits a row that a context must save
+WHOLE = 15.0  # least bits in all: of many columns one seems to help by chance
+LEAVES = 4  # of the tree of limits
+LEAST_LEAF = 6  # rows in each
+LIMITED = 0.15  # least share of rows in which a law gives a value, before limits are tried
+SHRINK = 1.0  # weight, in rows, of all contexts together next to one context
+
+
+def in_context(fit: Fit, law: LawPredictions) -> LawPredictions:
+    """Return a law's predicted values, with probabilities by the shown column that best decides between them.
+
+    `law` holds the values of the training rows of `fit`, then those of the predicted rows.
+    """
+    count = len(fit.train)
+    predicted = law.values[count:]
+    keys = [fit.target.keys[row] for row in fit.train.tolist()]
+    outcomes = np.array([_which(values, key) for values, key in zip(law.values, keys, strict=False)], dtype=np.int64)
+    without = LawPredictions(predicted, law.left[count:])
+    if len(np.unique(outcomes)) < 2:
+        return without
+    alone = left_out(np.zeros(count, dtype=np.int64), outcomes)
+    gains = [
+        (left_out(codes[fit.train], outcomes) - alone, -place, codes)
+        for place, one in enumerate(fit.shown)
+        for codes in _contexts(one)
+    ]
+    if (limits := _limits(fit, outcomes)) is not None:
+        gains.append((left_out(limits[fit.train], outcomes) - alone, 1, limits))
+    gain, _, codes = max(gains, key=lambda item: item[:2], default=(0.0, 0, np.zeros(0, dtype=np.int64)))
+    if gain < max(GAIN, WHOLE / max(1, count)):
+        return without
+    shares = _shares(codes, fit.train, outcomes)
+    return LawPredictions.of(
+        [_shared(values, shares[code]) for values, code in zip(predicted, codes[fit.predicted].tolist(), strict=True)]
+    )
+
+
+def _limits(fit: Fit, outcomes: Ints) -> Ints | None:
+    """Return each row's leaf in a small tree over its numbers: one rate up to a limit, another above it."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    numbers = [one.numbers for one in fit.shown if one.numbers is not None]
+    if not numbers or not LIMITED <= np.mean(outcomes > 0) <= 1 - LIMITED / 10:
+        return None
+    columns = np.nan_to_num(np.column_stack(numbers), nan=-1e30, posinf=1e30, neginf=-1e30).astype(np.float32)
+    tree = DecisionTreeClassifier(max_leaf_nodes=LEAVES, min_samples_leaf=LEAST_LEAF, random_state=0)
+    tree.fit(columns[fit.train], outcomes)
+    return np.asarray(tree.apply(columns), dtype=np.int64)
+
+
+def _contexts(one: Column) -> list[Ints]:
+    return [codes for codes in codings(one) if codes.max(initial=0) <= MOST_VALUES]
+
+
+def _which(values: dict[str, float], key: str) -> int:
+    """Return the place, from 1, of the value that is right; 0 if none is."""
+    return next((place for place, value in enumerate(values, start=1) if value == key), 0)
+
+
+def _shares(codes: Ints, train: Ints, outcomes: Ints) -> Floats:
+    """Return, for each context, the share of rows in which each value was right; none of the shares is 1."""
+    counts = np.zeros((int(codes.max()) + 1, int(outcomes.max()) + 1))
+    np.add.at(counts, (codes[train], outcomes), 1)
+    whole = (counts.sum(axis=0) + 0.5) / (counts.sum() + 0.5 * counts.shape[1])
+    return np.asarray((counts + SHRINK * whole) / (counts.sum(axis=1, keepdims=True) + SHRINK))
+
+
+def _shared(values: dict[str, float], shares: Sequence[float] | Floats) -> dict[str, float]:
+    found = {key: float(share) for key, share in zip(values, shares[1:], strict=False)}
+    return {key: found.get(key, 0.0) for key in values if found.get(key, 0.0) > 0}

@@ -1,0 +1,104 @@
+"""Laws on the class of a whole number: odd or even, its remainder, the decade or the band in which it lies."""
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import MISSING, Column, Floats, Ints
+from tabcontam.baseline.fit import Fit
+from tabcontam.baseline.frequencies import left_out
+from tabcontam.baseline.laws.base import LawPredictions
+
+MOST = 2  # laws that are followed
+REMAINDERS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24, 25, 28, 30, 31, 50, 52, 60, 97, 100)
+BANDS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 25, 30, 50, 60, 100, 365, 1000, 3600, 10000, 100000)
+SHIFTED = (10, 5, 4, 3)  # bands that may begin elsewhere than at a multiple
+LARGEST = 1e9
+LOOKED_AT = 24  # columns of whole numbers
+ROWS = 240  # on which a law is tried
+PURE = 0.5  # share of rows that must have their class's most frequent value
+BETTER = 0.25  # bits a row that a law must save beyond the number's own classes
+
+
+def periods(fit: Fit) -> list[LawPredictions]:
+    """Return the values that follow from the remainder of a shown whole number, or from the band in which it lies."""
+    train = fit.train[:: max(1, len(fit.train) // ROWS)]
+    own = fit.target.codes[train]
+    if len(train) < 8 or len(np.unique(own)) > max(6, len(train) // 3):
+        return []
+    alone = left_out(np.zeros(len(train), dtype=np.int64), own)
+    found: list[tuple[float, int, Column, int]] = []
+    number = 0
+    for one in _whole(fit)[:LOOKED_AT]:
+        plain = max(left_out(codes[train], own) for codes in (one.codes, one.binned))
+        ranked, counts = _numbered(_classes(one, train))
+        likely = np.flatnonzero((counts > 1) & (counts <= len(train) // 3))
+        for way in likely[_purities(ranked[likely], own) > PURE].tolist():
+            if (score := left_out(ranked[way], own)) > max(plain, alone) + BETTER:
+                found.append((-score, number + way, one, way))
+        number += len(ranked)
+    found.sort(key=lambda item: item[:2])
+    return [_follows(fit, _classes(one, np.arange(len(one.keys)))[way]) for _, _, one, way in found[:MOST]]
+
+
+def _whole(fit: Fit) -> list[Column]:
+    """Return the shown columns of whole numbers with more than eight distinct values."""
+    found = []
+    for one in fit.shown:
+        numbers = one.numbers
+        if numbers is not None and one.decimals == 0 and one.distinct > 8 and np.nanmax(np.abs(numbers)) < LARGEST:
+            found.append(one)
+    return found
+
+
+def _classes(one: Column, rows: Ints) -> Ints:
+    """Return the classes of these rows' numbers, one line a way: each remainder, each band, the first digits.
+
+    Rows without a number form one class.
+    """
+    assert one.numbers is not None  # noqa: S101 - looked at before
+    known = np.isfinite(one.numbers)
+    every = np.rint(np.where(known, one.numbers, 0)).astype(np.int64)
+    lowest, highest = int(every[known].min()), int(every[known].max())
+    whole = every[rows]
+    by = np.array([by for by in REMAINDERS if by < highest - lowest], dtype=np.int64)[:, None]
+    bands = [by for by in BANDS if by < highest - lowest]
+    shifted = np.array([(by, shift) for by in bands for shift in range(by if by in SHIFTED else 1)], dtype=np.int64)
+    size, shift = shifted.reshape(-1, 2).T[:, :, None]
+    ways = [whole % by, (whole + shift) // size - lowest // size + 1]
+    if one.distinct > 30:  # digits from the left: the first of a code
+        digits = np.floor(np.log10(np.maximum(np.abs(whole), 1))).astype(np.int64)
+        ways += [(whole // 10 ** np.maximum(0, digits - kept + 1) + 100 * digits)[None] for kept in (1, 2)]
+    return np.where(known[rows], np.concatenate(ways), -1)
+
+
+def _numbered(classes: Ints) -> tuple[Ints, Ints]:
+    """Return the classes of each line as numbers from 0, and their count."""
+    order = np.argsort(classes, axis=1, kind="stable")
+    new = np.diff(np.take_along_axis(classes, order, axis=1), axis=1) > 0
+    places = np.cumsum(np.insert(new, 0, False, axis=1), axis=1)
+    found = np.empty_like(classes)
+    np.put_along_axis(found, order, places, axis=1)
+    return found, places[:, -1] + 1
+
+
+def _purities(ranked: Ints, own: Ints) -> Floats:
+    """Return, for each line of classes, the share of rows that have their class's most frequent value."""
+    values = np.unique(own, return_inverse=True)[1]
+    width, deep = int(values.max()) + 1, int(ranked.max(initial=0)) + 1
+    flat = (np.arange(len(ranked))[:, None] * deep + ranked) * width + values[None, :]
+    counts = np.bincount(flat.ravel(), minlength=len(ranked) * deep * width).reshape(len(ranked), deep, width)
+    return np.asarray(counts.max(axis=2, initial=0).sum(axis=1) / len(own))
+
+
+def _follows(fit: Fit, codes: Ints) -> LawPredictions:
+    counts: dict[int, dict[str, int]] = {}
+    for row in fit.train.tolist():
+        mine = counts.setdefault(int(codes[row]), {})
+        mine[fit.target.keys[row]] = mine.get(fit.target.keys[row], 0) + 1
+    shares: dict[int, dict[str, float]] = {}
+    for code, mine in counts.items():
+        total = sum(mine.values())
+        # a value seen once in a class of its own is little evidence (Witten and Bell 1991)
+        shares[code] = {
+            key: count / (total + 0.3 * len(mine)) for key, count in mine.items() if key != MISSING and total > 1
+        }
+    return LawPredictions.of([dict(shares.get(int(codes[row]), {})) for row in fit.predicted])

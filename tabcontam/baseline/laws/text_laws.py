@@ -1,0 +1,212 @@
+"""Texts composed from other cells of their row: an e-mail from a name, a code from a department and a year.
+
+The reverse counts too: the first name from the e-mail, the department from the code. A search finds programs that write
+the target's texts in examples (`synthesis`); different rows may follow different programs. A text that no shown cell
+determines, such as a random number at the end of a code, has no program, and nothing follows.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import FEW, MISSING, Bools, Column, Ints, without_words
+from tabcontam.baseline.fit import Fit
+from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.laws.programs import (
+    LiteralSegment,
+    MeaningSegment,
+    PieceSegment,
+    Program,
+    Read,
+    learn_meanings,
+    write,
+)
+from tabcontam.baseline.laws.synthesis import DEEP, TextExamples, synthesize
+from tabcontam.baseline.laws.text_pieces import LONGEST, PieceRule, pieces, plain
+from tabcontam.reading.answer_text import value_key
+
+EXAMPLES = 48  # rows from which programs are made
+CONFIRMED = 400  # rows in which they must hold
+LEAST_ROWS = 5
+LEAST = 0.04  # least share of rows that a program must write and no earlier one
+SURE = 0.97  # share of rows: a program that writes as many suffices
+PROGRAMS = 4  # that rows may follow
+ROUNDS = 3  # of the search, each in rows that no earlier program writes
+MOST_COLUMNS = 60  # of which a text may be composed, texts first
+
+
+def strings(fit: Fit) -> list[LawPredictions]:
+    """Return the texts of programs found in the training rows, each with the share of rows that have it."""
+    if len(fit.train) < LEAST_ROWS or not fit.shown:
+        return []
+    rows = fit.train[np.unique(np.linspace(0, len(fit.train) - 1, CONFIRMED).astype(np.int64))]
+    sources = _Sources(fit.target, _looked_at(fit))
+    found = _found(sources, rows)
+    if not found:
+        return []
+    shares = _ProgramRates(sources.keys(rows), [one.keys for one in found])
+    reads = [sources.read(row) for row in fit.predicted.tolist()]
+    written = [[_key(write(one.program, read)) for read in reads] for one in found]
+    return [LawPredictions.of([shares.of(keys) for keys in zip(*written, strict=True)])]
+
+
+@dataclass(frozen=True, eq=False)
+class _ProgramTexts:
+    """A program, and the keys of its texts in the rows in which it was tried."""
+
+    program: Program
+    keys: list[str | None]
+
+
+class _Sources:
+    """The plain texts of the target and of the columns of which it may be composed."""
+
+    def __init__(self, target: Column, shown: Sequence[Column]) -> None:
+        self.target, self.shown = target, shown
+        self.plain = lru_cache(maxsize=None)(plain)
+
+    def texts(self, column: Column, rows: Ints) -> list[str]:
+        """Return the plain texts of these rows' cells; empty where missing."""
+        return [self.plain(column.cells[row]) if column.keys[row] != MISSING else "" for row in rows.tolist()]
+
+    def targets(self, rows: Ints) -> list[str]:
+        """Return the texts to write in these rows: a number as it is written, a text without marks around it."""
+        found = []
+        for row in rows.tolist():
+            key, text = self.target.keys[row], self.plain(self.target.cells[row])
+            found.append("" if key == MISSING or len(key) >= LONGEST else key if key in text else text)
+        return found
+
+    def keys(self, rows: Ints) -> list[str]:
+        """Return the keys of the target's values in these rows."""
+        return [self.target.keys[row] for row in rows.tolist()]
+
+    def read(self, row: int) -> Read:
+        """Return a function that takes pieces from a row."""
+
+        def read(piece: PieceRule) -> str:
+            one = self.shown[piece.column]
+            return piece.of(self.plain(one.cells[row])) if one.keys[row] != MISSING else ""
+
+        return read
+
+
+def _looked_at(fit: Fit) -> tuple[Column, ...]:
+    """Return the shown columns without their words, which are pieces anyway."""
+    own = without_words(fit.shown)
+    return tuple(sorted(own, key=lambda one: (one.numbers is not None, one.name))[:MOST_COLUMNS])
+
+
+def _found(sources: _Sources, rows: Ints) -> list[_ProgramTexts]:
+    """Return the programs that rows follow: the best one first, then those that write the remaining rows."""
+    targets, keys = sources.targets(rows), sources.keys(rows)
+    reads = [sources.read(row) for row in rows.tolist()]
+    least = max(3, 2.5 + LEAST * len(rows))
+    deep = 1 if sources.target.distinct <= min(FEW, len(rows) / 4) else DEEP  # a class is no text composed of parts
+    found: list[_ProgramTexts] = []
+    left = np.array([bool(target) for target in targets])
+    for _ in range(ROUNDS):
+        if left.sum() < least or len(found) >= PROGRAMS:
+            break
+        places = np.flatnonzero(left)
+        sample = places[np.unique(np.linspace(0, len(places) - 1, EXAMPLES).astype(np.int64))]
+        made = []
+        for program in synthesize(_examples(sources, rows[sample], [targets[place] for place in sample]), deep):
+            if _known_otherwise(program, sources):
+                continue
+            whole_program, written = learn_meanings(program, targets, reads)
+            made.append(_ProgramTexts(whole_program, [_key(text) for text in written]))
+            if _right(made[-1].keys, keys)[left].mean() >= SURE:
+                break
+        new = _cover(made, keys, left, least)
+        if not new:
+            break
+        found += new
+    return found[:PROGRAMS]
+
+
+def _examples(sources: _Sources, rows: Ints, targets: Sequence[str]) -> TextExamples:
+    made = [
+        item
+        for number, column in enumerate(sources.shown)
+        for item in pieces(number, column, sources.texts(column, rows))
+    ]
+    return TextExamples(tuple(targets), tuple(piece for piece, _ in made), tuple(values for _, values in made))
+
+
+def _known_otherwise(program: Program, sources: _Sources) -> bool:
+    """Return whether one whole cell gives the text: a copy, a difference of numbers, a value that goes with another."""
+    first = program[0]
+    if len(program) > 1 or isinstance(first, LiteralSegment) or first.piece.cut != "whole":
+        return False
+    number = sources.shown[first.piece.column].numbers is not None
+    alike = number == (sources.target.numbers is not None)
+    return isinstance(first, MeaningSegment) or (alike and not (isinstance(first, PieceSegment) and first.length))
+
+
+def _cover(made: Sequence[_ProgramTexts], keys: Sequence[str], left: Bools, least: float) -> list[_ProgramTexts]:
+    """Return programs that write rows no earlier one writes, more of them than their frequency explains."""
+    counts = Counter(keys)
+    found: list[_ProgramTexts] = []
+    for _ in range(len(made)):
+        hits = [_right(one.keys, keys) & left for one in made]
+        best = int(np.argmax([hit.sum() for hit in hits]))
+        if hits[best].sum() < least or not _beyond_chance(made[best].keys, keys, counts):
+            break
+        found.append(made[best])
+        left &= ~hits[best]
+    return found
+
+
+def _right(written: Sequence[str | None], keys: Sequence[str]) -> Bools:
+    return np.array([own == key for own, key in zip(written, keys, strict=True)], dtype=np.bool_)
+
+
+def _beyond_chance(written: Sequence[str | None], keys: Sequence[str], counts: Counter[str]) -> bool:
+    """Return whether a program is right more often than the frequencies of the values that it writes explain."""
+    pairs = [(own, key) for own, key in zip(written, keys, strict=True) if own is not None]
+    chances = np.array([(counts[own] - (own == key)) / len(keys) for own, key in pairs])
+    right = sum(own == key for own, key in pairs)
+    return bool(right - chances.sum() > 3 * np.sqrt((chances * (1 - chances)).sum() + 1) - 1)
+
+
+class _ProgramRates:
+    """The rates at which several programs are right, by which of them write the same, another text, or none."""
+
+    def __init__(self, keys: Sequence[str], written: Sequence[Sequence[str | None]]) -> None:
+        self.patterns: dict[tuple[int, ...], Counter[int]] = {}
+        self.alone: Counter[int] = Counter()
+        self.there: Counter[int] = Counter()
+        for own, row in zip(keys, zip(*written, strict=True), strict=True):
+            counts = self.patterns.setdefault(_pattern(row), Counter())
+            counts[-1] += 1
+            for place, key in enumerate(row):
+                self.there[place] += key is not None
+                if key is not None and key == own:
+                    counts[row.index(key)] += 1
+                    self.alone[place] += 1
+                    break
+
+    def of(self, row: Sequence[str | None]) -> dict[str, float]:
+        """Return the values that the programs write in a row, each with its probability."""
+        counts = self.patterns.get(_pattern(row), Counter())
+        found: dict[str, float] = {}
+        for place, key in enumerate(row):
+            if key is None or key in found:
+                continue
+            prior = self.alone[place] / (self.there[place] + 1)
+            found[key] = (counts[place] + prior) / (counts[-1] + 1)
+        total = sum(found.values())
+        return {key: share / max(1.0, total) for key, share in found.items() if share > 0}
+
+
+def _pattern(row: Sequence[str | None]) -> tuple[int, ...]:
+    """Return, for each program, the place of the first that writes an equal text; -1 where it writes nothing."""
+    return tuple(-1 if key is None else row.index(key) for key in row)
+
+
+def _key(text: str | None) -> str | None:
+    return None if text is None else value_key(text) or None

@@ -1,0 +1,407 @@
+"""The baseline: a mixture of predictors, each fitted on other rows than those it predicts.
+
+A large table has one fit, on rows that are never queried; a small one is cut into folds, and each fold is predicted
+from the others. Expectation and maximisation find the weight of each predictor on rows that are held out from its fit
+and were not queried with the row in question: never from an answer. Everything is deterministic.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from math import isfinite, sqrt
+from typing import TypeVar
+
+import numpy as np
+
+from tabcontam.baseline.cell_prediction import LISTED, CellPrediction
+from tabcontam.baseline.character_grams import by_characters
+from tabcontam.baseline.coded_columns import MISSING, Bools, Column, Floats, Ints, as_number
+from tabcontam.baseline.failures import attempt
+from tabcontam.baseline.fit import NOVEL, CountedProbabilities, Fit
+from tabcontam.baseline.frequencies import frequencies, informative
+from tabcontam.baseline.laws import LawPredictions
+from tabcontam.baseline.ordered_keys import ordered
+from tabcontam.baseline.predictor_weights import (
+    LEAST,
+    FitPredictions,
+    SortedHits,
+    TopValueHits,
+    likelihoods_of,
+    own_places,
+)
+from tabcontam.baseline.rare_values import same_rare_value
+from tabcontam.baseline.rates import rate_owners, rates
+from tabcontam.baseline.regression import SHOWN, ErrorDistribution, boosted, heaped, regressed, squared
+from tabcontam.baseline.rounded_numbers import RoundedPrediction, chain
+from tabcontam.baseline.row_sample import LEAST_ROWS, RowSample
+from tabcontam.baseline.similar_rows import neighbours
+from tabcontam.baseline.straight_lines import lines
+from tabcontam.baseline.view import View
+
+POWERS = (1.0, 1.1, 1.2, 1.35)
+PLACES = 9  # decimals of a stored chance
+COUNTING: Sequence[tuple[str, Callable[[View], list[LawPredictions]]]] = (  # predictors by other rows, by kind
+    ("kin", same_rare_value),
+    ("rate", rates),
+    ("rate", rate_owners),
+    ("rate", lines),
+    ("ordered", ordered),
+)
+Made = TypeVar("Made")
+SURER = 2  # factor by which a model may be surer of a number's first digits than the baseline
+
+
+def mixture_of(
+    target: Column,
+    given: Sequence[Column],
+    sample: RowSample,
+    wanted: Ints,
+    view: View,
+    laws: Sequence[Mapping[str, LawPredictions]],
+    like: Bools,
+) -> "Mixture":
+    """Return the mixture of all predictors at the wanted places, weighed in rows `like` them."""
+    counting = _counting(view, [len(rows) for _, rows in sample.fits])
+    predicted = [
+        _predicted(target, given, fit, {**law, **more})
+        for fit, law, more in zip(sample.fits, laws, counting, strict=True)
+    ]
+    peaks = _with_errors(target, predicted, sample)
+    likelihoods = likelihoods_of(predicted, len(sample.rows))
+    finals: dict[int, _FitMixture] = {}
+    for group in sorted({int(group) for group in sample.groups[wanted]}):
+        others = likelihoods.known & (sample.groups != group) & like
+        weights = likelihoods.weights(others)
+        mixed = [_mixed(one, weights) for one in predicted]
+        mixed = _sharpened(predicted, mixed, others)
+        base = np.full(len(sample.rows), np.nan)  # the probability that the mixture gives to each row's real value
+        for one, matrix in zip(predicted, mixed, strict=True):
+            base[one.fit.predicted] = matrix[np.arange(len(matrix)), own_places(one.fit)]
+        extra = likelihoods.weights_beside(others, base)
+        for one, matrix in zip(predicted, mixed, strict=True):
+            own = sample.groups[one.fit.predicted] == group
+            if own.any():
+                final = _FitMixture(one, _with_added(one, matrix, extra), extra, int(others.sum()))
+                finals |= {int(row): final for row in one.fit.predicted[own | (len(predicted) == 1)]}
+    return Mixture(target, sample, wanted, finals, peaks)
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """The joint prediction of all predictors at the wanted places of a sample."""
+
+    target: Column
+    sample: RowSample
+    wanted: Ints
+    finals: "Mapping[int, _FitMixture]"  # by place
+    peaks: Floats  # the largest probability of any value of a place by the errors of the predicted numbers
+
+    def guesses(self) -> list[CellPrediction]:
+        """Return the guess of each wanted place."""
+        likeliest = {row: final.likeliest[row] for row, final in self.finals.items()}
+        tops = TopValueHits.of(self.target, likeliest, self.sample.groups)
+        groups = self.sample.groups[self.wanted].tolist()
+        besides = {group: tops.beside(group) for group in set(groups)}
+        return [
+            self.finals[row].guess(row, self.peaks[row], besides[group])
+            for row, group in zip(self.wanted.tolist(), groups, strict=True)
+        ]
+
+    def chances(self) -> "list[ValueChances]":
+        """Return the probability of each value at each wanted place, before a guess raises it."""
+        return [ValueChances(self.finals[row].by_key(row)) for row in self.wanted.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class ValueChances:
+    """The probability of each value of a cell, by its key; the key `NOVEL` has that of all unknown values together."""
+
+    values: Mapping[str, float]
+
+    def of(self, key: str) -> float:
+        """Return the probability of a value; any unknown value has that of all unknown ones together."""
+        return max(LEAST, self.values.get(key, self.values[NOVEL]))
+
+    def among(self, keys: Sequence[str]) -> list[float]:
+        """Return the probability of each of these values, one of which is right; unknown values share one."""
+        unnamed = max(1, sum(key not in self.values for key in keys))
+        return [self.of(key) if key in self.values else max(LEAST, self.values[NOVEL] / unnamed) for key in keys]
+
+
+@dataclass(frozen=True, eq=False)
+class _FitMixture:
+    """The probabilities that a fit's mixture gives to the values of each row that it predicts."""
+
+    one: FitPredictions
+    chances: Floats
+    extra: Mapping[str, float]  # the weights of the predictors that know some rows only
+    rows: int  # number of rows that weighed the predictors
+
+    @cached_property
+    def place(self) -> Mapping[int, int]:
+        """The line of each row in `chances`."""
+        return {row: number for number, row in enumerate(self.one.fit.predicted.tolist())}
+
+    @cached_property
+    def followed(self) -> list[dict[str, float]]:
+        """The values that follow from the shown cells of each row, by key."""
+        return [_followed(self.one, number, self.extra) for number in range(len(self.chances))]
+
+    @cached_property
+    def likeliest(self) -> Mapping[int, tuple[str, float]]:
+        """The likeliest value of each row, by key, and its probability; "" if no value is likely."""
+        most = self.chances[:, 2:].argmax(axis=1) + 2 if self.chances.shape[1] > 2 else np.zeros(0, dtype=np.int64)
+        found = {}
+        for row, number in self.place.items():
+            dense = {self.one.fit.keys[most[number]]: float(self.chances[number, most[number]])} if len(most) else {}
+            both = dense | self._with_followed(number)
+            found[row] = max(both.items(), key=lambda item: (item[1], item[0]), default=("", 0.0))
+        return found
+
+    def _with_followed(self, number: int) -> dict[str, float]:
+        """Return the values that follow from a row's shown cells, by key, with the other predictors' share added."""
+        place = self.one.fit.place
+        return {
+            key: share + (float(self.chances[number, place[key]]) if key in place else 0.0)
+            for key, share in self.followed[number].items()
+        }
+
+    def by_key(self, row: int) -> dict[str, float]:
+        """Return the chance of each value in one row."""
+        number = self.place[row]
+        found = dict(zip(self.one.fit.keys, self.chances[number].tolist(), strict=True))
+        for key, chance in self.followed[number].items():
+            found[key] = found.get(key, 0.0) + chance
+        return found
+
+    def guess(self, row: int, peak: float, tops: SortedHits) -> CellPrediction:
+        """Return the guess of one row."""
+        number = self.place[row]
+        return _guess(self.one, self.chances[number], self.followed[number], peak, self.rows, tops)
+
+
+def _counting(view: View, sizes: Sequence[int]) -> list[dict[str, LawPredictions]]:
+    """Return each fit's predictions by counting other rows, computed once for all fits; `sizes` are their lengths."""
+    found: dict[str, list[LawPredictions]] = {}
+    for kind, counts in COUNTING:
+        found.setdefault(kind, []).extend(
+            attempt(f"{counts.__name__} of {view.target.name}", partial(counts, view), [])
+        )
+    named = {f"{name} {number}": one for name, every in found.items() for number, one in enumerate(every)}
+    ends = np.cumsum(sizes)
+    fits = [np.arange(end - size, end) for end, size in zip(ends.tolist(), sizes, strict=True)]
+    return [{name: one.at(places) for name, one in named.items()} for places in fits]
+
+
+def _predicted(
+    target: Column, given: Sequence[Column], places: tuple[Ints, Ints], laws: Mapping[str, LawPredictions]
+) -> FitPredictions:
+    train, _ = places
+    shown = informative(target, given, train, SHOWN)
+    fit = Fit(target, tuple(one for one, _ in shown), tuple(max(0.0, gain) for _, gain in shown), *places)
+
+    def tried(predict: Callable[[Fit], Made], otherwise: Made, seen: Fit = fit) -> Made:
+        return attempt(f"{predict.__name__} of {target.name}", partial(predict, seen), otherwise)
+
+    none: tuple[dict[str, Floats], dict[str, CountedProbabilities]] = ({}, {})
+    common, counted = tried(frequencies, none)
+    near, close = tried(neighbours, none)
+    matrices = {"marginal": np.tile(fit.marginal, (len(fit.predicted), 1))} | common | near
+    # a text is informative about others however many values it has
+    every = replace(fit, shown=tuple(given), scores=())
+    classes = {"boosted": tried(boosted, None), "characters": tried(by_characters, None, every)}
+    matrices |= {name: found for name, found in classes.items() if found is not None}
+    added: dict[str, CountedProbabilities | LawPredictions] = {**counted, **close, **laws}
+    numbers = {"regressed": tried(regressed, None)}
+    if numbers["regressed"] is not None:
+        numbers["squared"] = tried(squared, None, every)
+    return FitPredictions(fit, matrices, added, {name: found for name, found in numbers.items() if found is not None})
+
+
+def _mixed(one: FitPredictions, weights: Mapping[str, float]) -> Floats:
+    mixed = np.zeros_like(one.dense["marginal"])
+    for name, weight in weights.items():
+        mixed += weight * one.dense.get(name, one.dense["marginal"])
+    return mixed
+
+
+def _sharpened(predicted: Sequence[FitPredictions], mixed: Sequence[Floats], others: Bools) -> list[Floats]:
+    """Return the mixtures to the power that makes the other rows likeliest: a mean is less sure than its parts."""
+    truths = [own_places(one.fit)[others[one.fit.predicted]] for one in predicted]
+    held = [matrix[others[one.fit.predicted]] for one, matrix in zip(predicted, mixed, strict=True)]
+
+    def likelihood(power: float) -> float:
+        found = (
+            _power(matrix, power)[np.arange(len(matrix)), truth] for matrix, truth in zip(held, truths, strict=True)
+        )
+        return sum(float(np.log(np.maximum(chances, LEAST)).sum()) for chances in found)
+
+    best = max(POWERS, key=likelihood)
+    return [_power(matrix, best) for matrix in mixed]
+
+
+def _power(matrix: Floats, power: float) -> Floats:
+    if power == 1:
+        return matrix
+    found = np.maximum(matrix, 1e-12) ** power
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _with_added(one: FitPredictions, mixed: Floats, extra: Mapping[str, float]) -> Floats:
+    """Return the mixture plus the counting predictors, but without the laws, which are added row by row later."""
+    base = np.full(len(mixed), extra[""])
+    total = np.zeros_like(mixed)
+    for name, weight in extra.items():
+        added = one.added.get(name)
+        if isinstance(added, CountedProbabilities):
+            total += weight * added.matrix
+            base += weight * added.left
+        elif isinstance(added, LawPredictions):
+            base += weight * added.left
+        elif name:
+            base += weight
+    return np.asarray(total + base[:, None] * mixed)
+
+
+def _guess(
+    one: FitPredictions, chances: Floats, followed: Mapping[str, float], peak: float, rows: int, tops: SortedHits
+) -> CellPrediction:
+    """Return the guess of one row: the mixture, with no value below one never seen in as many rows.
+
+    Each chance is raised by its standard error, and the likeliest value's to its hit rate in other rows: too high costs
+    a few hundredths of a bit, too low costs the error rate.
+    """
+    floor = 1 / (len(one.fit.train) + 1)
+    likely = np.flatnonzero(chances > (sqrt(floor + 0.25 / rows) - sqrt(0.25 / rows)) ** 2)  # raised above the floor
+    best = _largest(chances, likely, LISTED + len(followed) + 3) or [2]
+    found = {one.fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
+    for key, share in followed.items():
+        found[key] = share + float(chances[one.fit.place[key]] if key in one.fit.place else 0.0)
+    ranked = _raised(found, rows)
+    ranked[:1] = [(key, round(tops.raised(chance), PLACES)) for key, chance in ranked[:1]]
+    rest = round(max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0), PLACES)
+    texts = one.fit.target.texts
+    listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
+    values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
+    coarser = _rounded(one.fit, chances, followed, max(floor, peak), rows)
+    return CellPrediction(values, rest, round(min(1.0, float(chances[one.fit.place[MISSING]])), PLACES), coarser)
+
+
+def _raised(chances: Mapping[str, float], rows: int, more: float = 0.0) -> list[tuple[str, float]]:
+    """Return the probabilities plus `more`, raised by their standard error in `rows` rows, the largest first."""
+    exact = np.clip(np.fromiter(chances.values(), np.float64, len(chances)) + more, 0, 1)
+    raised = np.minimum(1.0, exact + np.sqrt(exact * (1 - exact) / rows)).round(PLACES)
+    return [(key, -least) for least, key in sorted(zip((-raised).tolist(), chances, strict=True))]
+
+
+def _largest(chances: Floats, places: Ints, count: int) -> list[int]:
+    """Return the `count` places with the largest chances, the first of equals first."""
+    if len(places) > 2 * count:  # sorting all of many takes longer
+        least = np.partition(chances[places], len(places) - count)[len(places) - count]
+        places = places[chances[places] >= least]
+    ranked: list[int] = places[np.argsort(-chances[places], kind="stable")][:count].tolist()
+    return ranked
+
+
+def _rounded(
+    fit: Fit, chances: Floats, followed: Mapping[str, float], novel: float, rows: int
+) -> tuple[RoundedPrediction, ...]:
+    """Return the number's distribution with fewer digits, raised by its standard error and doubled.
+
+    Near misses are evidence of skill: a model that predicts numbers better than the baseline may hit twice as often
+    before its hits count. `novel` is the most that a single unlisted value has; a rounded one stands for ten of them,
+    or a hundred.
+    """
+    found = []
+    for fewer, (place, (texts, bins)) in enumerate(zip(fit.target.coarser, fit.rounded, strict=True), start=1):
+        masses: Floats = np.asarray(np.bincount(bins, chances, len(texts)), dtype=np.float64)[: len(texts)]
+        best = _largest(masses, np.arange(len(texts)), LISTED + len(followed) + 1)
+        mass = {texts[one]: float(masses[one]) for one in best}
+        for key, share in followed.items():
+            if (rounded := chain(key, fit.target.coarser)[fewer - 1]) is not None:
+                mass[rounded] = mass.get(rounded, 0.0) + share
+        other = novel if fit.gridded else novel * 10**fewer
+        likely = _raised(mass, rows, 0.0 if fit.gridded else other)
+        raised = [(key, min(1.0, round(SURER * chance, PLACES))) for key, chance in likely]
+        rest = round(min(1.0, max(SURER * other, *(chance for _, chance in raised[LISTED:]), 0.0)), PLACES)
+        found.append(RoundedPrediction(place, {key: chance for key, chance in raised[:LISTED] if chance > rest}, rest))
+    return tuple(found)
+
+
+def _followed(one: FitPredictions, number: int, extra: Mapping[str, float]) -> dict[str, float]:
+    """Return the values that follow from the shown cells of a row, by key."""
+    found: dict[str, float] = {}
+    for name, added in one.added.items():
+        if isinstance(added, LawPredictions):
+            for key, share in added.values[number].items():
+                found[key] = found.get(key, 0.0) + extra[name] * share
+    return found
+
+
+def _plain(key: str) -> str:
+    """Return a number's key without its exponent; any other key as it is."""
+    number = as_number(key)
+    if not isfinite(number):
+        return key
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def _with_errors(target: Column, predicted: Sequence[FitPredictions], sample: RowSample) -> Floats:
+    """Add the error distributions of predicted numbers; return the most that any value has where none are listed."""
+    names = [name for name in predicted[0].regressed if all(name in one.regressed for one in predicted)]
+    nothing = np.zeros(len(sample.rows))
+    every = (
+        attempt(
+            f"errors of {name} of {target.name}", partial(_with_errors_of, name, target, predicted, sample), nothing
+        )
+        for name in names
+    )
+    return np.asarray(np.maximum.reduce([nothing, *every]))
+
+
+def _with_errors_of(name: str, target: Column, predicted: Sequence[FitPredictions], sample: RowSample) -> Floats:
+    """Add the distributions of one regression."""
+    peaks = np.zeros(len(sample.rows))
+    if target.numbers is None:
+        return peaks
+    guess = np.full(len(sample.rows), np.nan)
+    for one in predicted:
+        guess[one.fit.predicted] = one.regressed[name]
+    weighed = np.isfinite(guess) & np.isfinite(target.numbers)
+    if len(predicted) == 1:
+        weighed &= sample.groups == 0
+    if weighed.sum() < LEAST_ROWS:
+        return peaks
+    fit = predicted[0].fit
+    spikes = {key for key, spike in zip(fit.keys, fit.spikes, strict=True) if spike}
+    weighed &= np.array([key not in spikes for key in target.keys])
+    if weighed.sum() < LEAST_ROWS:
+        return peaks
+    among = np.concatenate([one.fit.predicted for one in predicted])
+    share = weighed.sum() / np.isin(sample.groups[among], sample.groups[weighed]).sum()
+    known, step = guess[weighed], float(np.median(fit.step(guess[weighed])))
+    errors = ErrorDistribution(known, target.numbers[weighed] - known, step)
+    own = np.where(weighed, target.numbers, np.nan)
+    for one in predicted:
+        rows = one.fit.predicted
+        if fit.gridded and one.fit.gridded:
+            _add_distribution(name, one, errors, guess[rows], own[rows])
+        else:
+            peaks[rows] = errors.peak(guess[rows], one.fit.step(guess[rows])) * share
+    return peaks
+
+
+def _add_distribution(name: str, one: FitPredictions, errors: "ErrorDistribution", guess: Floats, own: Floats) -> None:
+    """Add a distribution in which missing cells and numbers far more frequent than those nearby keep their chances."""
+    fit, near = one.fit, one.dense.get("near", one.dense["marginal"])
+    apart = fit.spikes.copy()
+    apart[:2] = True
+    remaining = 1 - near[:, apart].sum(axis=1, keepdims=True)
+    densities = np.nan_to_num(errors.density(guess, fit.positions, own) * fit.step(fit.positions))
+    densities[:, apart] = 0
+    factors = {name: np.ones(len(fit.keys))} | ({"heaped": heaped(fit)} if name == "regressed" else {})
+    for which, factor in factors.items():
+        matrix = densities * factor
+        total = matrix.sum(axis=1, keepdims=True)
+        matrix *= remaining / np.maximum(total, LEAST)
+        one.dense[which] = np.where(total > LEAST, np.where(apart, near, matrix), near)

@@ -1,0 +1,69 @@
+"""Predictions from the most similar row: one that differs in a cell or two may be a changed copy, as in a log.
+
+Rows are compared in small tables only. In a large one few of the rows that a baseline is fitted on have their copy
+among them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.baseline.coded_columns import MISSING, Bools, Column, Floats, Ints
+from tabcontam.baseline.laws.base import LawPredictions
+
+Counts = NDArray[np.uint8]
+OWN = 255  # more cells than any other row may differ in: a row is not compared with itself
+MOST = 8  # differing cells that are distinguished
+FEWEST = 40  # rows that weigh the predictors
+PRIOR = 2.0  # weight, in rows, of all counts of differing cells together next to one count
+
+
+def apart(shown: Sequence[Column], rows: int) -> Counts:
+    """Return the number of shown cells in which each two of `rows` rows differ."""
+    found = np.zeros((rows, rows), dtype=np.uint8)
+    for one in shown[: OWN - 1]:
+        found += differing(one)
+    np.fill_diagonal(found, OWN)
+    return found
+
+
+def differing(one: Column) -> Counts:
+    """Return whether each two rows differ in a cell, as 0 or 1."""
+    found: Counts = np.not_equal(one.codes[:, None], one.codes[None, :]).astype(np.uint8)
+    return found
+
+
+def alike(differ: Counts | None, wanted: Ints) -> Bools:
+    """Return the rows that are like the wanted ones: if those differ from all others in a shown cell, all that do.
+
+    Some tables have no counts of differing cells; then all rows are alike.
+    """
+    if differ is None:
+        return np.ones(1, dtype=np.bool_)
+    alone, every = np.asarray(differ.min(axis=1) > 0), np.ones(len(differ), dtype=np.bool_)
+    return alone if alone[wanted].all() and alone.sum() >= FEWEST else every
+
+
+def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> LawPredictions:
+    """Return the value of the row that differs in the fewest shown cells from each predicted one.
+
+    Its probability is counted by the number of differing cells, in those of all rows that are `like` the rows in
+    question.
+    """
+    found = differ.argmin(axis=1)
+    count = np.minimum(differ[np.arange(len(found)), found], MOST)
+    right = target.codes[found] == target.codes
+    shares = _shares(count[like], right[like])
+    values = [
+        {key: share} if (key := target.keys[row]) != MISSING else {}
+        for row, share in zip(found[predicted].tolist(), shares[count[predicted]].tolist(), strict=True)
+    ]
+    return LawPredictions.of(values)
+
+
+def _shares(count: Counts, right: Bools) -> Floats:
+    """Return how often the most similar row's value is right, by number of differing cells."""
+    rows = np.bincount(count, minlength=MOST + 1)
+    hits = np.bincount(count, right, MOST + 1)
+    return np.asarray((hits + PRIOR * right.mean()) / (rows + PRIOR), dtype=np.float64)

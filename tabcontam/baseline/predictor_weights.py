@@ -1,0 +1,173 @@
+"""The weights of the baseline's predictors: larger, the likelier a predictor made rows that it did not learn from.
+
+A predictor gives every value that a hidden cell may have a probability. In the rows that were held out from its fit,
+the cell's real value can be looked up, and with it the probability that the predictor gave to that value: its
+likelihood in this row. The weights of a mixture are those that maximise the likelihood of all held-out rows; they are
+found by expectation and maximisation (Dempster, Laird and Rubin 1977).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import Bools, Column, Floats, Ints
+from tabcontam.baseline.fit import NOVEL, CountedProbabilities, Fit
+from tabcontam.baseline.laws import LawPredictions
+
+ROUNDS = 60  # of expectation and maximisation
+AROUND = (25, 100)  # rows by which the likeliest value's probability is checked: a quarter of them within these
+FEWEST = 28  # below, it is not checked
+LEAST = 1e-9  # smaller probabilities are raised to this: one row must not rule a predictor out
+
+
+@dataclass(frozen=True, eq=False)
+class FitPredictions:
+    """The predictions of the predictors that learned from the same rows for the other rows."""
+
+    fit: Fit
+    dense: dict[str, Floats]  # by predictor: the probability of every value in every row
+    added: dict[str, CountedProbabilities | LawPredictions]  # predictors that know something about some rows only
+    regressed: Mapping[str, Floats]  # the numbers that regressions predict for the hidden cells
+
+
+def own_places(fit: Fit) -> Ints:
+    """Return the place of each predicted row's real value among the fit's keys; it serves only to find weights."""
+    novel = fit.place[NOVEL]
+    return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
+
+
+def mixing_weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
+    """Return the weights of the mixture that make the rows likeliest, from a line a row and a column a predictor.
+
+    A row counts as often as its `worth`. The predictors share one more row between them, so that no weight is 0.
+    """
+    count = likelihoods.shape[1]
+    weights = np.full(count, 1 / count)
+    clipped = np.maximum(likelihoods, LEAST)
+    rows = np.ones(len(likelihoods)) if worth is None else worth
+    for _ in range(ROUNDS):
+        shares = weights * ((rows / (clipped @ weights)) @ clipped)
+        weights = (shares + 1 / count) / (rows.sum() + 1)
+    return weights
+
+
+@dataclass(frozen=True, eq=False)
+class PredictorLikelihoods:
+    """The probability that each predictor gave to the real value of each row."""
+
+    names: list[str]  # the predictors that know all rows
+    dense: Floats  # one line a row, one column for each of `names`
+    extras: list[str]  # the predictors that know some rows only
+    added: Floats  # one column for each of `extras`
+    left: Floats  # the probability that each of these leaves to the others
+    one_of: Floats  # how many values share the probability of the row's: more than 1 if the fit never saw it
+    known: Bools  # the rows that were predicted at all
+
+    def weights(self, rows: Bools) -> dict[str, float]:
+        """Return the weights of the predictors in `dense`, found in these rows.
+
+        A row whose value the predictors in `added` already know teaches little about these, and counts for little.
+        """
+        dense = self.dense[rows]
+        weights = mixing_weights(dense)
+        for _ in range(2):
+            base = dense @ weights / self.one_of[rows]
+            each = self._beside_base(rows, base)
+            extra = mixing_weights(each)
+            left = base * (extra[0] + self.left[rows] @ extra[1:])
+            weights = mixing_weights(dense, left / np.maximum(each @ extra, LEAST**2))
+        return dict(zip(self.names, weights.tolist(), strict=True))
+
+    def weights_beside(self, rows: Bools, base: Floats) -> dict[str, float]:
+        """Return the weights, found in these rows, of the predictors in `added` and of the others' mixture, named "".
+
+        `base` is the likelihood of that mixture in every row.
+        """
+        weights = mixing_weights(self._beside_base(rows, (base / self.one_of)[rows]))
+        return dict(zip(["", *self.extras], weights.tolist(), strict=True))
+
+    def _beside_base(self, rows: Bools, base: Floats) -> Floats:
+        """Return the mixture's likelihood, then that of each predictor in `added` with the mixture for the rest."""
+        return np.column_stack([base, self.added[rows] + self.left[rows] * base[:, None]])
+
+
+def likelihoods_of(predicted: Sequence[FitPredictions], rows: int) -> PredictorLikelihoods:
+    """Return the likelihoods in all of `rows` rows, each by the fit that did not learn from the row."""
+    names = sorted({name for one in predicted for name in one.dense})
+    extras = sorted({name for one in predicted for name in one.added})
+    dense, one_of = np.full((rows, len(names)), np.nan), np.ones(rows)
+    added, left = np.zeros((rows, len(extras))), np.ones((rows, len(extras)))
+    for one in predicted:
+        places, truth = one.fit.predicted, own_places(one.fit)
+        each = np.arange(len(truth))
+        one_of[places] = np.where(truth == 1, len(one.fit.train), 1)
+        for number, name in enumerate(names):
+            dense[places, number] = one.dense.get(name, one.dense["marginal"])[each, truth]
+        for number, name in enumerate(extras):
+            if name in one.added:
+                added[places, number] = _likelihood(one, one.added[name], truth)
+                left[places, number] = one.added[name].left
+    return PredictorLikelihoods(names, dense, extras, added, left, one_of, np.isfinite(dense[:, 0]))
+
+
+def _likelihood(one: FitPredictions, added: CountedProbabilities | LawPredictions, truth: Ints) -> Floats:
+    """Return the probability that a predictor of some rows gives to the real value of each predicted row."""
+    if isinstance(added, CountedProbabilities):
+        return np.asarray(np.where(truth == 1, 0, added.matrix[np.arange(len(truth)), truth]))
+    keys = [one.fit.target.keys[row] for row in one.fit.predicted]
+    return np.array([values.get(key, 0.0) for key, values in zip(keys, added.values, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class SortedHits:
+    """Guesses sorted by their probability, with whether each was right."""
+
+    chances: Floats
+    right: Bools
+
+    @classmethod
+    def of(cls, chances: Floats, right: Bools) -> "SortedHits":
+        """Return the guesses sorted by probability."""
+        order = np.argsort(chances, kind="stable")
+        return cls(chances[order], right[order])
+
+    def raised(self, chance: float, most: int = AROUND[1]) -> float:
+        """Return a probability raised by the excess of hits among guesses of similar probability; never lowered.
+
+        A quarter of all guesses is examined, and no more than `most`.
+        """
+        if len(self.chances) < FEWEST:
+            return chance
+        around = min(most, max(min(AROUND[0], len(self.chances) // 3), len(self.chances) // 4))
+        middle = int(np.searchsorted(self.chances, chance))
+        first = min(max(0, middle - around // 2), len(self.chances) - around)
+        near = slice(first, first + around)
+        factor = (self.right[near].sum() + 1) / (self.chances[near].sum() + 1)
+        return min(1.0, chance * max(1.0, float(factor)))
+
+
+@dataclass(frozen=True, eq=False)
+class TopValueHits:
+    """The hits of each row's likeliest value, with its probability, in rows that were not queried with it.
+
+    A mixture is right on average over all values, but may be too unsure of the likeliest one: a model that names only
+    that one must not be right more often than the baseline's probability.
+    """
+
+    chances: Floats
+    right: Bools
+    groups: Ints
+
+    @classmethod
+    def of(cls, target: Column, likeliest: Mapping[int, tuple[str, float]], groups: Ints) -> "TopValueHits":
+        """Return the hits of likeliest values, given by key with probability; a group's rows are queried together."""
+        rows = list(likeliest)
+        right = np.array([bool(likeliest[row][0]) and likeliest[row][0] == target.keys[row] for row in rows])
+        chances = np.array([likeliest[row][1] for row in rows], dtype=np.float64)
+        return cls(chances, right.astype(np.bool_), groups[np.array(rows, dtype=np.int64)])
+
+    def beside(self, group: int) -> SortedHits:
+        """Return the hits in the rows of other groups."""
+        others = self.groups != group
+        return SortedHits.of(self.chances[others], self.right[others])

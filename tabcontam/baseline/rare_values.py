@@ -1,0 +1,66 @@
+"""Predictions from rows that share a rare value with the row in question: a ticket, a family, a town."""
+
+from collections import Counter
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import Ints, count_codes
+from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.shared_cells import shared
+from tabcontam.baseline.view import View
+
+RARE = 30  # rows at most that share a rare value, on average
+MOST_KIN = 60  # of these rows that are used
+COLUMNS = 3  # by which rows are matched
+ESCAPES = (0.1, 0.3, 1.0, 3.0)  # weights of a value that no matching row has, next to each value that one has
+
+
+def same_rare_value(view: View) -> list[LawPredictions]:
+    """Return the values of rows that share a rare value, by the columns of such values that tell most about the target.
+
+    The combinations that rows `shared` besides a single cell are used as well.
+    """
+    found = [(one, scored) for one in view.shown if (scored := _scored(view, one.codes)) is not None]
+    found.sort(key=lambda item: (-item[1][0], item[0].name))
+    alone = [_follows(view, one.codes, escape) for one, (_, escape) in found[:COLUMNS]]
+    more = [(codes, scored) for codes in shared(view) if (scored := _scored(view, codes)) is not None]
+    return [*alone, *(_follows(view, codes, escape) for codes, (_, escape) in more)]
+
+
+def _scored(view: View, every: Ints) -> tuple[float, float] | None:
+    """Return the mean bits saved by rows with a row's code, and the best escape; None if they save nothing."""
+    codes, targets = every[view.learned], view.target.codes[view.learned]
+    sizes = np.bincount(codes)
+    sizes[0] = 0  # rows without a value have nothing in common
+    different = int((sizes > 0).sum())
+    if different * RARE < len(codes) or sizes.max(initial=0) < 2:
+        return None
+    pairs = codes * (int(targets.max()) + 1) + targets
+    kinds, _, both = count_codes(pairs)
+    matching, group = both - 1, np.maximum(sizes[codes] - 1, 0)
+    values = np.bincount(kinds // (int(targets.max()) + 1), minlength=len(sizes))[codes] - (matching == 0)
+    prior = np.maximum(np.bincount(targets)[targets] - 1, 1) / len(targets)
+    told = group > 0
+
+    def gain(escape: float) -> float:
+        left = escape * np.maximum(1, values)
+        return float(np.log2((matching + left * prior) / (group + left) / prior)[told].sum())
+
+    best = max(ESCAPES, key=gain)
+    return (gain(best) / len(codes), best) if gain(best) > 0 else None
+
+
+def _follows(view: View, codes: Ints, escape: float) -> LawPredictions:
+    wanted = np.zeros(int(codes.max()) + 1, dtype=np.bool_)
+    wanted[codes[view.predicted]] = True
+    wanted[0] = False  # rows without a value have nothing in common
+    groups: dict[int, list[int]] = {}
+    for row in view.learned[wanted[codes[view.learned]]].tolist():
+        groups.setdefault(int(codes[row]), []).append(row)
+    values: list[dict[str, float]] = []
+    for row in view.predicted.tolist():
+        mates = (other for other in groups.get(int(codes[row]), [])[: MOST_KIN + 1] if other != row)
+        counts = Counter(view.target.keys[other] for other in mates)
+        total = counts.total() + escape * max(1, len(counts))
+        values.append({key: count / total for key, count in counts.items()})
+    return LawPredictions.of(values)

@@ -1,0 +1,305 @@
+"""Numbers that are another number times, or plus, a constant of a kind of rows: a state's tax, a currency's rate.
+
+A reader who knows the rates can compute the number, and recognize from two numbers whose rate it is. A rate is learned
+from the other rows of the kind, also where there are thousands of kinds, in most of which the baseline's fit has no
+row. Some rows may break it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.baseline.coded_columns import FEW, Bools, Column, Floats, Ints, number_key, scaled
+from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.shared_cells import Words, codes_of, sharing, two_cells, with_pieces
+from tabcontam.baseline.view import MANY, View
+from tabcontam.tables.large.table_excerpt import numbered
+
+TERMS = 6  # shown numbers that are examined, those that correlate most with the target
+MULTIPLIED = 4  # of which products of two are examined, too
+FIRST = 3  # of which are tried where two cells define the kind
+KINDS = 16  # columns of kinds
+FEWEST = 8  # probed rows that must be right
+LEAST = 0.15  # least share of rows with another row of their kind that must have its rate
+SHARPER = 3.0  # bits by which a rate must know a number better than the column's spread does
+AWAY = 2  # units by which a number may be off
+SIZES = (1, 2, 4, 9)  # rows of a kind, in classes: a rate is as sure as rates of its class were
+DECIMALS = 8  # of the constants; fewer are tried first
+PLAIN = 0.8  # share of the kinds that must have a constant of so many decimals
+CHANCE = 1.5  # times as many as would have one by chance
+MOST_KINDS = 5000  # whose rate a row may have
+LISTED = 30  # of them that are listed
+KEPT = 1  # rates that are followed
+CANDIDATES = 5  # rows of a kind whose constants may be that of most
+PARTS = 10  # of few rows: a row's rate is learned from all others but a tenth
+PRIOR = 2.0  # weight, in rows, of all classes together next to one class
+
+
+def rates(view: View) -> list[LawPredictions]:
+    """Return the numbers that follow from the best term and kind of rows."""
+    if view.target.numbers is None or view.target.distinct <= FEW:
+        return []
+    target = _RateTarget.of(view, view.target)
+    scored = []
+    together = ((one, target.terms[:FIRST]) for one in _together(view))
+    for one, terms in chain(((one, target.terms) for one in _kinds(view)), together):
+        for score, rate in target.scored(one, terms):
+            scored.append((-score, one.name, rate.term.name, rate.term.unit, rate.added, rate))
+    scored.sort(key=lambda item: item[:5])
+    return [target.follows(view, rate) for *_, rate in scored[:KEPT]]
+
+
+def rate_owners(view: View) -> list[LawPredictions]:
+    """Return the kinds with a rate that turns one shown number into another."""
+    target, best = view.target, 0.0
+    found: tuple[_RateTarget, _Rate] | None = None
+    if not 2 < target.distinct < min(MOST_KINDS, len(view.learned) / 2):
+        return []
+    many, kinds = view.of_many_numbers[:TERMS], _RowKinds.of(target)
+    for one in many:
+        others = tuple(other for other in many if other is not one)
+        made = _RateTarget.of(replace(view, target=one, shown=others), one)
+        for score, rate in made.scored(kinds, made.terms):
+            if score > best:
+                best, found = score, (made, rate)
+    return [found[0].kinds(view, found[1])] if found else []
+
+
+@dataclass(frozen=True, eq=False)
+class _RateTerm:
+    """A shown number, or a product of two, and how exactly it is written."""
+
+    name: str
+    values: Floats
+    unit: float
+
+
+@dataclass(frozen=True, eq=False)
+class _RowKinds:
+    """A column, or cells together, that define the kind of a row; 0 is none."""
+
+    name: str
+    hashes: Words
+
+    @classmethod
+    def of(cls, one: Column) -> "_RowKinds":
+        """Return the kinds that are the values of a column."""
+        return cls(one.name, np.where(one.codes > 0, numbered(one.codes), np.uint64(0)))
+
+    @cached_property
+    def codes(self) -> Ints:
+        """Whole numbers for the kinds."""
+        return codes_of(self.hashes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rate:
+    """A term, and the kinds, each of which has a factor, or a summand, of its own."""
+
+    one: _RowKinds
+    term: _RateTerm
+    added: bool
+
+
+def _kinds(view: View) -> Iterator[_RowKinds]:
+    """Yield the shown columns of which several rows share a value."""
+    found = sorted((one.distinct, one.name, one) for one in view.shown if 2 < one.distinct < len(view.learned) / 2)
+    for *_, one in found[:KINDS]:
+        yield _RowKinds.of(one)
+
+
+def _together(view: View) -> Iterator[_RowKinds]:
+    """Yield pairs of columns, or of pieces of their cells."""
+    for name, hashes in chain(two_cells(view, len(view.learned) / 100), with_pieces(view, len(view.learned) / 100)):
+        yield _RowKinds(name, hashes)
+
+
+@dataclass(frozen=True, eq=False)
+class _RateTarget:
+    """The numbers to predict, with the terms from which they may follow."""
+
+    y: Floats
+    unit: float
+    spread: float  # between the first and the third quartile
+    learned: Ints  # rows with a number
+    probed: Ints
+    terms: Sequence[_RateTerm]
+
+    @classmethod
+    def of(cls, view: View, one: Column) -> "_RateTarget":
+        """Return the target of a view: the numbers of a column."""
+        numbers = np.full(len(one.keys), np.nan) if one.numbers is None else one.numbers
+        learned = view.learned[np.isfinite(numbers[view.learned])]
+        probed = learned[:: max(1, len(learned) // 800)]
+        low, high = np.quantile(numbers[learned], [0.25, 0.75]) if len(learned) else (0.0, 0.0)
+        unit = 10.0**-one.decimals
+        return cls(numbers, unit, float(high - low), learned, probed, list(_terms(view, numbers, probed)))
+
+    def scored(self, one: _RowKinds, terms: Sequence[_RateTerm]) -> Iterator[tuple[float, _Rate]]:
+        """Yield the useful rates of kinds, each with its score."""
+        mates = sharing(one.hashes, self.learned, self.probed)
+        if (mates >= 0).sum() < FEWEST:
+            return
+        for term in terms:
+            for added in (False, True):
+                if (score := self.score(term, mates, added)) > 0:
+                    yield score, _Rate(one, term, added)
+
+    def score(self, term: _RateTerm, mates: NDArray[np.int32], added: bool) -> float:
+        """Return the bits of the probed rows' numbers that the rate of another row of their kind saves."""
+        there = mates >= 0
+        rows, others = self.probed[there], mates[there]
+        y, one, other = self.y[others], term.values[rows], term.values[others]
+        with np.errstate(all="ignore"):
+            made = y - other + one if added else y * one / other
+            by = np.ones(len(y)) if added else np.abs(one / other)
+            room = 0.5 * (1 + by) * (self.unit + term.unit * (1.0 if added else np.abs(y / other))) * 1.01
+            told = np.log2(self.spread / (2 * room))
+            known = np.isfinite(made) & np.isfinite(told) & (told > SHARPER)
+            right = known & (np.abs(made - self.y[rows]) <= room)
+        if right.sum() < max(FEWEST, LEAST * known.sum()):
+            return 0.0
+        return float(told[right].sum() + (~right & known).sum() * np.log2(1 - right.sum() / (known.sum() + 1)))
+
+    def follows(self, view: View, rate: _Rate) -> LawPredictions:
+        """Return the numbers that the rate gives and those next to them, each as likely as it was in other rows."""
+        constants, own = self._apart(rate)
+        wholes, counts = self._made(rate, constants, own, self.probed)
+        told = counts > 0
+        off = scaled(self.y[self.probed], view.target.decimals) - wholes
+        sizes = np.searchsorted(SIZES, counts)
+        shares = {}
+        for away in range(-AWAY, AWAY + 1):
+            hits = told & (off == away)
+            whole = hits.sum() / (told.sum() + 1)
+            each = [(hits & (sizes == one)).sum() + PRIOR * whole for one in range(len(SIZES) + 1)]
+            shares[away] = np.array(each) / ([(told & (sizes == one)).sum() + PRIOR for one in range(len(SIZES) + 1)])
+        wholes, counts = self._made(rate, constants, own, view.predicted)
+        values: list[dict[str, float]] = []
+        for whole, count in zip(wholes.tolist(), counts.tolist(), strict=True):
+            size = int(np.searchsorted(SIZES, count))
+            likely = {away: float(share[size]) for away, share in shares.items() if count and share[size] > 0}
+            values.append({number_key(whole + away, view.target.decimals): share for away, share in likely.items()})
+        return LawPredictions.of(values)
+
+    def kinds(self, view: View, rate: _Rate) -> LawPredictions:
+        """Return the kinds with a rate that gives the number of each row, likelier the more rows they have."""
+        constants, own = self._apart(rate)
+        times = np.bincount(rate.one.codes[self.learned], minlength=len(constants[0][0])).astype(np.float64)
+        right, told = 0, 1
+        for row in self.probed.tolist():
+            fitting = self._fitting(rate, constants[own[row]], row)
+            right, told = right + int(rate.one.codes[row] in fitting), told + bool(len(fitting))
+        keys = dict(zip(rate.one.codes.tolist(), view.target.keys, strict=True))
+        values: list[dict[str, float]] = []
+        for row in view.predicted.tolist():
+            fitting = self._fitting(rate, constants[own[row]], row)
+            likely = fitting[np.argsort(-times[fitting], kind="stable")][:LISTED]
+            shares = right / told * times[likely] / max(1.0, times[fitting].sum())
+            values.append(dict(zip(map(keys.__getitem__, likely.tolist()), shares.tolist(), strict=True)))
+        return LawPredictions.of(values)
+
+    def _fitting(self, rate: _Rate, constants: tuple[Floats, Ints], row: int) -> Ints:
+        """Return the kinds with a constant that gives the number of a row."""
+        constant, counts = constants
+        term, y = rate.term.values[row], self.y[row]
+        with np.errstate(all="ignore"):
+            made = term + constant if rate.added else term * constant
+            near = np.abs(made - y) <= 0.51 * (self.unit + (0.0 if rate.added else rate.term.unit * np.abs(constant)))
+        return np.flatnonzero(near & (counts > 0))
+
+    def _apart(self, rate: _Rate) -> tuple[list[tuple[Floats, Ints]], Ints]:
+        """Return the constants without each part of the rows, those of all rows, and each row's place among them.
+
+        Each row has the constants learned without it. Many rows have two parts, since half of them determine as much as
+        all; few rows have more parts.
+        """
+        parts = 2 if len(self.learned) > MANY else PARTS
+        part = np.arange(len(self.learned)) % parts
+        own = np.full(len(self.y), parts)
+        own[self.learned] = part
+        without = (self.learned[part != one] for one in range(parts))
+        return [self._constants(rate, rows) for rows in (*without, self.learned)], own
+
+    def _constants(self, rate: _Rate, rows: Ints) -> tuple[Floats, Ints]:
+        """Return the constant of each kind, and how many rows have it: that of most rows, where some have another.
+
+        The candidates are the constants of a kind's largest terms, which determine it most exactly.
+        """
+        y, term, codes = self.y[rows], rate.term.values[rows], rate.one.codes[rows]
+        good = np.isfinite(term) & (codes > 0) & (rate.added | (term != 0))
+        y, term, codes = y[good], term[good], codes[good]
+        weights = np.ones(len(y)) if rate.added else np.abs(term)
+        each = y - term if rate.added else y / term
+        room = np.ones(len(y)) if rate.added else np.abs(each)
+        half = (self.unit + rate.term.unit * room) / 2 / weights
+        kinds = int(rate.one.codes.max()) + 1
+        order = np.lexsort((-weights, codes))
+        first, sizes = np.searchsorted(codes[order], np.arange(kinds)), np.bincount(codes, minlength=kinds)
+        counts, near = np.zeros(kinds, dtype=np.int64), np.zeros(len(y), dtype=np.bool_)
+        for place in range(CANDIDATES if len(y) else 0):
+            own = order[np.where(sizes > place, first + place, 0).clip(0, len(y) - 1)]
+            made: Bools = np.abs(each - each[own][codes]) <= 1.01 * (half + half[own][codes])
+            made &= sizes[codes] > place
+            votes = np.bincount(codes[made], minlength=kinds)
+            better = votes > counts
+            counts = np.where(better, votes, counts)
+            near = np.where(better[codes], made, near)
+        return _between(codes[near], each[near], half[near], kinds), counts
+
+    def _made(self, rate: _Rate, constants: Sequence[tuple[Floats, Ints]], own: Ints, rows: Ints) -> tuple[Ints, Ints]:
+        """Return the rate's numbers for these rows, in whole units, and how many rows have it; 0 if nothing follows."""
+        codes = rate.one.codes[rows]
+        constant = np.choose(own[rows], [found[codes] for found, _ in constants])
+        counts = np.choose(own[rows], [times[codes] for _, times in constants])
+        with np.errstate(all="ignore"):
+            term = rate.term.values[rows]
+            made = term + constant if rate.added else term * constant
+        counts = np.where(np.isfinite(made) & (codes > 0), counts, 0)
+        return scaled(made, round(-np.log10(self.unit))), np.asarray(counts)
+
+
+def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
+    """Return the constant of each kind that suits all of its rows, or their mean.
+
+    Constants mostly have as many decimals as those of the other kinds, or their inverses have.
+    """
+    low, high = np.full(kinds, -np.inf), np.full(kinds, np.inf)
+    np.maximum.at(low, codes, each - half)
+    np.minimum.at(high, codes, each + half)
+    weights = 1 / half
+    with np.errstate(all="ignore"):
+        mean = np.bincount(codes, each * weights, kinds) / np.bincount(codes, weights, kinds)
+        told = np.isfinite(low) & (low <= high)
+        sure = told & (np.bincount(codes, minlength=kinds) > 1)
+        middle = np.where(told, (low + high) / 2, mean)
+        for decimals in range(DECIMALS):
+            for line, wide in ((middle, high - low), (1 / middle, (high - low) / middle**2)):
+                plain = np.round(line, decimals)
+                plain = plain if line is middle else 1 / plain
+                fits = told & (low <= plain) & (plain <= high)
+                by_chance = np.minimum(1, wide[sure] * 10.0**decimals).sum()
+                if fits[sure].sum() >= PLAIN * sure.sum() > CHANCE * by_chance:
+                    return np.asarray(np.where(fits, plain, middle))
+    return np.asarray(middle)
+
+
+def _terms(view: View, numbers: Floats, probed: Ints) -> Iterator[_RateTerm]:
+    """Yield the shown numbers that correlate most with the target, and products of two of these."""
+    related = []
+    for shown in view.shown:
+        if shown.numbers is not None and shown.distinct > 2:
+            both = np.isfinite(shown.numbers[probed])
+            if both.sum() > FEW and np.ptp(shown.numbers[probed][both]) > 0:
+                mine, own = (np.argsort(np.argsort(line[probed][both])) for line in (shown.numbers, numbers))
+                term = _RateTerm(shown.name, shown.numbers, 0.0)
+                related.append((-abs(float(np.corrcoef(mine, own)[0, 1])), shown.name, 10.0**-shown.decimals, term))
+    related.sort(key=lambda item: item[:2])
+    yield from (term for *_, term in related[:TERMS])
+    yield from (replace(term, unit=unit) for _, _, unit, term in related[:TERMS])  # a number that is rounded itself
+    for (*_, one), (*_, other) in combinations(related[:MULTIPLIED], 2):
+        yield _RateTerm(f"{one.name} · {other.name}", one.values * other.values, 0.0)

@@ -1,0 +1,228 @@
+"""Predictors by gradient boosting: of classes, and of numbers with the distribution of their errors."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import FEW, Column, Floats, Ints
+from tabcontam.baseline.fit import Fit
+from tabcontam.baseline.solving import thin_svd
+
+LEAST_NUMBERS = 40  # least numbers for a distribution
+SHOWN = 14  # shown columns that most predictors use, the most informative ones
+MOST_FEATURES = 400  # of a wide table, that are used together
+SHRUNK = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # shrinkage of weights, as shares of a feature's variance
+MOST_OWN = 0.999  # bound on a row's influence on its own prediction
+ROWS_A_CLASS = 40  # below, boosting takes long and learns no more than neighbours tell
+
+
+def boosted(fit: Fit) -> Floats | None:
+    """Return gradient boosting's probabilities of the frequent values; the others share the rest by frequency."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    classes = frequent(fit)
+    if not fit.shown or classes is None:
+        return None
+    model = HistGradientBoostingClassifier(
+        learning_rate=0.2,
+        max_iter=12,
+        max_leaf_nodes=8,
+        max_bins=64,
+        l2_regularization=1.0,
+        early_stopping=False,
+        random_state=0,
+    )
+    features = _design(fit.shown)
+    model.fit(features[fit.train], classes[fit.codes])
+    return spread(fit, classes, model.predict_proba(features[fit.predicted]), model.classes_)
+
+
+def frequent(fit: Fit) -> Ints | None:
+    """Return the class of each key: one for each frequent value, one more for all others; None with too few rows."""
+    order = np.argsort(-fit.counts, kind="stable")[:FEW]
+    many = fit.target.numbers is not None and (fit.counts > 0).sum() > FEW
+    kept = order[fit.counts[order] >= max(2, (0.04 if many else 0.01) * len(fit.train))]
+    if not len(kept) or len(fit.train) < ROWS_A_CLASS * len(kept):
+        return None
+    classes = np.full(len(fit.keys), len(kept))
+    classes[kept] = np.arange(len(kept))
+    return classes if len(set(classes[fit.codes])) > 1 else None
+
+
+def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
+    """Return the probabilities of the keys from those of these classes; keys of one class share by frequency."""
+    shares = np.zeros((len(labels), len(fit.keys)))
+    for place, label in enumerate(labels):
+        members = (classes == label) & (fit.marginal > 0)
+        if members.any():
+            shares[place, members] = fit.marginal[members] / fit.marginal[members].sum()
+    return np.asarray(given @ shares)
+
+
+def regressed(fit: Fit) -> Floats | None:
+    """Return the hidden numbers by least squares plus gradient boosting of the residuals; None if that is of no use.
+
+    The errors of held-out rows make a distribution of each number (`ErrorDistribution`).
+    """
+    if fit.numbers is None or not fit.shown:
+        return None
+    rows, numbers = _regular(fit)
+    if len(np.unique(numbers)) <= FEW or len(rows) < LEAST_NUMBERS:
+        return None
+    linear = least_squares(fit.shown, rows, numbers)
+    left = numbers - linear[rows]
+    spread = float(np.quantile(left, 0.75) - np.quantile(left, 0.25))
+    if spread > 20 * len(rows) * float(np.median(fit.step(numbers))):
+        return None  # no value would be likelier than one that was never seen
+    return np.asarray(linear[fit.predicted] + boosted_numbers(_design(fit.shown), rows, left, fit.predicted))
+
+
+def squared(fit: Fit) -> Floats | None:
+    """Return the hidden numbers by least squares of all shown columns; None if the other predictors use all of these.
+
+    The weights are shrunk as far as predicts each row best from the others. In a wide table many columns together
+    determine a number more exactly than the few most informative ones.
+    """
+    if len(fit.shown) <= SHOWN or fit.numbers is None:
+        return None
+    rows, numbers = _regular(fit)
+    features = _features(fit.shown, logs=False)
+    if not features:
+        return None
+    design = np.column_stack(features)[:, :MOST_FEATURES]
+    left, sizes, right = thin_svd(design[rows] - design[rows].mean(axis=0))
+    along = left.T @ (numbers - numbers.mean())
+    tried = []
+    for shrunk in SHRUNK:
+        kept = sizes**2 / (sizes**2 + shrunk * len(rows))
+        hat = np.minimum(left**2 @ kept + 1 / len(rows), MOST_OWN)
+        off = (numbers - numbers.mean() - left @ (kept * along)) / (1 - hat)
+        tried.append((float(np.abs(off).mean()), kept))
+    _, kept = min(tried, key=lambda one: one[0])
+    weights = right.T @ (kept * along / np.maximum(sizes, 1e-12))
+    return np.asarray(numbers.mean() + (design[fit.predicted] - design[rows].mean(axis=0)) @ weights)
+
+
+def _regular(fit: Fit) -> tuple[Ints, Floats]:
+    """Return the training rows with a number that is not a frequent one, and these numbers."""
+    assert fit.numbers is not None  # noqa: S101 - asked of numbers alone
+    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
+    return fit.train[known], fit.numbers[known]
+
+
+def boosted_numbers(features: Floats, rows: Ints, numbers: Floats, predicted: Ints) -> Floats:
+    """Return the numbers of the predicted places by gradient boosting of features, learned from these rows."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    model = HistGradientBoostingRegressor(
+        max_iter=60, max_bins=64, max_leaf_nodes=8, l2_regularization=1.0, early_stopping=False, random_state=0
+    )
+    model.fit(features[rows], numbers)
+    return np.asarray(model.predict(features[predicted]))
+
+
+class ErrorDistribution:
+    """The errors of predicted numbers: their size around a prediction and, scaled by it, their distribution."""
+
+    def __init__(self, guess: Floats, errors: Floats, step: float) -> None:
+        order = np.argsort(guess, kind="stable")
+        window = max(10, len(guess) // 6)
+        sizes = np.convolve(np.abs(errors[order]), np.ones(window) / window, mode="valid")
+        self.at = np.convolve(guess[order], np.ones(window) / window, mode="valid")
+        self.sizes = np.maximum(sizes, max(0.1 * step, 0.02 * float(np.abs(errors).mean())))
+        self.width = max(0.3 * step / float(np.median(self.sizes)), 0.02)
+        self.count = len(errors)
+        self.scaled = np.clip(errors / self._size(guess), -30, 30)
+
+    def density(self, guess: Floats, values: Floats, own: Floats) -> Floats:
+        """Return the density of each value in each row, by the errors of all rows but its own."""
+        size = self._size(guess)[:, None]
+        width = max(0.7 * bandwidth(self.scaled), self.width)
+        axis = np.arange(-32, 32, width / 4)
+        table = np.histogram(self.scaled, np.append(axis, axis[-1] + width / 4) - width / 8)[0]
+        smooth = np.convolve(table, kernel(np.arange(-16, 17) * width / 4, width), mode="same")
+        places = (values[None, :] - guess[:, None]) / size
+        found = np.interp(places, axis, smooth, left=0, right=0)
+        mine = (own[:, None] - guess[:, None]) / size
+        held = np.isfinite(mine)
+        found = found - np.where(held, kernel(places - np.where(held, mine, 0), width), 0)
+        return np.asarray(np.maximum(found, 0) / (self.count - held) / size)
+
+    def peak(self, guess: Floats, step: Floats) -> Floats:
+        """Return the largest probability that any value has; values are multiples of the step."""
+        width = max(bandwidth(self.scaled), self.width)
+        axis = np.arange(-3, 3, width / 4)
+        most = kernel(axis[:, None] - self.scaled[None, :], width).mean(axis=1).max()
+        return np.asarray(np.minimum(1.0, most * step / self._size(guess)))
+
+    def _size(self, guess: Floats) -> Floats:
+        return np.asarray(np.interp(guess, self.at, self.sizes))
+
+
+def heaped(fit: Fit) -> Floats:
+    """Return how much more frequent each listed value is than its surroundings suggest: numbers heap at round ones."""
+    assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
+    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
+    numbers, counts = np.unique(fit.numbers[known], return_counts=True)
+    smooth = (counts / counts.sum()) @ spread_over(fit, numbers, bandwidth(fit.numbers[known]) or 1.0)
+    found: Floats = (0.9 * fit.counts / counts.sum() + 0.1 * smooth) / np.maximum(smooth, 1e-12)
+    found[:2] = 0
+    return found
+
+
+def spread_over(fit: Fit, numbers: Floats, width: float) -> Floats:
+    """Return, for each number, the probabilities of the listed values around it."""
+    sizes = fit.step(fit.positions)
+    found = np.nan_to_num(
+        kernel(fit.positions[None, :] - numbers[:, None], max(width, 0.5 * float(sizes.min()))) * sizes
+    )
+    found /= np.maximum(found.sum(axis=1, keepdims=True), 1e-12)
+    return found
+
+
+def kernel(distances: Floats, width: float) -> Floats:
+    """Return the density of a normal distribution at these distances."""
+    return np.asarray(np.exp(-0.5 * (distances / width) ** 2) / (width * np.sqrt(2 * np.pi)))
+
+
+def bandwidth(numbers: Floats) -> float:
+    """Return a kernel's width by Silverman's rule of thumb (Density Estimation, 1986, section 3.4.2)."""
+    spread = min(float(np.std(numbers)), float(np.subtract(*np.quantile(numbers, (0.75, 0.25)))) / 1.34)
+    return float(0.9 * (spread or float(np.std(numbers))) * len(numbers) ** -0.2)
+
+
+def _design(shown: Sequence[Column]) -> Floats:
+    return np.column_stack([one.numbers if one.numbers is not None else one.binned for one in shown]).astype(np.float64)
+
+
+def least_squares(shown: Sequence[Column], rows: Ints, numbers: Floats, logs: bool = False) -> Floats:
+    """Return the least-squares prediction of all places from the numbers of these rows, slightly shrunk.
+
+    With `logs` it is from the logarithms of shown numbers; a column with negative ones is left out.
+    """
+    parts = _features(shown, logs)
+    count = len(shown[0].keys)
+    design = np.column_stack([*parts, np.ones(count)]) if parts else np.ones((count, 1))
+    there, mean = design[rows], float(numbers.mean())
+    square = there.T @ there + 1e-3 * len(rows) * np.eye(there.shape[1]) * 0.1
+    return np.asarray(mean + design @ np.linalg.solve(square, there.T @ (numbers - mean)))
+
+
+def _features(shown: Sequence[Column], logs: bool) -> list[Floats]:
+    """Return columns of a design: numbers or their logarithms, standardized, and a flag for each of a few values."""
+    parts: list[Floats] = []
+    for one in shown:
+        if one.numbers is not None:
+            if logs and np.nanmin(one.numbers) < 0:
+                continue
+            seen = logarithm(one.numbers, one.numbers) if logs else one.numbers
+            filled = np.nan_to_num(seen, nan=float(np.nanmean(seen)))
+            parts.append(((filled - filled.mean()) / (filled.std() or 1.0))[:, None])
+        elif int(one.binned.max()) <= FEW + 1:
+            parts.append((one.binned[:, None] == np.arange(1, int(one.binned.max()) + 1)[None, :]).astype(np.float64))
+    return parts
+
+
+def logarithm(numbers: Floats, column: Floats) -> Floats:
+    """Return the logarithms of numbers of a column without negative ones; of 1 + the number if the column has a 0."""
+    return np.asarray(np.log1p(numbers) if np.nanmin(column) <= 0 else np.log(numbers))

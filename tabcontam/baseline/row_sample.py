@@ -1,0 +1,114 @@
+"""The choice of a table's rows: those that the baseline learns from, those that weigh its predictors, and the folds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import Column, Ints, with_words
+from tabcontam.baseline.silent_predictor import silent_answers
+from tabcontam.baseline.view import View
+
+MOST_ROWS = 2000  # that a baseline is fitted on
+HELD = 500  # of them, to weigh the predictors
+FOLDS = 5
+LEAST_ROWS = 20  # below, nothing can be learned but the values' frequencies
+
+
+@dataclass(frozen=True, eq=False)
+class RowSample:
+    """The rows that one baseline sees, by place; rows of one of the `groups` are weighed and predicted together."""
+
+    rows: tuple[int, ...]
+    fits: tuple[tuple[Ints, Ints], ...]  # the places trained on and predicted
+    groups: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class SampledTable:
+    """The columns over all rows of a table, not only those that a baseline is fitted on.
+
+    In a small table, all of whose rows are fitted, they are those of the sample.
+    """
+
+    whole: Mapping[str, Column]
+    taken: Mapping[str, Column]
+    sample: RowSample
+
+    @cached_property
+    def large(self) -> bool:
+        """True if there are rows that no predictor is fitted on."""
+        return len(self.sample.fits) == 1
+
+    @cached_property
+    def partial(self) -> bool:
+        """True if there are rows besides the sample's: more of the table than are fitted, or rows of known files."""
+        return len(self.sample.rows) < len(next(iter(self.whole.values())).keys)
+
+    @cached_property
+    def every(self) -> Ints:
+        """The places of all rows in the columns that are learned from."""
+        return np.arange(len(next(iter(self.columns.values())).keys))
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        """The columns that are learned from."""
+        return self.whole if self.partial else self.taken
+
+    @cached_property
+    def fits(self) -> list[tuple[Ints, Ints]]:
+        """For each fit the places learned from, which are all that are not queried, and the places predicted."""
+        if not self.partial:
+            return list(self.sample.fits)
+        rows = np.array(self.sample.rows, dtype=np.int64)
+        if not self.large:
+            return [(np.setdiff1d(self.every, rows[places]), rows[places]) for _, places in self.sample.fits]
+        ((_, predicted),) = self.sample.fits
+        return [(np.setdiff1d(self.every, rows[self.sample.groups == 1]), rows[predicted])]
+
+    def view(self, target: str, shown: Sequence[str]) -> View:
+        """Return the view of the counting predictors: in a small table all rows, each left out for itself alone.
+
+        Folds would hide rows that belong together from each other, though a reader of all other rows knows them. The
+        predicted rows are those of all fits, one fit after the other.
+        """
+        given = tuple(with_words(self.columns[name] for name in shown))
+        learned = self.fits[0][0] if self.large else self.every
+        return View(self.columns[target], given, learned, np.concatenate([predicted for _, predicted in self.fits]))
+
+    def silent(self, asked: Sequence[str], shown: Sequence[str]) -> list[dict[int, str]]:
+        """Return the silent predictor's answer for each hidden feature in each queried row, by row."""
+        fits = self.fits
+        if self.large:  # rows that only weigh the predictors are never queried
+            ((learned, predicted),) = fits
+            fits = [(learned, predicted[~np.isin(predicted, learned)])]
+        given = [self.columns[name] for name in shown]
+        found = silent_answers([self.columns[name] for name in asked], given, fits)
+        if self.partial:
+            return found
+        return [{self.sample.rows[place]: value for place, value in answers.items()} for answers in found]
+
+
+def sample_of(drawn: Sequence[int], rows: Sequence[int], known: frozenset[int]) -> RowSample | None:
+    """Return the sample of the `drawn` rows, queried in `rows` and with the `known` ones; None for too few rows."""
+    asked = set(rows)
+    if len(drawn) - len(known) < LEAST_ROWS:
+        known = frozenset()  # too few others to weigh the predictors
+    always = [row for row in drawn if row in known][:MOST_ROWS]
+    others = [row for row in drawn if row not in asked and row not in known]
+    if len(others) >= MOST_ROWS - HELD // 2:
+        others = others[:MOST_ROWS]
+        taken = (*always, *others, *(row for row in drawn if row in asked))
+        first = len(always) + len(others)
+        held, final = np.arange(first - HELD, first), np.arange(first, len(taken))
+        groups = np.repeat([-1, 0, 1], [len(always), len(others), len(asked)])
+        return RowSample(taken, ((np.arange(first - HELD), np.concatenate([held, final])),), groups)
+    room = max(0, MOST_ROWS - len(asked))
+    kept = asked | set(others[:room])
+    taken = (*always, *(row for row in drawn if row in kept))
+    if len(taken) < LEAST_ROWS:
+        return None
+    groups = np.concatenate([np.full(len(always), -1), np.arange(len(kept)) % FOLDS])
+    fits = tuple((np.flatnonzero(groups != fold), np.flatnonzero(groups == fold)) for fold in range(FOLDS))
+    return RowSample(taken, fits, groups)

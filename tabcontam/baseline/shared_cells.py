@@ -1,0 +1,180 @@
+"""Combinations that rows may share besides a single cell: two or three cells, pieces of cells, a code's middle.
+
+An airline and the number of a flight determine its destination, and neither does alone; a day and a currency determine
+a rate; the fourth to eighth digit of an account its branch. Of a table's many choices of cells and characters, the best
+are those by which rows find another row with their value of the target most often.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.baseline.cell_parts import parts
+from tabcontam.baseline.coded_columns import Column, Floats, Ints
+from tabcontam.baseline.view import MANY, View
+from tabcontam.tables.large.table_excerpt import numbered
+
+Words = NDArray[np.uint64]
+
+PROBED = 800  # rows by which choices are compared
+LOOKED_AT = 16  # columns whose cells are combined
+MOST = {2: 80, 3: 120}  # choices of so many of them
+PIECES, WITH_PIECES = 10, 50  # of cells, that are combined with cells, and choices of them
+BEST = 2  # choices that are followed
+FEWEST = 5  # probed rows that must find another row
+SIZES = range(3, 9)  # characters in the middle of a code
+FEW_CODES = 20  # with few rows, the distinct codes from which the middle is used
+LONGEST = 24  # characters of a code
+BITS = 17  # of a hash, at most, by which another row is found
+
+
+def shared(view: View) -> list[Ints]:
+    """Return codes of the best choices, one for each row of the view: rows with one code share something; 0 is none."""
+    probes = _Probes.of(view)
+    best: list[tuple[float, Words]] = []
+    for hashes in chain(_together(view), _middles(view)):
+        if (gain := probes.gain(hashes)) > 0:
+            best = sorted([*best, (gain, hashes)], key=lambda one: -one[0])[:BEST]
+    return [codes_of(hashes) for _, hashes in best]
+
+
+def codes_of(hashes: Words) -> Ints:
+    """Return whole numbers for different hashes; 0 stays 0."""
+    values, codes = np.unique(hashes, return_inverse=True)
+    return np.asarray(codes + (0 if len(values) and values[0] == 0 else 1), dtype=np.int64)
+
+
+def _together(view: View) -> Iterator[Words]:
+    """Yield the hashes of two and three cells, of a cell and a piece, and of all or all but one; 0 for none."""
+    cells = _cells(view.shown, LOOKED_AT, len(view.learned) / 2)
+    for size, most in MOST.items():
+        yield from (hashes for _, hashes in _choices(combinations(cells, size), len(view.learned) / 30, most))
+    yield from (hashes for _, hashes in with_pieces(view, len(view.learned) / 30))
+    if view.large and len(cells) > max(MOST):
+        yield from _nearly_all(cells)
+
+
+def _nearly_all(cells: "Sequence[_HashedColumn]") -> Iterator[Words]:
+    """Yield the hashes of all cells together, and of all but one, for rows that stand twice in a file."""
+    total: Words = np.sum([one.hashes for one in cells], axis=0, dtype=np.uint64)
+    there = np.logical_and.reduce([one.hashes > 0 for one in cells])
+    left_outs: list[Words] = [np.zeros_like(total), *(one.hashes for one in cells)]
+    for left_out in left_outs:
+        yield np.where(there, numbered(total - left_out) | np.uint64(1), np.uint64(0))
+
+
+def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
+    """Yield the names and hashes of pieces of cells with another cell or piece; the hash is 0 if one is missing."""
+    cells = _cells(view.shown, LOOKED_AT, len(view.learned) / 2)
+    pieces = _cells([more for one in view.shown for more in parts(one)], PIECES, len(view.learned) / 2, len(cells))
+    others = [(piece, cell) for piece in pieces for cell in cells if not piece.name.startswith(f"{cell.name} ")]
+    yield from _choices([*others, *combinations(pieces, 2)], least, WITH_PIECES)
+
+
+def two_cells(view: View, least: float) -> Iterator[tuple[str, Words]]:
+    """Yield the names and hashes of two cells together; the hash is 0 if one is missing."""
+    yield from _choices(combinations(_cells(view.shown, LOOKED_AT, len(view.learned) / 2), 2), least, MOST[2])
+
+
+class _HashedColumn(NamedTuple):
+    """A column, and hashes of its cells that can be added to those of other columns; 0 if a cell is missing."""
+
+    distinct: int
+    name: str
+    hashes: Words
+
+
+def _cells(columns: Iterable[Column], most: int, below: float, first: int = 0) -> list[_HashedColumn]:
+    """Return the columns with the fewest, but less than `below`, distinct cells; `first` is the number of the first.
+
+    Columns that have the same number would have the same hashes.
+    """
+    few = sorted((one.distinct, one.name, one) for one in columns if 2 < one.distinct < below)[:most]
+    found = []
+    for place, (distinct, name, one) in enumerate(few, start=first):
+        hashes = numbered(one.codes.astype(np.uint64) + np.uint64(place << 40)) | np.uint64(1)
+        found.append(_HashedColumn(distinct, name, np.where(one.codes > 0, hashes, np.uint64(0))))
+    return found
+
+
+def _choices(several: Iterable[Sequence[_HashedColumn]], least: float, most: int) -> Iterator[tuple[str, Words]]:
+    """Yield the names and hashes of combined cells with more than `least` possible values, the fewest first."""
+    chosen = [
+        (prod(one.distinct for one in cells), " and ".join(one.name for one in cells), cells) for cells in several
+    ]
+    for _, name, cells in sorted((one for one in chosen if one[0] > least), key=lambda one: one[:2])[:most]:
+        there = np.logical_and.reduce([one.hashes > 0 for one in cells])
+        both: Words = np.sum([one.hashes for one in cells], axis=0, dtype=np.uint64)
+        yield name, np.where(there, numbered(both) | np.uint64(1), np.uint64(0))
+
+
+def _middles(view: View) -> Iterator[Words]:
+    """Yield the hashes of characters in the middle of codes of one length; 0 if a cell has another length."""
+    for one in view.shown:
+        length = one.size_of_codes
+        if not length or length > LONGEST or one.distinct <= (MANY if view.large else FEW_CODES):
+            continue
+        texts = [(one.texts.get(key) or "").encode() for key in one.keys]
+        there = np.array([len(text) == length for text in texts])
+        letters = np.array([text if len(text) == length else b"\0" * length for text in texts], dtype=f"S{length}")
+        bytes_of = np.frombuffer(letters.tobytes(), dtype=np.uint8).reshape(-1, length)
+        each = numbered(bytes_of.astype(np.uint64) + (np.arange(length, dtype=np.uint64) << np.uint64(8)))
+        until = np.concatenate([np.zeros((len(each), 1), dtype=np.uint64), np.cumsum(each, axis=1, dtype=np.uint64)], 1)
+        for size in SIZES:
+            for start in range(1, length - size):
+                part = numbered(until[:, start + size] - until[:, start]) | np.uint64(1)
+                yield np.where(there, part, np.uint64(0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Probes:
+    """The rows that look for another row with which they share something, and their target's values."""
+
+    learned: Ints
+    rows: Ints  # that look
+    targets: Ints  # the code of every row
+    bits: Floats  # of each looking row's own value
+
+    @classmethod
+    def of(cls, view: View) -> "_Probes":
+        """Return evenly chosen training rows whose value of the target is known."""
+        targets = view.target.codes
+        known = view.learned[targets[view.learned] > 0]
+        rows = known[:: max(1, len(known) // PROBED)]
+        counts = np.bincount(targets[known], minlength=int(targets.max(initial=0)) + 1)
+        return cls(view.learned, rows, targets, -np.log2(counts[targets[rows]] / max(1, len(known))))
+
+    def gain(self, hashes: Words) -> float:
+        """Return the bits of the looking rows' values that the value of a row with the same hash saves."""
+        mate = sharing(hashes, self.learned, self.rows)
+        told = mate >= 0
+        count = int(told.sum())
+        right = told & (self.targets[mate] == self.targets[self.rows])
+        hits = int(right.sum())
+        if count < FEWEST or not hits:
+            return 0.0
+        sure = (hits + 0.5) / (count + 1)
+        return float(self.bits[right].sum() + hits * np.log2(sure) + (count - hits) * np.log2(1 - sure))
+
+
+def sharing(hashes: Words, learned: Ints, rows: Ints) -> NDArray[np.int32]:
+    """Return for each of these rows another training row with its hash; -1 if there is none or the hash is 0."""
+    bits = min(BITS, 2 + len(learned).bit_length())
+    mates = another(hashes >> np.uint64(64 - bits), 1 << bits, learned, rows)
+    return np.where((hashes[mates] == hashes[rows]) & (hashes[rows] > 0), mates, np.int32(-1))
+
+
+def another(keys: Words | Ints, most: int, learned: Ints, rows: Ints) -> NDArray[np.int32]:
+    """Return for each of these rows another training row with its key, below `most`; -1 if there is none."""
+    found = []
+    for ordered in (learned, learned[::-1]):
+        last = np.full(most, -1, dtype=np.int32)
+        last[keys[ordered]] = ordered
+        found.append(last[keys[rows]])
+    mates = np.where(found[0] == rows, found[1], found[0])
+    return np.where(mates == rows, np.int32(-1), mates)

@@ -1,0 +1,95 @@
+"""The silent predictor: trees grown on all rows that are not queried, which answer the queries as an LLM would.
+
+The baseline gives probabilities of values; this predictor names a single value, as an LLM does. Its hits beyond the
+baseline's expectation show the lead of an honest predictor over the baseline, which is no sign of memory.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import FEW, MISSING, Column, Floats, Ints
+
+TREES = 10
+FEWEST_TREES = 4
+WORK = 80_000  # usual number of training rows times trees
+LARGE = 2000  # rows to learn from; above, each tree is grown on a half, then takes the values of all, two in a leaf:
+GROWN = 0.5
+LARGE_LEAF = 2
+
+
+def silent_answers(
+    targets: Sequence[Column], shown: Sequence[Column], fits: Sequence[tuple[Ints, Ints]]
+) -> list[dict[int, str]]:
+    """Return the value that the trees name for each target in each predicted row, as the table mostly writes it.
+
+    Each of `fits` has the places of rows to learn from and of rows to predict. A row for which the trees name no value,
+    or a missing one, is left out.
+    """
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    answers: list[dict[int, str]] = [{} for _ in targets]
+    if not shown:
+        return answers
+    features = _features(shown)
+    outputs = np.column_stack([_outputs(one) for one in targets])
+    outputs = outputs.ravel() if outputs.shape[1] == 1 else outputs
+    for train, predicted in fits:
+        large = len(train) > LARGE
+        part, leaf = (GROWN, LARGE_LEAF) if large else (None, 1)
+        trees = int(np.clip(WORK // max(1.0, len(train) * (part or 1)), FEWEST_TREES, TREES))
+        model = ExtraTreesRegressor(
+            trees, max_features=0.3, min_samples_leaf=leaf, bootstrap=large, max_samples=part, random_state=0
+        )
+        model.fit(features[train], outputs[train])
+        grown, asked = model.apply(features[train]), model.apply(features[predicted])
+        for target, found in zip(targets, answers, strict=True):
+            codes, keys = _coded([target.keys[row] for row in train.tolist()])
+            votes = _votes(grown, asked, codes, len(keys))
+            for row, code in zip(predicted.tolist(), votes.tolist(), strict=True):
+                if keys[code] != MISSING:
+                    found[row] = target.texts.get(keys[code], keys[code])
+    return answers
+
+
+def _features(shown: Sequence[Column]) -> Floats:
+    """Return numbers as they are, texts by their code and by their last number; -1 where there is none."""
+    found: list[Floats] = []
+    for one in shown:
+        if one.numbers is None:
+            found.append(one.codes.astype(np.float64))
+        if one.distinct > FEW and (numbers := one.order_in_text) is not None:
+            found.append(numbers)
+        elif one.numbers is not None:
+            found.append(one.numbers)
+    return np.nan_to_num(np.column_stack(found), nan=-1.0).astype(np.float32).astype(np.float64)
+
+
+def _outputs(target: Column) -> Floats:
+    """Return the values by which trees split: a number's rank, or whether a text is one of the most frequent ones."""
+    if target.numbers is not None and target.distinct > FEW:
+        ranks = np.nan_to_num(target.ranks, nan=-0.5)
+        return np.asarray((ranks / max(float(ranks.std()), 1e-9))[:, None])
+    order = np.argsort(-np.bincount(target.codes), kind="stable")[:FEW]
+    flags = np.asarray(target.codes[:, None] == order[None, :], dtype=np.float64)
+    if target.distinct > FEW:
+        flags = np.column_stack([flags, target.codes / max(1, target.codes.max())])
+    return flags
+
+
+def _coded(keys: Sequence[str]) -> tuple[Ints, list[str]]:
+    known = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    return np.array([known[key] for key in keys], dtype=np.int64), list(known)
+
+
+def _votes(grown: Ints, asked: Ints, codes: Ints, values: int) -> Ints:
+    """Return the value with most votes in each queried row; the training rows of its leaf share a tree's vote."""
+    from scipy.sparse import csr_matrix
+
+    summed = csr_matrix((len(asked), values))
+    for tree in range(grown.shape[1]):
+        leaves = int(max(grown[:, tree].max(), asked[:, tree].max())) + 1
+        sizes = np.maximum(np.bincount(grown[:, tree], minlength=leaves), 1)
+        held = csr_matrix((1 / sizes[grown[:, tree]], (grown[:, tree], codes)), shape=(leaves, values))
+        summed = summed + held[asked[:, tree]]
+    return np.asarray(summed.argmax(axis=1)).ravel().astype(np.int64)

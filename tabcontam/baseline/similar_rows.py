@@ -1,0 +1,99 @@
+"""Predictors by the rows that are most like the row in question."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.baseline.coded_columns import Floats
+from tabcontam.baseline.fit import LEFT, CountedProbabilities, Fit, leave_for_new_values
+from tabcontam.baseline.regression import LEAST_NUMBERS, bandwidth, spread_over
+
+Small = NDArray[np.float32]  # there is a number for each two rows
+
+
+def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabilities]]:
+    """Return the values of similar rows: of the nearest three and twenty, and of those that are very close."""
+    if not fit.shown:
+        return {}, {}
+    alike, by_score = _distances(fit)
+    near = _nearest(by_score, min(20, len(fit.train) - 1))
+    dense = {"near": _beside_marginal(fit, near)}
+    dense["few"] = _beside_marginal(fit, _nearest(by_score, min(3, len(fit.train) - 1)))
+    if fit.gridded:
+        dense["smoothed"] = _smoothed(fit, near)
+    close = {"alike": _close(alike), "close": _close(by_score)}
+    return dense, {name: leave_for_new_values(_shares(fit, weights), LEFT) for name, weights in close.items()}
+
+
+def _distances(fit: Fit) -> tuple[Small, Small]:
+    """Return the distances of predicted to training rows: with equal weights of the columns, and by information."""
+    scores = np.maximum(np.array(fit.scores), 0.02 * max(*fit.scores, 0.01))
+    alike = np.zeros((len(fit.predicted), len(fit.train)), dtype=np.float32)
+    by_score, apart = np.zeros_like(alike), np.empty_like(alike)
+    for one, weight in zip(fit.shown, np.sqrt(scores / scores.sum()), strict=True):
+        values = one.ranks.astype(np.float32)
+        here, there = values[fit.predicted][:, None], values[fit.train][None, :]
+        if one.numbers is None:
+            np.not_equal(here, there, out=apart)
+        else:
+            np.abs(np.subtract(here, there, out=apart), out=apart)
+        if np.isnan(values).any():
+            apart[np.isnan(apart)] = 1
+            apart[np.isnan(here) & np.isnan(there)] = 0
+        alike += apart
+        apart *= np.float32(weight)
+        by_score += apart
+    return alike, by_score
+
+
+def _nearest(distances: Small, count: int) -> Small:
+    """Return weights that fall with the distance, scaled by the reach of the `count` nearest ones."""
+    reach = np.partition(distances, count, axis=1)[:, count : count + 1] + np.float32(1e-9)
+    weights = _bell(distances, np.float32(0.6) * reach)
+    weights *= distances <= 2 * reach
+    return weights
+
+
+def _close(distances: Small) -> Small:
+    """Return weights by the distance alone: a row without a close one has none."""
+    return _bell(distances, np.float32(0.5 * float(np.median(distances.min(axis=1))) + 1e-3))
+
+
+def _bell(distances: Small, reach: Small | np.float32) -> Small:
+    """Return weights that fall with the distance like a normal density; in place, as there are many numbers."""
+    weights = distances / reach
+    weights *= weights
+    weights *= np.float32(-0.5)
+    return np.asarray(np.exp(weights, out=weights))
+
+
+def _beside_marginal(fit: Fit, weights: Small) -> Floats:
+    """Return the weighted rows' values, with the frequencies of all rows as one more row."""
+    found = _shares(fit, weights)
+    found += fit.marginal
+    found /= weights.sum(axis=1, keepdims=True) + 1
+    return found
+
+
+def _smoothed(fit: Fit, weights: Small) -> Floats:
+    """Return the neighbours' numbers, each spread over the values around it."""
+    assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
+    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
+    matrix = _shares(fit, weights / weights.sum(axis=1, keepdims=True))
+    if known.sum() < LEAST_NUMBERS:
+        return matrix
+    numbers, places = np.unique(fit.numbers[known], return_index=True)
+    spread = spread_over(fit, numbers, 0.5 * bandwidth(fit.numbers[known]))
+    seen = fit.codes[known][places]
+    smooth = (matrix[:, seen].astype(np.float32) @ spread.astype(np.float32)).astype(np.float64)
+    matrix[:, seen] = 0
+    return np.asarray(matrix + smooth)
+
+
+def _shares(fit: Fit, weights: Small) -> Floats:
+    """Return the weight of each value among the training rows."""
+    from scipy.sparse import csr_matrix
+
+    shape = (len(fit.train), len(fit.keys))
+    ones = np.ones(len(fit.train), dtype=np.float32)
+    values = csr_matrix((ones, (np.arange(len(fit.train)), fit.codes)), shape)
+    return np.asarray((values.T @ weights.T).T, dtype=np.float64)

@@ -1,0 +1,114 @@
+"""Numbers on a line of their own for each kind of row: a meter's readings by date, a price by weight.
+
+A reader of the other rows of a kind can draw the line, between them and beyond. The line is learned from the other
+rows, and holds if they lie on it to the last digit.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import FEW, Column, Floats, Ints, number_key, scaled
+from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.ordered_keys import classes_of, keys_of
+from tabcontam.baseline.view import View
+
+FEWEST = 3  # rows of a kind that define its line
+LEAST = 0.15  # least share of probed rows on their line
+NEAR = 1.5  # units by which a row is off its line at most
+AWAY = 1  # units by which a number may be off
+PARTS = 10  # a row's line is fitted to all others but a tenth
+SIZES = (4, 8, 16)  # rows of a kind, in classes: a line is as sure as lines of its class were
+PRIOR = 2.0  # weight, in rows, of all classes together next to one class
+
+
+def lines(view: View) -> list[LawPredictions]:
+    """Return the numbers on the lines of the best key and kinds."""
+    target = view.target
+    if target.numbers is None or target.distinct <= FEW:
+        return []
+    best: tuple[float, _KindLines] | None = None
+    for key in keys_of(view):
+        for one in classes_of(view):
+            found = _KindLines.of(view, key, one)
+            if found is not None and (share := found.share()) > max(LEAST, best[0] if best else 0.0):
+                best = share, found
+    return [best[1].follows(view)] if best else []
+
+
+@dataclass(frozen=True, eq=False)
+class _KindLines:
+    """A key, and the kinds, each of which has a line by it."""
+
+    x: Floats
+    y: Floats
+    codes: Ints
+    learned: Ints  # rows with a key, a number and a kind
+    probed: Ints
+    decimals: int
+
+    @classmethod
+    def of(cls, view: View, key: Floats, one: Column) -> "_KindLines | None":
+        """Return the lines of a view; None if too few rows have a key, a number and a kind."""
+        y = view.target.numbers
+        assert y is not None  # noqa: S101 - looked at above
+        there = np.isfinite(key) & np.isfinite(y) & (one.codes > 0)
+        learned = view.learned[there[view.learned]]
+        if len(learned) < 4 * FEWEST:
+            return None
+        middle = key[learned].mean()
+        return cls(key - middle, y, one.codes, learned, learned[:: max(1, len(learned) // 800)], view.target.decimals)
+
+    def share(self) -> float:
+        """Return the share of probed rows that lie on the line of their kind's rows, themselves included."""
+        made, counts = self._made(self._fitted(self.learned), self.probed)
+        near = np.abs(made - self.y[self.probed]) <= NEAR * 10.0**-self.decimals
+        return float((near & (counts > FEWEST)).mean())
+
+    def follows(self, view: View) -> LawPredictions:
+        """Return the numbers on the lines and those next to them, each as likely as it was in other rows."""
+        own = np.full(len(self.y), PARTS)
+        own[self.learned] = np.arange(len(self.learned)) % PARTS
+        fits = [self._fitted(self.learned[own[self.learned] != part]) for part in range(PARTS)]
+        fits.append(self._fitted(self.learned))
+
+        def told(rows: Ints) -> tuple[Ints, Ints]:
+            every = [self._made(fit, rows) for fit in fits]
+            made = np.choose(own[rows], [one for one, _ in every])
+            counts = np.choose(own[rows], [count for _, count in every])
+            return scaled(made, self.decimals), np.where(np.isfinite(made) & (counts >= FEWEST), counts, 0)
+
+        wholes, counts = told(self.probed)
+        off = scaled(self.y[self.probed], self.decimals) - wholes
+        sizes, known = np.searchsorted(SIZES, counts), counts > 0
+        shares = {}
+        for away in range(-AWAY, AWAY + 1):
+            hits = known & (off == away)
+            whole = hits.sum() / (known.sum() + 1)
+            shares[away] = [
+                ((hits & (sizes == one)).sum() + PRIOR * whole) / ((known & (sizes == one)).sum() + PRIOR)
+                for one in range(len(SIZES) + 1)
+            ]
+        wholes, counts = told(view.predicted)
+        values: list[dict[str, float]] = []
+        for whole, count in zip(wholes.tolist(), counts.tolist(), strict=True):
+            size = int(np.searchsorted(SIZES, count))
+            likely = {away: float(share[size]) for away, share in shares.items() if count and share[size] > 0}
+            values.append({number_key(whole + away, self.decimals): share for away, share in likely.items()})
+        return LawPredictions.of(values)
+
+    def _fitted(self, rows: Ints) -> tuple[Floats, Floats, Ints]:
+        """Return the height and slope of each kind's line, by least squares, and its number of rows."""
+        codes, x, y, kinds = self.codes[rows], self.x[rows], self.y[rows], int(self.codes.max()) + 1
+        count = np.bincount(codes, minlength=kinds)
+        with np.errstate(all="ignore"):
+            mean_x, mean_y = np.bincount(codes, x, kinds) / count, np.bincount(codes, y, kinds) / count
+            away = x - mean_x[codes]
+            slope = np.bincount(codes, away * (y - mean_y[codes]), kinds) / np.bincount(codes, away**2, kinds)
+            return mean_y - slope * mean_x, slope, count
+
+    def _made(self, fit: tuple[Floats, Floats, Ints], rows: Ints) -> tuple[Floats, Ints]:
+        """Return the number on the line of each row's kind, and the number of rows that define the line."""
+        height, slope, count = fit
+        kinds = self.codes[rows]
+        return height[kinds] + slope[kinds] * self.x[rows], count[kinds]

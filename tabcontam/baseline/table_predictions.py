@@ -1,0 +1,225 @@
+"""The baseline of a table's rows, computed once: fitted out of fold and cached by the table's content."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.baseline.cached_findings import cached_finding, order_digest, ranks, working_order
+from tabcontam.baseline.cell_prediction import CellPrediction, bits
+from tabcontam.baseline.coded_columns import LAGS, Column, column, previous
+from tabcontam.baseline.laws.sequence_laws import runs
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.known_rows import extra_rows, known_rows
+from tabcontam.tables.large.adjoining_rows import AdjoiningRows
+from tabcontam.tables.row_draws import by_content, seeded
+from tabcontam.tables.table import Cell, Table
+
+if TYPE_CHECKING:
+    from tabcontam.baseline.chains import FeatureChain
+
+WIDE = 20  # columns up to which the run lengths of all are used
+POOL = 400  # rows of a table that are ever queried in one way: they share one fit
+VERSION = 21  # of the baseline: results of other versions are not read
+
+
+@dataclass(frozen=True)
+class RowPrediction:
+    """The baseline's prediction of one row's hidden cells.
+
+    `unsure` is, in bits, how unsure it is given the prompt: -log2 of the likeliest value's probability. A later hidden
+    cell is predicted from the hidden ones before it, so for these cells the mean over all rows is added instead.
+    """
+
+    cells: Mapping[str, CellPrediction]
+    unsure: float
+
+
+def predict_rows(
+    table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool = False
+) -> dict[int, RowPrediction]:
+    """Return the predictions of each row's hidden features, each given the shown ones and the hidden ones before it.
+
+    With `before` the four rows before, in the order of the file, are shown too. The baseline learns from the table and
+    from known files.
+    """
+    if not rows:
+        return {}
+    key = ("guessed", tuple(asked), tuple(sorted(shown)), tuple(rows), before)
+    return cached_fact(table, key, lambda: _guessed(table, asked, shown, rows, before))
+
+
+def _guessed(
+    table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool
+) -> dict[int, RowPrediction]:
+    rank, order = ranks(table), order_digest(table) if before else None
+    which = [sorted(shown), [rank[row] for row in rows], order, sorted(table.missing)]
+
+    @cache
+    def chain() -> "FeatureChain":
+        return chain_of(table, asked, shown, rows, before)
+
+    def guesses(place: int) -> list[CellPrediction]:
+        def write(found: Sequence[CellPrediction]) -> object:
+            return [guess.fields() for guess in found]
+
+        def read(held: Any) -> list[CellPrediction]:
+            return [CellPrediction.read(fields) for _, fields in zip(rows, held, strict=True)]
+
+        # in a wide table with the rows before shown, the hidden features decide which of its columns are used
+        question = ["guesses", VERSION, which, asked[: place + 1], sorted(asked) if before else None]
+        return cached_finding(table, question, lambda: chain().guesses(place), write, read)
+
+    def silent() -> list[dict[int, str]]:
+        def write(found: Sequence[Mapping[int, str]]) -> object:
+            return [[answers.get(row) for row in rows] for answers in found]
+
+        def read(held: Any) -> list[dict[int, str]]:
+            if not all(isinstance(value, str | None) for answers in held for value in answers):
+                raise ValueError("not values")
+            found = [zip(rows, answers, strict=True) for _, answers in zip(asked, held, strict=True)]
+            return [{row: value for row, value in answers if value is not None} for answers in found]
+
+        return cached_finding(table, ["silent", VERSION, which, asked], lambda: chain().silent(), write, read)
+
+    every: list[Callable[[], Any]] = [*(partial(guesses, place) for place in range(len(asked))), silent]
+    made = {place: every[place]() for place in working_order(len(every))}
+    answers = made.pop(len(asked))
+    of_rows = list(zip(*(made[place] for place in range(len(asked))), strict=True))
+    lacking = [[bits(guess.surest) for guess in of_row] for of_row in of_rows]
+    later = sum(sum(lacks[1:]) for lacks in lacking) / len(lacking)
+    found = {}
+    for row, of_row, lacks in zip(rows, of_rows, lacking, strict=True):
+        cells = [replace(guess, silent=said.get(row)) for guess, said in zip(of_row, answers, strict=True)]
+        found[row] = RowPrediction(dict(zip(asked, cells, strict=True)), lacks[0] + later)
+    return found
+
+
+def chain_of(
+    table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool = False
+) -> "FeatureChain":
+    """Return the chain of hidden features in these rows, each given the shown ones and the hidden ones before it."""
+    from tabcontam.baseline.chains import FeatureChain
+
+    cells, given = _cells(table, [*asked, *shown], shown, asked if before else ())
+    near = _last_row(table) if before else None
+    if adjoining := _adjoining(table, shown):
+        cells |= {one.name: one for one in adjoining}
+        near, given = near or list(shown), [*given, *(one.name for one in adjoining)]
+    return FeatureChain(cells, given, asked, rows, table.missing, _order(table), near, _known(table))
+
+
+def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = False) -> tuple[str, ...]:
+    """Return the `count` of these columns that are hardest to predict, hardest first, without a fit of the baseline.
+
+    Each is treated as queried alone with the table's other columns shown; with `before`, as queried after those chosen
+    before it, with the rows before shown, in the order of the file.
+    """
+
+    def find() -> tuple[str, ...]:
+        from tabcontam.baseline.hardest_columns import least_sure_of
+
+        given = () if before else table.columns
+        lagged = table.columns[:WIDE] if before else ()
+        cells, shown = _cells(table, columns if before else table.columns, given, lagged)
+        near = _last_row(table) if before else None
+        adjoining = _adjoining(table, given)
+        cells, shown = cells | {one.name: one for one in adjoining}, [*shown, *(one.name for one in adjoining)]
+        order = _order(table)
+        return tuple(least_sure_of(cells, shown, columns, count, table.missing, order, apart=not before, near=near))
+
+    def read(held: Any) -> tuple[str, ...]:
+        if len(set(held) & set(columns)) != len(held) or len(held) != min(count, len(set(columns))):
+            raise ValueError("not so many of these columns")
+        return tuple(held)
+
+    order = order_digest(table) if before else None
+    which = [sorted(columns), count, order, sorted(table.missing)]
+    key = ("least sure", tuple(sorted(columns)), count, before)
+    return cached_fact(table, key, lambda: cached_finding(table, ["least sure", VERSION, which], find, list, read))
+
+
+def _cells(
+    table: Table, names: Sequence[str], shown: Sequence[str], lagged: Collection[str] = ()
+) -> tuple[dict[str, Column], list[str]]:
+    """Return the columns that a baseline needs, and the names of the shown ones.
+
+    With features that are `lagged`, the rows before are shown: four of these features, and the last of others; and also
+    the number of rows that have the same cell so far, in a wide table for these features alone.
+    """
+    columns = {name: column_of(table, name) for name in names}
+    if not lagged:
+        return columns, list(shown)
+    before = [
+        column_of(table, name, by) for name in table.columns for by in range(1, LAGS + 1 if name in lagged else 2)
+    ]
+    running = table.columns if len(table.columns) <= WIDE else lagged
+    before += [cached_fact(table, ("run", name), partial(_run, table, name)) for name in running]
+    return columns | {one.name: one for one in before}, [*shown, *(one.name for one in before)]
+
+
+def _run(table: Table, name: str) -> Column:
+    return runs(name, [column_of(table, name, by) for by in range(1, LAGS + 1)])
+
+
+def column_of(table: Table, name: str, by: int = 0) -> Column:
+    """Return a column over all rows, or its cells `by` rows before.
+
+    The rows of known files follow the table's rows, and after them a large table's rows that share a key.
+    """
+
+    def made() -> Column:
+        extra, own, place = extra_rows(table), table.column(name), table.columns.index(name)
+        mates = () if table.whole is None else table.whole.mates
+        if by and not extra and table.whole is None:
+            return column_of(table, name).later(previous(name, by), by)
+        cells = [*(None,) * by, *own[: len(own) - by]]
+        if by and table.whole is not None:
+            cells = [cell if before >= by else None for cell, before in zip(cells, table.before, strict=True)]
+        cells += [row[place] if (row := one.earlier(by)) else None for one in extra]
+        cells += [None if by else row[place] for row in mates]
+        return column(previous(name, by) if by else name, cells, table.missing)
+
+    return cached_fact(table, ("guesser's column", name, by), made)
+
+
+def _adjoining(table: Table, shown: Collection[str]) -> list[Column]:
+    """Return the cells next to each row among the rows of its kind, if the kind and the place are shown."""
+    found: list[Column] = []
+    for line in () if table.whole is None else table.whole.adjoining:
+        if line.order in shown and (line.by is None or line.by in shown):
+            found += [one for name in line.told if name in table.columns for one in _beside(table, line, name)]
+    return found
+
+
+def _beside(table: Table, line: AdjoiningRows, name: str) -> list[Column]:
+    """Return a column's cells in the rows before and after each row; rows beyond the table's have none."""
+    place, length = table.columns.index(name), len(column_of(table, name).keys)
+
+    def made(called: str, rows: Sequence[Sequence[Cell] | None]) -> Column:
+        own = [None if row is None else row[place] for row in rows]
+        return column(called, [*own, *(None,) * (length - len(own))], table.missing)
+
+    return [
+        cached_fact(table, ("guesser's column", called), partial(made, called, rows))
+        for called, rows in line.columns(name)
+    ]
+
+
+def _last_row(table: Table) -> list[str]:
+    """Return the names of the cells of the row before."""
+    return [previous(name) for name in table.columns]
+
+
+def _known(table: Table) -> frozenset[int]:
+    """Return the places of the rows that may be known; those of known files come after the table's."""
+    return known_rows(table) | frozenset(range(len(table.rows), len(table.rows) + len(extra_rows(table))))
+
+
+def _order(table: Table) -> list[int]:
+    rows = by_content(table)
+    own = cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))
+    extra = len(extra_rows(table))
+    known = [len(rows) + place for place in seeded(table, "known").sample(range(extra), extra)]
+    mates = () if table.whole is None else table.whole.mates
+    return [*own, *known, *range(len(rows) + extra, len(rows) + extra + len(mates))]

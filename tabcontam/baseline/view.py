@@ -1,0 +1,49 @@
+"""All rows of a table for the counting predictors: few of the fitted rows hold a large table's rare values."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import FEW, Column, Ints
+
+MANY = 2000  # rows to learn from above which more than single cells are examined
+MOST_PROBED = 1000  # rows that test a rule
+THINNED = 4000  # rows by which columns are compared
+RUN = 40  # of them that are chosen together, so that consecutive rows are
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The columns over all rows, the places of those that may be learned from, and of those that are predicted.
+
+    A predicted row may be among those learned from: it is left out wherever it is predicted itself.
+    """
+
+    target: Column
+    shown: tuple[Column, ...]
+    learned: Ints
+    predicted: Ints
+
+    @property
+    def large(self) -> bool:
+        """True if there are many rows to learn from."""
+        return len(self.learned) > MANY
+
+    @cached_property
+    def of_many_numbers(self) -> list[Column]:
+        """The shown columns of more than a few different numbers, those of most first."""
+        many = (one for one in self.shown if one.numbers is not None and one.distinct > FEW)
+        return sorted(many, key=lambda one: (-one.distinct, one.name))
+
+    @cached_property
+    def probed(self) -> Ints:
+        """The places in `learned` of rows that test a rule: all of them, or evenly chosen ones of many."""
+        return np.arange(0, len(self.learned), max(1, len(self.learned) // MOST_PROBED))
+
+    @cached_property
+    def thinned(self) -> "View":
+        """The view with evenly chosen runs of many rows to learn from, to compare columns by."""
+        every = len(self.learned) // THINNED
+        chosen = np.arange(len(self.learned)) // RUN % max(1, every) == 0
+        return replace(self, learned=self.learned[chosen]) if every > 1 else self

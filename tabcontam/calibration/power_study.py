@@ -1,0 +1,375 @@
+"""A measurement of the tests' power on a table: simulated answerers are asked as an LLM would be.
+
+A run is planned, asked, read and decided as any other: real prompts, real reading, all verdicts of an answerer at one
+level. The result is how often answerers are found that know nothing of the rows, and those that know a share of them.
+"""
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from itertools import product
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from threading import current_thread, main_thread
+from time import perf_counter
+from typing import cast
+
+from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.run_progress import Tell
+from tabcontam.calibration.conclusion import Rate, conclusions
+from tabcontam.errors import NothingSelected
+from tabcontam.evidence.base import Answer, Capability, Query, Reading, Test, Trial, Verdict, as_read
+from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
+from tabcontam.evidence.prompts import PromptSet, load_prompt_set
+from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.selection import chooses, selected
+from tabcontam.models.base import Model, ModelRequest
+from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.reading.word_decision import english
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.tables.dataset_splits import load_tables
+from tabcontam.tables.known_rows import load_known, with_known
+from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
+from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
+from tabcontam.tables.table import Table
+from tabcontam.verdicts.result_building import conclude, pool_parts, result, tables, unjudged
+from tabcontam.verdicts.result_types import Result, ResultKey, TableVerdict
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.wording import phrase
+
+IGNORANT = ("mode", "guesser", "yes", "no", "rambler")  # know nothing of the table
+EXPERT = "schema-expert"  # knows the card and no row
+SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
+MEMORISERS = {f"memoriser:{share:g}": share for share in SHARES}
+ANSWERERS = (*IGNORANT, EXPERT, *MEMORISERS)
+TOGETHER = "table"  # the joint verdict of the row tests
+APART = 1_000_000  # between the first runs of two seeds
+WORTH = 8.0  # seconds of work left from which on a second process pays
+Trials = dict[str, list[Trial]]  # by the test's id
+
+
+@dataclass(frozen=True)
+class AnswererResults:
+    """The results of one answerer in one run: by test, and the verdict on the table if rows were tested."""
+
+    cells: Mapping[str, Result]
+    table: TableVerdict | None
+    row_tests: tuple[str, ...]
+
+    @property
+    def parts(self) -> Mapping[str, Result | TableVerdict]:
+        """The results and, under `TOGETHER`, the table."""
+        return {**self.cells, TOGETHER: self.table} if self.table else self.cells
+
+    def of(self, test: str) -> list[Result]:
+        """Return the result of a test, or those that the table's verdict rests on."""
+        return [self.cells[one] for one in (self.row_tests if test == TOGETHER else (test,))]
+
+    def queries(self, test: str) -> int:
+        """Return how many queries were asked."""
+        return sum(cell.queries for cell in self.of(test))
+
+    def undecided(self, test: str) -> tuple[str, str | None]:
+        """Return the verdict of a test that was not asked, and the reason of the first result with that verdict."""
+        verdict = self.parts[test].verdict
+        return str(verdict), next(cell.reason for cell in self.of(test) if cell.verdict is verdict)
+
+
+@dataclass(frozen=True)
+class AnswererPlan:
+    """The plan of a run, the same for every answerer, with all readings: equal replies are read once."""
+
+    cells: Sequence[PlannedCell]
+    readings: dict[tuple[str, Answer], Reading] = field(default_factory=dict)
+
+    def read(self, cell: PlannedCell, query: Query, reply: Answer) -> Reading:
+        """Return the reading of a reply to a query of this plan."""
+        key = (query.id, reply)
+        if key not in self.readings:
+            self.readings[key] = cell.test.read(query, as_read(reply), cell.serializer, english())
+        return self.readings[key]
+
+
+def planned(
+    table: Table,
+    tests: Sequence[Test],
+    serializer: Serializer,
+    seed: int,
+    alpha: float,
+    prompts: PromptSet | None = None,
+    until_decided: bool = False,
+) -> AnswererPlan:
+    """Return the plan of a run, in the words of one prompt set. Its prompts are written once for all answerers."""
+    subject = RunSource(SimulatedModel("oracle", seed))
+    options, words = Options(seed=seed, alpha=alpha, until_decided=until_decided), () if prompts is None else (prompts,)
+    return written_once(plan([subject], [table], [serializer], tests, options, prompts=words))
+
+
+def written_once(cells: Iterable[PlannedCell]) -> AnswererPlan:
+    """Return the plan of these cells; each question is written at its first use and cached."""
+
+    def once(query: Query) -> Query:
+        return replace(query, write=cache(query.write))
+
+    return AnswererPlan([replace(cell, written=tuple(map(once, cell.written))) for cell in cells])
+
+
+def ask(run: AnswererPlan, answerer: str, seed: int) -> Trials:
+    """Return every query of a planned run, by test, with a reply and its reading. Raises `UsageError`."""
+    queries = [query for cell in run.cells for query in cell.queries]
+    model = SimulatedModel(answerer, seed)
+    return asyncio.run(asked_of(run, model.prepare(run.cells[0].table, queries) if run.cells else model))
+
+
+async def asked_of(run: AnswererPlan, model: Model) -> Trials:
+    """Return every query of a planned run, by test, with the answer of a model that is prepared for its table."""
+    trials: Trials = {}
+    for cell in run.cells:
+        requests = [ModelRequest(query.question, query.max_tokens) for query in cell.queries]
+        answers = await asyncio.gather(*map(model.answer, requests))
+        pairs = zip(cell.queries, answers, strict=True)
+        trials[cell.test.id] = [Trial(query, answer, run.read(cell, query, answer)) for query, answer in pairs]
+    return trials
+
+
+def judge(run: AnswererPlan, trials: Trials, alpha: float, rules: str = CALIBRATED) -> AnswererResults:
+    """Return the verdicts on the trials of a planned run, of one table and serializer."""
+    facts = {cell.test.id: cell.test.facts for cell in run.cells}
+    asked = {cell.name: trials[cell.test.id] for cell in run.cells}
+    cells = conclude([_cell(cell, asked, rules) for cell in run.cells], rules, alpha, facts)
+    together = tables(cells, rules, alpha, facts)
+    rows = tuple(test for test, known in facts.items() if known.row_test)
+    return AnswererResults({cell.test: cell for cell in cells}, together[0] if together else None, rows)
+
+
+def _cell(cell: PlannedCell, trials: Mapping[ResultKey, Sequence[Trial]], rules: str) -> Result:
+    if cell.skip:
+        return unjudged(cell.name, cell.test, Verdict.SKIPPED, cell.skip)
+    if cell.uninformative:
+        return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
+    beside, own = pool_parts(cell.name, cell.test, trials), trials[cell.name]
+    return result(cell.name, cell.test, own, len(cell.queries), rules, cell.level, beside=beside)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A specification of what is measured: `runs` runs of every answerer on each dataset, at level `alpha`."""
+
+    datasets: tuple[str, ...]
+    serializer: str = DEFAULT
+    prompts: str = DEFAULT_PROMPTS
+    expression: str | None = None
+    marks: str | None = None
+    alpha: float = ALPHA
+    runs: int = 100
+    seed: int = 0
+    target: str | None = None
+    name: str | None = None
+    text: TextFormat = FOUND_OUT
+    known: tuple[str, ...] = ()
+
+    def tables(self) -> list[Table]:
+        """Return the tables by name or file, with the rows that may be known. Raises `UsageError`."""
+        named = dict.fromkeys(self.datasets)
+        tables, _ = load_tables(named, target=self.target, name=self.name, form=self.text)
+        return list(with_known(tables, load_known(self.known, self.text)))
+
+    def tests(self) -> list[Test]:
+        """Return the tests that have a verdict and that LLMs can be asked.
+
+        Raises `UsageError` if an expression cannot be read, or matches none of them.
+        """
+        every = chooses(self.expression, self.marks)
+        tests = [test for test in all_tests() if test.decides and not test.only_with and (every or not test.on_request)]
+        found = selected(tests, self.expression, self.marks)
+        asked = [test for test in found if Capability.SEARCH not in test.needs]
+        if not asked:
+            names = phrase([test.id for test in found])
+            searching = f"{names} {'searches' if len(found) == 1 else 'search'} documents"
+            raise NothingSelected(f"{searching}, and power is about what LLMs answer; choose tests that ask LLMs")
+        return asked
+
+
+ByAnswerer = dict[str, AnswererResults]
+RunNumber = tuple[int, int]  # the number of the table, and that of the run on it
+
+
+def measure(study: Study, tell: Tell) -> dict[str, object]:
+    """Return the measured rates as JSON. Raises `UsageError`.
+
+    `tell` is called with the number of runs done and of all runs.
+    """
+    tests, serializer, tables = study.tests(), load_serializer(study.serializer), study.tables()
+    prompts = load_prompt_set(study.prompts)
+    runs: dict[RunNumber, ByAnswerer] = {}
+    for place, run in _runs(study, tables, tests, serializer, prompts):
+        runs[place] = run
+        tell(len(runs), len(tables) * study.runs)
+    ordered = [[runs[place, number] for number in range(study.runs)] for place in range(len(tables))]
+    return {
+        "schema": 1,
+        "alpha": study.alpha,
+        "runs": study.runs,
+        "seed": study.seed,
+        "serializer": serializer.name,
+        "prompts": prompts.name,
+        "answerers": list(ANSWERERS),
+        "datasets": [_dataset(table, tests, own) for table, own in zip(tables, ordered, strict=True)],
+    }
+
+
+def _runs(
+    study: Study, tables: Sequence[Table], tests: Sequence[Test], serializer: Serializer, prompts: PromptSet
+) -> Iterator[tuple[RunNumber, ByAnswerer]]:
+    """Yield every run with its place; several processes share the work if that pays."""
+    places = list(product(range(len(tables)), range(study.runs)))
+    while places:
+        place, number = places.pop(0)
+        began = perf_counter()
+        run = run_once(tables[place], tests, serializer, study.seed * APART + number, study.alpha, prompts)
+        took = perf_counter() - began
+        yield (place, number), run
+        # The first run of a table also computes what all of its runs share.
+        if number and took * len(places) > WORTH:
+            yield from _side_by_side(study, tests, places)
+            return
+
+
+def run_once(
+    table: Table,
+    tests: Sequence[Test],
+    serializer: Serializer,
+    seed: int,
+    alpha: float,
+    prompts: PromptSet | None = None,
+) -> ByAnswerer:
+    """Return the results of one plan for every answerer."""
+    plan_of_all = planned(table, tests, serializer, seed, alpha, prompts)
+    return {answerer: judge(plan_of_all, ask(plan_of_all, answerer, seed), alpha) for answerer in ANSWERERS}
+
+
+def _side_by_side(
+    study: Study, tests: Sequence[Test], places: Sequence[RunNumber]
+) -> Iterator[tuple[RunNumber, ByAnswerer]]:
+    """Yield runs from one process per processor, in the order in which they end; none outlives this call."""
+    left, busy = list(places), dict[Connection, RunNumber]()
+    workers = [_worker(study, tests) for _ in range(min(len(left), os.cpu_count() or 1))]
+    try:
+        for ours, _ in workers:
+            busy[ours] = left.pop(0)
+            ours.send(busy[ours])
+        while busy:
+            for ours in cast(list[Connection], wait(list(busy))):
+                place, found = busy.pop(ours), ours.recv()
+                if isinstance(found, Exception):
+                    raise found
+                if left:
+                    busy[ours] = left.pop(0)
+                    ours.send(busy[ours])
+                yield place, found
+    finally:  # also if the user pressed Ctrl-C
+        for ours, process in workers:
+            process.kill()
+            process.join()
+            ours.close()
+
+
+def _worker(study: Study, tests: Sequence[Test]) -> tuple[Connection, SpawnProcess]:
+    """Return a process and a connection to it. It has a pipe of its own, so that killing it leaves no lock."""
+    context = get_context("spawn")  # not forked: a library that computes in threads may hang in the copy
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs, study, tests), daemon=True)
+    with _interrupts_ignored():  # it inherits this: only the first process handles Ctrl-C
+        process.start()
+    theirs.close()
+    return ours, process
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _work(theirs: Connection, study: Study, tests: Sequence[Test]) -> None:
+    """Make each run whose place comes, in a process of its own, until the process is killed."""
+    tables, serializer, prompts = study.tables(), load_serializer(study.serializer), load_prompt_set(study.prompts)
+    while True:
+        try:
+            place, number = theirs.recv()
+        except EOFError:  # the first process has ended
+            return
+        try:
+            seed = study.seed * APART + number
+            theirs.send(run_once(tables[place], tests, serializer, seed, study.alpha, prompts))
+        except Exception as error:
+            theirs.send(error)
+
+
+def rate_of(found: int, runs: int) -> dict[str, float | int | None]:
+    """Return the share of runs that were found, and its exact upper limit at 95 % (Clopper and Pearson 1934)."""
+    if not runs:
+        return {"found": 0, "runs": 0, "rate": None, "upper": None}
+    return {"found": found, "runs": runs, "rate": found / runs, "upper": clopper_pearson(found, runs, 0.9)[1]}
+
+
+def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> dict[str, float | int | None]:
+    """Return how often a test finds any of these answerers, over the runs in which it is asked."""
+    asked = [run[answerer].parts[test] for run in runs for answerer in answerers if run[answerer].queries(test)]
+    return rate_of(sum(part.verdict is Verdict.CONTAMINATED for part in asked), len(asked))
+
+
+def _rate_of(runs: Sequence[ByAnswerer], answerers: Sequence[str], tests: Sequence[str], together: bool) -> Rate:
+    """Return how often any of these tests, or their joint verdict, finds any of these answerers, over asked runs."""
+    if together:  # the joint verdict is no evidence about a family that is not asked next to another one
+        own = [run for run in runs if any(run[one].queries(test) for one in answerers for test in tests)]
+        return rate(own, answerers, TOGETHER)
+    asked = [[run[one].cells[test] for test in tests if run[one].queries(test)] for run in runs for one in answerers]
+    found = [any(cell.verdict is Verdict.CONTAMINATED for cell in cells) for cells in asked if cells]
+    return rate_of(sum(found), len(found))
+
+
+def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[ByAnswerer]) -> dict[str, object]:
+    return {
+        "dataset": table.name,
+        "edition": table.edition,
+        "split": table.split or None,
+        "rows": len(table.rows),
+        "columns": len(table.columns),
+        "tests": [_measured(test.id, test.row_test, runs) for test in tests],
+        "table": _measured(TOGETHER, True, runs) if any(test.row_test for test in tests) else None,
+        "conclusions": conclusions(tests, IGNORANT, EXPERT, MEMORISERS, partial(_rate_of, runs)),
+    }
+
+
+def _measured(test: str, of_rows: bool, runs: Sequence[ByAnswerer]) -> dict[str, object]:
+    """Return the rates of a test, or of the table: tests of words have to find the expert, row tests memorisers."""
+    first = [next(iter(run.values())) for run in runs]
+    idle = Counter(one.undecided(test) for one in first if not one.queries(test))
+    ((verdict, reason), _), *_ = [*idle.most_common(1), ((None, None), 0)]
+    ignorant = (*IGNORANT, EXPERT) if of_rows else IGNORANT
+    power = {f"{share:g}": rate(runs, [answerer], test) for answerer, share in MEMORISERS.items()}
+    return {
+        "test": test,
+        "of_rows": of_rows,
+        "queries": max((one.queries(test) for one in first), default=0),
+        "asked": len(first) - sum(idle.values()),
+        "not_asked": verdict,
+        "reason": reason,
+        "false_positives": rate(runs, ignorant, test)
+        | {"by": {answerer: rate(runs, [answerer], test)["found"] for answerer in ignorant}},
+        "expert": None if of_rows else rate(runs, [EXPERT], test),
+        "power": power if of_rows else None,
+    }

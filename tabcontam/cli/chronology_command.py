@@ -1,0 +1,85 @@
+"""The command `chronology`: accuracies of past runs before and after training data end. No LLM is asked."""
+
+import argparse
+from typing import Any
+
+from tabcontam.cli.console import console_of
+from tabcontam.cli.option_values import folder, path
+from tabcontam.cli.page_opening import open_page
+from tabcontam.cli.printing import print_json
+from tabcontam.cli.run_arguments import add_open
+from tabcontam.errors import UsageError
+
+OWN = "chronology"  # the folder of the report, in the first run
+EXAMPLES = """\
+examples:
+  python -m tabcontam run --llm gpt-4o --dataset titanic --dataset thyroid -k classification --out reports/dates
+  python -m tabcontam chronology reports/dates --difficulty
+  python -m tabcontam chronology reports/dates reports/others --out dates --json
+"""
+
+
+def add_chronology(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "Compare the accuracies of past runs on tables that came out before an LLM's training data end with those on\n"
+        "later ones (Li and Flanigan 2024): against the majority class, by the tests of the paper, and by exchanging\n"
+        "release dates between tables. Cards state when tables came out, the catalogue when training data end; what\n"
+        "states neither is named and left out. No LLM is asked."
+    )
+    command.epilog = EXAMPLES
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.add_argument("runs", type=path, nargs="+", metavar="RUN_DIR", help="the folders of past runs: their --out")
+    command.add_argument(
+        "--difficulty",
+        action="store_true",
+        help="train gradient boosting on each table, to see whether later tables are harder (about a second a table; "
+        "kept in the cache)",
+    )
+    command.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="the same seed draws the same exchanges of dates (default: 0)"
+    )
+    command.add_argument(
+        "--out",
+        type=folder,
+        metavar="DIR",
+        help="the folder of chronology.html and chronology.json (default: chronology in the first RUN_DIR)",
+    )
+    add_open(command)
+    command.add_argument("--json", action="store_true", help="print chronology.json")
+
+
+def chronology(options: argparse.Namespace) -> None:
+    from tabcontam.asking.trial_file import open_folder
+    from tabcontam.paths import replace_file
+    from tabcontam.report.chronology_page import render_chronology
+    from tabcontam.report.chronology_sentences import document
+    from tabcontam.report.chronology_text import print_chronology
+    from tabcontam.runs.folder import load_all
+    from tabcontam.runs.table_difficulty import baselines
+    from tabcontam.verdicts.chronological_analysis import chronologies
+    from tabcontam.verdicts.document import as_json
+
+    view = load_all(options.runs)
+    hard, unread = baselines(view) if options.difficulty else (None, [])
+    found, left_out = chronologies(view, hard, options.seed)
+    left_out = (*left_out, *unread)
+    runs = [str(run) for run in options.runs]
+    if not found:
+        why = f": {'; '.join(left_out[:3])}" if left_out else "; run -k classification on tables with a card"
+        raise UsageError(f"these runs have no accuracy of an LLM and a table whose dates are both known{why}")
+    out = options.out or options.runs[0] / OWN
+    held: Any = document(found, left_out, runs)
+    open_folder(out)
+    try:
+        replace_file(out / "chronology.json", as_json(held))
+        replace_file(out / "chronology.html", render_chronology(found, left_out, runs))
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the report to {out}: {error.strerror or error}; make room, and repeat"
+        ) from error
+    if options.json:
+        print_json(held)
+    else:
+        print_chronology(console_of(), found, left_out, out / "chronology.html")
+    if options.open:
+        open_page(out / "chronology.html")

@@ -1,0 +1,212 @@
+"""The command `evaluate`: few-shot classification after TabLLM, with memory's share at every number of shots."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.cli.console import console_of
+from tabcontam.cli.help_texts import (
+    DATASET,
+    DATASET_HELP,
+    LLM_HELP,
+    PROMPTS_HELP,
+    SPLIT_COLUMN_HELP,
+    SPLIT_HELP,
+)
+from tabcontam.cli.option_values import draws, folder, positive, shots
+from tabcontam.cli.page_opening import open_page
+from tabcontam.cli.printing import command_line, print_json
+from tabcontam.cli.run_arguments import (
+    BATCH_SIZE,
+    FORMS,
+    add_files,
+    add_open,
+    add_run_limits,
+    add_sending,
+)
+from tabcontam.cli.run_commands import print_end
+from tabcontam.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from tabcontam.runs.run import Outcome, Run, RunOrder
+
+SHOTS, DRAWS, ROWS = (0, 1, 4, 16, 64), 5, 100
+TEMPLATE = "text"
+EXAMPLES = """\
+examples:
+  python -m tabcontam evaluate --llm llama3 --dataset adult --dry-run
+  python -m tabcontam evaluate --llm hf:FOLDER --dataset adult --dataset heart --shots 0,4,16 --template list
+  python -m tabcontam evaluate --llm llama3 --dataset my.csv --target label --queries 500 --no-memory-share
+"""
+
+
+def add_evaluate(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "Ask LLMs for the class of rows behind so many rows with theirs (after TabLLM, Hegselmann et al. 2023), and\n"
+        "write accuracy, AUC and memory's share at each number of shots, beside models that learned from the same\n"
+        "shots. Classes are told by log-probabilities where an LLM has them, and in words where not. The same command\n"
+        "with the same --out goes on with what was interrupted; no answer is asked for twice."
+    )
+    command.epilog = EXAMPLES
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    what = command.add_argument_group("what is evaluated")
+    what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=LLM_HELP)
+    what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
+    what.add_argument(
+        "--shots",
+        type=shots,
+        default=SHOTS,
+        metavar="K,K,…",
+        help="how many rows are shown with their classes, over all classes (default: 0,1,4,16,64)",
+    )
+    what.add_argument(
+        "--queries",
+        type=positive,
+        default=ROWS,
+        metavar="N",
+        help="ask about N rows at each number of shots, and about the unseen twin of each that has one "
+        "(default: %(default)s)",
+    )
+    what.add_argument(
+        "--draws",
+        type=draws,
+        default=DRAWS,
+        metavar="N",
+        help="draw the shots N times, 5 at most, each time with rows of another fifth of the table to ask about: the "
+        "rows are dealt out to the draws (default: %(default)s)",
+    )
+    what.add_argument(
+        "--template",
+        action="append",
+        default=[],
+        metavar="NAME|FILE",
+        help="how rows are written: text or list as in TabLLM, a name of list serializers, or a TOML file of your own "
+        f"(default: {TEMPLATE})",
+    )
+    what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)
+    what.add_argument("--no-memory-share", action="store_true", help="ask about no twins, which halves what is asked")
+    what.add_argument(
+        "--in-words", action="store_true", help="ask every LLM in words, also where it tells log-probabilities"
+    )
+    add_files(what)
+    what.add_argument("--split", action="append", default=[], metavar="NAME", help=SPLIT_HELP)
+    what.add_argument("--split-column", metavar="COLUMN", help=SPLIT_COLUMN_HELP)
+    how = command.add_argument_group("how it is asked")
+    how.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="the same seed draws the same rows and shots (default: 0)"
+    )
+    add_sending(how)
+    add_run_limits(command.add_argument_group("how much is asked, and how fast"))
+    where = command.add_argument_group("where the report goes")
+    where.add_argument(
+        "--out",
+        type=folder,
+        metavar="DIR",
+        help="the run's folder, with evaluation.html and evaluation.json beside its other files",
+    )
+    add_open(where)
+    where.add_argument("--json", action="store_true", help="print evaluation.json")
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    from tabcontam.report.progress_display import progress
+    from tabcontam.runs.evaluation_run import check_same_evaluation, evaluations
+    from tabcontam.runs.run import execute, prepare
+
+    if not options.llm or not options.dataset:
+        raise UsageError("evaluate needs --llm and --dataset; see evaluate --help")
+    if options.open and options.dry_run:
+        raise UsageError("--dry-run writes no report; leave --open out")
+    shown = progress(quiet=False)
+    run = prepare(_order(options), shown, asks=not options.dry_run)
+    for line in run.notices:
+        print(line, file=sys.stderr)
+    if options.dry_run:
+        _print_plan(run, options, shown)
+        return Exit.DONE
+    if options.out is not None:
+        check_same_evaluation(options.out, run)
+    outcome = execute(run, shown)
+    _report(run, outcome, options, evaluations(run, outcome))
+    return print_end(outcome)
+
+
+def _order(options: argparse.Namespace) -> "RunOrder":
+    from tabcontam.asking.query_plan import Options
+    from tabcontam.runs.evaluation_run import few_shot
+    from tabcontam.runs.run import RunOrder
+    from tabcontam.tables.dataset_splits import SplitChoice
+    from tabcontam.tables.readers.base import text_format
+
+    test = few_shot(
+        options.shots,
+        options.draws,
+        options.queries,
+        twins=not options.no_memory_share,
+        in_words=options.in_words,
+    )
+    return RunOrder(
+        llms=tuple(options.llm),
+        datasets=tuple(options.dataset),
+        serializers=tuple(options.template) or (TEMPLATE,),
+        prompts=tuple(options.prompts),
+        tests=(test,),
+        options=Options(
+            seed=options.seed,
+            connections=options.max_connections,
+            batch=options.batch,
+            retry_unanswered=options.retry_unanswered,
+            last_failed=options.last_failed,
+            most_requests=options.max_requests,
+            most_dollars=options.max_cost,
+        ),
+        controls=False,
+        out=options.out,
+        target=options.target,
+        name=options.name,
+        text=text_format(options.delimiter, options.encoding, options.header, options.header_line),
+        splits=SplitChoice(tuple(options.split), options.split_column),
+        known=tuple(options.known),
+        send_rows=options.send_rows,
+        form=options.form or FORMS[0],
+        batch_size=options.batch_size or BATCH_SIZE,
+        prices=options.prices,
+        cache=options.cache,
+        command=command_line(),
+        began=options.began,
+    )
+
+
+def _report(run: "Run", outcome: "Outcome", options: argparse.Namespace, found: Any) -> None:
+    from tabcontam.paths import replace_file
+    from tabcontam.report.evaluation_page import document, render_evaluation
+    from tabcontam.report.evaluation_text import print_evaluations
+    from tabcontam.verdicts.document import as_json
+
+    command, page = outcome.results.run.command, outcome.folder / "evaluation.html"
+    held = document(found, command, options.seed)
+    try:
+        replace_file(outcome.folder / "evaluation.json", as_json(held))
+        replace_file(page, render_evaluation(found, command))
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the report to {outcome.folder}: {error.strerror or error}; make room, and repeat"
+        ) from error
+    if options.json:
+        print_json(held)
+    else:
+        print_evaluations(console_of(), found, page)
+    if options.open:
+        open_page(page)
+
+
+def _print_plan(run: "Run", options: argparse.Namespace, shown: Any) -> None:
+    from tabcontam.report.plan_text import plan_document, plan_text
+    from tabcontam.runs.run import survey
+    from tabcontam.runs.run_judge import rows_leaving
+
+    estimates, leaving = survey(run, shown), rows_leaving(run)
+    if options.json:
+        print_json(plan_document(run.cells, estimates, leaving, tables=run.tables))
+    else:
+        print(plan_text(run.cells, estimates, leaving, tables=run.tables))

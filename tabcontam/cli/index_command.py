@@ -1,0 +1,107 @@
+"""The command `index`: its arguments and its output."""
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from tabcontam.errors import Exit
+
+if TYPE_CHECKING:
+    from tabcontam.models.corpora.corpus_index import CorpusIndex
+
+DESCRIPTION = """\
+Read a body of documents once, and keep an index of it on disk in which exact strings are found without reading it
+again. The same documents, under whatever name, are not read again: the index is kept under their content. What is
+interrupted (Ctrl-C) goes on when the same is typed again. Nothing leaves the machine."""
+EPILOG = f"""\
+A PATH is a file, a folder (all files in it, however deep; no link in it is followed) or a quoted pattern. Read are JSON
+lines, JSON, Parquet, CSV, TSV, the text form of WARC and every other file of text, each also as .gz, .zst, .bz2 or .xz.
+Behind the last PATH, #FIELD or #FIELD+FIELD names the fields that are read of records: 'data.jsonl#prompt+answer'.
+In one word, as behind corpus:, several paths stand with {os.pathsep!r} between them.
+
+The index takes five bytes on disk for each byte of text, and less than 1 GB of memory while it is built. To be rid of
+one, delete the folder that is printed.
+
+examples:
+  python -m tabcontam index dumps/
+  python -m tabcontam index 'crawl/*.warc.wet.gz' instructions.jsonl
+  python -m tabcontam index 'data.jsonl#instruction+output'
+"""
+
+
+def add_index(command: argparse.ArgumentParser) -> None:
+    command.description, command.epilog = DESCRIPTION, EPILOG
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder or a pattern")
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def index(options: argparse.Namespace) -> int:
+    from tabcontam.cli.printing import print_json
+    from tabcontam.models.corpora.corpus_files import corpus_files
+    from tabcontam.models.corpora.corpus_index import CorpusIndex
+    from tabcontam.report.progress_display import progress
+
+    files = corpus_files(os.pathsep.join(options.paths))
+    print(f"tabcontam: {_several(len(files.files), 'file')}, {_size(files.size)}", file=sys.stderr)
+    for name, reason in files.skipped[:10]:
+        print(f"tabcontam: not read: {name}, {reason}", file=sys.stderr)
+    if (more := len(files.skipped) - 10) > 0:
+        print(f"tabcontam: not read: {more:,} more", file=sys.stderr)
+    showing = progress(quiet=False)
+    try:
+        with showing.doing("looking for an index"):
+            found = CorpusIndex.open(files, lambda line: print(f"tabcontam: {line}", file=sys.stderr))
+        if there := found is not None:
+            made = found
+        else:
+            with showing.doing("reading and indexing, MB", evenly=True) as tell:
+                begun: list[int] = []
+
+                def told(read: int, of: int, text: int) -> None:
+                    begun.append(read)  # the share of an interrupted command is no part of this one's speed
+                    tell(read - begun[0] >> 20, of - begun[0] >> 20)
+                    showing.note(f"{_size(text)} of text so far")
+
+                made = CorpusIndex.build(files, told)
+    except KeyboardInterrupt:
+        print("tabcontam: interrupted; the same command goes on with what is not indexed yet", file=sys.stderr)
+        return Exit.INTERRUPTED
+    if options.json:
+        print_json(_facts(made, there))
+    else:
+        print(_told(made, there))
+    return Exit.DONE
+
+
+def _facts(made: "CorpusIndex", there: bool) -> dict[str, object]:
+    return {
+        "folder": str(made.folder),
+        "built": not there,
+        "files": len(made.files.files),
+        "documents": made.tally.documents,
+        "bytes": made.tally.bytes,
+        "bytes_on_disk": made.on_disk,
+        "shards": len(made.shards),
+        "skipped": [{"name": name, "reason": reason} for name, reason in made.files.skipped],
+        "counts": {reason.name.lower(): number for reason, number in made.tally.counts.items()},
+    }
+
+
+def _told(made: "CorpusIndex", there: bool) -> str:
+    documents = f"{_several(made.tally.documents, 'document')}, {_size(made.tally.bytes)} of text"
+    lines = [f"{documents}: {'the index was there already' if there else 'indexed'}"]
+    if sentence := made.tally.sentence():
+        lines.append(sentence)
+    lines.append(f"the index takes {_size(made.on_disk)}: {made.folder}")
+    return "\n".join(lines)
+
+
+def _several(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _size(number: int) -> str:
+    """Return a number of bytes, for people."""
+    return f"{number / 1e6:,.1f} MB" if number < 10**9 else f"{number / 1e9:,.2f} GB"

@@ -1,0 +1,196 @@
+"""The command `ladder`: ask models of known exposure about their tables, and show the results by copies read."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.cli.console import console_of
+from tabcontam.cli.help_texts import DATASET, DATASET_HELP, EXPRESSION_HELP, MARKS_HELP, SERIALIZER_HELP
+from tabcontam.cli.option_values import folder, path
+from tabcontam.cli.page_opening import open_page
+from tabcontam.cli.printing import command_line, print_json
+from tabcontam.cli.run_arguments import add_open, add_reading
+from tabcontam.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from tabcontam.asking.run_progress import Progress
+    from tabcontam.models.known.exposed.exposure_card import ExposureCard
+
+OWN = "ladder"  # the folder of the report, in the first folder that is named
+RUNS = "runs"  # the runs of models, in the folder of the report
+EXAMPLES = """\
+examples:
+  python -m tabcontam expose --dataset penguins --dataset titanic --copies 0,1,4,16,64 --rendering csv --out models
+  python -m tabcontam ladder models -m "rows or likelihood"
+  python -m tabcontam ladder models other-models runs-of-others --out ladder
+"""
+
+
+@dataclass(frozen=True)
+class LadderPlan:
+    """The questions for one model of a folder."""
+
+    llm: Path
+    datasets: tuple[str, ...]
+    serializers: tuple[str, ...]
+    out: Path
+
+
+def add_ladder(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "Ask models whose exposure is known about the tables that they have read, and write a report with the share\n"
+        "that each test finds by copies read, and with its p-values on rows that were never read. A DIR is what\n"
+        "expose made, one of its models, a run, or a folder of runs in which exposure is known. The same command\n"
+        "goes on with what was interrupted; no answer is asked for twice."
+    )
+    command.epilog = EXAMPLES
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.add_argument("folders", type=path, nargs="+", metavar="DIR", help="folders of models, or of runs")
+    what = command.add_argument_group("what models are asked")
+    what.add_argument(
+        "--dataset",
+        action="append",
+        default=[],
+        metavar=DATASET,
+        help=f"{DATASET_HELP}; one that a model has never read counts as read 0 times (default: those that it read)",
+    )
+    what.add_argument(
+        "--serializer",
+        action="append",
+        default=[],
+        metavar="NAME|FILE",
+        help=f"{SERIALIZER_HELP} (default: the first form in which the model read them)",
+    )
+    what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
+    what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
+    add_reading(what)
+    what.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="the same seed sends the same prompts (default: 0)"
+    )
+    where = command.add_argument_group("where the report goes")
+    where.add_argument(
+        "--out",
+        type=folder,
+        metavar="DIR",
+        help="the folder of ladder.html, ladder.json and the runs that are made (default: ladder in the first DIR)",
+    )
+    add_open(where)
+    where.add_argument("--json", action="store_true", help="print ladder.json")
+
+
+def ladder(options: argparse.Namespace) -> int:
+    from tabcontam.report.progress_display import progress
+
+    out = options.out or options.folders[0] / OWN
+    planned, runs = _planned(options, out)
+    shown = progress(quiet=False)
+    for number, rung in enumerate(planned, start=1):
+        if len(planned) > 1:
+            print(f"model {number} of {len(planned)}: {rung.llm}", file=sys.stderr, flush=True)
+        if _interrupted(rung, options, shown):
+            return Exit.INTERRUPTED
+    write_ladder([*(rung.out for rung in planned), *runs], out, options.json)
+    if options.open:
+        open_page(out / "ladder.html")
+    return Exit.DONE
+
+
+def ask_exposed_models(made: argparse.Namespace) -> int:
+    """Run `ladder` for the models that `expose` has made, with its own options for tables."""
+    asked = {"folders": [made.out], "out": None, "serializer": [], "tests": None, "marks": None, "open": False}
+    return ladder(argparse.Namespace(**(vars(made) | asked)))
+
+
+def _planned(options: argparse.Namespace, out: Path) -> tuple[list[LadderPlan], list[Path]]:
+    """Return the models to ask, each with its tables, and the existing runs. Raises `UsageError`."""
+    from tabcontam.models.known.exposed.finished_models import models_in, tables_read
+    from tabcontam.runs.dose_observations import run_folders
+
+    planned: dict[Path, LadderPlan] = {}
+    runs: list[Path] = []
+    for each in options.folders:
+        models = models_in(each)
+        if not models:
+            runs += run_folders(each)
+        for model, card in models:
+            name = f"{model.resolve().parent.name}-{model.resolve().name}"
+            rung = LadderPlan(
+                llm=model,
+                datasets=tuple(options.dataset) or tuple(tables_read(card)),
+                serializers=tuple(options.serializer) or _forms(card)[:1],
+                out=out / RUNS / name,
+            )
+            if any(model.resolve() == other.llm.resolve() for other in planned.values()):
+                continue  # it is named twice
+            if rung.out in planned:
+                raise UsageError(
+                    f"{each} and {planned[rung.out].llm} go by one name, {name}; rename one of the folders"
+                )
+            planned[rung.out] = rung
+    return list(planned.values()), runs
+
+
+def _forms(card: "ExposureCard") -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for read in card.tables for name in read.renderings))
+
+
+def _interrupted(rung: LadderPlan, options: argparse.Namespace, shown: "Progress") -> bool:
+    """Ask one model; return whether the user stopped it. Raises `UsageError` if it gives no answer."""
+    from tabcontam.asking.query_plan import Options
+    from tabcontam.runs.run import RunOrder, execute, prepare
+    from tabcontam.tables.readers.base import text_format
+
+    order = RunOrder(
+        llms=(f"hf:{rung.llm}",),
+        datasets=rung.datasets,
+        serializers=rung.serializers,
+        expression=options.tests,
+        marks=options.marks,
+        options=Options(seed=options.seed),
+        controls=False,
+        out=rung.out,
+        target=options.target,
+        name=options.name,
+        text=text_format(options.delimiter, options.encoding, options.header, options.header_line),
+        command=command_line(),
+        began=options.began,
+    )
+    outcome = execute(prepare(order, shown), shown)
+    if outcome.failure:
+        raise UsageError(f"{rung.llm} gave no answer: {outcome.failure}")
+    return outcome.results.run.interrupted
+
+
+def write_ladder(runs: Sequence[Path], out: Path, as_json: bool) -> None:
+    """Judge runs by copies read, write the report and print it. Raises `UsageError`."""
+    from tabcontam.asking.trial_file import open_folder
+    from tabcontam.calibration.dose import doses
+    from tabcontam.paths import replace_file
+    from tabcontam.report.ladder_page import document, render_ladder
+    from tabcontam.report.ladder_text import print_ladder
+    from tabcontam.runs.dose_observations import observations
+    from tabcontam.verdicts.document import as_json as in_json
+    from tabcontam.verdicts.run_facts import known_tests
+
+    observed = [one for run in runs for one in observations(run)]
+    if not observed:
+        raise UsageError("no LLM of these runs is known to have read a table so often, or not at all")
+    known = known_tests()
+    found = doses(observed, {test: facts.family for test, facts in known.items()})
+    titles = {test: facts.title for test, facts in known.items()}
+    held: Any = document(found, observed, [str(run) for run in runs])
+    open_folder(out)
+    try:
+        replace_file(out / "ladder.json", in_json(held))
+        replace_file(out / "ladder.html", render_ladder(found, observed, titles, [str(run) for run in runs]))
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the report to {out}: {error.strerror or error}; make room, and repeat"
+        ) from error
+    if as_json:
+        print_json(held)
+    else:
+        print_ladder(console_of(), found, titles, out / "ladder.html")

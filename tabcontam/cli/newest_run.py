@@ -1,0 +1,26 @@
+"""The default run of a command at a terminal: the newest. A script must name its run, since its newest is chance."""
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def on_terminal() -> bool:
+    """Return whether a person types here and reads here."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
+def last_run(command: str) -> "Path | None":
+    """Return the folder of the newest run, named with its age on standard error; None if there is no terminal.
+
+    Raises `UsageError` if there is no run.
+    """
+    if not on_terminal():
+        return None
+    from tabcontam.runs.last_run import last_run
+
+    found = last_run()
+    print(f"{command} of {found}", file=sys.stderr)
+    return found.folder

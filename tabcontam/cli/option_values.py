@@ -1,0 +1,128 @@
+"""Converters of typed option values, each to its type; argparse prints the error line of an invalid one."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from tabcontam.verdicts.rules import PAPER
+
+if TYPE_CHECKING:  # each of them takes as long to import as a bare interpreter to start
+    from decimal import Decimal
+    from pathlib import Path
+
+    from tabcontam.asking.run_shards import RunShard
+    from tabcontam.verdicts.rules import Queries
+
+SUMMARY = "cnuaspAN"
+
+
+def path(text: str) -> "Path":
+    """Return the path of a file or folder."""
+    from pathlib import Path
+
+    return Path(text)
+
+
+def folder(text: str) -> "Path":
+    """Return the path of a folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the folder has no name")
+    return path(text)
+
+
+def summary(text: str) -> str:
+    """Return the letters after -r."""
+    if strange := [letter for letter in text if letter not in SUMMARY]:
+        raise argparse.ArgumentTypeError(f"{strange[0]!r} is none of {SUMMARY}")
+    return text
+
+
+def shard(text: str) -> "RunShard":
+    """Return one part of a run, such as 3/8."""
+    from tabcontam.asking.run_shards import RunShard
+
+    try:
+        return RunShard.read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def positive(text: str) -> int:
+    """Return a whole number above 0."""
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return number
+
+
+def queries(text: str) -> "Queries":
+    """Return a whole number above 0, or the word for the paper's own."""
+    if text == PAPER:
+        return PAPER
+    try:
+        return positive(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, nor {PAPER}") from None
+
+
+def shots(text: str) -> tuple[int, ...]:
+    """Return whole numbers from 0 on, separated by commas, sorted and without repeats."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers of shots; write for example 0,4,16")
+    return tuple(sorted(set(map(int, parts))))
+
+
+def draws(text: str) -> int:
+    """Return a whole number from 1 to 5."""
+    number = positive(text)
+    if number > 5:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than 5: each draw asks about another fifth of the table")
+    return number
+
+
+def level(text: str) -> float:
+    """Return a number between 0 and 1."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number between 0 and 1")
+    return share
+
+
+def temperature(text: str) -> float:
+    """Return a temperature at which answers are drawn: above 0, and 2 at most."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 2:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and at most 2")
+    return number
+
+
+def rate(text: str) -> float:
+    """Return a learning rate: a number between 0 and 1."""
+    return level(text)
+
+
+def dollars(text: str) -> "Decimal":
+    """Return a sum of US dollars above 0."""
+    from decimal import Decimal, InvalidOperation
+
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        found = Decimal(0)
+    if not found.is_finite() or found <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
+    return found
+
+
+def copies(text: str) -> tuple[int, ...]:
+    """Return whole numbers separated by commas."""
+    parts = [part.strip() for part in text.split(",")]
+    if strange := [part for part in parts if not part.isdecimal()]:
+        raise argparse.ArgumentTypeError(f"{strange[0]!r} is not a whole number; write them as 0,1,4,16")
+    return tuple(map(int, parts))

@@ -1,0 +1,178 @@
+"""The command `plant`: its arguments and its output, which holds nothing of the key."""
+
+import argparse
+import csv
+import sys
+from typing import TYPE_CHECKING
+
+from tabcontam.cli.option_values import path, positive
+from tabcontam.cli.run_arguments import add_text_format
+from tabcontam.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from decimal import Decimal
+
+    from tabcontam.tables.table_planting import ColumnChange, Planting
+
+DESCRIPTION = """\
+Before you publish a table: draw the last digits of some of its cells from a secret key. Later the key tells what could
+as well have been drawn, so that the p-value of an LLM which knows the published digits is exact, whatever else the LLM
+knows or computes. All other bytes of the file stay as they are. Nothing leaves the machine."""
+EPILOG = """\
+A cell is changed by 5 steps of its last digit at most (12.50 becomes one of 12.45 to 12.55), and by no more than a
+tenth of its column's standard deviation. --tolerance sets this limit: 5% for a twentieth of it, for all columns;
+price=0.20 for one column, in its own unit, however many steps (50 at most) that is.
+
+Columns that name or number things, that sort the rows, that have few different values, or that another column follows
+from (a sum, a ratio) are left out; named by --columns, they are an error.
+
+examples:
+  python -m tabcontam plant my.csv --out published.csv --key published.key
+  python -m tabcontam plant my.csv --out published.csv --key published.key --columns price,weight --tolerance price=0.20
+"""
+
+
+def add_plant(command: argparse.ArgumentParser) -> None:
+    command.description, command.epilog = DESCRIPTION, EPILOG
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.add_argument("file", metavar="FILE", help="the table to plant: CSV, TSV or other delimited text")
+    command.add_argument("--out", type=path, required=True, metavar="FILE", help="the table to publish; a new file")
+    command.add_argument(
+        "--key",
+        type=path,
+        required=True,
+        metavar="KEYFILE",
+        help="a new file for the key, which you alone can read: keep it, and publish it nowhere",
+    )
+    command.add_argument(
+        "--columns", type=_names, metavar="A,B", help="plant these columns alone (default: all that can be planted)"
+    )
+    command.add_argument(
+        "--cells",
+        type=positive,
+        metavar="N",
+        help="how many cells are planted, one in a row at most (default: 200, or as many as there are)",
+    )
+    command.add_argument(
+        "--tolerance",
+        type=_tolerance,
+        action="append",
+        default=[],
+        metavar="SHARE%|COLUMN=AMOUNT",
+        help="by how much a cell may be changed at most (default: 10%%)",
+    )
+    add_text_format(command)
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def plant(options: argparse.Namespace) -> int:
+    from tabcontam.baseline.altered_copies import revealing_column_of
+    from tabcontam.cli.printing import print_json
+    from tabcontam.report.progress_display import progress
+    from tabcontam.tables.readers.base import text_format
+    from tabcontam.tables.table_planting import SHARE, PlantingChoices, write_planted
+    from tabcontam.tables.table_planting import plant as planted
+
+    for file in (options.out, options.key):
+        if file.exists():
+            raise UsageError(f"{file} is there already; name a new file, nothing is overwritten")
+        if not file.parent.is_dir():
+            raise UsageError(f"there is no folder {file.parent}; make it, or name another")
+    if options.out.resolve() == options.key.resolve():
+        raise UsageError("--out and --key are one file; the key must not be published, so name two")
+    shares = [amount for column, amount in options.tolerance if column is None]
+    wanted = PlantingChoices(
+        columns=tuple(options.columns or ()),
+        cells=options.cells,
+        share=float(shares[-1]) / 100 if shares else SHARE,
+        amounts={column: amount for column, amount in options.tolerance if column is not None},
+        text=text_format(options.delimiter, options.encoding, options.header, options.header_line),
+    )
+    try:
+        with progress(quiet=False).doing("looking at columns", evenly=True) as tell:
+            planting = planted(options.file, wanted, options.out.name, revealing_column_of, tell)
+        write_planted(planting, options.out, options.key)
+    except KeyboardInterrupt:
+        print("tabcontam: interrupted; nothing was written", file=sys.stderr)
+        return Exit.INTERRUPTED
+    if options.json:
+        print_json(_facts(planting, options))
+    else:
+        print(_told(planting, options))
+    return Exit.DONE
+
+
+def _names(text: str) -> list[str]:
+    """Return names separated by commas; a name with a comma stands in double quotes."""
+    names = [name.strip() for name in next(csv.reader([text]), [])]
+    if not names or not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} names no columns; write A,B")
+    return names
+
+
+def _tolerance(text: str) -> "tuple[str | None, Decimal]":
+    """Return no column and 5 for `5%`, and the column and the amount for `price=0.20`."""
+    from decimal import Decimal, InvalidOperation
+
+    column, equals, amount = text.rpartition("=")
+    try:
+        number = Decimal(amount if equals else text.removesuffix("%"))
+    except InvalidOperation:
+        number = Decimal(0)
+    if not number.is_finite() or number <= 0 or bool(equals) == text.endswith("%"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no tolerance; write 5% or COLUMN=0.20")
+    return column if equals else None, number
+
+
+def _facts(planting: "Planting", options: argparse.Namespace) -> dict[str, object]:
+    return {
+        "out": str(options.out),
+        "sha256": planting.key.sha256,
+        "cells": len(planting.key.cells),
+        "bits": round(planting.surest, 1),
+        "columns": [
+            {
+                "column": change.column,
+                "cells": change.cells,
+                "alternatives": list(change.alternatives),
+                "tolerance": planting.key.tolerances[change.column],
+                "largest_change": change.largest,
+                "mean": list(change.means),
+                "standard_deviation": list(change.deviations),
+            }
+            for change in planting.changes
+        ],
+        "left_out": dict(planting.left_out),
+    }
+
+
+def _told(planting: "Planting", options: argparse.Namespace) -> str:
+    head = ("column", "cells", "alternatives", "largest change", "mean before", "after", "deviation before", "after")
+    lines = [head, *(_line(change) for change in planting.changes)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        [
+            f"{len(planting.key.cells)} cells of {options.out} are drawn from the key: publish no other copy",
+            "",
+            *(_aligned(line, widths) for line in lines),
+            "",
+            *(f"not planted: {name}, {reason}" for name, reason in planting.left_out.items()),
+            f"{options.key} is the key: keep it and a copy of it, and publish neither",
+            f"an LLM that has every planted cell right has a p-value of 2^-{planting.surest:.0f}",
+        ]
+    )
+
+
+def _aligned(line: "Sequence[str]", widths: "Sequence[int]") -> str:
+    """Return a line with the name to the left and the numbers to the right."""
+    name, *numbers = line
+    cells = [number.rjust(width) for number, width in zip(numbers, widths[1:], strict=True)]
+    return "  ".join([name.ljust(widths[0]), *cells])
+
+
+def _line(change: "ColumnChange") -> tuple[str, ...]:
+    fewest, most = change.alternatives
+    numbers = (change.largest, *change.means, *change.deviations)
+    count = str(most) if fewest == most else f"{fewest}-{most}"
+    return (change.column, str(change.cells), count, *(f"{number:.6g}" for number in numbers))

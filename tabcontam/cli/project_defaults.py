@@ -1,0 +1,217 @@
+"""`[tool.tabcontam]` of pyproject.toml: a project's defaults for `run`, `gate` and `power`, under the options' names.
+
+The nearest pyproject.toml with such a table counts, from the current folder up, as with pytest and ruff. A typed option
+takes precedence, and `--no-defaults` ignores the file. The values that were set stand in the run's results.
+
+A command in a folder of another author must never send rows, keys or money anywhere because of that folder. So a file
+names neither addresses nor key variables, allows no rows to leave, and sets no prices; an LLM that it names is in the
+catalogue or on this machine, and is only asked without a network in between.
+"""
+
+import argparse
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError, near, one_line
+from tabcontam.paths import read_regular
+from tabcontam.verdicts.wording import visible
+
+FILE, TABLE, GATE = "pyproject.toml", "[tool.tabcontam]", "[tool.tabcontam.gate]"
+COMMANDS = ("run", "gate", "power")
+# The options that a file may set; any other must be typed.
+SETTABLE = (
+    "llm", "dataset", "reference", "serializer", "prompts", "k", "m", "target", "name", "known", "no-controls", "rules",
+    "alpha", "family-over", "until-decided", "seed", "queries", "rows", "samples", "temperature", "shots", "batch-size",
+    "form", "x", "max-connections", "max-requests", "max-cost", "no-cache", "retry-unanswered", "r", "durations",
+    "color", "delimiter", "encoding", "header-line", "memory-share",
+)  # fmt: skip
+CONDITIONS = ("fail-on", "min-power", "max-memory-share", "baseline")  # of the gate, in a table of their own
+ALLOWED = {TABLE: SETTABLE, GATE: CONDITIONS}
+WHY_NOT = {
+    "send-rows": "whether rows leave this machine is for whoever runs the command to say",
+    "prices": "what a run may cost is for whoever pays to say",
+    "out": "a run's folder belongs to one command",
+}
+FILES = ("dataset", "known", "serializer", "prompts", "baseline")  # looked for next to the pyproject.toml
+LLMS = ("llm", "reference")
+HERE = ("control", "simulated", "ollama")  # providers whose LLMs a file may name; it cannot set where Ollama listens
+Actions = Mapping[str, argparse.Action]
+
+
+@dataclass(frozen=True)
+class ProjectDefaults:
+    """The options that a file set: their values by their place in the namespace, and the words as typed."""
+
+    file: str
+    values: Mapping[str, Any]
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return visible(f"defaults from {self.file}: {' '.join(self.words)}", line=True)
+
+
+def set_defaults(
+    options: argparse.Namespace, commands: Mapping[str, argparse.ArgumentParser], typed: Callable[[], Collection[str]]
+) -> str:
+    """Set options that were not typed from the project's file; return a line that reports them, empty if none were set.
+
+    `typed()` returns the names of the typed options. Raises `UsageError` for a key or a value that is not allowed.
+    """
+    if options.command not in COMMANDS or options.no_defaults or (found := _found()) is None:
+        return ""
+    file, table = found
+    known = by_name(commands["run"])
+    conditions = table.pop("gate", {})
+    if not isinstance(conditions, dict):
+        raise UsageError(f"{file}: gate in {TABLE} is a table of conditions, {GATE}; --gate is typed")
+    _check_keys(file, TABLE, table, known)
+    _check_keys(file, GATE, conditions, known)
+    words = typed()
+    asks = options.command != "gate" or _makes_a_run(options, words, table)
+    judges = options.command == "gate" or getattr(options, "gate", False)
+    given = {**(table if asks else {}), **(conditions if judges else {})}
+    # The models that `power` may ask are of known exposure, so an LLM under test is none of them.
+    own = [name for name in by_name(commands[options.command]) if options.command != "power" or name not in LLMS]
+    read = {key: value for key, value in given.items() if key in own}
+    made = _defaults(file, read, by_name(commands[options.command]), words)
+    for place, value in made.values.items():
+        setattr(options, place, value)
+    options.llms_of_file = [*made.values.get("llm", ()), *made.values.get("reference", ())]
+    return str(made) if made.words else ""
+
+
+def _makes_a_run(options: argparse.Namespace, typed: Collection[str], table: Mapping[str, Any]) -> bool:
+    """Return whether a gate makes a run now: it has no folder, and an LLM and a dataset, typed or from the file."""
+    named = ("llm" in typed or "llm" in table) and ("dataset" in typed or "dataset" in table)
+    return options.folder is None and named
+
+
+def by_name(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
+    """Return the options of a command by their names without dashes."""
+    return {name.lstrip("-"): action for action in parser._actions for name in action.option_strings}
+
+
+def _found() -> tuple[str, dict[str, Any]] | None:
+    """Return the nearest file with a table for tabcontam, as a relative path, and that table. Raises `UsageError`."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        path = folder / FILE
+        try:
+            content = read_regular(path)
+        except OSError:  # it does not exist, or may not be read
+            continue
+        if b"tabcontam" not in content:
+            continue
+        import tomllib
+
+        name = os.path.relpath(path, here)
+        try:
+            tool = tomllib.loads(content.decode("utf-8")).get("tool", {})
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{name} cannot be read: {one_line(error)}; --no-defaults leaves it aside") from None
+        table = tool.get("tabcontam") if isinstance(tool, dict) else None
+        if table is not None:
+            if not isinstance(table, dict):
+                raise UsageError(f"{name}: tool.tabcontam is no table; write {TABLE}")
+            return name, dict(table)
+    return None
+
+
+def _check_keys(file: str, table: str, given: Mapping[str, Any], known: Actions) -> None:
+    """Raise `UsageError` for the first key that this table may not have."""
+    allowed, other = ALLOWED[table], next(name for name in ALLOWED if name != table)
+    for key in given:
+        if key in allowed:
+            continue
+        if key in ALLOWED[other]:
+            raise UsageError(f"{file}: {key} belongs in {other}")
+        if key in known:
+            dashes = "--" if len(key) > 1 else "-"
+            why = WHY_NOT.get(key, "no file sets it")
+            raise UsageError(f"{file}: {key} may not stand in {table}: {why}; type {dashes}{key}")
+        close = near(key, [name for name in allowed if len(name) > 1])
+        advice = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(allowed)}"
+        raise UsageError(f"{file}: unknown key {visible(key, line=True)!r} in {table}; {advice}")
+
+
+def _defaults(file: str, given: Mapping[str, Any], actions: Actions, typed: Collection[str]) -> ProjectDefaults:
+    values: dict[str, Any] = {}
+    words: list[str] = []
+    for key, value in given.items():
+        action = actions[key]
+        if action.dest in typed:
+            continue
+        try:
+            made = _value(file, key, value, action)
+        except (ValueError, argparse.ArgumentTypeError) as error:
+            where = f"{file}: {key} cannot be {visible(str(value), line=True)!r}"
+            raise UsageError(f"{where}: {visible(str(error), line=True)}") from None
+        if made is None:
+            continue
+        values[action.dest] = made
+        option = action.option_strings[0]
+        several = made if isinstance(made, list) else [made]
+        words += [option] if action.nargs == 0 else [word for each in several for word in (option, _shown(each))]
+    return ProjectDefaults(file, values, tuple(words))
+
+
+def _shown(value: object) -> str:
+    import shlex
+
+    return shlex.quote(str(value))
+
+
+def _value(file: str, key: str, value: Any, action: argparse.Action) -> Any:
+    """Return a TOML value in the option's type, None for a switch that is off. Raises ValueError if it is invalid, or
+    `ArgumentTypeError` from the option's own converter.
+    """
+    if action.nargs == 0:
+        if not isinstance(value, bool):
+            raise ValueError("write true or false")
+        return action.const if value else None
+    several = isinstance(action, argparse._AppendAction)
+    listed = value if isinstance(value, list) else [value]
+    if not listed or (len(listed) > 1 and not several):
+        raise ValueError("write one value" if listed else "the list is empty")
+    made = [_one(file, key, each, action) for each in listed]
+    return made if several else made[0]
+
+
+def _one(file: str, key: str, value: Any, action: argparse.Action) -> Any:
+    kind: Any = action.type or str
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("write a text or a number")
+    made = kind(str(value))
+    if isinstance(value, str) and isinstance(made, int | float):
+        raise ValueError("write the number without quotes")
+    if not isinstance(value, str) and isinstance(made, str | Path):
+        raise ValueError("write a text, in quotes")
+    if isinstance(value, str) and not value.strip():
+        raise ValueError("it is empty")
+    if action.choices is not None and made not in action.choices:
+        raise ValueError(f"it is none of {', '.join(map(str, action.choices))}")
+    if key in FILES and "://" in str(value):
+        raise ValueError("a file names no address; type it")
+    if key in LLMS:
+        _check_llm(str(value))
+    return kind(_beside(file, str(value))) if key in FILES else made
+
+
+def _check_llm(spec: str) -> None:
+    """Raise ValueError for an LLM that no file may name: with an address or a key, or of a provider not in `HERE`."""
+    provider, colon, _ = spec.partition(":")
+    if any(sign in spec for sign in ("@", "#", "=", "://")) or (colon and provider not in HERE):
+        raise ValueError(
+            "a file names an LLM of the catalogue, or ollama:MODEL, and no address, key or provider of its own; "
+            "type the others behind --llm"
+        )
+
+
+def _beside(file: str, value: str) -> str:
+    """Return the path of a file next to the pyproject.toml, relative to here; any other name as it is."""
+    path = Path(os.path.dirname(file), value)
+    looks = "/" in value or os.sep in value or Path(value).suffix
+    return str(path) if looks and path.exists() else value

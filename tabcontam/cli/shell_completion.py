@@ -1,0 +1,82 @@
+"""Completion in a shell, by argcomplete: the shell runs the command itself to learn what may come next.
+
+argcomplete is imported only when a shell asks.
+"""
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+ASKED = "_ARGCOMPLETE"  # the environment variable by which a shell asks
+COMMAND = "tabcontam"
+
+
+def completion(options: argparse.Namespace) -> None:
+    """Print the lines that a shell is to run."""
+    from argcomplete.shell_integration import shellcode
+
+    print(shellcode([COMMAND], shell=options.shell))
+
+
+def complete(command_line: argparse.ArgumentParser) -> None:
+    """Answer a shell that asks what may come next, and end the process; do nothing if no shell asks."""
+    if ASKED not in os.environ:
+        return
+    import argcomplete
+
+    from tabcontam.cli.arguments import commands_of
+
+    for command in commands_of(command_line).values():
+        for action in command._actions:
+            if action.dest in NAMES and action.nargs != 0:
+                action.completer = names_and_files(NAMES[action.dest])  # type: ignore[attr-defined] # argcomplete's own
+    argcomplete.autocomplete(command_line, always_complete_options=False)
+
+
+def names_and_files(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
+    """Return a completer of names and of files; if a user's own cards or prompts are invalid, it offers no names."""
+
+    def completer(prefix: str, **context: Any) -> list[str]:
+        from argcomplete.completers import FilesCompleter
+
+        from tabcontam.errors import UsageError
+
+        try:
+            known = [name for name in names() if name.startswith(prefix)]
+        except UsageError:
+            known = []
+        return [*known, *FilesCompleter()(prefix, **context)]
+
+    return completer
+
+
+def _llms() -> list[str]:
+    from tabcontam.models.catalogue import load_catalogue
+    from tabcontam.models.provider_registry import BUILT_IN, CONTROLS
+
+    return [*load_catalogue(), *CONTROLS, *(f"{name}:" for name in BUILT_IN)]
+
+
+def _datasets() -> Iterable[str]:
+    from tabcontam.tables.dataset_cards import all_cards
+
+    return all_cards()
+
+
+def _serializers() -> Iterable[str]:
+    from tabcontam.tables.serializers import all_serializers
+
+    return all_serializers()
+
+
+def _prompts() -> Iterable[str]:
+    from tabcontam.evidence.prompts import all_prompts
+
+    return all_prompts()
+
+
+NAMES: Mapping[str, Callable[[], Iterable[str]]] = {
+    "llm": _llms, "control": _llms, "reference": _llms, "dataset": _datasets, "serializer": _serializers,
+    "prompts": _prompts,
+}  # fmt: skip

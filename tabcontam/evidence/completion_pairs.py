@@ -1,0 +1,96 @@
+"""Completions that are compared with the true text: exact, near-exact or no match.
+
+The words are those of Golchin and Surdeanu 2024 ("Time Travel in LLMs", section 3.2.2, Algorithm 2). A test chooses the
+answers that are compared (`Test.compared`). This module decides, by the text alone, whether a completion is an exact
+match. A judge, an LLM or a person, decides whether another one is a near-exact match.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+DOUBLE, SINGLE = "\u201c\u201d\u201e\u00ab\u00bb", "\u2018\u2019\u201a`"  # quotes of print
+HYPHENS = "\u2010\u2011\u2012\u2013\u2014"
+AS_TYPED = str.maketrans(dict.fromkeys(DOUBLE, '"') | dict.fromkeys(SINGLE, "'") | dict.fromkeys(HYPHENS, "-"))
+ENDS = " \t\n.\u2026,;:!?\"'"  # marks that a person ignores at the beginning and the end of a text
+ENOUGH_EXACT, ENOUGH_NEAR = 1, 2  # Algorithm 2: at least so many exact, or so many near-exact matches
+
+
+class Likeness(StrEnum):
+    """The likeness of a completion to the true second piece."""
+
+    EXACT = "exact"
+    NEAR = "near-exact"
+    NONE = "no match"
+
+
+class CompletionJudgement(NamedTuple):
+    """A judge's word on a completion, and the judge: the LLM's spec, or a person's name."""
+
+    word: Likeness
+    by: str
+
+
+@dataclass(frozen=True)
+class CompletionPair:
+    """A completion next to the true second piece.
+
+    `shown` is the first piece, `said` the LLM's text, `arm` the instruction that it was given (guided, general, ...).
+    For a row of a table, `cells` has the values that were hidden, in order, as they stand in `expected`, and
+    `same_cells` is true if all of them were read in the answer: that is an exact match, however it is written.
+    """
+
+    query_id: str
+    shown: str
+    expected: str
+    said: str
+    arm: str = "guided"
+    cells: tuple[str, ...] = ()
+    same_cells: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """True if it is an exact match, for which no judge is needed."""
+        return self.same_cells or exactly(self.expected, self.continued)
+
+    @property
+    def continued(self) -> str:
+        """The completion, without the first piece if it repeats that before it goes on."""
+        first = r"\s+".join(map(re.escape, self.shown.split()))
+        repeated = re.match(rf"[\s\"'{DOUBLE}{SINGLE}]*{first}\s*", self.said) if first else None
+        return self.said[repeated.end() :] if repeated else self.said
+
+
+def plain(text: str) -> str:
+    r"""Return a text without what a person ignores: kinds of white space, quotes and dashes, capitals, marks around it.
+
+    >>> plain("  He said \u201cno\u201d \u2013\n twice.")
+    'he said "no" - twice'
+    """
+    return " ".join(text.translate(AS_TYPED).casefold().split()).strip(ENDS)
+
+
+def exactly(expected: str, said: str) -> bool:
+    """Return whether a completion is the true second piece, as a person would judge.
+
+    Letter case is ignored, too. So this calls exact what the judge of Golchin and Surdeanu called so, and no other of
+    their recorded completions. A piece of nothing but punctuation matches nothing.
+
+    >>> exactly("icy surface of the moon.", "icy  surface of the moon")
+    True
+    >>> exactly("icy surface of the moon.", "icy surface of a moon.")
+    False
+    """
+    return bool(plain(expected)) and plain(expected) == plain(said)
+
+
+def contaminated(words: Iterable[Likeness]) -> bool:
+    """Return whether Algorithm 2 finds contamination: at least one exact match, or at least two near-exact ones.
+
+    >>> contaminated([Likeness.NEAR, Likeness.NONE])
+    False
+    """
+    found = list(words)
+    return found.count(Likeness.EXACT) >= ENOUGH_EXACT or found.count(Likeness.NEAR) >= ENOUGH_NEAR

@@ -1,0 +1,72 @@
+"""The weight of the rows that were found, the least share of rows that would be found, and both in words."""
+
+from collections.abc import Sequence
+from math import ceil, fsum, log2
+
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.corpus.row_finds import RowFind, in_documents, quoted
+from tabcontam.evidence.number_wording import describe_p_value, format_small_number
+
+
+def weight_tail(rows: Sequence[RowFind]) -> float:
+    """Return the chance of so much weight if each row's own value is any of those that could stand there.
+
+    It is exact: a row is found with the chance of the values that were found for it, and weighs the bits of that.
+    """
+    from tabcontam.statistics.exact_statistics import units, weighted_tail
+
+    searched = [one for one in rows if one.share > 0]
+    weights = [units(one.share) for one in searched]
+    observed = sum(weight for weight, one in zip(weights, searched, strict=True) if one.own)
+    return weighted_tail(weights, [one.share for one in searched], observed)
+
+
+def even_chance(query: Query) -> float:
+    """Return the chance of a row's own value if documents hold no other: that two of its slots have the same value.
+
+    It is known before anything is searched, and is the same whichever of the slots is the own one.
+    """
+    (feature,) = query.asked
+    return fsum(chance**2 for chance in query.chance[feature].values.values())
+
+
+def detectable_share(chances: Sequence[float], level: float) -> float | None:
+    """Return the least share of rows, in hundredths, that is found with 95 % power, or None if no share is.
+
+    `chances` has for each row the chance of its own value if documents hold no other.
+    """
+    from tabcontam.statistics.exact_statistics import TARGET, UNIT, units, weighted_tail
+    from tabcontam.statistics.power import smallest
+
+    weights, needed = [units(chance) for chance in chances], ceil(-log2(level) * UNIT)
+    return smallest(lambda share: weighted_tail(weights, [share] * len(weights), needed) >= TARGET)
+
+
+def word_finds(own: Sequence[RowFind], twin: Sequence[RowFind], asked: int, p_value: float) -> str:
+    """Return in words how many rows stand in how many documents, how many would by chance, and one place."""
+    there = [one for one in own if one.own]
+    by_chance = format_small_number(fsum(one.share for one in own))
+    stand = (
+        f"{len(there)} of {len(own)} rows {_stand(len(there))} in {in_documents(there)}"
+        if there
+        else f"none of {len(own)} rows stands in a document"
+    )
+    weighing = sum(one.weight >= 1 for one in there)
+    common = f", {len(there) - weighing} of them in so many variants that they tell nothing" * (weighing < len(there))
+    changed = sum(all(place.lacking for place in one.places) for one in there if one.places)
+    but_for = f", {changed} of them but for a value or two" * bool(changed)
+    of_twin = sum(one.own for one in twin)
+    beside = (
+        f"of {len(twin)} rows of a shuffled twin {of_twin or 'none'} {_stand(of_twin)} there"
+        if twin
+        else "the table has no twin"
+    )
+    unread = f"; {asked - len(own)} of {asked} rows could not be searched for" * (len(own) < asked)
+    quote = f"; for example {quoted(there)}" if any(one.places for one in there) else ""
+    return (
+        f"{stand}{common}{but_for}, {by_chance} would by chance; {beside} ({describe_p_value(p_value)}){unread}{quote}"
+    )
+
+
+def _stand(rows: int) -> str:
+    return "stands" if rows < 2 else "stand"

@@ -1,0 +1,94 @@
+"""The outcome of a search for a row: whether its own value stands there, and how many of the other values do."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import log2
+
+from tabcontam.evidence.base import Answer, Match, Matches, Query, ReplyState, Trial
+
+AROUND = 60  # characters of a quote on each side of the match
+WITHIN = 240  # characters of the match that a sentence quotes
+
+
+@dataclass(frozen=True)
+class RowFind:
+    """The find for one row. `share` is that of the slots with a found value: the own one's chance under the null."""
+
+    query: Query
+    own: bool
+    share: float
+    documents: int  # that hold the own value; more if `more` is true
+    more: bool
+    places: tuple[Match, ...]  # of the own value
+
+    @property
+    def weight(self) -> float:
+        """The weight in bits that a find of the own value would have: nothing if all others are found, too."""
+        return -log2(self.share) if self.share else 0.0
+
+    @property
+    def bits(self) -> float:
+        """The row's weight in bits: nothing if the own value is not found."""
+        return self.weight if self.own else 0.0
+
+    @property
+    def lies_in(self) -> str:
+        """The column of the hidden cell, or the columns of its entity."""
+        (feature,) = self.query.asked
+        return self.query.lies_in.get(feature, feature)
+
+
+def found_of(query: Query, answer: Answer) -> RowFind | None:
+    """Return the find in an answer, or None if the search was cut short or does not count each value."""
+    if not isinstance(answer, Matches) or answer.state is not ReplyState.OK or not query.chance:
+        return None
+    (feature,), (own,) = query.asked, query.expected
+    chances = query.chance[feature].values
+    counts = answer.counts if answer.counts or answer.documents else (0,) * len(chances)
+    if len(counts) != len(chances) or own not in chances:
+        return None
+    place = list(chances).index(str(own))
+    share = sum(chance for chance, count in zip(chances.values(), counts, strict=True) if count)
+    places = tuple(match for match in answer.found if match.text == place)
+    return RowFind(query, counts[place] > 0, min(1.0, share), counts[place], answer.more, places)
+
+
+def all_found(trials: Iterable[Trial]) -> list[RowFind]:
+    """Return the finds of all trials that could be read."""
+    read = (found_of(trial.query, trial.reply) for trial in trials if trial.readable)
+    return [one for one in read if one is not None]
+
+
+def in_documents(rows: Sequence[RowFind]) -> str:
+    """Return in words how many distinct documents hold rows: by the places, or by the row that most documents hold."""
+    named = {match.source for one in rows for match in one.places}
+    most = max([len(named), *(one.documents for one in rows)])
+    told_all = all(one.documents == len({match.source for match in one.places}) and not one.more for one in rows)
+    return f"{'' if told_all else 'at least '}{most} document{'s' * (most != 1)}"
+
+
+def quoted(rows: Sequence[RowFind]) -> str:
+    """Return one place, of the row that weighs most, with the match between marks, or "" if there is none."""
+    told = [one for one in rows if one.places]
+    if not told:
+        return ""
+    match = min(max(told, key=lambda one: one.bits).places, key=lambda place: place.lacking)
+    return place_of(match)
+
+
+def place_of(match: Match) -> str:
+    """Return a place in words: the document, the byte if it is known, and the text with the match between marks."""
+    at = f", byte {match.offset}" if match.offset >= 0 else ""
+    begin, end = (match.begin, match.end) if match.end > match.begin else (0, len(match.quote))
+    before, after = match.quote[:begin][-AROUND:], match.quote[end:][:AROUND]
+    marked = f"»{_shortened(harmless(match.quote[begin:end]))}«"
+    return f"{harmless(match.source)}{at}: {harmless(before)}{marked}{harmless(after)}"
+
+
+def harmless(text: str) -> str:
+    """Return a text on one line, in which every unprintable character is a question mark."""
+    return "".join(sign if sign.isprintable() else "?" for sign in " ".join(text.splitlines()).replace("\t", " "))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= WITHIN else f"{text[: WITHIN // 2]} […] {text[-WITHIN // 2 :]}"

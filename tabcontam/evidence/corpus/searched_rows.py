@@ -1,0 +1,112 @@
+"""The choice of a row's hidden cell for a search in documents, and of other values that could stand there.
+
+As for likelihoods, all cells of a column are reassigned to its rows at random, each to one whose other cells make it
+likely. A column that repeats another one in other values is not searched with a row: it would reveal the hidden cell.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tabcontam.baseline.cell_draws import CellDraws, draw_cells
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.table_predictions import least_sure
+from tabcontam.evidence.rows.bits_by_column import entity_names
+from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.known_rows import known_rows
+from tabcontam.tables.row_draws import pool
+from tabcontam.tables.table import Cell, Table
+
+SURROGATES = 999  # drawn for each cell: a single row can be a finding, and equal ones are searched once
+MOST = 900  # rows that are asked
+FEATURES = 4  # of the table, one of which is hidden in each row
+SAME = 0.9  # largest share of a row's own cell and its draws that may be one value
+LEAST_VALUES = 3  # of a row: fewer stand together anywhere
+LEAST = 1e-12  # the least chance of any value
+
+
+@dataclass(frozen=True)
+class SearchedRow:
+    """A row with one hidden cell: the other values of the row, and the slots of each value that the cell could have.
+
+    `slots` counts the own cell and each draw. They sum to one more than the number of draws, and stand in the order of
+    the values, so that nothing reveals the own one.
+    """
+
+    feature: str
+    own: str
+    slots: Mapping[str, int]
+    beside: tuple[str, ...]
+    lies_in: str  # the feature, or the features of one entity that it belongs to
+
+    @property
+    def guess(self) -> CellPrediction:
+        """The chance of each value, if all slots are alike."""
+        total = sum(self.slots.values())
+        return CellPrediction({value: count / total for value, count in self.slots.items()}, LEAST)
+
+
+def can_be_found(cell: Cell) -> bool:
+    """Return whether a cell has a letter or a digit: documents are read by their words."""
+    return cell is not None and any(sign.isalnum() or ord(sign) > 127 for sign in cell)
+
+
+def others(table: Table, row: Sequence[Cell], feature: str) -> tuple[str, ...]:
+    """Return the row's cells in the other columns that are not missing and can be found."""
+    named = zip(table.columns, row, strict=True)
+    return tuple(
+        cell for name, cell in named if name != feature and cell and can_be_found(cell) and not table.is_missing(cell)
+    )
+
+
+def choose_searched_rows(table: Table) -> dict[int, tuple[SearchedRow, ...]]:
+    """Return for each searched row its hidden cell, and a second one of another column if there is one.
+
+    Every feature comes first in about as many rows. Rows that may be known are left out, and rows that equal another in
+    all other cells. The result is empty if no column has cells that others could hold.
+    """
+    return cached_fact(table, "dealt for documents", lambda: _dealt(table))
+
+
+def _dealt(table: Table) -> dict[int, tuple[SearchedRow, ...]]:
+    known, table = known_rows(table), reduce_table(table).table
+    fit = [name for name in table.columns if can_be_drawn(table, name)]
+    if not fit or len(table.columns) < LEAST_VALUES:
+        return {}
+    features = least_sure(table, fit, min(FEATURES, len(fit)))
+    lies = entity_names(table, features)
+    rows = pool(table, [row for row in range(len(table.rows)) if row not in known], MOST)
+    draws = {
+        feature: draw_cells(table, feature, rows_unlike_others(table, feature, rows), SURROGATES)
+        for feature in features
+    }
+    found: dict[int, tuple[SearchedRow, ...]] = {}
+    for number, row in enumerate(rows):
+        turned = [*features[number % len(features) :], *features[: number % len(features)]]
+        each = [
+            _hidden(table, row, name, draws[name][row], lies.get(name, name)) for name in turned if row in draws[name]
+        ]
+        able = [one for one in each if one is not None]
+        second = [one for one in able[1:] if one.lies_in != able[0].lies_in]
+        if able:
+            found[row] = (able[0], *second[:1])
+    return found
+
+
+def _hidden(table: Table, row: int, feature: str, draws: CellDraws, lies_in: str) -> SearchedRow | None:
+    """Return the row with this cell hidden, or None if that shows nothing, whichever of the values is the own one."""
+    own = table.rows[row][table.columns.index(feature)]
+    beside = others(table, table.rows[row], feature)
+    if own is None or len(beside) + 1 < LEAST_VALUES:
+        return None
+    slots = with_own(draws.times, own)
+    if max(slots.values()) > SAME * sum(slots.values()) or not all(map(can_be_found, slots)):
+        return None
+    return SearchedRow(feature, own, slots, beside, lies_in)
+
+
+def with_own(times: Mapping[str, int], own: str) -> dict[str, int]:
+    """Return the slots of the draws and of one more cell, in the order of the values."""
+    counts = {**times, own: times.get(own, 0) + 1}
+    return {value: counts[value] for value in sorted(counts)}

@@ -1,0 +1,219 @@
+"""The base of tests 1 to 6: an answer is a list of words or a name, decided by Algorithm 1 or weighed against decoys.
+
+The published algorithm looks for a word anywhere in the text, `ATA` in `dataset` too; a hit of ours is a whole word.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from statistics import median
+from typing import ClassVar
+
+from tabcontam.evidence.answering import AnswerKind, WordAnswers
+from tabcontam.evidence.base import (
+    READ,
+    Evidence,
+    EvidenceKind,
+    Family,
+    Query,
+    Reading,
+    Reply,
+    ReplyState,
+    Test,
+    Trial,
+    as_read,
+)
+from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.reading.answer_readers import NOTHING, PREFIX
+from tabcontam.reading.answer_text import answer_line, declines, plain
+from tabcontam.reading.languages import FILLER
+from tabcontam.reading.word_decision import (
+    Dictionary,
+    Found,
+    WordDecision,
+    appears,
+    decide_words,
+    pieces,
+    stands_in,
+    without_note,
+)
+from tabcontam.tables.serializers import Serializer
+
+ITEMS = re.compile(r"[,;\n|]")
+LIST_LINE = re.compile(r"[-+*•]\s|\d+[.)]\s")
+EXPLAINED = re.compile(r":\s|\s[-\u2013\u2014]\s|\s\(")
+CLAUSE_END = re.compile(r"(?<=[.!?;:,])\s+|\n|\s(?=but\s)")
+LONGEST_ITEM = 6  # words
+MORE = "x"  # added to a cut answer, to see which of its words could have gone on
+
+
+@dataclass(frozen=True)
+class ExpectedWord:
+    """An expected word, whether the true answer holds it, and its chance of that if it comes up as in decoys."""
+
+    said: bool
+    chance: float
+
+
+class WordTest(Test):
+    """A test that reads a list of words, decided by Algorithm 1 (Ronval et al. 2024, section 3.2) or against decoys.
+
+    To weigh the answers, each expected word is a trial. A word that comes up in `s` of the answers about the table and
+    its `D` decoys is as likely to be in any of them under the null: its chance for the true answer is `s / (D + 1)`,
+    more if that is the longer one, and never less than for a reader who knows the topic alone (`Query.chance`). It
+    counts by its bits, as in the likelihood ratio against a model that knows. A list that is too short to reach the
+    level is weighed with the table's other lists of names and values; a word that stands in two of them counts in the
+    first.
+    """
+
+    unit: ClassVar[str] = "words"  # what is counted, such as names of features
+    family: ClassVar[Family] = Family.KNOWLEDGE
+    kind: ClassVar[EvidenceKind] = EvidenceKind.KNOWLEDGE
+    shows_rows: ClassVar[bool] = False
+    answering: ClassVar[AnswerKind] = WordAnswers()
+    pool: ClassVar[str] = "names and values"
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """Return whether the line that holds a cut answer has ended; a list of lines could have gone on."""
+        line = answer_line(text)
+        ended = answer_line(text + MORE) == line
+        return ended and self.is_answer(line) and not LIST_LINE.match(line)
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the expected words that the answer holds, as whole words and as Algorithm 1 looks for them."""
+        if reply.state not in READ:
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        text = undeclined(reply.text)
+        hit, right = self.decision(query, text, dictionary, stands_in).detected, self.named(query, text)
+        if reply.state is ReplyState.TRUNCATED:
+            hit = hit and self.decision(query, text + MORE, dictionary, stands_in).detected
+            right = tuple(word for word in right if word in self.named(query, text + MORE))
+        answer = reply.state is ReplyState.OK and not declines(reply.text) and self.is_answer(reply.text)
+        published = self.decision(query, reply.text, dictionary, appears).detected
+        readable = hit or bool(right) or answer
+        return Reading(", ".join(right) or None, hit, published, readable=readable, right=right)
+
+    def named(self, query: Query, text: str) -> tuple[str, ...]:
+        """Return the expected words that stand in a text as whole words."""
+        return tuple(word for word in query.expected if word and stands_in(without_note(word), text))
+
+    def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
+        """Return Algorithm 1's decision on the expected words."""
+        return decide_words(text, query.expected, dictionary, found)
+
+    def is_answer(self, text: str) -> bool:
+        """Return whether a text could be a list: the items between its commas are short, and it is no talk."""
+        line = answer_line(text)
+        if not line or FILLER.match(line) or NOTHING.match(line):
+            return False
+        lengths = [len(item.split()) for item in _items(plain(text)) if item.strip()]
+        return bool(lengths) and median(lengths) <= LONGEST_ITEM
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Weigh how much more often the expected words come up for the table than for its decoys."""
+        from tabcontam.statistics.exact_statistics import UNIT, clopper_pearson, units, weighted_tail
+
+        asked = len({key for trial in trials_about_table(trials) for key in map(_key, trial.query.expected)})
+        words = self.words([trial for trial in trials if self.counts(trial)])
+        chances, weights = [word.chance for word in words], [units(word.chance) for word in words]
+        hits, observed = sum(word.said for word in words), sum(units(word.chance) for word in words if word.said)
+        p_value = weighted_tail(weights, chances, observed)
+        return Evidence(
+            statistic="bits of the words said",
+            value=observed / UNIT,
+            null="each word is as likely to be said of the table as of its decoys, or as a reader infers it",
+            sentence=f"{hits} of {len(words)} {self.unit} said, {_explained(sum(chances), p_value)}",
+            hits=hits,
+            asked=asked,
+            answered=len(words),
+            p_value=p_value,
+            expected=sum(weight * chance for weight, chance in zip(weights, chances, strict=True)) / UNIT,
+            expected_hits=sum(chances),
+            interval=clopper_pearson(hits, len(words)) if words else None,
+            interval_of=f"the share of {self.unit} said",
+        )
+
+    def pooled(self, own: Evidence, together: Evidence) -> Evidence:
+        """Return a list's own words, with the p-value of all lists of names and values."""
+        alone = f"{own.hits} of {own.answered} {self.unit} said"
+        counted = f"{together.hits} of {together.answered} {self.pool} of all its lists"
+        return replace(
+            own,
+            statistic=f"{together.statistic} in all lists of {self.pool}",
+            value=together.value,
+            expected=together.expected,
+            p_value=together.p_value,
+            sentence=f"{alone}; {counted}, {_explained(together.expected_hits or 0.0, together.p_value or 1.0)}",
+        )
+
+    def words(self, trials: Sequence[Trial]) -> list[ExpectedWord]:
+        """Return each distinct word, in the first true answer that should hold it, if a readable decoy expects it."""
+        found: dict[str, ExpectedWord] = {}
+        lengths = {trial.query.id: _length(trial) for trial in trials}
+        for trial in trials_about_table(trials):
+            decoys = [other for other in trials if other.query.decoy_of == trial.query.id]
+            for word in filter(None, trial.query.expected):
+                compared = [decoy for decoy in decoys if word in decoy.query.expected]
+                if compared and _key(word) not in found:
+                    found[_key(word)] = _weighed(word, [trial, *compared], lengths)
+        return list(found.values())
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Return why even all words, named for the table alone, would be too little, or None if they would do."""
+        chances: dict[str, float] = {}
+        for query in queries:
+            for word, guess in query.chance.items():
+                beside = sum(other.decoy_of == query.id and word in other.expected for other in queries)
+                chances.setdefault(_key(word), max(guess.surest, 1 / (1 + beside)))
+        least = prod(chances.values())
+        if least <= level:
+            return None
+        best = f"an LLM named all {len(chances)} of them for this table and none for other data"
+        return explain_out_of_reach(self.unit, best, least, level)
+
+
+def _explained(by_decoys: float, p_value: float) -> str:
+    return f"where answers about decoys explain {format_small_number(by_decoys)} ({describe_p_value(p_value)})"
+
+
+def undeclined(text: str) -> str:
+    """Return a text without its clauses that decline: `I have no access to the class labels` names no feature."""
+    if not declines(text):
+        return text
+    return "\n".join(clause for clause in CLAUSE_END.split(text) if not declines(clause))
+
+
+def trials_about_table(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials about the table itself."""
+    return [trial for trial in trials if not trial.query.decoy_of]
+
+
+def _key(word: str | None) -> str:
+    return (word or "").casefold()
+
+
+def _weighed(word: str, trials: Sequence[Trial], lengths: Mapping[str, int]) -> ExpectedWord:
+    """Return a word of the first trial, a true one, weighed against the other trials, its decoys."""
+    true = trials[0]
+    times, length = sum(_says(trial, word) for trial in trials), sum(lengths[trial.query.id] for trial in trials)
+    share = max(1 / len(trials), lengths[true.query.id] / length)  # a longer answer holds more of any words
+    return ExpectedWord(_says(true, word), min(1.0, max(true.query.chance[word].surest, times * share)))
+
+
+def _says(trial: Trial, word: str) -> bool:
+    return trial.reading is not None and word in trial.reading.right
+
+
+def _length(trial: Trial) -> int:
+    """Return how many different words an answer has, without lines that announce it: they would hide a longer list."""
+    lines = plain(as_read(trial.reply).text).splitlines()
+    said = [PREFIX.sub("", line) for line in lines if not line.endswith(":") and not FILLER.match(line)]
+    return max(1, len(set(pieces("\n".join(said or lines)))))
+
+
+def _items(text: str) -> list[str]:
+    """Return the texts that could be items of a list: between commas or, in lines that explain items, before that."""
+    lines = text.splitlines()
+    explained = [EXPLAINED.split(line, maxsplit=1)[0] for line in lines if LIST_LINE.match(line)]
+    return explained if len(explained) > 1 else ITEMS.split(text)

@@ -1,0 +1,199 @@
+"""Dataset inference: the likelihood of published rows, compared with unpublished rows of the same source."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import comb
+from random import Random
+from statistics import fmean
+from typing import ClassVar
+
+import numpy as np
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import (
+    Capability,
+    Evidence,
+    EvidenceKind,
+    Family,
+    Query,
+    Reading,
+    RequiredInput,
+    Scores,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.likelihood.plain_features import all_features, typical
+from tabcontam.evidence.likelihood.scored_rows import format_interval, number_read, query, reading
+from tabcontam.evidence.likelihood.value_tokens import select_value_tokens
+from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.questions import Passage
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.two_samples import DRAWS, larger, readers, residuals
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+from tabcontam.tables.withheld_rows import comparable_rows
+
+MOST = 300  # rows on each side
+LEAST = 10  # rows on each side
+LEVEL = 0.05  # of the predictors without memory, which they share
+UNIT = "nats a token"
+
+
+@dataclass(frozen=True)
+class DatasetInference(Test):
+    """The LLM is asked nothing: the likelihood of published rows is compared with that of unpublished rows.
+
+    Measures: whether the values of the table's rows are likelier to the LLM than those of rows of the same source that
+    its owner withheld (`--withheld`). A row test: if chance decided which rows were withheld, only a model that has
+    read the published ones can distinguish them.
+
+    Queries: at most 300 rows of the table and 300 withheld ones, each alone in the words of the serializer with nothing
+    before it. Contents that stand twice among all of them are left out on both sides, as are rows that the LLM may
+    know.
+
+    Null: published and withheld rows are draws of one source. Each row's score is the mean log-probability of the
+    tokens of its values, less the part that follows from how usual the row is among all (its length, how well it can be
+    packed, how often its cells occur, how far its numbers lie from the middle), by least squares that do not know which
+    rows were withheld. So all ways to choose which of the rows are the published ones are equally likely, whatever the
+    LLM finds likely: the p-value is the share of 10,000 of them in which the sum of the published rows' ranks is as
+    large. It needs no baseline and no other LLM, and does not have to stand without any one column, since facts from
+    elsewhere are about both kinds of rows.
+    Rows that are later, sorted, from another place or written by another program were not withheld by chance; with them
+    an LLM that has read nothing would look contaminated. So three predictors without memory first try to separate
+    withheld rows from published ones by their cells: by a single feature, by a weighted sum of all, and by the rows
+    that are most like them. If one of them does better than by chance (p <= 0.05 for all three), nothing is asked, and
+    the reason is given; by chance that happens once in twenty times.
+
+    Published rule: none of ours. The source states p < 0.1 for a t-test after a classifier of some fifty scores.
+
+    Needs: log-probabilities of given text; ten rows or more on each side. Without `--withheld` it is not asked. The
+    withheld rows are sent to the LLM: to one on another machine only with permission (`--send-rows`), also if the table
+    is a public one.
+
+    Cannot show: which rows were read, or that they were read as rows: a model that has read a shuffled copy of the
+    published file, or a list of all its values, knows cells that no withheld row has, and is found as well. The owner's
+    word is the only evidence that chance decided which rows were withheld; the LLM may still see a difference that the
+    three predictors are too weak to see in so few rows.
+
+    Source: Maini, Jia, Papernot and Dziedzic 2024, "LLM Dataset Inference: Did you train on my dataset?", section 5,
+    with one score in place of a classifier of many, and an exact permutation in place of a t-test. The tests of
+    Ronval et al. 2024, section 3.1, read answers alone.
+
+    Example: `The age is 39, The workclass is State-gov, ...`, which was published, next to `The age is 52, ...`, which
+    was not.
+    """
+
+    id: ClassVar[str] = "dataset_inference"
+    family: ClassVar[Family] = Family.LIKELIHOOD
+    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
+    by_feature: ClassVar[bool] = True
+    only_with: ClassVar[RequiredInput] = RequiredInput.WITHHELD
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return queries about published and withheld rows, in turn.
+
+        Raises `Skip` if these are few or plainly differ.
+        """
+        if not table.withheld:
+            raise Skip("no rows of its source were given that were never published")
+        rows = comparable_rows(table)
+        if min(len(rows.published), len(rows.withheld)) < LEAST:
+            raise Skip(
+                f"{len(rows.published)} published and {len(rows.withheld)} withheld rows stand once among all of them; "
+                f"{LEAST} of each are needed"
+            )
+        published = rng.sample(rows.published, min(MOST, len(rows.published)))
+        withheld = rng.sample(rows.withheld, min(MOST, len(rows.withheld)))
+        _check_alike(table, serializer, published, withheld, rng.getrandbits(32))
+        found: list[Query] = []
+        for number in range(max(len(published), len(withheld))):
+            if number < len(published):
+                place = published[number]
+                found.append(query(f"{self.id}-{number}", table, serializer, table.rows[place], (place,)))
+            if number < len(withheld):
+                cells, beside = table.withheld[withheld[number]], f"{self.id}-{number % len(published)}"
+                name = f"{self.id}-withheld-{number}"
+                own = query(name, table, serializer, cells, (), decoy_of=beside)
+                found.append(replace(own, withheld=True))
+        return found
+
+    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the loss of the row's values; unreadable if another text was scored."""
+        found = select_value_tokens(reply, serializer, query.asked, query.expected)
+        loss = -fmean(one.token.log_probability for one in found) if found else None
+        return reading(loss, UNIT)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Return the sum of the published rows' ranks, and its value if chance chose which rows were published."""
+        from tabcontam.statistics.auc import independent
+
+        found = [(trial, loss) for trial in trials if (loss := number_read(trial, UNIT)) is not None]
+        plain = [loss for trial, loss in found if not trial.query.decoy_of]
+        withheld = [loss for trial, loss in found if trial.query.decoy_of]
+        asked = sum(not trial.query.decoy_of for trial in trials)
+        own, others = _scores(found) if plain and withheld else ([], [])
+        ranked = independent(own, others) if own else None
+        middle = float(np.median(others)) if others else 0.0
+        hits = sum(one > middle for one in own)
+        p_value = larger(own, others)
+        value = ranked.value if ranked else 0.5
+        interval = ranked.interval if ranked else None
+        losses = "nothing was scored on one side"
+        if own:
+            losses = f"{fmean(plain):.2f} {UNIT} in published rows, {fmean(withheld):.2f} in withheld ones"
+        return Evidence(
+            statistic="AUC against withheld rows",
+            value=value,
+            expected=0.5,
+            null="chance decided which rows were published, and which were withheld",
+            sentence=f"{losses}; a published row is likelier than a withheld one in {value:.0%} of pairs"
+            f"{format_interval(interval)}, usual rows set off ({describe_p_value(p_value)}, exact); {hits} of "
+            f"{len(own)} published rows "
+            f"lie above the middle of {len(others)} withheld ones, {format_small_number(len(own) / 2)} by chance",
+            hits=hits,
+            asked=asked,
+            answered=len(own),
+            expected_hits=len(own) / 2,
+            p_value=p_value,
+            interval=interval,
+            interval_of="the AUC",
+        )
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Return why no scores could be enough (too few rows), or None if they could."""
+        withheld = sum(bool(query.decoy_of) for query in queries)
+        least = max(1 / comb(len(queries), withheld), 1 / (DRAWS + 1))
+        return (
+            None if least <= level else explain_out_of_reach("rows", "each published row were likelier", least, level)
+        )
+
+
+def _check_alike(
+    table: Table, serializer: Serializer, published: Sequence[int], withheld: Sequence[int], seed: int
+) -> None:
+    """Raise `Skip` if a predictor that has read no row can tell withheld rows from published ones."""
+    rows = [*(table.rows[place] for place in published), *(table.withheld[place] for place in withheld)]
+    texts = [serializer.row(table.columns, cells) for cells in rows]
+    labels = np.arange(len(rows)) < len(published)
+    p_values = readers(all_features(rows, texts), labels, seed)
+    if not p_values:
+        return
+    reader = min(p_values, key=p_values.__getitem__)
+    p_value = min(1.0, len(p_values) * p_values[reader])
+    if p_value <= LEVEL:
+        raise Skip(
+            f"the withheld rows can be told from those of {table.name} without having read them, by {reader} "
+            f"({describe_p_value(p_value)}): so chance did not decide which were withheld, or another program wrote "
+            "them"
+        )
+
+
+def _scores(found: Sequence[tuple[Trial, float]]) -> tuple[list[float], list[float]]:
+    """Return each row's log-probability without the part that follows from how usual it is: published, withheld."""
+    texts = [question.text if isinstance(question := trial.query.question, Passage) else "" for trial, _ in found]
+    left = residuals([-loss for _, loss in found], typical([trial.query.expected for trial, _ in found], texts))
+    sides: tuple[list[float], list[float]] = ([], [])
+    for (trial, _), value in zip(found, left, strict=True):
+        sides[bool(trial.query.decoy_of)].append(round(float(value), 9))
+    return sides

@@ -1,0 +1,209 @@
+"""Groups of numbers that may be exchanged: those of one column whose rows are alike in all but their last digits."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+
+import numpy as np
+
+from tabcontam.baseline.coded_columns import as_number, column
+from tabcontam.baseline.table_predictions import predict_rows
+from tabcontam.groups import grouped
+from tabcontam.statistics.permutation_tests import Floats, Ints, permute_within_groups
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.row_draws import by_content
+from tabcontam.tables.table import Table
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+LEAST_DIGITS = 3  # of a number, from the first that is no zero on
+TAILS = (1, 2)  # last digits in which the numbers of a group may differ
+LARGEST = 12  # rows of a group
+NEAR = 6  # rows of a group of numbers that share too few digits, one after the other in size
+FEWEST = 12  # rows of a column that are asked at least
+LEVEL = 0.05  # of the predictors without memory, which they share
+FEW = 10  # values of a column up to which each is looked at by itself
+PRIOR = 0.5  # of counts
+
+
+@dataclass(frozen=True)
+class ExchangeGroup:
+    """Rows whose numbers may be exchanged, by their places, and the different numbers that they have."""
+
+    rows: tuple[int, ...]
+    values: tuple[str, ...]
+
+
+def distinguishable_rows(table: Table, place: int) -> list[int]:
+    """Return the rows with a long number in a column whose other cells no other row has; none that may be known."""
+    cells = table.column(table.columns[place])
+    others = [row[:place] + row[place + 1 :] for row in table.with_beside]
+    times = Counter(others)
+    long = (row for row in by_content(table) if _digits(cells[row] or "") >= LEAST_DIGITS)
+    return not_known(table, (row for row in long if times[others[row]] == 1))
+
+
+def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Random) -> list[ExchangeGroup]:
+    """Return random groups of at most `most` of these rows together, or none if there are too few.
+
+    The numbers of a group are written alike and differ in the last digit or the last two, or else are adjacent in size.
+    So the groups do not depend on how the numbers of each are assigned to rows.
+    """
+    cells = [cell or "" for cell in table.column(table.columns[place])]
+    found: list[ExchangeGroup] = []
+    for tail in TAILS:
+        alike = grouped(rows, partial(_head, cells, tail))
+        found = _several(cells, [rng.sample(part, len(part)) for part in alike.values()], LARGEST)
+        if sum(len(group.rows) for group in found) >= FEWEST:
+            break
+    else:
+        near = grouped(rows, lambda row: str(_form(cells[row])))
+        found = _several(cells, [sorted(part, key=lambda row: float(cells[row])) for part in near.values()], NEAR)
+    rng.shuffle(found)
+    kept: list[ExchangeGroup] = []
+    for group in found:
+        if sum(len(one.rows) for one in kept) + len(group.rows) <= most:
+            kept.append(group)
+    return kept if sum(len(group.rows) for group in kept) >= FEWEST else []
+
+
+def _several(cells: Sequence[str], parts: Sequence[Sequence[int]], size: int) -> list[ExchangeGroup]:
+    """Return the groups of these rows, each of adjacent rows; no group has a single number."""
+    chunks = [part[start : start + size] for part in parts for start in range(0, len(part), size)]
+    groups = [ExchangeGroup(tuple(chunk), tuple(sorted({cells[row] for row in chunk}))) for chunk in chunks]
+    return [group for group in groups if len(group.values) > 1]
+
+
+def _digits(cell: str) -> int:
+    """Return the number of digits of a number as it is written, without leading zeros; 0 if it is no number."""
+    return len(cell.lstrip("-0.").replace(".", "")) if NUMBER.fullmatch(cell) else 0
+
+
+def _head(cells: Sequence[str], tail: int, row: int) -> str:
+    """Return a row's number without its last `tail` digits, and the form in which it is written."""
+    return f"{_form(cells[row])} {cells[row][:-tail]}"
+
+
+def _form(cell: str) -> tuple[bool, int, int]:
+    """Return sign, length and decimals of a number as it is written."""
+    whole, _, decimals = cell.partition(".")
+    return cell.startswith("-"), len(whole), len(decimals)
+
+
+def strongest_reader(table: Table, place: int, groups: Sequence[ExchangeGroup], seed: int) -> tuple[str, float]:
+    """Return the predictor without memory that best matches rows to their numbers, and its p-value.
+
+    Three predict from the other cells as an LLM does: the baseline, a weighted sum of the other cells, and the last
+    digits that go with each of them. The p-value is corrected for three predictors.
+    """
+    readers = {
+        "the guesser": _by_guesser(table, place, groups),
+        "a weighted sum of the other cells": _by_sum(table, place, groups),
+        "who knows which last digits go with other cells": _by_digits(table, place, groups),
+    }
+    cells = table.column(table.columns[place])
+    own = [np.array([group.values.index(cells[row] or "") for row in group.rows]) for group in groups]
+    p_values = {
+        reader: permute_within_groups(list(zip(matrices, own, strict=True)), seed).p_value
+        for reader, matrices in readers.items()
+    }
+    reader = min(p_values, key=p_values.__getitem__)
+    return reader, min(1.0, len(readers) * p_values[reader])
+
+
+def _others(table: Table, place: int) -> tuple[str, ...]:
+    return table.columns[:place] + table.columns[place + 1 :]
+
+
+def _by_guesser(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> list[Floats]:
+    name, shown = table.columns[place], _others(table, place)
+    rows = sorted({row for group in groups for row in group.rows})
+    guesses = predict_rows(table, [name], shown, rows) if shown else {}
+    if not guesses:
+        return [np.zeros((len(group.rows), len(group.values))) for group in groups]
+    return [
+        np.log([[guesses[row].cells[name].of(value) for value in group.values] for row in group.rows])
+        for group in groups
+    ]
+
+
+def _by_sum(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> list[Floats]:
+    """Return each number's distance to the prediction from the other cells, by least squares on other rows."""
+    asked = sorted({row for group in groups for row in group.rows})
+    number = np.array([as_number(cell or "") for cell in table.column(table.columns[place])])
+    others = [row for row in range(len(number)) if np.isfinite(number[row])]
+    if len(others) > 2000:
+        others = sorted({*asked, *Random(place).sample(others, 2000)})
+    features = _features(table, place)
+    said = np.full(len(number), np.nan)
+    spread = 1.0
+    for fold in range(5):
+        train = [row for row in others if row % 5 != fold]
+        held = [row for row in others if row % 5 == fold]
+        if not train or not held:
+            continue
+        penalty = np.eye(features.shape[1]) * 1e-3
+        given = features[train]
+        weights = np.linalg.solve(given.T @ given + penalty, given.T @ number[train])
+        said[held] = features[held] @ weights
+    known = np.isfinite(said) & np.isfinite(number)
+    if known.any():
+        spread = float(np.std(number[known] - said[known])) or 1.0
+    said = np.where(np.isfinite(said), said, np.nanmean(number))
+    return [
+        -0.5
+        * ((np.array([float(value) for value in group.values])[None, :] - said[list(group.rows)][:, None]) / spread)
+        ** 2
+        for group in groups
+    ]
+
+
+def _features(table: Table, place: int) -> Floats:
+    """Return a constant, the other columns' numbers and squares, and indicators of columns with few values."""
+    found = [np.ones(len(table.rows))]
+    for name in _others(table, place):
+        one = column(name, table.column(name), table.missing)
+        if one.numbers is not None:
+            finite = np.isfinite(one.numbers)
+            middle, size = (
+                (float(np.mean(one.numbers[finite])), float(np.std(one.numbers[finite])))
+                if finite.any()
+                else (0.0, 1.0)
+            )
+            scaled = np.where(finite, (one.numbers - middle) / (size or 1.0), 0.0)
+            found += [scaled, scaled**2]
+        elif one.distinct <= 3 * FEW:
+            found += [(one.codes == code).astype(np.float64) for code in np.unique(one.codes)[1:]]
+    return np.array(found).T
+
+
+def _by_digits(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> list[Floats]:
+    """Return how often the last digit goes with each other cell, by its value if few, else its last character."""
+    cells = [cell or "" for cell in table.column(table.columns[place])]
+    last = np.array([ord(cell[-1]) % 64 if cell else 0 for cell in cells])
+    found = [np.zeros((len(group.rows), len(group.values))) for group in groups]
+    for name in _others(table, place):
+        signs = _signs(table, name)
+        counts = np.full((int(signs.max()) + 1, 64), PRIOR)
+        np.add.at(counts, (signs, last), 1)
+        every = counts.sum(axis=0)
+        for matrix, group in zip(found, groups, strict=True):
+            for line, row in enumerate(group.rows):
+                own = counts[signs[row]].copy()
+                own[last[row]] -= 1  # without the row itself
+                whole = every.copy()
+                whole[last[row]] -= 1
+                for number, value in enumerate(group.values):
+                    digit = ord(value[-1]) % 64
+                    matrix[line, number] += np.log(own[digit] / own.sum()) - np.log(whole[digit] / whole.sum())
+    return found
+
+
+def _signs(table: Table, name: str) -> Ints:
+    """Return a code for each cell: of its value if the column has few, else of its last character."""
+    cells = [cell or "" for cell in table.column(name)]
+    seen = cells if len(set(cells)) <= FEW else [cell[-1:] for cell in cells]
+    codes = {cell: number for number, cell in enumerate(sorted(set(seen)))}
+    return np.array([codes[cell] for cell in seen], dtype=np.int64)

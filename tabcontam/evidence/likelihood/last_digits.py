@@ -1,0 +1,219 @@
+"""Last digits: the LLM's likelihood of a row's own number, compared with rows that differ in the last digits."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
+from math import isfinite, log2
+from random import Random
+from typing import ClassVar
+
+import numpy as np
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import (
+    Capability,
+    Evidence,
+    EvidenceKind,
+    Family,
+    Likelihoods,
+    Query,
+    Reading,
+    ReplyState,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.likelihood.cell_replacement import replace_cell
+from tabcontam.evidence.likelihood.exchange_groups import (
+    LEVEL,
+    ExchangeGroup,
+    distinguishable_rows,
+    groups_of,
+    strongest_reader,
+)
+from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.questions import Endings
+from tabcontam.groups import grouped
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.permutation_tests import DRAWS, Floats, Ints, MatchedResult, fisher, permute_within_groups
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+ROWS = 100  # that are asked about a column, at most
+COLUMNS = 4  # that are asked at most: those with the most different numbers
+TRIED = 6  # that are looked at
+SEED = 0  # of the draws that judge answers
+STATISTIC = "chance of the row's own number"
+NAMED = 3  # columns that a reason names
+
+
+@dataclass(frozen=True)
+class Digits(Test):
+    """The LLM is asked nothing: a row's own number is compared with those of rows that differ in the last digits.
+
+    Measures: whether the last digits of long numbers are likelier to the LLM in the rows that have them than in others.
+    No model can know them that has not read the rows, as long as they follow from nothing that the row shows.
+
+    Queries: at most 100 rows for each of at most four columns of numbers with three digits or more, no row for two.
+    Rows are put into groups of at most twelve whose numbers are written alike and differ in the last digit alone, or in
+    the last two; if there are too few such rows, in groups of six that are adjacent in size. Each row is written in the
+    words of the serializer, with its own number and with every other one of its group: all are the table's, so that it
+    does not help to know which numbers there are. Rows whose other cells also stand in another row are not asked. A
+    column is left out if a predictor without memory matches the rows to their numbers, asked as the LLM is (p <= 0.05
+    for all three): the baseline, a weighted sum of the other cells, and the association of last digits with other
+    cells, for example because one person who measured rounded.
+
+    Null: within a group the numbers are exchangeable, so that all assignments of them to the rows have the same chance,
+    whatever the LLM finds likely: a preference for round numbers is the same in all of them. A number's mean in all
+    rows of its group is subtracted, and the rest turned into chances that add up to one in each row. The p-value is the
+    share of 10,000 assignments of the numbers of all groups in which rows get chances as large as those of their own
+    numbers. It is of all rows of a column together, since the rows of a group are not independent. Columns are, as no
+    row is asked about two of them, so that the product of their p-values is weighed (Fisher). A single column is no
+    finding: facts that stand elsewhere would have the same effect.
+
+    Published rule: none.
+
+    Needs: log-probabilities of given text; numbers of three digits or more in two columns that do not follow from the
+    other cells. It is asked if it is chosen, or if an LLM that is loaded here scores text.
+
+    Cannot show: that rows were seen if the LLM does not remember their last digits. A model is also found that knows
+    facts of two columns from elsewhere, or a rule that the predictors without memory do not know.
+
+    Source: ours, after the exchange of equally likely candidates in Carlini, Liu, Erlingsson, Kos and Song 2019, "The
+    Secret Sharer", section 4 (a secret's rank among others of its form). The tests of Ronval et al. 2024, section 3.1,
+    read answers alone.
+
+    Example: `The age is 39, The fnlwgt is 77516, The education is Bachelors` next to the same row with `77511` and
+    `77520`, which are the numbers of two other rows.
+    """
+
+    id: ClassVar[str] = "digits"
+    title: ClassVar[str] = "Last digits"
+    family: ClassVar[Family] = Family.LIKELIHOOD
+    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
+    by_feature: ClassVar[bool] = True
+    on_request: ClassVar[bool] = True
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return a query for each row of a column, its own number first. Raises `Skip` if no column is left."""
+        left_out: dict[str, str] = {}
+        kept: list[int] = []
+        for place in _long(table)[:TRIED]:
+            groups = groups_of(table, place, distinguishable_rows(table, place), ROWS, rng)
+            if not groups or len(kept) == COLUMNS:
+                continue
+            reader, p_value = strongest_reader(table, place, groups, rng.getrandbits(32))
+            if p_value <= LEVEL:
+                left_out[table.columns[place]] = f"{reader} tells it, {describe_p_value(p_value)}"
+            else:
+                kept.append(place)
+        if not kept:
+            raise Skip(_none_left(table, left_out))
+        found: list[Query] = []
+        asked: set[int] = set()
+        for place in kept:
+            rows = [row for row in distinguishable_rows(table, place) if row not in asked]
+            groups = groups_of(table, place, rows, min(ROWS, len(table.rows) // len(kept)), rng)
+            asked |= {row for group in groups for row in group.rows}
+            for group in groups:
+                found += self._about(table, serializer, place, group)
+        return found
+
+    def _about(self, table: Table, serializer: Serializer, place: int, group: ExchangeGroup) -> Iterator[Query]:
+        name = table.columns[place]
+        above = "".join(f"{line}\n" for line in serializer.header(table.columns))
+        for row in group.rows:
+            own = table.rows[row][place] or ""
+            values = (own, *(value for value in group.values if value != own))
+            write = partial(replace_cell, serializer, table.columns, table.rows[row], place, values, above, "\n")
+            yield Query(f"{self.id}-{place}-{row}", write, (name,), (own,), max_tokens=1, rows=(row,), row=row)
+
+    def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the place of the row's own number among the others; unreadable if some were not scored."""
+        scored = isinstance(reply, Likelihoods) and reply.state is ReplyState.OK and len(reply.values) > 1
+        if not scored or not all(map(isfinite, reply.values)):
+            return Reading(None, hit=None, paper_hit=False, readable=False)
+        own, *others = reply.values
+        likelier = sum(value > own for value in others)
+        parsed = f"{likelier} of {len(others)} other numbers are likelier"
+        return Reading(parsed, hit=all(value < own for value in others), paper_hit=False, readable=True)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Return the product of the columns' exact p-values, and the product without each of them."""
+        own = {column: _matched(part) for column, part in grouped(trials, lambda trial: trial.query.asked[0]).items()}
+        every = [one for one in own.values() if one.rows]
+        rows, likeliest = sum(one.rows for one in every), sum(one.likeliest for one in every)
+        found = sum(one.rows * one.found for one in every) / max(1, rows)
+        expected = sum(one.rows * one.expected for one in every) / max(1, rows)
+        expected_hits = sum(one.expected_likeliest for one in every)
+        p_values = {column: one.p_value for column, one in own.items() if one.rows}
+        p_value = fisher(list(p_values.values()))
+        unread = len(trials) - sum(trial.readable for trial in trials)
+        not_scored = f"; {unread} of {len(trials)} rows were not scored" if unread else ""
+        by_column = ", ".join(f"{column} {describe_p_value(one)}" for column, one in p_values.items())
+        return Evidence(
+            statistic=STATISTIC,
+            value=found,
+            expected=expected,
+            null="numbers that differ in their last digits are exchanged within groups of rows",
+            sentence=f"rows' own numbers have a chance of {found:.2f} among those of rows like them ({expected:.2f} "
+            f"expected; {describe_p_value(p_value)}), and are the likeliest in {likeliest} of {rows} "
+            f"({format_small_number(expected_hits)} "
+            f"expected); {by_column or 'no column'}{not_scored}",
+            hits=likeliest,
+            asked=len(trials),
+            answered=len(trials) - unread,
+            expected_hits=expected_hits,
+            p_value=p_value,
+            columns={
+                column: one.rows * max(0.0, log2(one.found / one.expected)) for column, one in own.items() if one.rows
+            },
+            without={column: fisher([p for other, p in p_values.items() if other != column]) for column in p_values},
+        )
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Return why no answers could be enough (too few columns or rows), or None if they could."""
+        columns = {query.asked[0] for query in queries}
+        least = fisher([1 / (DRAWS + 1)] * (len(columns) - 1))
+        if len(columns) < 2:
+            return f"{', '.join(columns) or 'no column'} alone has digits to ask about, and one column is no finding"
+        return None if least <= level else explain_out_of_reach("columns", "all rows were known", least, level)
+
+
+def _none_left(table: Table, tried: dict[str, str]) -> str:
+    if not tried:
+        return f"no column of {table.name} has numbers of three digits or more that could be exchanged between rows"
+    named = "; ".join(f"{column} ({why})" for column, why in list(tried.items())[:NAMED])
+    more = f"; and {len(tried) - NAMED} more" if len(tried) > NAMED else ""
+    return f"the last digits of {table.name} can be told without memory: {named}{more}"
+
+
+def _long(table: Table) -> list[int]:
+    """Return the columns of numbers, those with the most different ones first."""
+    numeric = [place for place, name in enumerate(table.columns) if table.is_numeric(name)]
+    return sorted(numeric, key=lambda place: -len(table.distinct(table.columns[place])))
+
+
+def _matched(trials: Sequence[Trial]) -> MatchedResult:
+    """Return the result of the answers about one column: rows with the same numbers to choose from are a group."""
+    answered = [(numbers, trial.reply) for trial in trials if trial.readable and (numbers := _numbers(trial.query))]
+    groups = []
+    for choice, part in grouped(answered, lambda pair: frozenset(pair[0])).items():
+        places = {number: place for place, number in enumerate(sorted(choice))}
+        own: Ints = np.array([places[ordered[0]] for ordered, _ in part], dtype=np.int64)
+        values: Floats = np.zeros((len(part), len(places)))
+        for line, (ordered, reply) in enumerate(part):
+            if isinstance(reply, Likelihoods):
+                values[line, [places[number] for number in ordered]] = reply.values
+        groups.append((values, own))
+    return permute_within_groups(groups, SEED)
+
+
+def _numbers(query: Query) -> tuple[str, ...]:
+    """Return the numbers that a row is written with, its own first: the endings without their common end."""
+    question = query.question
+    endings = question.endings if isinstance(question, Endings) else ()
+    signs = zip(*(reversed(ending) for ending in endings), strict=False)
+    common = len(list(takewhile(lambda here: len(set(here)) == 1, signs)))
+    return tuple(ending[: len(ending) - common] for ending in endings)

@@ -1,0 +1,115 @@
+"""Scores of rows compared with those of a twin's rows: the common parts that draw, ask and weigh."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from random import Random
+from statistics import fmean
+from typing import ClassVar
+
+from tabcontam.evidence.base import (
+    RANKS,
+    Capability,
+    Evidence,
+    EvidenceKind,
+    Family,
+    Query,
+    Reading,
+    Scores,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.likelihood.perplexity import Perplexity, rows_and_twins
+from tabcontam.evidence.likelihood.scored_rows import format_interval, number_read, query, reading
+from tabcontam.evidence.likelihood.value_tokens import ValueToken, select_value_tokens
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.exact_statistics import t_interval
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+STATISTIC = "AUC against a twin's rows"
+
+
+class PairedScore(Test):
+    """A score of rows without a verdict, compared with the same score of a shuffled twin's rows.
+
+    All of these draw the same rows and twins as `perplexity`, and show an LLM the same texts, so that each text is
+    scored once for all of them.
+    """
+
+    family: ClassVar[Family] = Family.LIKELIHOOD
+    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
+    by_feature: ClassVar[bool] = True
+    decides: ClassVar[bool] = False
+    on_request: ClassVar[bool] = True
+    own_marks: ClassVar[frozenset[str]] = frozenset({RANKS})
+    draws_as: ClassVar[str] = Perplexity.id
+    unit: ClassVar[str]  # of the number that is read of a text
+    said_in: ClassVar[str] = ""  # the unit of the score, if it differs
+    toward: ClassVar[int] = -1  # -1 if the smaller score is evidence for a row that was read, 1 if the larger is
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the queries of 100 rows, each followed by its twin's. Raises `Skip` if the table has no twin."""
+        pairs = rows_and_twins(table, rng)
+        return [query for number in range(len(pairs)) for query in self._pair(number, pairs, table, serializer)]
+
+    def _pair(
+        self, number: int, pairs: Sequence[tuple[int, Sequence[Cell]]], table: Table, serializer: Serializer
+    ) -> list[Query]:
+        place, twin = pairs[number]
+        name = f"{self.id}-{number}"
+        return [
+            query(name, table, serializer, table.rows[place], (place,)),
+            query(f"{name}-twin", table, serializer, twin, (), decoy_of=name),
+        ]
+
+    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the score of one text; unreadable if another text was scored."""
+        found = select_value_tokens(reply, serializer, query.asked, query.expected)
+        score = self.score(found, serializer.row(query.asked, query.expected)) if found else None
+        return reading(score, self.unit)
+
+    @abstractmethod
+    def score(self, tokens: Sequence[ValueToken], row: str) -> float | None:
+        """Return the score of a row by its tokens that hold characters of values, of which there is at least one."""
+
+    def of(self, name: str, found: Mapping[str, float]) -> float | None:
+        """Return the score of a row or of its twin, by the readings of all texts, or None if its own is missing."""
+        return found.get(name)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Return the AUC of rows against their twins, its interval, and the mean difference of pairs; no p-value."""
+        from tabcontam.statistics.auc import paired
+
+        found = {trial.query.id: number for trial in trials if (number := number_read(trial, self.unit)) is not None}
+        asked = [trial.query.id for trial in trials if not trial.query.decoy_of]
+        both = [(self.of(name, found), self.of(f"{name}-twin", found)) for name in asked]
+        pairs = [(one, twin) for one, twin in both if one is not None and twin is not None]
+        signed = [(self.toward * one, self.toward * twin) for one, twin in pairs]
+        ranked = paired([one for one, _ in signed], [twin for _, twin in signed]) if pairs else None
+        hits = sum(one > twin for one, twin in signed)
+        own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
+        apart = t_interval([one - other for one, other in pairs]) if len(pairs) > 1 else None
+        unread = f"; {len(asked) - len(pairs)} of {len(asked)} pairs were not scored" if len(pairs) < len(asked) else ""
+        value = ranked.value if ranked else 0.5
+        interval, unit = ranked.interval if ranked else None, self.said_in or self.unit
+        return Evidence(
+            statistic=STATISTIC,
+            value=value,
+            expected=0.5,
+            null="a shuffled twin's row in the place of each row",
+            sentence=f"rows rank before a shuffled twin's with an AUC of {value:.2f}{format_interval(interval)}; "
+            f"{own:.2f} {unit} in rows, {twin:.2f} in the twin's: {own - twin:+.2f}{format_interval(apart)}; "
+            f"{hits} of {len(pairs)} rows before their own twin's{self.more(pairs, found)}{unread}",
+            hits=hits,
+            asked=len(asked),
+            answered=len(pairs),
+            expected_hits=len(pairs) / 2,
+            interval=interval,
+            interval_of="the AUC",
+            score=value if pairs else None,
+        )
+
+    def more(self, pairs: Sequence[tuple[float, float]], found: Mapping[str, float]) -> str:
+        """Return a further part of the sentence about the pairs, after a semicolon."""
+        return ""

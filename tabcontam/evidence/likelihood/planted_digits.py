@@ -1,0 +1,288 @@
+"""Planted digits: the likelihood of the digits that the owner drew, compared with others that could have been drawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import exp, fsum, log2
+from random import Random
+from statistics import fmean
+from typing import ClassVar
+
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.errors import Skip
+from tabcontam.evidence.answering import AnswerKind, CellAnswers
+from tabcontam.evidence.base import (
+    Answer,
+    Capability,
+    Evidence,
+    EvidenceKind,
+    Family,
+    Likelihoods,
+    Query,
+    Reading,
+    Reply,
+    ReplyState,
+    RequiredInput,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.likelihood.cell_replacement import replace_cell
+from tabcontam.evidence.likelihood.hidden_cell import TOKENS, read_cell, without_cell
+from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.reading.answer_text import value_key
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.known_rows import known_among
+from tabcontam.tables.planting_key import PlantedCell
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+LEAST = 1e-12  # the least chance of any value
+
+
+@dataclass(frozen=True)
+class Planted(Test):
+    """The digits that the table's owner drew are compared with those that could as well have been drawn.
+
+    Measures: whether the digits that were drawn from a secret key before the table was published (`plant`) are likelier
+    to the LLM than the others that could as well have been drawn. A row test: no model can know these digits that has
+    not read the published file.
+
+    Queries: the LLM is asked nothing; there is one query for each planted cell that the owner's key reveals (`--key`):
+    its row, in the words of the serializer and with nothing before it, with each of the texts that the cell could have
+    got. Every other cell of the row is as it was published, and no other cell of a row is planted.
+    An LLM that reports no log-probabilities is asked for each of these cells in words, given all other cells of its row
+    and no other row.
+
+    Null: the owner drew each text of a cell with the same chance, and each cell by itself. So the rank of the drawn one
+    is uniform for every model that has not read it, whatever else an LLM knows, computes or prefers: no baseline is
+    needed. The order of texts that are equally likely to the LLM is fixed by a draw that does not know which is the own
+    one. The ranks of all cells are summed; the p-value is the sum's exact tail. An answer in words stays, and is right
+    with the chance of one in as many as the cell could have got, if it is one of these; any other answer, and none, is
+    wrong for sure. So the p-value of the right answers is exact as well, and the evidence names which of the two it is.
+    It does not have to stand without any one column, since no fact from elsewhere explains it.
+
+    Published rule: none.
+
+    Needs: log-probabilities of given text, or an LLM that answers; a table that was planted, and its key. Without
+    `--key` it is not asked.
+
+    Cannot show: which copy of the file was read. A model that has read the owner's unpublished original is not found,
+    nor is an LLM that has forgotten the digits and remembers the rest of the row.
+
+    Source: the rank of a random canary among its alternatives is that of the exposure of Carlini et al. 2019 ("The
+    Secret Sharer", section 4), and one of the kinds of evidence that Zhang et al. 2024 ("Membership Inference Attacks
+    Cannot Prove that a Model Was Trained On Your Data", section 5) call sound. To draw a table's last digits is ours;
+    the tests of Ronval et al. 2024, section 3.1, read answers about rows as they are.
+
+    Example: of `The length is 43.21, The port is Wexlow` the length could have been 43.16 to 43.26; 43.21 is the
+    likeliest of the eleven to an LLM that has read the file, and to any other in one of eleven cells.
+    """
+
+    id: ClassVar[str] = "planted"
+    title: ClassVar[str] = "Planted digits"
+    family: ClassVar[Family] = Family.LIKELIHOOD
+    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
+    by_feature: ClassVar[bool] = True
+    only_with: ClassVar[RequiredInput] = RequiredInput.KEY
+
+    def in_words(self, samples: int | None) -> "Test | None":
+        """Return the test that asks for the planted cells, each once."""
+        return PlantedInWords()
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return a query for each planted cell of a row that the LLM may not know. Raises `Skip` if there is none."""
+        if not table.drawn_cells:
+            raise Skip("no key of this table was given")
+        known = _may_be_known(table)
+        asked = [cell for cell in table.drawn_cells if cell not in known]
+        if not asked:
+            raise Skip("all planted rows may be known")
+        order = rng.sample(asked, len(asked))  # `--queries` takes the first of them
+        return [_query(f"{self.id}-{cell.row}", table, serializer, cell) for cell in order]
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Return why not even the likeliest digits in every cell would be enough, or None if they would be."""
+        best = 2.0 ** -fsum(log2(len(query.chance[query.asked[0]].values)) for query in queries)
+        if best <= level:
+            return None
+        return explain_out_of_reach("planted cells", "the drawn digits of each were the likeliest", best, level)
+
+    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the rank of the drawn digits, a hit if they are the likeliest; or the cell that an answer gives."""
+        if isinstance(reply, Reply):
+            return read_cell(query, reply, serializer, dictionary)
+        ranked = _ranked(query, reply)
+        if ranked is None:
+            return Reading(None, hit=None, paper_hit=False, readable=False)
+        hit = ranked.rank == 1
+        parsed = f"rank {ranked.rank} of {ranked.of}"
+        return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Return the sum of the ranks, and its value if each rank is as likely as any other."""
+        if any(isinstance(trial.reply, Reply) for trial in trials):
+            return _weighed_answers(trials, level)
+        from tabcontam.statistics.exact_statistics import clopper_pearson
+        from tabcontam.statistics.rank_sums import detectable_share, rank_sum_tail
+
+        found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
+        hits, by_chance = sum(one.rank == 1 for one in found), fsum(1 / one.of for one in found)
+        sizes = [one.of for one in found]
+        lost = len(trials) - len(found)
+        unread = f"; {lost} of {len(trials)} cells could not be read" if lost else ""
+        p_value = rank_sum_tail([one.rank for one in found], sizes)
+        bits = max(0.0, fsum(one.bits for one in found))
+        value = fmean((one.rank - 0.5) / one.of for one in found) if found else 0.5
+        return Evidence(
+            statistic="mean place of the drawn digits",
+            value=value,
+            expected=0.5,
+            null="the owner drew each of a cell's alternatives with the same chance",
+            sentence=f"by log-probabilities the drawn digits are the likeliest in {hits} of {len(found)} planted "
+            f"cells, {format_small_number(by_chance)} by chance; their mean place is {value:.0%} of the way from the "
+            "likeliest to the "
+            f"least likely ({describe_p_value(p_value)}, exact){unread}",
+            hits=hits,
+            asked=len(trials),
+            answered=len(found),
+            expected_hits=by_chance,
+            p_value=p_value,
+            interval=clopper_pearson(hits, len(found)) if found else None,
+            interval_of="of the planted cells in which the drawn digits are the likeliest",
+            recalled_bits=bits,
+            share=detectable_share(sizes, level),
+        )
+
+
+@dataclass(frozen=True)
+class PlantedInWords(Planted):
+    """Planted digits for an LLM without log-probabilities: it is asked for the cells."""
+
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
+    answering: ClassVar[AnswerKind] = CellAnswers()
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the cells' queries, asked in words.
+
+        No other row is shown: its drawn digits would make two answers dependent.
+        """
+        return [
+            replace(
+                query,
+                id=f"{query.id}-in-words",
+                write=partial(without_cell, table, serializer, query.rows[0], table.columns.index(query.asked[0])),
+                max_tokens=TOKENS,
+            )
+            for query in super().queries(table, serializer, rng)
+        ]
+
+
+def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
+    """Return how many answers are right, and how many are if the owner draws anew and the answers stay."""
+    from tabcontam.statistics.exact_statistics import clopper_pearson, poisson_binomial_tail
+    from tabcontam.statistics.power import detectable_choice_share
+
+    trials = [trial for trial in trials if isinstance(trial.reply, Reply)]
+    chances = [_chance(trial) for trial in trials]
+    right = [bool(trial.reading and trial.reading.hit) for trial in trials]
+    hits, by_chance = sum(right), fsum(chances)
+    p_value = poisson_binomial_tail([chance for chance in chances if chance], hits)
+    return Evidence(
+        statistic="right planted cells",
+        value=hits / len(trials),
+        expected=by_chance / len(trials),
+        null="the answers stay, and the owner draws each of a cell's alternatives with the same chance",
+        sentence=f"by its answers it knows the drawn digits of {hits} of {len(trials)} planted cells, "
+        f"{format_small_number(by_chance)} by chance ({describe_p_value(p_value)}, exact)",
+        hits=hits,
+        asked=len(trials),
+        answered=sum(trial.readable for trial in trials),
+        expected_hits=by_chance,
+        p_value=p_value,
+        interval=clopper_pearson(hits, len(trials)),
+        interval_of="of the planted cells whose drawn digits were answered",
+        recalled_bits=fsum(-log2(chance) for chance, known in zip(chances, right, strict=True) if known),
+        share=detectable_choice_share([1 / _drawn_from(trial.query) for trial in trials], level),
+    )
+
+
+def _drawn_from(query: Query) -> int:
+    """Return from how many alternatives the owner drew the cell."""
+    return len(query.chance[query.asked[0]].values)
+
+
+def _chance(trial: Trial) -> float:
+    """Return the chance that an answer is right if the owner draws the cell anew: 0 if it cannot be drawn."""
+    (column,) = trial.query.asked
+    parsed = trial.reading.parsed if trial.reading and trial.readable else None
+    said = parsed.get(column) if isinstance(parsed, Mapping) else None
+    if said is None:
+        return 0.0
+    keys = [value_key(text) for text in trial.query.chance[column].values]
+    return keys.count(value_key(said)) / len(keys)
+
+
+@dataclass(frozen=True)
+class _PlantedRank:
+    """The rank of the drawn digits among `of` alternatives, 1 for the likeliest.
+
+    `bits` are those by which the LLM's chance of them, among the alternatives, is above an even one.
+    """
+
+    rank: int
+    of: int
+    bits: float
+
+
+def _may_be_known(table: Table) -> set[PlantedCell]:
+    """Return the planted cells whose row a known file has with any of the alternatives.
+
+    The file would reveal the answer. All alternatives count, so that the choice does not depend on the drawn one.
+    """
+    every = [(cell, text) for cell in table.drawn_cells for text in cell.alternatives]
+    rows = [_row(table, cell, text) for cell, text in every]
+    return {cell for (cell, _), known in zip(every, known_among(table, rows), strict=True) if known}
+
+
+def _row(table: Table, cell: PlantedCell, text: str) -> tuple[Cell, ...]:
+    """Return the cell's row with another text in the cell's place."""
+    cells, place = table.rows[cell.row], table.columns.index(cell.column)
+    return (*cells[:place], text, *cells[place + 1 :])
+
+
+def _query(name: str, table: Table, serializer: Serializer, cell: PlantedCell) -> Query:
+    place = table.columns.index(cell.column)
+    own = table.rows[cell.row][place]
+    chance = 1 / len(cell.alternatives)
+    return Query(
+        id=name,
+        write=partial(replace_cell, serializer, table.columns, table.rows[cell.row], place, cell.alternatives),
+        asked=(cell.column,),
+        expected=(own,),
+        max_tokens=1,
+        rows=(cell.row,),
+        not_expected=tuple(text for text in cell.alternatives if text != own),
+        chance={cell.column: CellPrediction(dict.fromkeys(cell.alternatives, chance), LEAST)},
+        row=cell.row,
+    )
+
+
+def _ranked(query: Query, reply: object) -> _PlantedRank | None:
+    """Return the rank of the drawn digits, or None if some alternative has no likelihood."""
+    (column,), (own,) = query.asked, query.expected
+    alternatives = list(query.chance[column].values)
+    values = getattr(reply, "values", ())
+    if not isinstance(reply, Likelihoods) or reply.state is not ReplyState.OK or own not in alternatives:
+        return None
+    if len(values) != len(alternatives) or any(value != value for value in values):
+        return None
+    # Equal values are put in an order that depends on the alternatives alone, not on which of them was drawn.
+    first = list(range(len(values)))
+    Random(f"{query.id} {alternatives}").shuffle(first)
+    place = alternatives.index(own)
+    rank = 1 + sum((value, first[at]) > (values[place], first[place]) for at, value in enumerate(values))
+    most = max(values)
+    whole = fsum(exp(value - most) for value in values)
+    bits = log2(len(values) * max(LEAST, exp(values[place] - most) / whole))
+    return _PlantedRank(rank, len(values), bits)

@@ -1,0 +1,355 @@
+"""Altered copies of a table's rows that a classifier that has not seen the rows cannot tell from true ones."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.baseline.altered_copies import AlteredCopies, revealing_column
+from tabcontam.baseline.cached_findings import cached_finding, ranks
+from tabcontam.baseline.predictor_weights import SortedHits
+from tabcontam.baseline.solving import thin_svd
+from tabcontam.errors import Skip
+from tabcontam.evidence.rows.membership import Swap
+from tabcontam.evidence.rows.revealing_laws import column_that_reveals, hints_of
+from tabcontam.groups import grouped
+from tabcontam.reading.answer_text import value_key
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.known_rows import extra_rows, not_known
+from tabcontam.tables.row_draws import by_content, pool, seeded
+from tabcontam.tables.table import MOST_CATEGORIES, Table
+
+VERSION = 3  # of the method: a cached result of another version is not read
+REFERENCE = 2000  # rows from which false values are taken and among which neighbours are looked for
+BASES = 1000  # of these rows, the ones that the classifier sees, each once as it is and once altered
+LEAST = 150  # fewer rows teach a classifier nothing
+COLUMNS = 3  # candidates for the altered feature
+TRIED = 12  # features at most that are tried as the altered one
+BLIND = 0.6  # the highest AUC at which a classifier counts as blind
+FOLDS = 3
+LEAF = 20  # similar rows in a leaf: a false value is that of another row of the leaf, or nearly
+NEAR = 0.03  # of the rows, rank steps to a similar row's number, which would itself give the copy away
+TRIES = 20
+NEIGHBOURS = 8
+SURE = 8.0  # bound of the classifier's log-odds
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class BlindAlteration:
+    """Rows and their false copies, with the classifier's out-of-fold probability that each is a row of the table."""
+
+    column: int  # the altered feature
+    auc: float  # how well the classifier tells them apart
+    swaps: tuple[Swap, ...]
+    true: tuple[float, ...]
+    false: tuple[float, ...]
+
+
+def blind_alteration(table: Table) -> BlindAlteration:
+    """Return the altered rows of a table, cached. Raises `Skip` with the reason if a classifier sees every change."""
+
+    def write(found: BlindAlteration | str) -> object:
+        if isinstance(found, str):
+            return found
+        rank = ranks(table)
+        swaps = [[rank[swap.row], rank[swap.donor]] for swap in found.swaps]
+        return {
+            "feature": table.columns[found.column],
+            "auc": found.auc,
+            "swaps": swaps,
+            "true": found.true,
+            "false": found.false,
+        }
+
+    def read(held: Any) -> BlindAlteration | str:
+        if isinstance(held, str):
+            return held
+        row, column = by_content(table), table.columns.index(held["feature"])
+        swaps = tuple(Swap(row[shown], column, row[donor]) for shown, donor in held["swaps"])
+        true, false = tuple(held["true"]), tuple(held["false"])
+        if not len(true) == len(false) == len(swaps) >= LEAST or not all(0 <= chance <= 1 for chance in true + false):
+            raise ValueError("not two chances of each row")
+        return BlindAlteration(column, float(held["auc"]), swaps, true, false)
+
+    question = ["blind", VERSION, table.target, sorted(table.missing)]
+    found = cached_fact(table, "blind", lambda: cached_finding(table, question, lambda: _found(table), write, read))
+    if isinstance(found, str):
+        raise Skip(found)
+    return found
+
+
+def _found(table: Table) -> BlindAlteration | str:
+    if table.enumerates_domain:
+        return "the table enumerates its domain: a changed row is another row of it"
+    # rows that may be known, or are outside the sample of a large table, are learned from and never shown
+    shown, rest = frozenset(not_known(table, range(len(table.rows)))), [row.cells for row in extra_rows(table)]
+    if table.whole is not None:
+        rest += dict.fromkeys((*table.whole.beside, *table.whole.mates))
+    if rest:
+        table = replace(table, rows=(*table.rows, *rest), known=(), whole=None)
+    counts = Counter(table.rows)
+    alone = [index for index, row in enumerate(table.rows) if counts[row] == 1]
+    rows = pool(table, [index for index in alone if index in shown], REFERENCE)
+    if len(rows) < LEAST:
+        return f"a classifier needs {LEAST} different rows to learn from; there are {len(rows)}"
+    rows += pool(table, [index for index in alone if index not in shown], REFERENCE - len(rows))
+    codes = ranked_cells(table, rows)
+    further = iter(_diffuse(table)[:TRIED])
+    candidates: list[_AlteredFeature] = []  # not checked for laws yet
+    lawless: list[BlindAlteration] = []
+    followed: list[str] = []
+    while True:
+        while len(candidates) + len(lawless) < COLUMNS and (column := next(further, None)) is not None:
+            found = _altered(table, rows, shown, codes, column)
+            if isinstance(found, str):
+                followed.append(found)
+            elif found is not None:
+                candidates.append(found)
+        first = min(candidates, key=lambda candidate: _told(candidate.blind), default=None)
+        if first is None or (lawless and min(map(_told, lawless)) <= _told(first.blind)):
+            break
+        candidates.remove(first)
+        checked = _with_laws(table, first)
+        if isinstance(checked, str):
+            followed.append(checked)
+        else:
+            lawless.append(checked)
+    if not lawless and followed:
+        return f"whoever computes or knows the world sees what is altered: {', '.join(followed)}"
+    if not lawless:
+        return "no feature has values that recur and could stand in another row"
+    best = min(lawless, key=_told)
+    if _told(best) >= BLIND - 0.5:
+        name = table.columns[best.column]
+        return (
+            f"a classifier that never saw the rows tells altered ones apart: AUC {best.auc:.2f} at the least, by {name}"
+        )
+    return best
+
+
+def _told(blind: BlindAlteration) -> float:
+    """Return how far a classifier's AUC is from chance, 0.5."""
+    return abs(blind.auc - 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class _AlteredFeature:
+    """Rows that are altered in one feature, and what a classifier sees of them without looking for laws."""
+
+    blind: BlindAlteration
+    copies: AlteredCopies
+    reference: Sequence[int]  # rows in which values that go together are counted
+    true: Floats
+    false: Floats
+
+
+def _with_laws(table: Table, candidate: _AlteredFeature) -> BlindAlteration | str:
+    """Return how well a classifier that knows laws recognizes the altered rows, or which law gives them away."""
+    name = candidate.copies.column
+    if (lawful := revealing_column(candidate.copies)) is not None:
+        return f"{name} follows from others" if lawful == name else f"{lawful} follows from {name} and others"
+    hints = hints_of(candidate.copies, candidate.reference)
+    if not hints:
+        return candidate.blind
+    true = np.column_stack([candidate.true, *(hint.true for hint in hints)])
+    false = np.column_stack([candidate.false, *(hint.false for hint in hints)])
+    return _blind(candidate.blind.column, candidate.blind.swaps, true, false)
+
+
+def _blind(column: int, swaps: tuple[Swap, ...], true: Floats, false: Floats) -> BlindAlteration:
+    auc, chances = _told_apart(true, false)
+    half = len(true)
+    return BlindAlteration(column, auc, swaps, tuple(chances[:half].tolist()), tuple(chances[half:].tolist()))
+
+
+def _diffuse(table: Table) -> list[int]:
+    """Return the columns whose values recur, those first in which two rows are least often equal.
+
+    Texts are left out: a town outside its row's country is obvious to a reader who knows towns, but to no classifier.
+    """
+    same = {}
+    for column, name in enumerate(table.columns):
+        if not (table.is_numeric(name) or len(table.distinct(name)) <= MOST_CATEGORIES):
+            continue
+        counts = Counter(table.column(name))
+        recurring = [count for cell, count in counts.items() if count > 1 and not table.is_missing(cell)]
+        if sum(recurring) >= LEAST and len(recurring) > 1:
+            same[column] = sum(count**2 for count in recurring) / sum(recurring) ** 2
+    return sorted(same, key=lambda column: (same[column], table.columns[column]))
+
+
+def ranked_cells(table: Table, rows: Sequence[int]) -> Floats:
+    """Return each cell as its rank among the column's values, from 0 to 1, or NaN if it is missing."""
+    codes = np.full((len(rows), len(table.columns)), np.nan)
+    for place, name in enumerate(table.columns):
+        cells = [table.column(name)[row] for row in rows]
+        known = [number for number, cell in enumerate(cells) if not table.is_missing(cell)]
+        texts = [str(cells[number]) for number in known]
+        values = np.array([float(text) for text in texts] if table.is_numeric(name) else texts, dtype=object)
+        ranked = np.unique(values, return_inverse=True)[1]
+        codes[known, place] = ranked / max(1, ranked.max(initial=0))
+    return codes
+
+
+def _altered(
+    table: Table, rows: Sequence[int], shown: Collection[int], codes: Floats, column: int
+) -> _AlteredFeature | str | None:
+    """Return false copies of rows, altered in `column`, and how well a classifier sees them; None if they are too few.
+
+    Only rows in `shown` are copied or give a copy its value. If another column determines the feature, the reason is
+    returned as text.
+    """
+    name = table.columns[column]
+    if (known := column_that_reveals(table, name, rows)) is not None:
+        return known
+    cells = table.column(name)
+    counts = Counter(cells)
+    recurring = [counts[cells[row]] > 1 for row in rows]  # a value that no other row has is never a copy's
+    valued = np.flatnonzero(~np.isnan(codes[:, column]) & recurring)
+    if len(valued) < LEAST:
+        return None
+    others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
+    context, values, at = codes[valued][:, others], codes[valued, column], [rows[place] for place in valued.tolist()]
+    leaves = _alike(context, values, table.is_numeric(name))
+    given = _donors(table, at, column, values, leaves).items()
+    donors = dict([(base, donor) for base, donor in given if at[base] in shown and at[donor] in shown][:BASES])
+    if len(donors) < LEAST:
+        return None
+    bases, given_to = np.array([*donors]), np.array([*donors.values()])
+    copies = AlteredCopies(
+        table, name, [at[place] for place in donors], [cells[at[donor]] for donor in donors.values()]
+    )
+    frequency = np.array([counts[cells[row]] for row in at], dtype=np.float64)
+    laws = least_squares_laws(table, at, column)
+    true, false = classifier_inputs(context, values, frequency, laws, bases, [bases, given_to])
+    swaps = tuple(Swap(at[base], column, at[donor]) for base, donor in donors.items())
+    return _AlteredFeature(_blind(column, swaps, true, false), copies, at, true, false)
+
+
+def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
+    """Return for each row its leaf in a tree that predicts the feature from the other features."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    target = values if numeric else (values[:, None] == np.unique(values)).astype(np.float64)
+    filled = np.nan_to_num(context, nan=-1.0)
+    tree = DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=0).fit(filled, target)
+    return np.asarray(tree.apply(filled), dtype=np.int64)
+
+
+def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leaves: Ints) -> dict[int, int]:
+    """Return by each row's place another row's place, whose value is usual there but makes no row of the table."""
+    rng = seeded(table, "donors", table.columns[column])
+    alike = grouped(range(len(rows)), lambda place: int(leaves[place]))
+    keys = [value_key(str(table.rows[row][column])) for row in rows]
+    by_value = np.argsort(values, kind="stable").tolist()
+    rank = {place: number for number, place in enumerate(by_value)}
+    step = max(1, int(len(rows) * NEAR)) if table.is_numeric(table.columns[column]) else 0
+    donors = {}
+    for place, row in enumerate(rows):
+        for _ in range(TRIES):
+            near = rank[rng.choice(alike[int(leaves[place])])] + rng.randint(-step, step)
+            donor = by_value[min(max(near, 0), len(rows) - 1)]
+            if keys[donor] != keys[place] and not table.is_row(Swap(row, column, rows[donor]).cells(table)):
+                donors[place] = donor
+                break
+    return donors
+
+
+def least_squares_laws(table: Table, rows: Sequence[int], column: int) -> list[tuple[Floats, Floats]]:
+    """Return numbers and their least-squares fits by sums and products (`z = depth * x`) of the row's other numbers."""
+    name = table.columns[column]
+    if not table.is_numeric(name):
+        return []
+    numbers = {other: _numbers(table, other, rows) for other in sorted(table.columns) if table.is_numeric(other)}
+    found = []
+    for shaped in (np.positive, _logarithm):
+        target = shaped(numbers[name])
+        others = [shaped(own) for other, own in numbers.items() if other != name]
+        found.append((target, _least_squares(np.column_stack([np.ones(len(rows)), *others]), target)))
+    return found
+
+
+def _least_squares(given: Floats, target: Floats) -> Floats:
+    """Return the least-squares prediction of each row from all other rows."""
+    turned, sizes, _ = thin_svd(given / np.maximum(np.abs(given).max(axis=0), 1e-300))
+    axes = turned[:, sizes > 1e-10 * sizes[0]]
+    made = np.einsum("ij,j->i", axes, np.einsum("ij,i->j", axes, target))
+    left = np.maximum(1 - (axes**2).sum(axis=1), 0.01)
+    return np.asarray(target - (target - made) / left)
+
+
+def _numbers(table: Table, name: str, rows: Sequence[int]) -> Floats:
+    """Return a column's numbers, missing ones as the median, the outermost 1 % clipped: slips would hide a law."""
+    cells = [table.column(name)[row] for row in rows]
+    found = np.array([np.nan if cell is None or table.is_missing(cell) else float(cell) for cell in cells])
+    if np.isnan(found).all():
+        return np.zeros(len(rows))
+    low, middle, high = np.nanquantile(found, [0.005, 0.5, 0.995])
+    return np.asarray(np.clip(np.nan_to_num(found, nan=middle), low, high))
+
+
+def _logarithm(numbers: Floats) -> Floats:
+    magnitudes = np.abs(numbers)
+    return np.asarray(np.log(np.maximum(magnitudes, 1e-3 * max(float(magnitudes.mean()), 1e-300))))
+
+
+def classifier_inputs(
+    context: Floats,
+    values: Floats,
+    frequency: Floats,
+    laws: Sequence[tuple[Floats, Floats]],
+    bases: Ints,
+    shown: Sequence[Ints],
+) -> list[Floats]:
+    """Return for each of `shown` what a classifier sees of the rows of `bases` with the values of those rows.
+
+    It sees the row's cells, how frequent its value is, the values of similar rows, and the distance from laws of
+    numbers.
+    """
+    filled = np.nan_to_num(context, nan=-1.0)
+    squares = (filled**2).sum(axis=1)
+    apart = squares[bases, None] + squares - 2 * np.einsum("ik,jk->ij", filled[bases], filled)
+    apart[np.arange(len(bases)), bases] = np.inf
+    near = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+    nearest = values[apart.argmin(axis=1)]
+    looks = []
+    for places in shown:
+        value = values[places][:, None]
+        beside, off = value[:, 0] - values[near].mean(axis=1), np.abs(values[near] - value)
+        hints = [beside, np.abs(beside), np.abs(nearest - value[:, 0]), off.mean(axis=1), off.min(axis=1)]
+        hints += [(off == 0).mean(axis=1), (apart + (values - value) ** 2).min(axis=1)]
+        # rounded, so that the last digits, which differ between machines, make no difference
+        off_law = [np.abs(target[places] - made[bases]).round(6) for target, made in laws]
+        looks.append(np.column_stack([context[bases], value, np.log1p(frequency[places]), *hints, *off_law]))
+    return looks
+
+
+def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
+    """Return the out-of-fold AUC of gradient boosting and its probability that each row is true, true rows first."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
+    looks, labels = np.concatenate([true, false]), np.repeat([1, 0], [len(true), len(false)])
+    model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
+    folds = PredefinedSplit(np.tile(np.arange(len(true)) % FOLDS, 2))  # both copies of a row are in one fold
+    odds = np.clip(cross_val_predict(model, looks, labels, cv=folds, method="decision_function"), -SURE, SURE)
+    # scaled by logistic regression, so that the probabilities are calibrated
+    slope = float(LogisticRegression(fit_intercept=False, C=1e6).fit(odds[:, None], labels).coef_[0, 0])
+    chances = 1 / (1 + np.exp(-max(slope, 0.0) * odds))
+    return float(roc_auc_score(labels, odds)), checked(chances, labels) if slope > 0 else chances
+
+
+def checked(chances: Floats, labels: Ints) -> Floats:
+    """Return the chances, raised until the classifier is as sure as it was right at a similar sureness."""
+    surer, sure = chances > 0.5, np.maximum(chances, 1 - chances)
+    hits = SortedHits.of(sure, surer == (labels == 1))
+    raised = np.array([hits.raised(chance, len(sure)) for chance in sure.tolist()])
+    return np.asarray(np.where(surer, raised, 1 - raised))

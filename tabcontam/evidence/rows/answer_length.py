@@ -1,0 +1,54 @@
+"""The number of tokens that an answer of a row test may need: as many as the longest row of the table."""
+
+import re
+from collections.abc import Sequence
+
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+MOST = 8192  # tokens of an answer; longer rows are cut
+LETTERS = re.compile(r"[a-z]+", re.IGNORECASE)
+SPACES = re.compile(r"\s+")
+PIECE = 3  # letters that any tokenizer joins, on average
+
+
+def answer_tokens(table: Table, serializer: Serializer, columns: Sequence[str], least: int) -> int:
+    """Return the token limit of an answer that writes these columns of a row: an upper estimate, at least `least`.
+
+    The limit is that of the table's longest row, so that it reveals nothing about the asked row. Words count a token
+    for every three letters, anything else one for each byte: some tokenizers cut numbers into single digits.
+    """
+
+    names = tokens_in(serializer.alone(columns, [""] * len(columns)))
+    bytes_of = cached_fact(table, ("longest cells", tuple(columns)), lambda: _bytes_of_longest(table, columns))
+    if names + bytes_of <= least:  # no cell has more tokens than bytes
+        return least
+    row = cached_fact(table, ("longest row", tuple(columns)), lambda: _longest(table, columns))
+    return max(least, min(tokens_in(serializer.alone(columns, row)), MOST))
+
+
+def _bytes_of_longest(table: Table, columns: Sequence[str]) -> int:
+    """Return the bytes that the longest cells of these columns have together, an upper bound for a row."""
+    cells = (set(table.column(name)) - {None} for name in columns)
+    return sum(
+        max((len(cell.encode("utf-8", "replace")) for cell in of_column if cell), default=0) for of_column in cells
+    )
+
+
+def _longest(table: Table, columns: Sequence[str]) -> tuple[Cell, ...]:
+    lengths: dict[Cell, int] = {None: 0}
+
+    def length(cells: Sequence[Cell]) -> int:
+        for cell in cells:
+            if cell not in lengths:
+                lengths[cell] = tokens_in(cell or "")
+        return sum(map(lengths.__getitem__, cells))
+
+    return max(zip(*map(table.column, columns), strict=True), key=length)
+
+
+def tokens_in(text: str) -> int:
+    """Return an upper estimate of a text's tokens; the space before a word or a number is part of it."""
+    words = sum(-(-len(word) // PIECE) for word in LETTERS.findall(text))
+    return words + len(SPACES.sub("", LETTERS.sub("", text)).encode("utf-8", "replace"))

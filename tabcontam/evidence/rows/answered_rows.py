@@ -1,0 +1,176 @@
+"""The worth of the answers about a row: its cells, each with the baseline's chance that the answer is right."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.rounded_numbers import ratios, worths
+from tabcontam.evidence.base import Trial
+from tabcontam.evidence.samples import by_query, is_sample
+from tabcontam.reading.answer_text import is_mark, same_value, value_key
+from tabcontam.reading.value_forms import FeatureValues
+from tabcontam.statistics.eprocess import Stake
+from tabcontam.tables.table import Cell
+
+if TYPE_CHECKING:
+    from tabcontam.statistics.power import Odds
+
+
+@dataclass(frozen=True)
+class AnsweredCell:
+    """An answered cell: the column, or columns of one entity, in which it lies, its chance, and whether it is right.
+
+    `outcomes` are the bits that the cell can be worth, each with the baseline's chance: for all of its digits, for one
+    digit fewer and so on. `bits` are the bits that it is worth, `ratio` is the return of one unit staked on it, and
+    `honest` the return of one unit staked on the silent predictor's answer.
+
+    `silent` are the bits that the silent predictor gets for the cell, `due` those that the baseline expects of it, and
+    `luck` is their variance under the baseline.
+    """
+
+    lies_in: str
+    chance: float
+    right: bool
+    outcomes: tuple[tuple[float, float], ...]
+    bits: float
+    ratio: float
+    honest: float
+    silent: float
+    due: float
+    luck: float
+
+
+@dataclass(frozen=True)
+class AnsweredRow:
+    """An answered row: the cells given, whether all of its cells are right, and the chance that they are.
+
+    `bet_on` is whether its query has a turn.
+    """
+
+    given: tuple[AnsweredCell, ...]
+    hit: bool
+    chance: float
+    readable: bool
+    bet_on: bool
+    odds: "tuple[Odds, ...]"
+
+    @property
+    def stakes(self) -> list[Stake]:
+        """The return of one unit staked on each cell, without cells of which the baseline is sure."""
+        return [Stake(cell.lies_in, cell.ratio, cell.honest) for cell in self.given if cell.chance < 1]
+
+
+@dataclass(frozen=True)
+class AnswerWorth:
+    """The worth of an answered cell, which may be right in fewer digits: see `AnsweredCell`."""
+
+    bits: float
+    ratio: float
+    outcomes: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, guess: CellPrediction, cell: str, truth: Cell, right: bool) -> "AnswerWorth":
+        """Return the worth of the answer `cell`, given the true cell and whether the two are equal."""
+        return cls.at(guess.chances(cell), 0 if right else None if truth is None else guess.precision(cell, truth))
+
+    @classmethod
+    def at(cls, chances: Sequence[float], place: int | None) -> "AnswerWorth":
+        """Return the worth of an answer that is right in `place` digits fewer than all, or wrong if `place` is None."""
+        bits_of = worths(chances)
+        new = (chance - before for chance, before in zip(chances, (0.0, *chances), strict=False))
+        outcomes = tuple(zip(bits_of, new, strict=True))
+        return cls(0.0, 0.0, outcomes) if place is None else cls(bits_of[place], ratios(chances)[place], outcomes)
+
+
+def answered_rows(trials: Sequence[Trial]) -> list[AnsweredRow]:
+    """Return the rows of read trials; the samples of one query make one row together."""
+    samples = by_query(trial for trial in trials if is_sample(trial.query.id))
+    once = [answered_row(trial) for trial in trials if not is_sample(trial.query.id)]  # recorded queries share ids
+    return [*once, *map(_together, samples.values())]
+
+
+def answered_row(trial: Trial) -> AnsweredRow:
+    """Return the counted cells of a read trial, none if its answer could not be read.
+
+    A missing mark that is not a value of the feature is no answer.
+    """
+    return _together([trial])
+
+
+def _together(trials: Sequence[Trial]) -> AnsweredRow:
+    """Return the cells of trials that ask the same; each cell counts once, by its best answer.
+
+    The chance that the best of several answers is right is the sum of the chances of the different answers, in all
+    digits as in fewer. So a model that answers differently each time names much and shows little.
+    """
+    from tabcontam.statistics.power import Odds
+
+    query = trials[0].query
+    truth = dict(zip(query.asked, query.expected, strict=True))
+
+    def odds(guess: CellPrediction, cell: Cell) -> Odds:
+        known = None if cell is None else guess.chances(cell)
+        guessed = (min(1.0, guess.surest),) if guess.likeliest is None else guess.chances(guess.likeliest)
+        right = same_value(guess.likeliest, cell)
+        return Odds(known[0] if known else None, guessed[0], right, known[1:] if known else (), guessed[1:])
+
+    given: dict[str, AnsweredCell] = {}
+    for name, guess in query.chance.items():
+        found = [one for trial in trials if trial.readable and (one := _answer(trial, name, truth[name]))]
+        if found:
+            distinct = {one.key: one.chances for one in sorted(found, key=lambda one: one.chances)}
+            chances = tuple(min(1.0, sum(each)) for each in zip(*distinct.values(), strict=True))
+            places = [one.place for one in found if one.place is not None]
+            worth = AnswerWorth.at(chances, min(places, default=None))
+            lies_in, right = query.lies_in.get(name, name), any(one.right for one in found)
+            honest, *silent = _silent(guess, truth[name])
+            given[name] = AnsweredCell(
+                lies_in, chances[0], right, worth.outcomes, worth.bits, worth.ratio, honest, *silent
+            )
+    known = [name for name in query.chance if truth[name] is not None]
+    return AnsweredRow(
+        given=tuple(given.values()),
+        hit=bool(known) and all(name in given and given[name].right for name in known),
+        chance=prod(given[name].chance if name in given else 0.0 for name in known) if known else 0.0,
+        readable=any(trial.readable for trial in trials),
+        bet_on=query.turn is not None,
+        odds=tuple(odds(guess, truth[name]) for name, guess in query.chance.items()),
+    )
+
+
+class _CellAnswer(NamedTuple):
+    """One answer about a cell: its key, the baseline's chances of it, and in how many digits it is right."""
+
+    key: str
+    chances: tuple[float, ...]
+    place: int | None
+    right: bool
+
+
+def _answer(trial: Trial, name: str, truth: Cell) -> _CellAnswer | None:
+    """Return a read trial's answer about the cell `name`, or None if there is none."""
+    reading, guess = trial.reading, trial.query.chance.get(name)
+    parsed = reading.parsed if reading and isinstance(reading.parsed, Mapping) else {}
+    cell = None if guess is None else said_cell(guess, parsed.get(name))
+    if guess is None or cell is None:
+        return None
+    right = reading is not None and name in reading.right
+    place = 0 if right else None if truth is None else guess.precision(cell, truth)
+    return _CellAnswer(value_key(cell), guess.chances(cell), place, right)
+
+
+def said_cell(guess: CellPrediction, cell: Cell) -> Cell:
+    """Return the answered cell, or None for a missing mark that is not a value of the feature: it is no answer."""
+    return None if cell is None or (is_mark(cell) and not FeatureValues(guess.values).has(cell)) else cell
+
+
+def _silent(guess: CellPrediction, cell: Cell) -> tuple[float, float, float, float]:
+    """Return the ratio, the bits, the expected bits and their variance for the silent predictor's answer."""
+    if guess.silent is None:
+        return 1.0, 0.0, 0.0, 0.0
+    worth = AnswerWorth.of(guess, guess.silent, cell, same_value(guess.silent, cell))
+    mean = sum(bits * chance for bits, chance in worth.outcomes)
+    variance = sum(bits * bits * chance for bits, chance in worth.outcomes) - mean * mean
+    return worth.ratio, worth.bits, mean, variance

@@ -1,0 +1,57 @@
+"""The base of tests with one answer for several rows: a cell is asked by its feature and the number of its row."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.coded_columns import LAGS
+from tabcontam.baseline.earlier_rows import after_earlier
+from tabcontam.baseline.table_predictions import RowPrediction
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.rows.memcheck.csv_row_tests import RawAnswers
+from tabcontam.groups import grouped
+from tabcontam.tables.table import Table
+
+IN = ", row "  # between a feature and the number of its row
+
+
+@dataclass(frozen=True)
+class SeveralRowsAnswers(RawAnswers):
+    """Answers that hold cells of several rows of a file."""
+
+    def column(self, asked: str) -> str:
+        """Return the column of a cell."""
+        return column_of(asked)
+
+    def places(self, query: Query) -> Sequence[int]:
+        """Return the row of each asked cell."""
+        return [int(name.rpartition(IN)[2]) - 1 for name in query.asked]
+
+
+def cell_name(column: str, row: int) -> str:
+    """Return the name of a cell; rows are counted from 0."""
+    return f"{column}{IN}{row + 1}"
+
+
+def column_of(name: str) -> str:
+    """Return the feature of the cell with this name."""
+    return name.rpartition(IN)[0]
+
+
+def group_by_row(names: Sequence[str]) -> list[list[str]]:
+    """Return the asked cells, grouped by their rows."""
+    return list(grouped(names, lambda name: name.rpartition(IN)[2]).values())
+
+
+def columns_of(query: Query, entities: Mapping[str, str]) -> dict[str, str]:
+    """Return the column in which each asked cell lies, or that column's entity if it has one."""
+    return {name: entities.get(column_of(name), column_of(name)) for name in query.asked}
+
+
+def chances_of(table: Table, found: Mapping[int, RowPrediction]) -> dict[str, CellPrediction]:
+    """Return the guess of every cell by its name, given all rows before it, even those the baseline did not see."""
+    return {
+        cell_name(name, row): after_earlier(table, name, row, guess, range(LAGS + 1, row + 1))
+        for row, one in found.items()
+        for name, guess in one.cells.items()
+    }

@@ -1,0 +1,57 @@
+"""The columns in which recalled bits lie, and the p-values that remain if one column is left out.
+
+Cells that are right in one column alone may be facts that stand elsewhere: players' birthdays, the states of cities. So
+row tests also report what they would have found without each column, and the verdict asks for a second column. Columns
+of one entity count as one: a model that knows a player's name knows the birthday.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from tabcontam.baseline.cached_findings import cached_finding
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.entities import entities, entities_and_keys
+from tabcontam.tables.table import Table
+
+VERSION = 1  # of what counts as an entity: a cached result of another version is not read
+
+
+def entity_names(table: Table, columns: Iterable[str], *, keys: bool = False) -> dict[str, str]:
+    """Return the joined name of an entity's columns, for each of `columns` that describes one together with others.
+
+    With `keys`, a key that a few rows share belongs to one entity with the columns that it determines.
+    """
+
+    def read(held: Any) -> dict[str, tuple[str, ...]]:
+        if not all(name in names and set(names) <= set(table.columns) for name, names in held.items()):
+            raise ValueError("no entities of this table")
+        return {name: tuple(names) for name, names in held.items()}
+
+    what, find = ("entities and keys", entities_and_keys) if keys else ("entities", entities)
+    question = [what, VERSION, sorted(table.missing)]
+    known = cached_fact(
+        table,
+        f"kept {what}",
+        lambda: cached_finding(table, question, lambda: dict(find(table)), lambda found: found, read),
+    )
+    return {name: " and ".join([", ".join(known[name][:-1]), known[name][-1]]) for name in columns if name in known}
+
+
+def p_values_without(groups: Sequence[str], p_value: Callable[[Sequence[int]], float]) -> dict[str, float]:
+    """Return for each group of cells the p-value of all other cells, 1 if there are none.
+
+    `groups` names the group of each cell, and `p_value` takes the places of the cells that remain.
+    """
+    found: dict[str, float] = {}
+    for group in dict.fromkeys(groups):
+        kept = [place for place, own in enumerate(groups) if own != group]
+        found[group] = p_value(kept) if kept else 1.0
+    return found
+
+
+def bits_by_group(cells: Iterable[tuple[str, float]]) -> Mapping[str, float]:
+    """Return the recalled bits of cells by the group in which they lie."""
+    found: dict[str, float] = {}
+    for group, bits in cells:
+        found[group] = found.get(group, 0.0) + bits
+    return found

@@ -1,0 +1,80 @@
+"""The base of membership and classification tests, in which an answer is one of a closed list."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar
+
+from tabcontam.evidence.answering import AnswerKind, ChoiceAnswers
+from tabcontam.evidence.base import READ, Capability, Evidence, EvidenceKind, Family, Query, Reading, Reply, Test, Trial
+from tabcontam.evidence.knowledge.word_test import MORE
+from tabcontam.reading.answer_text import choice_in
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.exact_statistics import Discrimination
+from tabcontam.tables.serializers import Serializer
+
+YES_NO = {"yes": re.compile("yes|1", re.IGNORECASE), "no": re.compile("no|0", re.IGNORECASE)}
+KEPT = 3  # characters of a Yes/No answer that the authors' code reads
+
+
+class ChoiceTest(Test):
+    """A test whose answer is one of a closed list; invalid answers are counted apart from wrong ones."""
+
+    family: ClassVar[Family] = Family.ROWS
+    kind: ClassVar[EvidenceKind] = EvidenceKind.MEMBERSHIP
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
+    decides: ClassVar[bool] = False
+    answering: ClassVar[AnswerKind] = ChoiceAnswers()
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """Return whether a cut answer names a choice, whatever comes after it."""
+        return choice_in(text, query.asked) is not None and choice_in(f"{text} {MORE}", query.asked) is not None
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the choice that the answer makes, if it makes one, and whether it is right."""
+        if reply.state not in READ:
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        answer, truth = choice_in(reply.text, query.asked), str(query.expected[0])
+        return Reading(answer, answer == truth, published_choice(reply.text, truth), readable=answer is not None)
+
+
+def valid_answers(trials: Sequence[Trial]) -> list[tuple[Trial, str]]:
+    """Return the trials with a valid answer, each with its answer."""
+    read = ((trial, trial.reading.parsed) for trial in trials if trial.reading is not None)
+    return [(trial, answer) for trial, answer in read if isinstance(answer, str)]
+
+
+def discrimination(trials: Sequence[Trial], null: str, expected_hits: float, gets: str) -> Evidence:
+    """Return the AUC of Yes/No answers with its interval, d', and the share of Yes, which is bias; no p-value.
+
+    `null` describes a reader without memory that gets `expected_hits`, and `gets` is its clause of the sentence.
+    """
+    answers = [(trial.query.expected[0], answer) for trial, answer in valid_answers(trials)]
+    hits = sum(answer == truth for truth, answer in answers)
+    counts = Counter(answers)
+    found = Discrimination(counts["Yes", "Yes"], counts["Yes", "No"], counts["No", "Yes"], counts["No", "No"])
+    low, high = found.auc_interval()
+    yes = f", {sum(answer == 'Yes' for _, answer in answers) / len(answers):.0%} said Yes" if answers else ""
+    invalid = f", {len(trials) - len(answers)} not answered" if len(answers) < len(trials) else ""
+    right = f"{hits} of {len(answers)} rows told right, AUC {found.auc:.2f} [{low:.2f}, {high:.2f}]"
+    return Evidence(
+        statistic="AUC",
+        value=found.auc,
+        expected=expected_hits / len(answers) if answers else 0.5,
+        null=null,
+        sentence=f"{right}, d' {found.d_prime:.1f}{yes}{invalid}; {gets}",
+        hits=hits,
+        asked=len(trials),
+        answered=len(answers),
+        expected_hits=expected_hits,
+        interval=(low, high),
+        interval_of="AUC",
+    )
+
+
+def published_choice(text: str, truth: str) -> bool:
+    """Return whether the authors' code counts an answer as right: Yes or No at its start, a class name anywhere."""
+    pattern = YES_NO.get(truth.casefold())
+    if pattern is None:
+        return truth.casefold() in text.casefold()
+    return pattern.search(text.strip()[:KEPT]) is not None

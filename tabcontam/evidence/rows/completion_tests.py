@@ -1,0 +1,345 @@
+"""Tests 7 to 9 of Ronval et al. 2024, which ask the LLM to complete rows of the table.
+
+The first queries are the paper's own. Further queries, which give the calibrated rules their power, are about the rows
+that are hardest to predict.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, islice
+from random import Random
+from typing import ClassVar, NamedTuple
+
+from tabcontam.baseline.table_predictions import RowPrediction, least_sure, predict_rows
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import RONVAL, Prompt, PublishedRule, Query
+from tabcontam.evidence.checks import alone_rows, determined_rows
+from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.hidden_cells import (
+    EXAMPLES,
+    REPEATS,
+    ROOM,
+    HiddenCells,
+    guess_after_ruling_out,
+    pool_of,
+    unsure_first,
+    without_missing,
+)
+from tabcontam.evidence.rows.row_test import OneCellTest, RowTest
+from tabcontam.reading.value_decision import completion_line
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.known_rows import known_rows
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+BLOCK = EXAMPLES + 1  # rows that a query of test 8 shows and asks
+PART = 1  # the part of the rows for tests that ask for the next one
+FURTHER = 59  # queries of test 8 besides the paper's
+COUNTED = 8  # features of the next row whose cells count
+COMPARED = 3  # features that are fitted at a time
+MOST_COMPARED = 9  # features that are fitted at most, if too few of the first ones have bits
+OPEN = 0.5  # average bits of a cell from which on guessing differs from remembering
+WORTH = 0.1  # share of the first feature's bits from which on a second one is asked
+FEATURES = 2  # features that the further queries of test 9 ask
+
+
+@dataclass(frozen=True)
+class IncompleteCompletion(RowTest):
+    """Given four full rows and one without its last three features, the LLM must complete that row.
+
+    Measures: whether a model that sees the first cells of a row knows the last ones. A row test: it can show that rows
+    were seen.
+
+    Queries: 35 in all. Five are the paper's, for each of which all rows are drawn anew and at random, as in the text;
+    thirty more ask about the rows of which the baseline is least sure. A row is asked only if no other row has the
+    shown cells with another answer, and no example shows the asked values.
+
+    Null: the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the shown cells.
+    Contaminated: the right cells, also those of partly right rows, are worth more bits than that explains.
+
+    Published rule: Algorithm 2. At least half of the five rows are completed without a fault, as in the authors' last
+    code; the text asks for one.
+
+    Needs: four features or more, rows that their first features tell apart, and an LLM that generates text, in chat or
+    completion form.
+
+    Cannot show: memory of values that follow from the shown ones by a rule that the baseline does not know: an LLM that
+    computes them is found too. If the last features are all but certain, the test has little power.
+
+    Source: test 7 of Ronval et al. 2024, section 3.1, after the row completion of Bordt et al. 2024 and, for text,
+    Golchin and Surdeanu 2023; decided by Algorithm 2, section 3.2.
+
+    Example: `... The Ticket is A/5 21171, The Fare is` goes on with `7.25, The Cabin is , The Embarked is S`.
+    """
+
+    id: ClassVar[str] = "incomplete_completion"
+    recorded_forms: ClassVar[Mapping[str, str]] = {"incomplete_completion_single": "Incomplete completion, single"}
+    published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5, source=RONVAL)
+    worded: ClassVar[bool] = True
+    holds: ClassVar[bool] = True
+    part: ClassVar[int] = 0  # the part of the rows that is asked
+    further: ClassVar[int] = 30  # queries besides the paper's
+    whole: ClassVar[str] = "cut rows are right"
+    max_tokens: ClassVar[int] = 256
+    removed: int = 3
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the paper's five queries and thirty more. Raises `Skip` if no row is determined by its shown cells."""
+        first = len(table.columns) - self.removed
+        if first < 1:
+            raise Skip(f"too few features: {self.removed} are asked and one must be shown")
+        places = range(first, len(table.columns))
+        pool = pool_of(table, self.part, first, partial(alone_rows, table, first), REPEATS + self.further)
+        asked = table.columns[first:]
+
+        def prompt(row: int, examples: Sequence[int]) -> Prompt:
+            cells = table.rows[row]
+            return self.prompts.incomplete_row(
+                title=table.title,
+                rows=serializer.rows(table.columns, [table.rows[index] for index in examples]),
+                shown=serializer.row(table.columns[:first], cells[:first]),
+                asked=asked,
+                prefix=serializer.prefix(table.columns, cells, first),
+            )
+
+        room = answer_tokens(table, serializer, asked, self.max_tokens)
+        cut = HiddenCells(table, places, prompt, room, predict_rows(table, asked, table.columns[:first], pool))
+        candidates = pool if len(pool) >= REPEATS else determined_rows(table, range(first), places)
+        queries = cut.papers(rng, candidates)
+        queries += islice(cut.further(rng, pool, self.further), self.further)
+        return _numbered(self.id, queries)
+
+
+@dataclass(frozen=True)
+class FullCompletion(RowTest):
+    """Given the dataset's name, its features and its first four rows, the LLM must write the next row.
+
+    Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
+
+    Queries: 60 in all, fewer for a table of less than 300 rows. One is the paper's and shows the first four rows of the
+    file; 59 more ask about the other places of which the baseline, which knows the row before, is least sure. No two
+    queries show the same row. The test presumes that the LLM saw the published order, so the rows are those of the
+    file, in its order; the authors' code shuffles iris, wine and thyroid. The eight features count of which the
+    baseline is least sure.
+
+    Null: the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the rows before.
+    Contaminated: the right cells, also those of partly right rows, are worth more bits than that explains.
+
+    Published rule: Algorithm 2. All values of the paper's one row are right.
+
+    Needs: five rows or more, the last of which differs from the four before, in a table that does not list every
+    combination of its values, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: memory of rows that were seen in another order, as in a shuffled or sorted copy of the file.
+
+    Source: test 8 of Ronval et al. 2024, section 3.1, after the header test of Bordt et al. 2024; decided by Algorithm
+    2, section 3.2.
+
+    Example: the first four rows of iris go on with `The sepal length (cm) is 5.0, The sepal width (cm) is 3.6, ...`.
+    """
+
+    id: ClassVar[str] = "full_completion"
+    published = PublishedRule("next rows were written as in the file", 8, source=RONVAL)
+    worded: ClassVar[bool] = True
+    holds: ClassVar[bool] = True
+    further: ClassVar[int] = FURTHER
+    whole: ClassVar[str] = "next rows are right in all that counts"
+    max_tokens: ClassVar[int] = 512
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the paper's query and 59 more. Raises `Skip` if the last of any five rows in a row repeats another."""
+        fitting, pool, guesses, left = next_rows(table)
+        room = answer_tokens(table, serializer, table.columns, self.max_tokens)
+
+        def prompt(shown: Sequence[int]) -> Prompt:
+            rows = serializer.rows(table.columns, [table.rows[index] for index in shown])
+            return self.prompts.next_row(table.title, table.columns, rows)
+
+        def query(last: int) -> Query:
+            shown = tuple(range(last - EXAMPLES, last))
+            chance = {name: guess_after_ruling_out(guess, left) for name, guess in guesses[last].cells.items()}
+            write, row = partial(prompt, shown), table.rows[last]
+            paper, unsure = last == EXAMPLES, guesses[last].unsure
+            return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, unsure=unsure)
+
+        paper = [last for last in fitting[:1] if last == EXAMPLES]
+        wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many rows that not every place has to be asked
+        remainder = rng.randrange(BLOCK) if wide else EXAMPLES  # so that no two queries show the same row
+        others = [last for last in pool if last % BLOCK == remainder and last not in paper]
+        asked = [*paper, *unsure_first(rng, others, guesses, self.further)[: self.further]]
+        queries = (query(last) for last in asked)
+        return _numbered(self.id, (without_missing(query, table) for query in queries))
+
+    def published_line(self, text: str) -> str:
+        """Return the first line, or the second one if the first is short."""
+        return completion_line(text)
+
+
+@dataclass(frozen=True)
+class FeatureCompletion(OneCellTest):
+    """Given the dataset's name, features, four random rows and a fifth that lacks one value, the LLM must name it.
+
+    Measures: whether a model that sees a row's other cells knows one cell. A row test: it can show that rows were seen.
+
+    Queries: 45 in all. Five are the paper's, with random rows that all have different values of the feature, as in the
+    text (the authors' code shows no examples and asks the first five rows). The feature is that of the authors' code if
+    it can be asked: it needs five values, and rows whose features up to it fit no other answer, since a base model sees
+    no more of the row. So the first column (PassengerId of titanic, in their code) is never asked; the feature with the
+    most values is asked instead. Forty more ask about the two features, and the rows, of which the baseline is least
+    sure; no two ask about the same row.
+
+    Null: the answers stay, and the hidden cell is drawn anew from the baseline's prediction, given the row's other
+    cells. Contaminated: the right values are worth more bits than that explains.
+
+    Published rule: Algorithm 2. One of the five values is right.
+
+    Needs: a feature with five values or more that the features before it leave open, and an LLM that generates text, in
+    chat or completion form.
+
+    Cannot show: memory of values that follow from the shown ones: the baseline knows the laws that it finds in other
+    rows, and an LLM that knows another law is found too.
+
+    Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; decided by
+    Algorithm 2, section 3.2.
+
+    Example: `... The Survived is 0, The Pclass is 3, The Name is` goes on with `Braund, Mr. Owen Harris`.
+    """
+
+    id: ClassVar[str] = "feature_completion"
+    published = PublishedRule("removed values were named as in the file", 9, source=RONVAL)
+    worded: ClassVar[bool] = True
+    holds: ClassVar[bool] = True
+    part: ClassVar[int] = 2  # the part of the rows that is asked
+    further: ClassVar[int] = 40  # queries besides the paper's
+    whole: ClassVar[str] = "removed values are right"
+    max_tokens: ClassVar[int] = 64
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the paper's five queries and forty more. Raises `Skip` if no feature can be asked."""
+        places = {name: place for place, name in enumerate(table.columns)}
+        column, candidates = self._feature(table)
+        used: set[int] = set()
+
+        def prompt(place: int, row: int, examples: Sequence[int]) -> Prompt:
+            cells = table.rows[row]
+            others = [index for index in range(len(table.columns)) if index != place]
+            return self.prompts.missing_feature(
+                title=table.title,
+                features=table.columns,
+                rows=serializer.rows(table.columns, [table.rows[index] for index in examples]),
+                shown=serializer.alone([table.columns[i] for i in others], [cells[i] for i in others]),
+                asked=table.columns[place],
+                prefix=serializer.prefix(table.columns, cells, place),
+            )
+
+        def removed(place: int) -> HiddenCells:
+            guesses = self._guesses(table, place)
+            room = answer_tokens(table, serializer, table.columns[place : place + 1], self.max_tokens)
+            return HiddenCells(table, [place], partial(prompt, place), room, guesses, place, used)
+
+        own = self._pool(table, column)
+        queries = removed(column).papers(rng, own if len(own) >= REPEATS else candidates)
+        features = [removed(places[name]) for name in self._unsure_features(table)]
+        more = [feature.further(rng, list(feature.guesses), self.further // FEATURES) for feature in features]
+        queries += chain.from_iterable([list(islice(queries, self.further // FEATURES)) for queries in more])
+        queries += islice(chain.from_iterable(more), REPEATS + self.further - len(queries))
+        return _numbered(self.id, queries)
+
+    def _feature(self, table: Table) -> tuple[int, list[int]]:
+        """Return the column that the paper's queries ask, and the rows in which it can be asked."""
+        hinted = (table.hints or {}).get(self.id, ())
+        by_values = sorted(table.columns[1:], key=lambda name: (-len(table.distinct(name)), name))
+        for name in dict.fromkeys([*(name for name in hinted if name in by_values), *by_values]):
+            column = table.columns.index(name)
+            if len(table.distinct(name)) > EXAMPLES:
+                rows = determined_rows(table, range(column), [column])
+                if len(rows) >= REPEATS:
+                    return column, rows
+        raise Skip(f"no feature has {EXAMPLES + 1} values and rows whose features before it fit no other answer")
+
+    def _unsure_features(self, table: Table) -> Sequence[str]:
+        """Return the features that further queries ask: the least sure ones, given all others, with enough rows."""
+
+        def find() -> Sequence[str]:
+            several = [name for name in table.columns[1:] if len(table.distinct(name)) > EXAMPLES]
+            rows = {name: len(alone_rows(table, table.columns.index(name))) for name in several}
+            enough = [name for name in several if rows[name] >= self.further // FEATURES]
+            names = enough or [name for name in several if rows[name]]
+            unsure = self._unsure(table, names)
+            ranked = sorted(unsure, key=lambda name: -unsure[name])[:FEATURES]
+            if sum(rows[name] for name in ranked[:1]) < REPEATS + self.further:
+                return ranked  # the first feature alone has too few rows
+            return [name for name in ranked if unsure[name] >= WORTH * unsure[ranked[0]]]
+
+        return cached_fact(table, "unsure features", find)
+
+    def _unsure(self, table: Table, names: Sequence[str]) -> dict[str, float]:
+        """Return how unsure the baseline is of a cell of each fitted feature, in bits on average.
+
+        The three features are fitted that are hardest to predict without a fit, and the next ones as well if the fit
+        knows all but one of them.
+        """
+        unsure: dict[str, float] = {}
+        for count in range(COMPARED, min(MOST_COMPARED, len(names) + COMPARED - 1) + 1, COMPARED):
+            for name in sorted(set(least_sure(table, names, count)) - set(unsure)):
+                of = self._guesses(table, table.columns.index(name)).values()
+                unsure[name] = sum(guess.unsure for guess in of) / len(of)
+            if sum(bits >= OPEN for bits in unsure.values()) >= FEATURES:
+                break
+        return unsure
+
+    def _guesses(self, table: Table, place: int) -> Mapping[int, RowPrediction]:
+        shown = [name for name in table.columns if name != table.columns[place]]
+        return predict_rows(table, table.columns[place : place + 1], shown, self._pool(table, place))
+
+    def _pool(self, table: Table, place: int) -> list[int]:
+        return pool_of(table, self.part, place, partial(alone_rows, table, place), REPEATS + self.further)
+
+
+class NextRows(NamedTuple):
+    """The rows that can be asked after the rows before them, and the baseline's predictions of them.
+
+    `fitting` are all rows that differ from the four before, `pool` those about which queries are made, `left` is the
+    share of places whose row differs from the four before.
+    """
+
+    fitting: Sequence[int]
+    pool: Sequence[int]
+    guesses: Mapping[int, RowPrediction]
+    left: float
+
+
+def next_rows(table: Table) -> NextRows:
+    """Return what any test can ask about the next rows of a table. Raises `Skip` if there is nothing to ask."""
+    if table.enumerates_domain:
+        raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
+    rows, lasts = table.rows, _lasts(table)
+    fitting = cached_fact(
+        table, "next rows", lambda: [last for last in lasts if rows[last] not in rows[last - EXAMPLES : last]]
+    )
+    if not fitting:
+        raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
+    pool = pool_of(table, PART, 0, lambda: fitting, (1 + FURTHER) * BLOCK)
+    counted = least_sure(table, table.columns, COUNTED, before=True)
+    guesses = predict_rows(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), before=True)
+    return NextRows(fitting, pool, guesses, len(fitting) / len(lasts))
+
+
+def _lasts(table: Table) -> Sequence[int]:
+    """Return where the asked row of test 8 may stand: at the paper's place, or where no row of the paper's is shown.
+
+    Neither that row nor the next one is a row that the LLM may know: a row between two others is like both.
+    """
+    places, known = (
+        (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES],
+        known_rows(table),
+    )
+    if table.whole is not None:
+        after = (*table.before[1:], 0)  # 0 if it is unknown which row follows
+        places = tuple(place for place in places if table.before[place] >= EXAMPLES and (after[place] or not known))
+    return [place for place in places if not known & {place, place + 1}] if known else places
+
+
+def _numbered(test: str, queries: Iterable[Query]) -> list[Query]:
+    return [replace(query, id=f"{test}-{number}") for number, query in enumerate(queries)]

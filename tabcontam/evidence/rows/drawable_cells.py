@@ -1,0 +1,26 @@
+"""Rules for which cells the baseline can draw other values: those of recurring features, in rows like no other."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tabcontam.tables.table import Table
+
+REPEATED = 0.5  # share of a text feature's cells whose value recurs, from which on it can be drawn
+
+
+def can_be_drawn(table: Table, feature: str) -> bool:
+    """Return whether a feature's values can stand in several rows: numbers, or texts that mostly do, but no key's."""
+    counts = Counter(table.column(feature))
+    if len(counts) <= 2:
+        return False
+    if table.is_numeric(feature):
+        return len(counts) < len(table.rows)
+    return sum(times for times in counts.values() if times > 1) >= REPEATED * len(table.rows)
+
+
+def rows_unlike_others(table: Table, feature: str, rows: Sequence[int]) -> list[int]:
+    """Return those of the rows that no other row of the table equals in all other features."""
+    place = table.columns.index(feature)
+    others = [(*row[:place], *row[place + 1 :]) for row in table.with_beside]
+    counts = Counter(others)
+    return [row for row in rows if counts[others[row]] == 1]

@@ -1,0 +1,231 @@
+"""Instances that are cut in two, and what is known of their second pieces before an LLM is asked.
+
+Rows of a table of texts are cut in their text, rows of any other table between two cells. What is drawn never depends
+on what is hidden, except on the length of a text's second piece.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from random import Random
+
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.table_predictions import POOL, RowPrediction, least_sure, predict_rows
+from tabcontam.errors import Skip
+from tabcontam.evidence.rows.guided.cuts import SHOWN, Halves, cut, pieces_shown, share_shown
+from tabcontam.evidence.rows.guided.word_runs import PHRASE, common, phrases, slotted, words
+from tabcontam.evidence.rows.hidden_cells import unsure_first
+from tabcontam.tables import row_draws
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.text_tasks import TextForm, TextTask
+
+PAPERS = 10  # instances of the published rule
+COUNTED, LATE = 8, 4  # cells of a row that are guessed at most; of these, cells that are hidden wherever a row is cut
+LONG = 12  # words that the second piece of a further text has at least: fewer show nothing
+COMPARED = 20_000  # rows in which phrases of the asked texts are looked for
+TRIED = 400  # texts that are cut for the further instances
+RARE = 0.05  # share of the texts in which a word may stand that fills a slot of them
+
+
+@dataclass(frozen=True)
+class CutText:
+    """A text in two pieces, with its label as prompts have it, and the parts of the second that show no memory."""
+
+    row: int
+    halves: Halves
+    label: str
+    common: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CutRow:
+    """A row in two pieces: its `columns` in order, the label first, and how many are shown.
+
+    `guesses` are those of the hidden cells that count, `unsure` is as in `RowPrediction`.
+    """
+
+    row: int
+    columns: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    shown: int
+    guesses: Mapping[str, CellPrediction]
+    unsure: float
+
+
+def label_of(task: TextTask, value: Cell) -> str:
+    """Return a label as prompts have it: with its name, if the card has one (`1 (World)`)."""
+    if value is None:
+        return ""
+    name = task.names.get(value, value)
+    return value if name == value else f"{value} ({name})"
+
+
+def read_of(task: TextTask) -> tuple[str, ...]:
+    """Return the columns that are cut: all texts, or of a summary and its text the summary, which stands last."""
+    return task.texts[-1:] if task.form in (TextForm.SUMMARY, TextForm.SENTENCE) else task.texts
+
+
+def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[CutText]:
+    """Return the published rule's ten instances and `further` ones with second pieces of twelve words or more.
+
+    Raises `Skip` if no text can be cut in two.
+    """
+    order = row_draws.by_content(table)
+    wanted = set(not_known(table, range(len(table.rows))))
+    rows = [row for row in order if row in wanted]
+    rng.shuffle(rows)
+    cuts = [(row, halves) for row in rows[: PAPERS + TRIED] if (halves := _halves(table, task, row, rng)) is not None]
+    papers, rest = cuts[:PAPERS], cuts[PAPERS:]
+    longer = ((row, halves) for row, halves in rest if len(words(halves.second)) >= LONG)
+    drawn = [*papers, *islice(longer, further)]
+    if not drawn:
+        raise Skip("no text has two pieces, of which one could be shown")
+    place = None if task.label is None else table.columns.index(task.label)
+    labels = ["" if place is None else label_of(task, table.rows[row][place]) for row, _ in drawn]
+    shown = [f"{label} {halves.first}" for label, (_, halves) in zip(labels, drawn, strict=True)]
+    seconds = {row: halves.second for row, halves in drawn}
+    phrases_elsewhere, rare = elsewhere(table, task, seconds, shown)
+    return [
+        CutText(row, halves, label, common(halves.second, before, phrases_elsewhere, rare))
+        for (row, halves), label, before in zip(drawn, labels, shown, strict=True)
+    ]
+
+
+def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | None:
+    """Return the two pieces of a row's text, of a pair its two sentences, or None if one of them is empty.
+
+    The text that a summary is of, if the table has that, too, is neither shown nor asked.
+    """
+    cells = [table.rows[row][table.columns.index(name)] for name in read_of(task)]
+    share = share_shown(rng)
+    if any(table.is_missing(cell) for cell in cells):
+        return None
+    texts = [" ".join((cell or "").split()) for cell in cells]
+    if task.form is TextForm.PAIR:
+        return Halves(texts[0], texts[1]) if all(map(words, texts)) else None
+    halves = cut(" ".join(texts), share)
+    return halves if halves and words(halves.first) and words(halves.second) else None
+
+
+def elsewhere(
+    table: Table, task: TextTask, seconds: Mapping[int, str], shown: Sequence[str]
+) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
+    """Return the phrases of second pieces that stand in another row's text, too, and the words that fill slots.
+
+    `seconds` has the second piece of each drawn row, and `shown` what is shown before each. Few texts have a word that
+    fills a slot. In another text such a word stands twice, or once and in its label.
+    """
+    columns = [*task.texts, *([task.label] if task.label else [])]
+    places = [table.columns.index(name) for name in columns]
+    rows = row_draws.pool(table, range(len(table.rows)), COMPARED)
+    texts = {row: [words(table.rows[row][place] or "") for place in places] for row in rows}
+    every = Counter(word for cells in texts.values() for word in set(chain.from_iterable(cells)))
+    few = {word for word, count in every.items() if count <= max(1, RARE * len(rows))}
+    rare = frozenset(word for text in shown for word in words(text) if word in few or word not in every)
+
+    own: dict[tuple[str, ...], int] = {}  # the row, or -1 if several have it
+    for (row, second), before in zip(seconds.items(), shown, strict=True):
+        true = words(second)
+        for phrase in {*phrases(true, PHRASE), *phrases(slotted(true, rare.intersection(words(before))), PHRASE)}:
+            own[phrase] = row if own.get(phrase, row) == row else -1
+    found = {phrase for phrase, row in own.items() if row < 0}
+    for row, cells in texts.items():
+        text = list(chain.from_iterable(cells[: len(task.texts)]))
+        slots = {word for word, count in Counter(chain.from_iterable(cells)).items() if count > 1 and word in few}
+        each = chain(phrases(text, PHRASE), phrases(slotted(text, slots), PHRASE) if slots else ())
+        found.update(phrase for phrase in each if own.get(phrase, row) != row)
+    return frozenset(found), rare
+
+
+def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
+    """Return the published rule's ten rows and `further` ones of which the baseline is least sure.
+
+    A row is asked only if no other row has the shown cells. Raises `Skip` if there is none.
+    """
+    columns = label_first(table)
+    labels = len(columns) - len(_features(table))
+    features = columns[labels:]
+    if len(features) < 2:
+        raise Skip("too few features: one must be shown and one asked besides the label")
+    least, most = (pieces_shown(share, len(features)) for share in SHOWN)
+    pool = cached_fact(table, "guided pool", lambda: _pool(table, columns, labels + least, labels + most, further))
+    if not pool:
+        raise Skip("no row has shown cells that fit no other row")
+    guesses = _guesses(table, columns, labels + least, labels + most, pool)
+    cuts = {row: labels + pieces_shown(share_shown(rng), len(features)) for row in rng.sample(pool, len(pool))}
+    fitting = [row for row, shown in cuts.items() if row in alone(table, columns[:shown])]
+    if not fitting:
+        raise Skip("no row has shown cells that fit no other row")
+    found = [_cut_row(table, row, columns, cuts[row], guesses) for row in fitting]
+    papers, rest = found[:PAPERS], {one.row: one for one in found[PAPERS:]}
+    unsure = {row: RowPrediction(one.guesses, one.unsure) for row, one in rest.items()}
+    return [*papers, *(rest[row] for row in unsure_first(rng, list(rest), unsure, further)[:further])]
+
+
+def label_first(table: Table) -> tuple[str, ...]:
+    """Return the columns as an instruction has them: the label, if the table has one, stands first."""
+    return (*((table.target,) if table.target else ()), *_features(table))
+
+
+def alone(table: Table, columns: Sequence[str]) -> frozenset[int]:
+    """Return the rows whose cells in these columns no other row has."""
+
+    def find() -> frozenset[int]:
+        keys = list(zip(*map(table.column, columns), strict=True))
+        counts = Counter(keys)
+        return frozenset(row for row, key in enumerate(keys) if counts[key] == 1)
+
+    return cached_fact(table, ("alone", tuple(columns)), find)
+
+
+def _features(table: Table) -> tuple[str, ...]:
+    return tuple(name for name in table.columns if name != table.target)
+
+
+def _pool(table: Table, columns: Sequence[str], least: int, most: int, further: int) -> list[int]:
+    """Return at most 400 rows, the same for every seed, that their first cells identify; late cuts if these are few."""
+    early, late = (not_known(table, sorted(alone(table, columns[:shown]))) for shown in (least, most))
+    found = row_draws.pool(table, early, POOL)
+    if len(found) < 2 * (PAPERS + further):
+        taken = set(found)
+        found += row_draws.pool(table, [row for row in late if row not in taken], POOL - len(found))
+    return found
+
+
+def _guesses(
+    table: Table, columns: Sequence[str], least: int, most: int, pool: Sequence[int]
+) -> dict[str, dict[int, RowPrediction]]:
+    """Return for each counted cell the baseline's guess of it in each row, given all cells that stand before it.
+
+    So one guess serves wherever a row is cut: the cells between the cut and the guessed one are hidden from the model
+    and known to the baseline, which makes what follows from them worth nothing.
+    """
+    late, early = list(columns[most:]), list(columns[least:most])
+    counted = set(late) if len(late) <= LATE else set(least_sure(table, late, LATE))
+    others = [name for name in (*early, *late) if name not in counted]
+    room = COUNTED - len(counted)
+    counted |= set(others) if len(others) <= room else set(least_sure(table, others, room))
+    return {
+        name: predict_rows(table, (name,), tuple(columns[:place]), pool)
+        for place, name in enumerate(columns)
+        if name in counted
+    }
+
+
+def _cut_row(
+    table: Table, row: int, columns: tuple[str, ...], shown: int, guesses: Mapping[str, Mapping[int, RowPrediction]]
+) -> CutRow:
+    cells = tuple(table.column(name)[row] for name in columns)
+    hidden = [name for name in columns[shown:] if name in guesses]
+    # a later cell is guessed from hidden ones, so that only the mean over all rows reveals nothing of this row
+    unsure = sum(
+        guesses[name][row].unsure if name == columns[shown] else _mean_unsure(guesses[name]) for name in hidden
+    )
+    return CutRow(row, columns, cells, shown, {name: guesses[name][row].cells[name] for name in hidden}, unsure)
+
+
+def _mean_unsure(of_rows: Mapping[int, RowPrediction]) -> float:
+    return sum(one.unsure for one in of_rows.values()) / len(of_rows)

@@ -1,0 +1,206 @@
+"""The guided completion test: the LLM must go on with an instance, and better so if its dataset is named."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import ClassVar
+
+from tabcontam.evidence.base import Evidence, Query, Trial
+from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.rows.guided.algorithm_one import AlgorithmOne, overlaps
+from tabcontam.evidence.rows.guided.guided_test import (
+    GENERAL,
+    WRONG_LABEL,
+    WRONG_NAME,
+    GuidedTest,
+    arm_of,
+    of_text,
+    run_of,
+)
+from tabcontam.evidence.rows.guided.word_runs import WordRun, longest
+from tabcontam.evidence.rows.row_test import answered_row
+from tabcontam.statistics.permutation_tests import sign_flipped
+
+BLEURT = "guided_completion_bleurt"  # recorded answers to the same instances, with a learned score
+SEVERAL = 2  # texts that have to be recited: a single text may be known without the dataset
+LUCK = 3.0  # bits of a run that fluent guessing gives
+RECITED = 0.01  # the chance of a run from which a sentence calls it recited
+NULL = (
+    "a fluent writer who has not seen the texts: who has a word right has the next one right in at most half of the "
+    "cases; or the longest runs are as long with another name, or with none"
+)
+
+
+@dataclass(frozen=True)
+class GuidedCompletion(GuidedTest):
+    """Given the first piece of an instance, its dataset, split and label, the LLM must write the second piece.
+
+    Measures: whether single instances are known: texts word for word, rows cell by cell. A row test: it can show that
+    rows were seen.
+
+    Queries: for a table of rows 45 guided ones, each with 40 to 70 % of the cells shown, the label first; for texts 40,
+    with 40 to 70 % of the sentences shown or, of a single sentence, of its words; of a pair the first sentence is shown
+    and the second asked. The share is drawn anew for each instance. Ten of them are the paper's; further rows are those
+    of which the baseline is least sure, further texts have second pieces of twelve words or more. There are decoys as
+    well: the general instruction, which names nothing, and one that names another dataset, for the paper's ten rows and
+    for twenty texts; and the label control, the right name with a wrong label, for the ten.
+
+    Null: of rows, the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the cells
+    before them: the decoys are counted and decide nothing, so that a model that recites rows under any name is found,
+    and one that writes better under a name is not. Of texts, the longest run of words counts that an answer has in
+    common with the second piece. Words in phrases that other texts or the prompt have, too, do not count, nor do form
+    letters whose names the prompt shows; each other word has a chance of one half, and a run may begin at one in four
+    of the places. Contaminated: two texts or more are recited beyond that, without the one that is recited best
+    (Benjamini and Heller 2008); or runs are longer under the right name than under none and under a wrong one, by the
+    exact paired permutation of signs, in which the bits of a run beyond three count. An overlap alone decides nothing.
+
+    Published rule: Algorithm 1. Over the ten instances ROUGE-L is larger with the guided than with the general
+    instruction, at p <= 0.05 in 10,000 resamples. The published p-values are those of a paired bootstrap; that of the
+    authors' public code, which resamples both sides apart, is reported next to it.
+
+    Needs: features that tell rows apart by their first cells, or texts of two words or more, and an LLM that generates
+    text, in chat or completion form.
+
+    Cannot show: where a text was read. One that stands elsewhere on the web may be known from there, and a paraphrase
+    is not counted. Texts with short second pieces, as in WNLI, show little. The chance of a word was measured on
+    answers of GPT-4 and GPT-3.5; a writer that is better at fluent guessing, or that computes the content of a text (a
+    solution of GSM8K) or translates it (a pair in two languages), has longer runs. Texts in a script without spaces
+    have too few words. Of rows, as in any row test, it shows nothing about what follows from the shown cells.
+
+    Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", sections 3.1 and 3.2 and appendix A; Algorithm 1. The
+    label control is that of its appendix.
+
+    Example: `First piece: The label is setosa, The sepal length (cm) is 5.1, ...` goes on with the rest of the row.
+    """
+
+    id: ClassVar[str] = "guided_completion"
+    recorded_forms: ClassVar[Mapping[str, str]] = {BLEURT: "Guided completion by BLEURT"}
+    published = AlgorithmOne("second pieces have more overlap with the dataset's name", source="golchin2023")
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Weigh the recalled cells against the baseline or, of texts, the longest runs against a fluent writer."""
+        guided = [trial for trial in trials if not trial.query.decoy_of]
+        texts = any(of_text(trial.query) for trial in guided)
+        evidence = self._recited(trials) if texts else super().weigh(guided, level)
+        beside = "; ".join(filter(None, (arms_in_words(trials), self._labels(trials), _algorithm_one(trials))))
+        said = [f"{one}; {beside}" if beside and one else one for one in (evidence.sentence, evidence.counted)]
+        return replace(evidence, sentence=said[0], counted=said[1])
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Return why reciting would not be found, or None if it would."""
+        texts = [query for query in queries if of_text(query) and not query.decoy_of]
+        if not texts:
+            return super().uninformative([query for query in queries if not query.decoy_of], level)
+        whole = [longest(query.expected[0] or "", query.expected[0] or "", query.not_expected) for query in texts]
+        best = min(1.0, 2 * partial_conjunction(whole))
+        return (
+            None
+            if best <= level
+            else explain_out_of_reach("words of their own in the texts", "all were recited", best, level)
+        )
+
+    def _recited(self, trials: Sequence[Trial]) -> Evidence:
+        guided = [trial for trial in trials if not trial.query.decoy_of]
+        runs = [run_of(trial) for trial in guided]
+        p_values = [partial_conjunction(runs), max(gained_by_name(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))]
+        p_value = min(1.0, 2 * min(p_values))
+        recalled = sum(run.bits for run in runs)
+        hits = sum(trial.reading is not None and trial.reading.hit is True for trial in guided)
+        recited = sum(run.chance <= RECITED for run in runs)
+        longest_run = max((len(run.text) for run in runs), default=0)
+        gained = (
+            f"{hits} of {len(guided)} second pieces word for word; {recited} with a run of words that fluent guessing "
+            f"gives in 1 of 100 at most, the longest of {longest_run} words: {recalled:.0f} bits recalled"
+        )
+        return Evidence(
+            statistic="recalled bits",
+            value=recalled,
+            null=NULL,
+            sentence=f"{gained} ({describe_p_value(p_value)})",
+            hits=hits,
+            asked=len(guided),
+            answered=sum(trial.readable for trial in guided),
+            p_value=p_value,
+            recalled_bits=recalled,
+        )
+
+    def _labels(self, trials: Sequence[Trial]) -> str:
+        """Return in words how many right second pieces stay right with a wrong label: the label control."""
+        right = [pair for pair in pairs_of(trials, WRONG_LABEL) if _right(pair[0])]
+        if not right:
+            return ""
+        stay = sum(_right(other) for _, other in right)
+        return f"{stay} of {len(right)} that are right stay so with a wrong label"
+
+
+def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
+    """Return the bits that both answers hold for each instance that an arm asks, too, and their difference's p-value.
+
+    It is that of the paired permutation, P(the sum of differences is as large if each may have either sign).
+    """
+    pairs = [(_held(guided), _held(other)) for guided, other in pairs_of(trials, arm)]
+    return pairs, sign_flipped([guided - other for guided, other in pairs])
+
+
+def arms_in_words(trials: Sequence[Trial]) -> str:
+    """Return what the right name gains, in words."""
+    said = []
+    unit = "bits of a run beyond three" if any(of_text(trial.query) for trial in trials) else "bits an instance"
+    for arm, words in ((GENERAL, "no name"), (WRONG_NAME, "another name")):
+        pairs, p_value = gained_by_name(trials, arm)
+        if pairs:
+            own, other = (fmean(side) for side in zip(*pairs, strict=True))
+            said.append(
+                f"{format_small_number(own)} {unit} and with {words} {format_small_number(other)} "
+                f"({describe_p_value(p_value)})"
+            )
+    return " and ".join(said)
+
+
+def pairs_of(trials: Iterable[Trial], arm: str) -> list[tuple[Trial, Trial]]:
+    """Return each guided trial with that of its arm, weighed by the same chances, if both can be read."""
+    known = list(trials)
+    own = {trial.query.id: trial for trial in known if not trial.query.decoy_of}
+    found = []
+    for trial in known:
+        guided = own.get(trial.query.decoy_of)
+        if guided is not None and arm_of(trial.query) == arm and guided.readable and trial.readable:
+            found.append((guided, replace(trial, query=replace(trial.query, chance=guided.query.chance))))
+    return found
+
+
+def partial_conjunction(runs: Sequence[WordRun]) -> float:
+    """Return P(two runs or more are worth as much) if at most one text is known: the partial conjunction of two of n.
+
+    Of all runs but the one that is worth most (Benjamini and Heller 2008, section 3) it takes the smaller of Simes'
+    p-value, for few long runs, and of the binomial tail of how many of them are recited, for many; it is doubled.
+    """
+    from tabcontam.statistics.exact_statistics import poisson_binomial_tail
+
+    chances = sorted(run.chance for run in runs)[SEVERAL - 1 :]
+    if not chances:
+        return 1.0
+    simes = min(len(chances) * chance / place for place, chance in enumerate(chances, 1))
+    recited = sum(chance <= RECITED for chance in chances)
+    return min(1.0, 2 * min(simes, poisson_binomial_tail([RECITED] * len(chances), recited)))
+
+
+def _held(trial: Trial) -> float:
+    """Return what an answer holds of the instance: the bits of its cells or, of a text, those of its run beyond three.
+
+    So long runs alone count, and not the better guesses of a writer that knows the style that goes with a name: at most
+    one of eight completions by a fluent writer has such a run, however long the text is.
+    """
+    if of_text(trial.query):
+        return max(0.0, run_of(trial).bits - LUCK)
+    return sum(cell.bits for cell in answered_row(trial).given)
+
+
+def _right(trial: Trial) -> bool:
+    return trial.reading is not None and trial.reading.hit is True
+
+
+def _algorithm_one(trials: Sequence[Trial]) -> str:
+    """Return in words what the published rule found, if its queries are among these."""
+    rule = GuidedCompletion.published
+    return rule.said(trials) if isinstance(rule, AlgorithmOne) and overlaps(trials) else ""

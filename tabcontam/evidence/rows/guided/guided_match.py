@@ -1,0 +1,166 @@
+"""The guided match test: a judge decides whether second pieces are near-exact matches of the true ones. Algorithm 2."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import ClassVar
+
+from tabcontam.evidence.base import Evidence, PublishedRule, Query, Reading, Reply, Trial, as_read
+from tabcontam.evidence.completion_judge import ARM
+from tabcontam.evidence.completion_pairs import CompletionPair, Likeness, contaminated
+from tabcontam.evidence.rows.guided.guided_completion import GuidedCompletion
+from tabcontam.evidence.rows.guided.guided_test import SECOND, GuidedTest, first_piece, of_text
+from tabcontam.reading.answer_text import declines, same_value
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+PERSONS = ("guided_match_by_a_person", "guided_match_by_another")  # persons whose judgements recorded answers have
+ENOUGH = 0.5  # the share of the completions that must be readable before a table can be called clean
+
+
+@dataclass(frozen=True)
+class AlgorithmTwo(PublishedRule):
+    """The rule that finds one exact or two near-exact matches; without a judge the exact ones alone are known."""
+
+    def finds(self, trials: Sequence[Trial]) -> bool | None:
+        """Return the rule's decision by the judgements that there are."""
+        return contaminated(word for trial in trials if (word := word_of(trial)) is not None)
+
+    def lacks(self, trials: Sequence[Trial]) -> str | None:
+        """Return why a table is not clean yet: too few completions were read, or some were not judged; else None."""
+        readable = [trial for trial in trials if trial.readable]
+        if len(readable) < ENOUGH * len(trials):
+            return f"only {len(readable)} of {len(trials)} completions could be read"
+        silent = sum(word_of(trial) is None for trial in readable)
+        return (
+            f"{silent} of {len(trials)} completions were not judged: no judge said whether they match"
+            if silent
+            else None
+        )
+
+    def hits(self, trials: Sequence[Trial]) -> int:
+        """Return how many completions are exact or near-exact matches."""
+        return sum(word_of(trial) in (Likeness.EXACT, Likeness.NEAR) for trial in trials)
+
+    def said(self, trials: Sequence[Trial]) -> str:
+        """Return in words how many match exactly or nearly, and by which judges."""
+        words = [word_of(trial) for trial in trials]
+        exact, near = words.count(Likeness.EXACT), words.count(Likeness.NEAR)
+        silent = sum(trial.readable and word_of(trial) is None for trial in trials)
+        judges = list(dict.fromkeys(trial.judged.by for trial in trials if trial.judged))
+        if not judges:
+            return f"{exact} of {len(trials)} {self.claim}; no judge said whether others are near-exact (--judge LLM)"
+        not_judged = f"; {silent} not judged" if silent else ""
+        return f"{exact} of {len(trials)} {self.claim}, {near} near-exact ones by {' and '.join(judges)}{not_judged}"
+
+
+RULE = AlgorithmTwo("second pieces are exact matches", source="golchin2023")
+
+
+@dataclass(frozen=True)
+class GuidedMatch(GuidedTest):
+    """The second pieces that guided completion asks for, which a judge compares with the true ones.
+
+    Measures: how many of ten instances the LLM reproduces, word for word or nearly so. A score without a calibrated
+    verdict: the calibrated verdict on these answers is that of guided completion, so that nothing is counted twice.
+
+    Queries: the ten guided ones of guided completion, in the same words, so that they are asked once for both tests.
+
+    Null: none. Exact matches are decided by the text alone: all words in order, where white space, capitals, quotes and
+    marks at the end may differ; of a row, all hidden cells have the same values. For any other completion the judge
+    (`--judge LLM`), or a person (`tabcontam judge`), decides whether it is a near-exact match. An LLM that judges is
+    asked about made-up pairs, too: true pieces next to themselves, next to themselves with one change, and next to
+    those of other rows; the report has how many it names rightly. The score is the share of matches.
+
+    Published rule: Algorithm 2. Contaminated by at least one exact match, or by two near-exact ones. Without a judge
+    the exact ones alone are counted, and a table is contaminated or there is no answer, never clean; so it is if a
+    completion that a judge was asked about has no judgement.
+
+    Needs: what guided completion needs; for near-exact matches an LLM or a person that judges.
+
+    Cannot show: that rows were seen. A judge has no null: it may call a fluent completion a match, or a short one that
+    many would write, as in pairs of sentences. In rows with few or usual hidden cells any predictor has some exactly
+    right: the published rule calls a baseline contaminated on most draws of iris and titanic. A judge's error rate on
+    made-up pairs is a lower bound.
+
+    Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", section 3.2.2 and appendix C; Algorithm 2. The authors'
+    judge sees one exact and three near-exact pairs before it is asked, and none that does not match; ours sees both
+    kinds.
+
+    Example: `weight is 77, score is 5` where the row has `weight is 77, score is 4`: no exact match, so that a judge
+    decides.
+    """
+
+    id: ClassVar[str] = "guided_match"
+    published = RULE
+    decides: ClassVar[bool] = False
+    bet_on: ClassVar[bool] = False
+    referred: ClassVar[bool] = False
+    judgeable: ClassVar[bool] = True
+    draws_as: ClassVar[str] = GuidedCompletion.id
+    recorded_forms: ClassVar[Mapping[str, str]] = {
+        PERSONS[0]: "Guided match by a person",
+        PERSONS[1]: "Guided match by another person",
+    }
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the published rule's ten instances, guided. Raises `Skip` if nothing can be cut in two."""
+        return [query for query in super().queries(table, serializer, rng) if query.paper and not query.decoy_of]
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the cells that the answer gives, or the piece as it was written; an exact match is a hit."""
+        reading = super().read(query, reply, serializer, dictionary)
+        exact = reading.readable and _compared(Trial(query, reply, reading)).exact
+        readable = reading.readable and (exact or not declines(reply.text))  # else a refusal would count as clean
+        return replace(reading, hit=exact, paper_hit=exact, readable=readable)
+
+    def compared(self, trials: Sequence[Trial]) -> list[CompletionPair]:
+        """Return every completion that could be read, and those that are still to come."""
+        return [_compared(trial) for trial in trials if trial.readable or trial.reading is None]
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Return how many match; no p-value."""
+        hits = RULE.hits(trials)
+        return Evidence(
+            statistic="matches",
+            value=hits,
+            null="none: what is near-exact is for a judge to say",
+            sentence=RULE.said(trials),
+            hits=hits,
+            asked=len(trials),
+            answered=sum(trial.readable for trial in trials),
+            score=hits / len(trials) if trials else None,
+        )
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Return None: nothing is decided, so that nothing is asked in vain."""
+        return None
+
+
+def word_of(trial: Trial) -> Likeness | None:
+    """Return the judgement of a completion, or None if it could not be read or nobody judged it."""
+    if not trial.readable:
+        return None
+    if trial.reading is not None and trial.reading.hit:
+        return Likeness.EXACT
+    return trial.judged.word if trial.judged else None
+
+
+def _compared(trial: Trial) -> CompletionPair:
+    """Return a completion next to the true piece: of a text as it was read, of a row the answer and its cells."""
+    query, reading = trial.query, trial.reading
+    said = as_read(trial.reply).text
+    parsed = reading.parsed if reading is not None and isinstance(reading.parsed, Mapping) else {}
+    if of_text(query):
+        return CompletionPair(query.id, first_piece(query), query.expected[0] or "", parsed.get(SECOND) or said, ARM)
+    hidden = {name: cell for name, cell in zip(query.asked, query.expected, strict=True) if cell is not None}
+    return CompletionPair(
+        query.id,
+        first_piece(query),
+        ", ".join(f"{name} is {cell}" for name, cell in hidden.items()),
+        said,
+        ARM,
+        tuple(hidden.values()),
+        bool(hidden) and all(same_value(parsed.get(name), cell) for name, cell in hidden.items()),
+    )

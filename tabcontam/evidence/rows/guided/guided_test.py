@@ -1,0 +1,277 @@
+"""The base of the guided completion tests: their queries, how an answer is read, and what a simulated model answers.
+
+A query asks for the second piece of an instance. The guided ones name where it is from. Each other arm asks for that
+piece, too, as a decoy of its guided query: `general` names nothing, `wrong-name` another dataset, `wrong-label` the
+right dataset and another label.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.evidence.answering import CellAnswers
+from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply, ReplyState, Test, Trial
+from tabcontam.evidence.knowledge.decoys import described, other_cards, title_of
+from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.guided.cut_instances import (
+    PAPERS,
+    CutRow,
+    CutText,
+    cut_rows,
+    cut_texts,
+    label_first,
+    label_of,
+)
+from tabcontam.evidence.rows.guided.guided_wording import (
+    OTHERS,
+    InstanceOrigin,
+    is_pair,
+    row_prompt,
+    shown_in,
+    text_prompt,
+)
+from tabcontam.evidence.rows.guided.word_runs import WordRun, longest, words
+from tabcontam.evidence.rows.hidden_cells import without_missing
+from tabcontam.evidence.rows.row_test import OneCellTest, RowTest
+from tabcontam.reading.answer_text import declines, plain
+from tabcontam.reading.value_forms import FeatureValues
+from tabcontam.reading.word_decision import Dictionary, stands_in
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.text_tasks import TextTask
+
+SECOND = "second piece"  # what a query about a text asks for, in place of a feature
+GENERAL, WRONG_NAME, WRONG_LABEL = "general", "wrong-name", "wrong-label"
+ARMS = (GENERAL, WRONG_NAME, WRONG_LABEL)
+FURTHER_ROWS, FURTHER_TEXTS = 35, 30  # instances besides the paper's ten
+PAIRED_TEXTS = 20  # texts that are asked in the general and wrong-name arms, too; of rows, the paper's ten are
+TOKENS = 500  # of an answer about a text, as in section 4 of the paper
+LEAST_ROW_TOKENS = 256
+SAID = 5  # words of a common run from which on an answer does not count as declining
+
+
+def of_text(query: Query) -> bool:
+    """Return whether a query asks for the second piece of a text; else it asks for cells of a row."""
+    return query.asked == (SECOND,)
+
+
+def of_pair(query: Query) -> bool:
+    """Return whether a query about a text shows the first sentence of a pair and asks for the second."""
+    prompt = query.prompt
+    return of_text(query) and is_pair(prompt.chat[-1].content if prompt.chat else prompt.seq2seq)
+
+
+def arm_of(query: Query) -> str:
+    """Return the arm of a query by its id: `general`, `wrong-name` or `wrong-label`; empty for a guided one."""
+    return next((arm for arm in ARMS if query.decoy_of and query.id == f"{query.decoy_of}-{arm}"), "")
+
+
+def run_of(trial: Trial) -> WordRun:
+    """Return the longest run of words that a reply about a text has in common with the true second piece."""
+    text = trial.reply.text if isinstance(trial.reply, Reply) and trial.reply.state in READ else ""
+    return longest(trial.query.expected[0] or "", text, trial.query.not_expected)
+
+
+def first_piece(query: Query) -> str:
+    """Return the first piece as the query shows it, without the words around it."""
+    prompt = query.prompt
+    return shown_in(prompt.chat[-1].content if prompt.chat else prompt.seq2seq)
+
+
+@dataclass(frozen=True)
+class GuidedAnswers(CellAnswers):
+    """Answers that hold cells of a row or the second piece of a text; without memory, another piece of the table."""
+
+    def truth(self, query: Query) -> Sequence[Cell]:
+        """Return the cells, or the piece."""
+        return query.expected
+
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
+        """Return the most frequent values or, of texts, the end of the table's first one that is not asked."""
+        return [_ending(table, query, 0)] if of_text(query) else super().usual(query, table)
+
+    def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+        """Return the likeliest values or, of texts, the end of any other one."""
+        if of_text(query):
+            return [_ending(table, query, rng.randrange(len(table.rows)))]
+        return super().guessed(query, table, rng)
+
+    def by_schema(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+        """Return any values as often as they stand there or, of texts, the end of any other one."""
+        return self.guessed(query, table, rng) if of_text(query) else super().by_schema(query, table, rng)
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """Return the piece as it is, or a row in the form of the prompt's."""
+        return values[0] or "" if of_text(query) else super().text(query, values, prompt)
+
+
+def _ending(table: Table, query: Query, place: int) -> str:
+    """Return the end of a row's last text, of as many words as are asked; the next row's if this row is asked."""
+    row = place if place not in query.rows else (place + 1) % len(table.rows)
+    column = table.text.texts[-1] if table.text else table.columns[-1]
+    return " ".join((table.column(column)[row] or "").split()[-len((query.expected[0] or "").split()) :])
+
+
+class GuidedTest(OneCellTest):
+    """A test that asks for second pieces, guided and in the other arms; subclasses weigh the answers."""
+
+    whole: ClassVar[str] = "second pieces are right in all that counts"
+    answering: ClassVar[CellAnswers] = GuidedAnswers()
+    on_request: ClassVar[bool] = True
+    resampled: ClassVar[bool] = False  # each answer is compared with that of another arm
+    further_rows: ClassVar[int] = FURTHER_ROWS
+    further_texts: ClassVar[int] = FURTHER_TEXTS
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the queries of a result; those about texts are weighed by their words and have no guess."""
+        if table.text is None:
+            return super().planned(table, serializer, rng)
+        return Test.planned(self, table, serializer, rng)
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the guided queries, followed by the arms. Raises `Skip` if nothing can be cut in two."""
+        text = table.text
+        written = self._of_rows(table, serializer, rng) if text is None else self._of_texts(table, text, rng)
+        return sorted(written, key=lambda query: bool(query.decoy_of))
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """Return whether a cut answer has all cells or, about a text, as many words as the second piece."""
+        if not of_text(query):
+            return super().complete(query, text, serializer)
+        return len(words(text)) >= len(words(query.expected[0] or ""))
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the cells that the answer gives, or the piece as it was written.
+
+        A text is right if the answer begins with all words of the second piece. One that declines is unread, unless it
+        has five words in a row of the piece, and so is one that was cut before it had as many words.
+        """
+        if not of_text(query):
+            return super().read(query, reply, serializer, dictionary)
+        if reply.state not in READ:
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        true, said = words(query.expected[0] or ""), _without_name(plain(reply.text))
+        run = longest(query.expected[0] or "", said)
+        right = bool(true) and words(said)[: len(true)] == true
+        answers = bool(words(said)) and reply.state is ReplyState.OK and not declines(said)
+        readable = answers or len(run.text) >= SAID
+        return Reading({SECOND: said}, right, query.paper and right, readable, (SECOND,) if right else ())
+
+    def _found(
+        self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
+    ) -> dict[str, Cell]:
+        """Return the asked cells, of which there may be only one."""
+        reading = OneCellTest if len(query.asked) == 1 else RowTest
+        return reading._found(self, query, text, sorts, serializer)
+
+    def _of_texts(self, table: Table, task: TextTask, rng: Random) -> Iterator[Query]:
+        place, others = InstanceOrigin(table.title, table.split), other_places(table, OTHERS[task.form])
+        for number, one in enumerate(cut_texts(table, task, rng, self.further_texts)):
+            other_label = _other_label(table, task, one, rng)
+            other = others[rng.randrange(len(others))]
+            write = partial(text_prompt, task.form, first=one.halves.first)
+            query = Query(
+                f"{self.id}-{number}",
+                partial(write, place, label=one.label),
+                (SECOND,),
+                (one.halves.second,),
+                TOKENS,
+                number < PAPERS,
+                (one.row,),
+                not_expected=one.common,
+            )
+            arms = {}
+            if number < PAIRED_TEXTS:
+                arms = {
+                    GENERAL: partial(write, None, label=one.label),
+                    WRONG_NAME: partial(write, other, label=one.label),
+                }
+            if number < PAPERS and other_label:
+                arms[WRONG_LABEL] = partial(write, place, label=other_label)
+            yield from with_arms(query, arms)
+
+    def _of_rows(self, table: Table, serializer: Serializer, rng: Random) -> Iterator[Query]:
+        place, others = InstanceOrigin(table.title, table.split), other_places(table, _titles(table))
+        columns = label_first(table)
+        room = answer_tokens(table, serializer, columns, LEAST_ROW_TOKENS)
+        for number, one in enumerate(cut_rows(table, rng, self.further_rows)):
+            other = others[rng.randrange(len(others))]
+            cells = _with_other_label(table, one, rng)
+            query = Query(
+                f"{self.id}-{number}",
+                partial(_write_row, serializer, table.target, one, place, one.cells),
+                columns[one.shown :],
+                one.cells[one.shown :],
+                room,
+                number < PAPERS,
+                (one.row,),
+                chance=one.guesses,
+                row=one.row,
+                unsure=one.unsure,
+            )
+            arms = {}
+            if number < PAPERS:
+                written = partial(_write_row, serializer, table.target, one)
+                arms = {GENERAL: partial(written, None, one.cells), WRONG_NAME: partial(written, other, one.cells)}
+            if number < PAPERS and cells:
+                arms[WRONG_LABEL] = partial(_write_row, serializer, table.target, one, place, cells)
+            yield from (without_missing(each, table) for each in with_arms(query, arms))
+
+
+def with_arms(query: Query, arms: Mapping[str, partial[Prompt]]) -> Iterator[Query]:
+    """Yield a guided query and its arms; the general arm of a query of the paper is the paper's, too."""
+    yield query
+    for arm, write in arms.items():
+        paper = query.paper and arm == GENERAL
+        yield replace(query, id=f"{query.id}-{arm}", write=write, paper=paper, chance={}, unsure=0.0, decoy_of=query.id)
+
+
+def _write_row(
+    serializer: Serializer, label: str | None, one: CutRow, place: InstanceOrigin | None, cells: Sequence[Cell]
+) -> Prompt:
+    columns = one.columns
+    return row_prompt(
+        place,
+        serializer.alone(columns[: one.shown], cells[: one.shown]),
+        label or "",
+        columns[one.shown :],
+        serializer.header(columns),
+        serializer.prefix(columns, cells, one.shown),
+    )
+
+
+def other_places(table: Table, titles: Sequence[str]) -> list[InstanceOrigin]:
+    """Return other datasets of these titles, in a split of the same name."""
+    own = (*table.names, table.title)
+    others = [title for title in titles if not any(stands_in(name, title) or stands_in(title, name) for name in own)]
+    return [InstanceOrigin(title, table.split) for title in others or titles]
+
+
+def _titles(table: Table) -> list[str]:
+    """Return the titles of other cards whose rows are made of cells, as this table's are."""
+    return [title_of(card) for card in other_cards(table) if described(card).text is None]
+
+
+def _other_label(table: Table, task: TextTask, one: CutText, rng: Random) -> str:
+    """Return another label of the dataset, or an empty text if there is none."""
+    if task.label is None or not one.label:
+        return ""
+    labels = (label_of(task, value) for value in sorted(table.distinct(task.label)))
+    return rng.choice([label for label in labels if label != one.label] or [""])
+
+
+def _with_other_label(table: Table, one: CutRow, rng: Random) -> tuple[Cell, ...]:
+    """Return the cells with another label, which stands first; none if the table has no label, or one value of it."""
+    if table.target is None:
+        return ()
+    others = [value for value in sorted(table.distinct(table.target)) if value != one.cells[0]]
+    return (rng.choice(others), *one.cells[1:]) if others else ()
+
+
+def _without_name(text: str) -> str:
+    """Return an answer without the name of what was asked, if it begins with it."""
+    first, colon, rest = text.partition(":")
+    names = {SECOND, "sentence 2"}
+    return rest.strip() if colon and first.strip(" *#\"'").casefold() in names else text.strip()

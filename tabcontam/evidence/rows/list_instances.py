@@ -1,0 +1,341 @@
+"""The test that asks an LLM for the first instances of a dataset, given its name alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.coded_columns import LAGS
+from tabcontam.baseline.table_predictions import least_sure, predict_rows
+from tabcontam.errors import Skip
+from tabcontam.evidence.answering import AnswerKind
+from tabcontam.evidence.base import READ, Evidence, Prompt, PublishedRule, Query, Reading, Reply, ReplyState, Trial
+from tabcontam.evidence.number_wording import describe_p_value, explain_low_power, explain_out_of_reach
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.answer_cells import values_bare
+from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.answers_of_several_rows import (
+    SeveralRowsAnswers,
+    cell_name,
+    chances_of,
+    column_of,
+    columns_of,
+    group_by_row,
+)
+from tabcontam.evidence.rows.bits_by_column import entity_names
+from tabcontam.evidence.rows.guided.guided_completion import partial_conjunction
+from tabcontam.evidence.rows.guided.word_runs import PHRASE, WordRun, longest, phrases, words
+from tabcontam.evidence.rows.hidden_cells import without_missing
+from tabcontam.evidence.rows.memcheck.csv_row_tests import NUMBERED, agrees, csv_serializer, without_counts
+from tabcontam.evidence.rows.row_test import POWER, SHARE, RowTest
+from tabcontam.reading.answer_readers import possible_cells
+from tabcontam.reading.answer_text import declines, plain, same_value, unlabelled
+from tabcontam.reading.value_forms import FeatureValues
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.known_rows import known_rows
+from tabcontam.tables.row_draws import pool
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+INSTANCES = 10  # instances that are asked for
+COUNTED = 8  # features of a row whose cells count
+COMPARED = 2000  # texts of a table in which phrases are looked for
+EDGES = "|\"'` \t"
+NEAR = 0.5  # share of an instance's cells from which on it is nearly the dataset's
+RUN = 5  # words of a text in a row from which on it is nearly the dataset's
+TEXT_NULL = "a fluent writer who has not seen the texts: the longest runs of words are as likely as guessing makes them"
+
+
+@dataclass(frozen=True)
+class InstanceListAnswers(SeveralRowsAnswers):
+    """Answers that hold rows of a file, a line each."""
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """Return a line for each row."""
+        cells = iter(values)
+        rows = [(names, [next(cells) for _ in names]) for names in group_by_row(query.asked)]
+        return "\n".join(csv_serializer().row(names, own) if len(names) > 1 else str(own[0]) for names, own in rows)
+
+
+@dataclass(frozen=True)
+class ListInstances(RowTest):
+    """Given the dataset's name and split alone, the LLM must write down its first ten instances.
+
+    Measures: whether the beginning of the dataset is known by its name. A row test: it can show that rows were seen.
+
+    Queries: one, which shows no row. It names the dataset, its split if there is one, and the features in their order,
+    and asks for the first ten rows as lines of a CSV file, or for the first ten texts of a table of texts, a line each.
+    The answer's rows are compared with the table's in their order: the first line with the first row.
+
+    Null: of rows, the answers stay, and the cells of the fifth to the tenth row are drawn anew from the baseline's
+    prediction, given all rows before them, which the LLM was not shown. In each row the eight features count of which
+    the baseline is least sure; the first four rows count nothing, since too few rows stand before them. Of texts, the
+    longest runs of words in common with the true texts count, as in `guided_completion`; two texts or more have to be
+    recited. Contaminated: what is right is worth more bits than that explains.
+
+    Published rule: the strict reading. One instance that is exactly the dataset's, wherever it stands in the answer, is
+    enough. A model that writes instances that are nearly right, or of the right format alone, is called suspicious,
+    which a lenient reading takes for contaminated, and any other model clean: the result names this as well. Format
+    alone shows nothing if the features stand in the prompt, and Golchin and Surdeanu call the lenient reading
+    unrealistic.
+
+    Needs: a table in the order of its file that has more than four rows and does not list every combination of its
+    values, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that more than the first rows were seen: the first rows of a known dataset stand on many pages. Nor
+    does it show anything if the LLM declines to recite: that is no answer, and never clean.
+
+    Source: Sainz et al. 2023, "Did ChatGPT Cheat on Your Test?", and the LM contamination index; the strict and the
+    lenient reading are those of Golchin and Surdeanu 2024, who compare it with their own method.
+
+    Example: `The first 10 rows of Iris:` goes on with `5.1,3.5,1.4,0.2,setosa` and so on.
+    """
+
+    id: ClassVar[str] = "list_instances"
+    published = PublishedRule("answers hold an instance that is exactly the dataset's", source="sainz2023")
+    answering: ClassVar[AnswerKind] = InstanceListAnswers()
+    bet_on: ClassVar[bool] = False  # one answer covers several rows
+    shows_rows: ClassVar[bool] = False  # the format is fixed
+    on_request: ClassVar[bool] = True
+    whole: ClassVar[str] = "lists of instances are right in all that counts"
+    max_tokens: ClassVar[int] = 512
+
+    def lies_in(self, table: Table, query: Query) -> dict[str, str]:
+        """Return the column of each cell; texts belong to no entity."""
+        return columns_of(query, entity_names(table, table.columns) if table.text is None else {})
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return one query, the same for every seed. Raises `Skip` if rows follow from each other, or are too few."""
+        if table.text is not None:
+            return [self._of_texts(table, table.text.texts)]
+        if table.enumerates_domain:
+            raise Skip(
+                "the table lists every combination of its values in order: the first rows follow from their names"
+            )
+        if len(table.rows) <= LAGS:
+            raise Skip(f"too few rows: {LAGS + 1} are needed")
+        rows = range(min(INSTANCES, len(table.rows)))
+        asked = tuple(cell_name(name, row) for row in rows for name in table.columns)
+        cells = tuple(cell for row in rows for cell in table.rows[row])
+        room = len(rows) * answer_tokens(table, csv_serializer(), table.columns, 64)
+        write, chance = partial(_listed, table, len(rows)), _chances(table, rows)
+        query = Query(f"{self.id}-0", write, asked, cells, max(self.max_tokens, room), chance=chance)
+        return [without_missing(query, table)]
+
+    def _of_texts(self, table: Table, names: Sequence[str]) -> Query:
+        """Return the query for texts; the cells of several text columns are one text."""
+        rows = range(min(INSTANCES, len(table.rows)))
+        texts = [_text(table, names, row) for row in rows]
+        asked = tuple(cell_name(names[-1], row) for row in rows)
+        room = max(self.max_tokens, sum(2 * len(words(text)) + 8 for text in texts))
+        left_out = cached_fact(table, "phrases of first texts", lambda: _elsewhere(table, names, texts))
+        write = partial(_listed, table, len(rows))
+        return Query(f"{self.id}-0", write, asked, tuple(texts), room, not_expected=left_out)
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the instances that the answer lists, in order; a hit for the paper if one is exactly the dataset's."""
+        if reply.state not in READ or declines(reply.text):
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        lines = _lines(reply.text, cut=reply.state is ReplyState.TRUNCATED)
+        found = _as_texts(query, lines) if _of_words(query) else _as_rows(query, lines)
+        truth = dict(zip(query.asked, query.expected, strict=True))
+        if _of_words(query):
+            right = tuple(name for name, text in truth.items() if words(found.get(name) or "") == words(text or ""))
+        else:
+            right = tuple(
+                name for name, cell in truth.items() if cell is not None and same_value(found.get(name), cell)
+            )
+        counted = [name for name in query.chance or query.asked if truth[name] is not None]
+        hit = bool(counted) and set(counted) <= set(right)
+        return Reading(found or None, hit, query.paper and bool(_exact(query, found)), bool(found), right)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Weigh the recalled cells against the baseline or, of texts, the longest runs against a fluent writer."""
+        texts = any(_of_words(trial.query) for trial in trials)
+        evidence = self._recited(trials) if texts else replace(super().weigh(trials, level), share=None)
+        beside = "; ".join(dict.fromkeys(_published(trial) for trial in trials if trial.readable and trial.query.paper))
+        said = [f"{one}; {beside}" if one and beside else one for one in (evidence.sentence, evidence.counted)]
+        return replace(evidence, sentence=said[0], counted=said[1])
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Return why reciting would not be found, or None if it would."""
+        texts = [query for query in queries if _of_words(query)]
+        if not texts:
+            return _hardly(queries, level)
+        best = partial_conjunction(
+            [run for query in texts[:1] for run in _runs(query, dict(zip(query.asked, query.expected, strict=True)))]
+        )
+        what, whole = "words of their own in the first texts", "all were recited"
+        return None if best <= level else explain_out_of_reach(what, whole, best, level)
+
+    def _recited(self, trials: Sequence[Trial]) -> Evidence:
+        runs = _best(trials)
+        p_value, recalled = partial_conjunction(runs), sum(run.bits for run in runs)
+        hits = len({name for trial in trials if trial.reading for name in trial.reading.right})
+        most = max((len(run.text) for run in runs), default=0)
+        gained = (
+            f"{hits} of {len(runs)} texts word for word, the longest run of {most} words: {recalled:.0f} bits recalled"
+        )
+        return Evidence(
+            statistic="recalled bits",
+            value=recalled,
+            null=TEXT_NULL,
+            sentence=f"{gained} ({describe_p_value(p_value)})",
+            hits=int(any(trial.reading and trial.reading.hit for trial in trials)),
+            asked=1,
+            answered=int(any(trial.readable for trial in trials)),
+            p_value=p_value,
+            recalled_bits=recalled,
+        )
+
+
+def _hardly(queries: Sequence[Query], level: float) -> str | None:
+    """Return why an LLM that remembers half of the rows would mostly not be found, or None if it would."""
+    from tabcontam.statistics.power import row_power
+
+    every = [(query.chance, own) for query in queries[:1] for own in group_by_row(query.asked)]
+    rows = [cells for chance, own in every if (cells := [chance[name] for name in own if name in chance])]
+    if not rows:
+        return "no row that is asked has a cell for which guessing and remembering could be told apart"
+    power = row_power(rows, share=SHARE, level=level)
+    return None if power >= POWER else explain_low_power(power, level)
+
+
+def _of_words(query: Query) -> bool:
+    """Return whether texts are asked: a single value of each instance."""
+    return len(group_by_row(query.asked)[0]) == 1
+
+
+def _listed(table: Table, count: int) -> Prompt:
+    """Return the prompt that names the dataset and asks for its first instances."""
+    split = f", {table.split} split" if table.split else ""
+    if table.text is not None:
+        about = f"Dataset: {table.title}{split}"
+        question = f"Write down the first {count} texts of this dataset, in their order and word for word, a line each."
+        return ask(about, question, f"{about}\nThe first {count} texts:\n", stop=())
+    header = "\n".join(csv_serializer().header(table.columns))
+    about = f"Dataset: {table.title}{split}\nIts columns: {header}"
+    question = (
+        f"Write down the first {count} rows of this dataset, in their order, as lines of a CSV file without header."
+    )
+    return ask(about, question, f"{table.title}{split}, the first {count} rows:\n\n{header}\n", stop=())
+
+
+def _chances(table: Table, rows: Sequence[int]) -> dict[str, CellPrediction]:
+    """Return the guess of every counted cell by its name, without rows that may be known."""
+    known = known_rows(table)
+    later = [row for row in rows if row >= LAGS and not known & {row, row + 1}]
+    every = least_sure(table, table.columns, COUNTED, before=True)
+    return chances_of(table, predict_rows(table, every, (), later, before=True))
+
+
+def _lines(text: str, cut: bool) -> list[str]:
+    """Return the lines of an answer that could be instances, without the last line of a cut answer: it may go on."""
+    lines = [NUMBERED.sub("", unlabelled(line)).strip() for line in plain(text).splitlines()]
+    lines = [line for line in lines if line.strip(EDGES + "-:")]
+    return lines[:-1] if cut else lines
+
+
+def _as_rows(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
+    """Return the cells, row by row, of the lines that have as many as there are features; a header is no row."""
+    rows = group_by_row(query.asked)
+    width, names = len(rows[0]), list(map(column_of, rows[0]))
+    cuts = [cells for line in lines if (cells := _cells(line, width)) is not None and cells != names]
+    if not cuts:  # a running number may stand in front of each row
+        wider = [cells for line in lines if (cells := _cells(line, width + 1)) is not None]
+        cuts = list(without_counts(wider, width))
+    found = {name: cell for own, cells in zip(rows, cuts, strict=False) for name, cell in zip(own, cells, strict=True)}
+    like = dict(zip(query.asked, query.expected, strict=True))
+    sorts = {name: FeatureValues((), partial(_one, text)) for name, text in like.items()}
+    return possible_cells(values_bare(found, sorts), sorts, lambda cell: False)
+
+
+def _one(text: Cell) -> tuple[str, ...]:
+    return () if text is None else (text,)
+
+
+def _cells(line: str, width: int) -> list[Cell] | None:
+    """Return the cells of a line split at commas, bars, tabs or semicolons, or None if they are not `width` many."""
+    forms = list(csv_serializer().cuts(line))
+    forms += [[cell.strip() or None for cell in line.strip("| ").split(sign)] for sign in "|\t;"]
+    return next((cells for cells in forms if len(cells) == width), None)
+
+
+def _as_texts(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
+    long = [line.strip(EDGES) for line in lines if len(words(line)) > 1]
+    if len(long) > len(query.asked) and long[0].endswith(":"):
+        long = long[1:]
+    return dict(zip(query.asked, long, strict=False))
+
+
+def _text(table: Table, names: Sequence[str], row: int) -> str:
+    cells = [table.rows[row][table.columns.index(name)] for name in names]
+    return " ".join(" ".join(cell.split()) for cell in cells if cell is not None and not table.is_missing(cell))
+
+
+def _elsewhere(table: Table, names: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the phrases of the first texts that other texts of the table have too: they do not show recitation."""
+    own = [set(phrases(words(text), PHRASE)) for text in texts]
+    every = set().union(*own)
+    shared = {phrase for phrase in every if sum(phrase in one for one in own) > 1}
+    for row in pool(table, range(len(texts), len(table.rows)), COMPARED):
+        shared.update(every & set(phrases(words(_text(table, names, row)), PHRASE)))
+    return tuple(sorted(" ".join(phrase) for phrase in shared))
+
+
+def _said(trial: Trial) -> Mapping[str, Cell]:
+    parsed = trial.reading.parsed if trial.readable and trial.reading else None
+    return parsed if isinstance(parsed, Mapping) else {}
+
+
+def _runs(query: Query, said: Mapping[str, Cell]) -> list[WordRun]:
+    """Return each instance's longest run of words in the answer that is compared with it."""
+    truth = zip(query.asked, query.expected, strict=True)
+    return [longest(text or "", said.get(name) or "", query.not_expected) for name, text in truth]
+
+
+def _best(trials: Sequence[Trial]) -> list[WordRun]:
+    """Return the best run of each instance in all answers; each different answer is a further place to look in."""
+    every = {tuple(_said(trial).items()): _runs(trial.query, _said(trial)) for trial in trials}
+    each = zip(*every.values(), strict=True)
+    best = [max(own, key=lambda one: one.bits) for own in each]
+    return [replace(one, length=one.length * len(every)) for one in best]
+
+
+def _exact(query: Query, found: Mapping[str, Cell]) -> list[int]:
+    """Return the places of the instances that were written exactly as they are, anywhere in the answer."""
+    rows = group_by_row(query.asked)
+    truth = dict(zip(query.asked, query.expected, strict=True))
+    said = [[found[name] for name in own] for own in rows if all(name in found for name in own)]
+    if _of_words(query):
+        texts = [words(own[0] or "") for own in said]
+        return [place for place, own in enumerate(rows) if words(truth[own[0]] or "") in texts]
+    return [
+        place
+        for place, own in enumerate(rows)
+        if any(all(agrees(cell, truth[name]) for cell, name in zip(cells, own, strict=True)) for cells in said)
+    ]
+
+
+def _published(trial: Trial) -> str:
+    """Return the strict and the lenient reading, in words."""
+    query, found = trial.query, _said(trial)
+    exact, rows = _exact(query, found), group_by_row(query.asked)
+    near = [place for place, own in enumerate(rows) if place not in exact and _nearly(trial, own)]
+    format_only = sum(all(name in found for name in own) for own in rows) - len(exact) - len(near)
+    counted = f"{len(exact)} exact, {len(near)} near, {max(0, format_only)} of the format alone"
+    if exact:
+        return f"by the published reading contaminated ({counted})"
+    return f"by the published reading suspicious ({counted}), which a lenient one takes for contaminated"
+
+
+def _nearly(trial: Trial, own: Sequence[str]) -> bool:
+    """Return whether an instance is at least half right, or a text has five words in a row."""
+    if _of_words(trial.query):
+        truth = dict(zip(trial.query.asked, trial.query.expected, strict=True))
+        return len(longest(truth[own[0]] or "", _said(trial).get(own[0]) or "").text) >= RUN
+    right = trial.reading.right if trial.reading else ()
+    return sum(name in right for name in own) >= NEAR * len(own)

@@ -1,0 +1,135 @@
+"""The matched membership test: an LLM must tell rows of the table from copies that only memory can tell from them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import log2
+from random import Random
+from typing import ClassVar
+
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.evidence.base import Evidence, Query, Reading, Trial
+from tabcontam.evidence.number_wording import describe_p_value, explain_low_power
+from tabcontam.evidence.rows.altered_rows import blind_alteration
+from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
+from tabcontam.evidence.rows.choice_test import discrimination, valid_answers
+from tabcontam.evidence.rows.membership import MembershipTest, Swap, balanced
+from tabcontam.evidence.rows.row_test import POWER, SHARE
+from tabcontam.statistics.exact_statistics import poisson_binomial_tail
+from tabcontam.statistics.power import choice_power, detectable_choice_share
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+QUERIES = 60
+OFFERED = 3  # candidates for each asked row: those are asked of which the classifier is least sure
+NULL = "the answers stay, the labels are drawn anew by gradient boosting that never saw the rows, or by a coin"
+
+
+@dataclass(frozen=True)
+class MatchedMembership(MembershipTest):
+    """Shown a row and an altered copy of it with their labels, the LLM must say whether another row is original.
+
+    Measures: whether rows are known exactly, in cases that nothing but memory can tell. A row test: it can show that
+    rows were seen.
+
+    Queries: 60 rows, half of them altered. An altered row has one feature's value from a row that is alike in the other
+    features, and the feature is the one where gradient boosting on other rows is worst at telling altered rows from
+    true ones. The asked rows are those of which it is least sure. Features are left out whose change a reader sees who
+    computes or knows the world: those that go with one value of another column in 95 % of the rows (the country of a
+    city), categories next to a text that differs in most rows, and those that follow by a law from other columns, or by
+    which another one follows (`quantity` of a subtotal).
+
+    Null: the answers stay, and each is right with the chance that the classifier gave it, never less than a coin's
+    half; so a constant answer earns nothing, nor does one that only sounds likely. Contaminated: more answers are right
+    than that explains.
+
+    Published rule: none. The paper's own membership test gives a score alone; under `--rules paper` this test keeps its
+    calibrated verdict.
+
+    Needs: 150 different rows or more, a feature whose change neither the classifier nor a law sees, and an LLM that
+    understands a question; the controls take no part.
+
+    Cannot show: a memory of few rows: a model that remembers half of them is found nearly always, a tenth seldom.
+
+    Source: ours, after example membership of Ronval et al. 2024, section 3.1. Studies of membership inference caution
+    that a model that saw neither must not tell false rows from true ones (Duan et al. 2024).
+
+    Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
+    """
+
+    id: ClassVar[str] = "matched_membership"
+    decides: ClassVar[bool] = True
+    referred: ClassVar[bool] = True
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return 60 queries. Raises `Skip` if no feature can be altered so that a classifier does not see it."""
+        blind = blind_alteration(table)
+        candidates = rng.sample(range(len(blind.swaps)), min(len(blind.swaps), OFFERED * QUERIES))
+        half = len(candidates) // 2
+        asked = {
+            "Yes": iter(_least_sure(candidates[:half], blind.true)),
+            "No": iter(_least_sure(candidates[half:], blind.false)),
+        }
+        labels = balanced(QUERIES, rng)
+        places = [next(asked[label]) for label, _ in labels]
+        others = sorted(set(range(len(blind.swaps))) - set(places))
+
+        def query(number: int, place: int, label: tuple[str, bool]) -> Query:
+            swap = blind.swaps[place]
+            row = swap if label[0] == "No" else Swap(swap.row, swap.column, swap.row)
+            chance = blind.false[place] if label[0] == "No" else blind.true[place]
+            guesses = {
+                "Yes": CellPrediction({"Yes": chance}, chance),
+                "No": CellPrediction({"No": 1 - chance}, 1 - chance),
+            }
+            written = self.query(table, serializer, number, row, label, lambda: blind.swaps[rng.choice(others)])
+            column = table.columns[swap.column]
+            lies_in = dict.fromkeys(guesses, entity_names(table, [column]).get(column, column))
+            return replace(written, chance=guesses, paper=False, lies_in=lies_in)
+
+        return [query(number, *picked) for number, picked in enumerate(zip(places, labels, strict=True))]
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Weigh the answers: they stay, and labels are drawn anew by the blind classifier, or a coin if that is more.
+
+        The interval is that of the AUC of Yes/No answers; d' and the share of Yes separate discrimination from bias.
+        """
+        valid = valid_answers(trials)
+        answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in valid]
+        groups = [trial.query.lies_in.get(answer, "") for trial, answer in valid]
+        chances = [chance for chance, _ in answers]
+
+        def tail(those: Sequence[int]) -> float:
+            return poisson_binomial_tail([chances[one] for one in those], sum(answers[one][1] for one in those))
+
+        p_value = tail(range(len(answers)))
+        gets = f"a classifier that never saw the rows gets {sum(chances):.0f} ({describe_p_value(p_value)})"
+        return replace(
+            discrimination(trials, NULL, sum(chances), gets),
+            p_value=p_value,
+            recalled_bits=sum(-log2(chance) for chance, right in answers if right),
+            share=detectable_choice_share(chances, level),
+            columns=bits_by_group(zip(groups, (-log2(chance) * right for chance, right in answers), strict=True)),
+            without=p_values_without(groups, tail),
+        )
+
+    def conceded(self, query: Query, reading: Reading) -> Query:
+        """Return the query with chance 1 for the right answer, if the reference gave it: something gave it away."""
+        if not reading.hit:
+            return query
+        answer = str(query.expected[0])
+        return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Return why an LLM that remembers half of the rows would mostly not be found, or None if it would."""
+        chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
+        power = choice_power(chances, SHARE, level)
+        return None if power >= POWER else explain_low_power(power, level)
+
+
+def _chance(query: Query, answer: str) -> float:
+    """Return the probability that an answer is right, by the blind classifier or, if that is more, by a coin."""
+    return max(query.chance[answer].of(answer), 0.5)
+
+
+def _least_sure(places: Sequence[int], chances: Sequence[float]) -> list[int]:
+    return sorted(places, key=lambda place: (abs(chances[place] - 0.5), place))

@@ -1,0 +1,165 @@
+"""The base of the row tests of Bordt et al.: rows stand in prompts and answers as lines of a CSV file."""
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import ClassVar
+
+from tabcontam.evidence.answering import AnswerKind, CellAnswers, shown_value
+from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply
+from tabcontam.evidence.rows.answer_cells import sorts_of, values_bare
+from tabcontam.evidence.rows.row_test import RowTest
+from tabcontam.reading.answer_readers import possible_cells
+from tabcontam.reading.answer_text import is_mark, plain, same_value
+from tabcontam.reading.numbers import is_number
+from tabcontam.reading.value_forms import FeatureValues
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.table import Cell, Table
+
+BORDT = "bordt2024"  # Bordt, Nori, Rodrigues, Nushi and Caruana 2024, "Elephants Never Forget"
+MARKS = frozenset({"tabmemcheck"})
+SIGNS = ";\t|"  # between cells of files without commas
+NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d+[.):])\s+")  # the start of a line of a list
+PLACES = 25  # places of a table that a test asks, as in the authors' package
+
+
+@cache
+def csv_serializer() -> Serializer:
+    """Return the serializer of the rows: comma-separated values, a line a row."""
+    return load_serializers()["csv"]
+
+
+@dataclass(frozen=True)
+class RawAnswers(CellAnswers):
+    """Answers that hold cells of a row as a line of a CSV file, or a single cell as it stands in such a line."""
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """Return the line, or the one value."""
+        return (
+            csv_serializer().value(shown_value(values[0]))
+            if len(query.asked) < 2
+            else csv_serializer().row(query.asked, values)
+        )
+
+
+class RawTest(RowTest):
+    """A row test whose rows are lines of a CSV file, whatever serializer a run has.
+
+    For the paper it counts answers that are the file's own, value by value: the authors' package has no rule that
+    decides. Unlike there, an answer that merely holds the expected text among others does not count, and `.28` is 0.28.
+    """
+
+    own_marks: ClassVar[frozenset[str]] = MARKS
+    on_request: ClassVar[bool] = True
+    shows_rows: ClassVar[bool] = False  # the format is fixed
+    holds: ClassVar[bool] = False
+    answering: ClassVar[AnswerKind] = RawAnswers()
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """Return whether every asked cell was over before the cut, as a line of a CSV file."""
+        return super().complete(query, text, csv_serializer())
+
+    def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+        """Return the asked cells that an answer gives; those of a whole row may stand between other separators."""
+        found = super().cells(query, text, serializer)
+        if found or len(query.asked) < 2:
+            return found
+        sorts = sorts_of(query, serializer)
+        row = first_row(text, len(query.asked), partial(may_be_row, names=query.asked, sorts=sorts))
+        if row is None:
+            return found
+        return possible_cells(values_bare(dict(zip(query.asked, row, strict=True)), sorts), sorts, lambda cell: False)
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the cells that the answer gives; for the paper, whether they are all that was asked, and right."""
+        reading = super().read(replace(query, paper=False), reply, csv_serializer(), dictionary)
+        return replace(reading, paper_hit=query.paper and reply.state in READ and self.exact(query, reply.text))
+
+    def exact(self, query: Query, text: str) -> bool:
+        """Return whether the first row that an answer holds is the file's, missing values included."""
+        row = first_row(text, len(query.asked))
+        return row is not None and all(map(agrees, row, query.expected))
+
+
+def cuts(line: str) -> Iterator[list[Cell]]:
+    """Yield each way to cut a line of an answer into cells: at commas, then at the separators of other files.
+
+    A model that knows a file by its own text may write its rows as they stand there, and not as the prompt does.
+    """
+    yield from csv_serializer().cuts(line)
+    yield from other_cuts(line)
+
+
+def other_cuts(line: str) -> Iterator[list[Cell]]:
+    """Yield the cells of a line between semicolons, tabs or bars, without their quotes."""
+    for sign in filter(line.__contains__, SIGNS):
+        with suppress(csv.Error):  # a cell beyond the reader's limit
+            for fields in csv.reader([line], delimiter=sign, skipinitialspace=True):
+                yield [field.strip() or None for field in fields]
+
+
+def first_row(
+    text: str, width: int, counted: Callable[[Sequence[Cell]], bool] = lambda cells: True
+) -> list[Cell] | None:
+    """Return the cells of the first line of an answer that has `width` of them, or None if there is no such line.
+
+    If no line has so many, a whole number before them may count the lines and is no cell: `counted` decides from the
+    cells after it whether they could be a row, since a comma within a cell would make one more of them, too.
+    """
+    every = _every_cut(text)
+    return next((cells for cells in every if len(cells) == width), None) or next(
+        filter(counted, without_counts(every, width)), None
+    )
+
+
+def widths(text: str) -> set[int]:
+    """Return how many cells the lines of an answer may have: each number for which `first_row` finds a row."""
+    every = _every_cut(text)
+    return {len(cells) for cells in every} | {len(cells) - 1 for cells in every if counts_lines(cells)}
+
+
+def _every_cut(text: str) -> list[list[Cell]]:
+    return [cells for line in plain(text).splitlines() for cells in cuts(line.strip())]
+
+
+def may_be_row(cells: Sequence[Cell], names: Sequence[str], sorts: Mapping[str, FeatureValues]) -> bool:
+    """Return whether cells could be those of these names: numbers where they have numbers."""
+    every = zip(names, cells, strict=True)
+    return all(cell is None or is_mark(cell) or is_number(cell) for name, cell in every if sorts[name].numeric)
+
+
+def without_counts(every: Iterable[list[Cell]], width: int) -> Iterator[list[Cell]]:
+    """Return the cells of lines with one more than `width`, without a first whole number that counts the lines."""
+    return (cells[1:] for cells in every if len(cells) == width + 1 and counts_lines(cells))
+
+
+def counts_lines(cells: Sequence[Cell]) -> bool:
+    """Return whether the first cell of a line is a whole number, which may count the lines."""
+    return bool(cells) and (cells[0] or "").isdigit()
+
+
+def agrees(cell: Cell, expected: Cell) -> bool:
+    """Return whether an answer's cell is the expected one; None is a missing value, however the answer marks it."""
+    return is_mark(cell) if expected is None else same_value(cell, expected)
+
+
+def lists_rows(query: Query, likely: Iterable[str] = ()) -> bool:
+    """Return whether rows that a prompt shows, or likely answers, begin by themselves as lines of a list do."""
+    prompt = query.prompt
+    shown = (prompt.completion or prompt.chat[-1].content).splitlines()
+    return any(map(NUMBERED.match, (*shown, *likely)))
+
+
+def last_shown(query: Query) -> str:
+    """Return the last line of a query's prompt, in a rendering that it has: a prompt that is read back has only one."""
+    prompt = query.prompt
+    return (prompt.completion or prompt.chat[-1].content).rstrip("\n").rpartition("\n")[2]
+
+
+def lines_of(table: Table, rows: Sequence[int]) -> list[str]:
+    """Return these rows of a table as lines of a CSV file, without its header."""
+    return [csv_serializer().row(table.columns, table.rows[row]) for row in rows]

@@ -1,0 +1,44 @@
+"""A table without its words: features and categories are signs that do not reveal what they stand for."""
+
+from dataclasses import replace
+
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.row_draws import seeded
+from tabcontam.tables.table import Cell, Table
+
+
+def meaningless(table: Table) -> Table:
+    """Return the table with features x1, x2 and so on, in their order, and a letter or two for each category.
+
+    Numbers stay as they are, and so do missing cells. The letter of each category is drawn, the same each time: neither
+    the order of the words nor how frequent they are reveals it.
+    """
+    return cached_fact(table, "meaningless", lambda: _made(table))
+
+
+def _made(table: Table) -> Table:
+    names = tuple(f"x{number}" for number in range(1, len(table.columns) + 1))
+    columns = [_signs(table, name) for name in table.columns]
+    rows = tuple(zip(*columns, strict=True))
+    return replace(
+        table, columns=names, rows=rows, target=None, question=None, hints=None, known=(), drawn_cells=(), whole=None
+    )
+
+
+def _signs(table: Table, name: str) -> tuple[Cell, ...]:
+    cells = table.column(name)
+    if table.is_numeric(name):
+        return cells
+    values = sorted(table.distinct(name))
+    drawn = seeded(table, "signs", name).sample(values, len(values))
+    signs = {value: _letters(number) for number, value in enumerate(drawn)}
+    return tuple(cell if table.is_missing(cell) else signs[str(cell)] for cell in cells)
+
+
+def _letters(number: int) -> str:
+    """Return the letters of a number: a to z, then aa, ab and so on."""
+    found = ""
+    while number >= 0:
+        found = chr(ord("a") + number % 26) + found
+        number = number // 26 - 1
+    return found

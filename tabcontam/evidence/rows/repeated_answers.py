@@ -1,0 +1,56 @@
+"""A filter for refusals in any language: a text that comes to most queries and is no value of their columns."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tabcontam.evidence.base import READ, Reading, Reply, Trial, UnreadReason, as_read
+from tabcontam.reading.answer_text import value_key
+from tabcontam.reading.numbers import is_number
+
+TWICE = 2  # a text that came once is not repeated
+MOST = 0.5  # share of the answers
+
+
+def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the read trials, unread where one text, apart from the asked names, came to more than half of the queries.
+
+    A text with a cell that is a number, or a value that the baseline lists for any of these queries, is an answer,
+    however often it came. The hidden values are not looked at. Later answers that differ make it an answer again.
+    """
+    texts = [_text(trial) for trial in trials]
+    counted = Counter(filter(None, texts))
+    often = {text for text, count in counted.items() if count >= TWICE and count > MOST * len(trials)}
+    if not often:
+        return list(trials)
+    known = defaultdict[str, set[str]](set)
+    for trial in trials:
+        for name, guess in trial.query.chance.items():
+            known[name].update(map(value_key, guess.values))
+    answers = {text for trial, text in zip(trials, texts, strict=True) if text in often and _has_value(trial, known)}
+    return [_unread(trial) if text in often - answers else trial for trial, text in zip(trials, texts, strict=True)]
+
+
+def _text(trial: Trial) -> str:
+    """Return the text of a reply apart from the asked names, or "" if it brought no text."""
+    reply = trial.reply
+    if not isinstance(reply, Reply) or reply.state not in READ:
+        return ""
+    names = sorted(trial.query.asked, key=len, reverse=True)
+    text = re.sub("|".join(map(re.escape, names)), "\x00", as_read(reply).text, flags=re.IGNORECASE)
+    return value_key(text)
+
+
+def _has_value(trial: Trial, known: Mapping[str, set[str]]) -> bool:
+    parsed = trial.reading.parsed if trial.reading else None
+    cells = parsed.items() if isinstance(parsed, Mapping) else ()
+    said = [(name, cell) for name, cell in cells if cell is not None]
+    return any(is_number(cell) or value_key(cell) in known[name] for name, cell in said)
+
+
+def _unread(trial: Trial) -> Trial:
+    """Return a trial whose answer is unread; what the published rule found stays."""
+    paper = trial.reading is not None and trial.reading.paper_hit
+    reading = Reading(None, hit=False, paper_hit=paper, readable=False, unread=UnreadReason.DECLINED)
+    return replace(trial, reading=reading)

@@ -1,0 +1,72 @@
+"""Laws between a row's cells, by which a reader who computes or knows the world sees that a row was altered.
+
+A classifier that is shown cells as ranks multiplies no two of them, and does not know that Fresno is in California. So
+the laws that the baseline looks for are looked for here as well, in both directions: whether the altered cell follows
+from the others, and whether another cell follows from it together with others.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from tabcontam.baseline.altered_copies import SEEN, AlterationHint, AlteredCopies
+from tabcontam.baseline.coded_columns import FEW, MISSING, Column, column
+from tabcontam.baseline.laws import with_derived
+from tabcontam.tables.table import MOST_CATEGORIES, Table
+
+SURE = 0.95  # share of the rows in which one column has to go with another to count as following from it
+USUAL = 0.8  # share of the rows with the most frequent value: above it, agreement with another column shows nothing
+CHECKED = 20  # rows that share a cell with another row, which are needed to see that
+HINTS = 3  # laws, and columns that a value goes with, that a classifier is shown
+
+
+def column_that_reveals(table: Table, name: str, rows: Sequence[int]) -> str | None:
+    """Return in words which column gives a feature away, or None if none does.
+
+    Either each cell of the column goes with one value of the feature, in 95 % of the rows that share theirs with
+    another row. Or the column is a text that differs in most rows, and the feature a category: what such texts name is
+    not learned from the table, but may be known (the country of a city, the weekday of a date).
+    """
+    taken = {one: column(one, [table.column(one)[row] for row in rows], table.missing) for one in sorted(table.columns)}
+    target = taken.pop(name)
+    open_to_guesses = max(Counter(target.keys).values()) < USUAL * len(rows)
+    for one in with_derived(taken.values()) if open_to_guesses else ():
+        shared, agreeing = _agreeing(one, target)
+        if shared >= CHECKED and agreeing >= SURE * shared:
+            return f"{name} goes with {one.name}"
+    for other, one in () if table.is_numeric(name) else taken.items():
+        unlike = _agreeing(one, target)[0] < np.count_nonzero(one.codes) / 2
+        if unlike and not table.is_numeric(other) and one.distinct > MOST_CATEGORIES:
+            return f"{other} may tell {name}"
+    return None
+
+
+def _agreeing(one: Column, target: Column) -> tuple[int, int]:
+    """Return how many rows share a cell of `one` with others, and in how many most of these agree on `target`."""
+    pairs = [pair for pair in zip(one.keys, target.keys, strict=True) if pair[0] != MISSING]
+    alike, both = Counter(shown for shown, _ in pairs), Counter(pairs)
+    shared = [pair for pair in pairs if alike[pair[0]] > 1]
+    return len(shared), sum(both[pair] - 1 > (alike[pair[0]] - 1) / 2 for pair in shared)
+
+
+def hints_of(copies: AlteredCopies, reference: Sequence[int]) -> list[AlterationHint]:
+    """Return the laws that hold most often in true rows and not in copies, and texts that go with the altered cell.
+
+    How often a text goes with a value is counted in the `reference` rows.
+    """
+    hints = [hint for _, hint in copies.laws]
+    texts = [name for name, one in copies.columns.items() if one.numbers is None and one.distinct > FEW + 1]
+    hints += [_together(copies, name, reference) for name in texts if name != copies.column]
+    return sorted((hint for hint in hints if hint.more > SEEN), key=lambda hint: -hint.more)[:HINTS]
+
+
+def _together(copies: AlteredCopies, name: str, reference: Sequence[int]) -> AlterationHint:
+    """Return 1 for each row whose altered cell is that of most rows with the same cell in column `name`, else 0."""
+    cells, texts = copies.table.column(copies.column), copies.table.column(name)
+    alike, both = Counter(texts[row] for row in reference), Counter((texts[row], cells[row]) for row in reference)
+    beside = [texts[row] for row in copies.rows]
+    others = np.array([alike[text] - 1 for text in beside])
+    true = np.array([both[text, cells[row]] - 1 for text, row in zip(beside, copies.rows, strict=True)])
+    false = np.array([both[text, cell] for text, cell in zip(beside, copies.copied, strict=True)])
+    return AlterationHint((true > others / 2).astype(np.float64), (false > others / 2).astype(np.float64))

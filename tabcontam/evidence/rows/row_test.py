@@ -1,0 +1,360 @@
+"""The base of tests 7 to 9: an answer is cells of a row, read by feature and decided by Algorithm 2 for the paper."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from math import sqrt
+from random import Random
+from typing import ClassVar
+
+from tabcontam.evidence.answering import AnswerKind, CellAnswers
+from tabcontam.evidence.base import (
+    READ,
+    Evidence,
+    EvidenceKind,
+    Family,
+    Query,
+    Reading,
+    Reply,
+    ReplyState,
+    Test,
+    Trial,
+    UnreadReason,
+)
+from tabcontam.evidence.checks import rendered
+from tabcontam.evidence.number_wording import describe_p_value, explain_low_power, format_small_number
+from tabcontam.evidence.questions import Prompt
+from tabcontam.evidence.rows.answer_cells import (
+    cells_by_order,
+    could_be,
+    few_values,
+    fresh,
+    named_cells,
+    plain_row,
+    sorts_of,
+    values_bare,
+    whole_row,
+)
+from tabcontam.evidence.rows.answered_rows import answered_row as answered_row
+from tabcontam.evidence.rows.answered_rows import answered_rows, said_cell
+from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
+from tabcontam.evidence.rows.repeated_answers import without_repeats
+from tabcontam.evidence.samples import asked_often, sampled_query
+from tabcontam.evidence.structured_answers import read_structured_answer
+from tabcontam.reading.answer_readers import (
+    answers,
+    first_value,
+    is_table,
+    possible_cells,
+    read_decimal,
+    read_list,
+    read_table,
+    spelling,
+)
+from tabcontam.reading.answer_text import declines, is_mark, plain, same_value, tidy
+from tabcontam.reading.languages import AFRESH, UNSURE
+from tabcontam.reading.named_values import denied, without_choices
+from tabcontam.reading.single_value import peeled, read_one, unmarked
+from tabcontam.reading.value_decision import decide_values, first_line
+from tabcontam.reading.value_forms import FeatureValues
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.eprocess import Stake, join_bets, place_bets
+from tabcontam.tables.serializers import Serializer, TemplateRows
+from tabcontam.tables.table import Cell, Table
+
+MORE = "0"  # added to a cut answer, to see which of its values could have gone on
+NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt; the answers stay"
+SHARE = 0.5  # share of the rows that a model remembers
+POWER = 0.5  # power with which such a model has to be found
+LUCK = 1.0  # standard deviations that a silent predictor may be ahead of the baseline by luck
+HALF = 0.5  # share of the asked features that has to be read before a text counts as an answer
+LEAST_ROWS = 20  # different rows: in a smaller table memory looks like guessing
+
+
+class RowTest(Test):
+    """A test that reads the asked cells of a row; a row is a hit if every asked cell that has a value is right."""
+
+    whole: ClassVar[str] = "rows are right"  # what a hit is, after "3 of 5"
+    family: ClassVar[Family] = Family.ROWS
+    kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
+    by_feature: ClassVar[bool] = True
+    holds: ClassVar[bool] = False  # whether a server can be made to answer it with values by feature
+    referred: ClassVar[bool] = True
+    bet_on: ClassVar[bool] = True
+    resampled: ClassVar[bool] = True
+    answering: ClassVar[AnswerKind] = CellAnswers()
+
+    def too_small(self, rows: int) -> str | None:
+        """Return why a table is too small: fewer than twenty different rows do not teach what can be guessed."""
+        if rows >= LEAST_ROWS:
+            return None
+        counted = "1 different row is" if rows == 1 else f"{rows} different rows is"
+        return f"a table of {counted} too small for anybody to tell memory from guessing; {LEAST_ROWS} are needed"
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the queries of a result; each names the features that describe the same entity as others.
+
+        The queries of a table that is too small have no null model, so that none is ever weighed.
+        """
+        queries = super().planned(table, serializer, rng)
+        if self.holds:
+            ends = partial(_ends, table.columns, serializer)
+            queries = [replace(query, write=partial(_of_values, query, ends(query.asked))) for query in queries]
+        if self.too_small(len(table.row_set)):
+            return [replace(query, chance={}) for query in queries]
+        return [
+            replace(query, lies_in=self.lies_in(table, query), values=self._values(table, query)) for query in queries
+        ]
+
+    def lies_in(self, table: Table, query: Query) -> dict[str, str]:
+        """Return what each asked cell lies in, if that is not the column of its own name: see `Query`."""
+        return entity_names(table, query.asked)
+
+    def _values(self, table: Table, query: Query) -> dict[str, tuple[str, ...]]:
+        """Return the `values` of a query: all values of each asked column that has few."""
+        columns = ((name, self.answering.column(name)) for name in query.asked)
+        found = {name: few_values(table, column) for name, column in columns if column in table.columns}
+        return {name: values for name, values in found.items() if values}
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """Return whether every asked feature of a cut answer was over before the cut."""
+        return len(self._uncut(query, text, serializer)) == len(query.asked)
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the cells that the answer gives and whether they are right; by Algorithm 2 for the paper's queries."""
+        if reply.state not in READ:
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        if (values := read_structured_answer(reply.text, query.asked)) is not None:
+            reply = replace(reply, text=json.dumps(values, ensure_ascii=False))
+        cut = reply.state is ReplyState.TRUNCATED
+        cells = (self._uncut if cut else self.cells)(query, reply.text, serializer)
+        truth = dict(zip(query.asked, query.expected, strict=True))
+        marked = [feature for feature, cell in cells.items() if truth[feature] is None and is_mark(cell)]
+        paper = query.paper and decide_values(
+            serializer.apart(self.published_line(reply.text)), truth, missing_shown=marked
+        )
+        known = [feature for feature, value in truth.items() if value is not None]
+        right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))
+        hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
+        # whether it is an answer must not depend on its being right: an unread answer is not weighed
+        whole = len(cells) == len(query.asked)
+        enough = not cut and len(cells) >= HALF * len(query.asked) and not declines(reply.text)
+        readable = any(cell not in (None, "?") for cell in cells.values()) and (whole or enough)
+        unread = None if readable else UnreadReason.DECLINED if values == {} else UnreadReason.of(reply.text)
+        return Reading(cells or None, hit and readable, paper, readable, right, unread)
+
+    def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+        """Return the asked features that the answer gives, in any shape, passing over lines that repeat the prompt."""
+        if not text.strip():
+            return {}
+        query = replace(query, write=cache(query.write))  # the prompt is looked at more than once
+        sorts = sorts_of(query, serializer)
+        said = plain(text)
+        if len(query.asked) > 1 and (row := plain_row(said, sorts, serializer)):
+            return row
+        said = tidy(fresh(said, query, sorts))
+        said = said if any(sort.bracketed for sort in sorts.values()) else peeled(unmarked(said))
+        said = without_choices(said)
+        afresh = max((match.end() for match in AFRESH.finditer(said)), default=0)
+        found = self._found(query, said[afresh:], sorts, serializer)
+        if afresh and len(found) < len(query.asked):
+            found = self._found(query, said, sorts, serializer)
+        if afresh and UNSURE.search(said[afresh:]):  # neither of two answers is meant more
+            found = {}
+        denials = denied(said[afresh:], query.asked)
+        found = {name: cell for name, cell in found.items() if name not in denials}
+
+        def may_decline() -> bool:
+            return any(declines(value) for sort in sorts.values() for value in sort.likely)
+
+        def is_none(cell: str) -> bool:
+            return _is_name(query, serializer, cell) or (declines(cell) and not may_decline())
+
+        return possible_cells(found, sorts, is_none)
+
+    def _found(
+        self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
+    ) -> dict[str, Cell]:
+        """Return what stands in the answer for the asked features, whether it could be their values or not."""
+        if by_order := cells_by_order(text, query, sorts, serializer, exact=True):
+            return by_order
+        if is_table(text):
+            table = read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
+            return values_bare(table, sorts)
+        row = values_bare(answers(whole_row(text, query.asked, serializer), sorts), sorts)
+        if row and could_be(row.get(query.asked[0]), sorts[query.asked[0]]):
+            return row
+        named = named_cells(text, sorts, serializer)
+        if len(named) == len(query.asked):
+            return values_bare(named, sorts)
+        # A base model goes on after `The age is`: the first value stands without its name.
+        goes_on = {} if query.asked[0] in named else serializer.read_on(text, query.asked)
+        if named and goes_on and len(goes_on) <= len(named):  # the others follow in another shape
+            goes_on = {query.asked[0]: first_value(text), **named}
+        if not could_be(goes_on.get(query.asked[0]), sorts[query.asked[0]]):
+            goes_on = {}  # talk stands there
+        listed = cells_by_order(text, query, sorts, serializer) or read_list(text, query.asked, sorts)
+        return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
+
+    def told_apart(self, trials: Sequence[Trial]) -> Sequence[Trial]:
+        """Return the read trials, unread where one text came to most queries and is no value of the column."""
+        return without_repeats(trials) if self.row_test else trials
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Weigh the recalled bits: the replies stay, and the hidden cells are drawn anew from the baseline's guess.
+
+        A silent predictor learned from all rows that are not asked. Its bits in the same cells, beyond those that the
+        baseline expects of its answers and beyond luck, are an honest predictor's lead over the baseline. They count
+        for nothing.
+        """
+        # numpy is imported only where something is weighed: reading and replaying do without it
+        from tabcontam.statistics.exact_statistics import UNIT, outcome_tail, share_interval, weight_of
+        from tabcontam.statistics.power import detectable_share
+
+        rows = answered_rows([trial for trial in trials if trial.query.chance])
+        cells = [cell for row in rows for cell in row.given]
+        possible = [[(weight_of(worth), chance) for worth, chance in cell.outcomes] for cell in cells]
+
+        def ahead(those: Sequence[int]) -> int:
+            lead = sum(cells[one].silent - cells[one].due for one in those)
+            return max(0, round(UNIT * (lead - LUCK * sqrt(sum(cells[one].luck for one in those)))))
+
+        def tail(those: Sequence[int]) -> float:
+            if sum(cells[one].silent for one in those) >= sum(cells[one].bits for one in those):
+                return 1.0  # no answer here beats a predictor that learned from the other rows
+            reached = sum(weight_of(cells[one].bits) for one in those)
+            return outcome_tail([possible[one] for one in those], reached - ahead(those))
+
+        beside = ahead(range(len(cells)))
+        p_value = tail(range(len(cells)))
+        recalled = sum(cell.bits for cell in cells)
+        expected = sum(worth * chance for cell in cells for worth, chance in cell.outcomes)
+        chances = [row.chance for row in rows]
+        readable = [row.odds for row in rows if row.readable]  # memory could not have shown in the others
+        hits = sum(row.hit for row in rows)
+        counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {format_small_number(sum(chances))}"
+        honest = (
+            f", {format_small_number(beside / UNIT)} more by who learned from all other rows" if beside >= UNIT else ""
+        )
+        by_chance = f"{format_small_number(expected)} expected by chance{honest}"
+        gained = f"{asked_often(trials)}{counted}: {recalled:.0f} bits recalled, {by_chance}"
+        return Evidence(
+            statistic="recalled bits",
+            value=recalled,
+            null=NULL,
+            sentence=f"{gained} ({describe_p_value(p_value)})",
+            counted=gained,
+            hits=hits,
+            asked=len(rows),
+            answered=sum(row.readable for row in rows),
+            p_value=p_value,
+            expected=expected,
+            expected_hits=sum(chances),
+            interval=share_interval(chances, hits) if rows else None,
+            interval_of="of the rows remembered",
+            recalled_bits=recalled,
+            share=detectable_share(readable, level, ahead=beside) if readable else None,
+            columns=bits_by_group((cell.lies_in, cell.bits) for cell in cells),
+            without=p_values_without([cell.lies_in for cell in cells], tail),
+            bets=join_bets(place_bets(row.stakes) for row in rows if row.bet_on),
+        )
+
+    def stakes(self, trial: Trial) -> Sequence[Stake]:
+        """Return a stake for each answered cell at the baseline's chance, but none for a sure (or conceded) one."""
+        return answered_row(trial).stakes
+
+    def foreseen(self, query: Query) -> tuple[Trial, Trial]:
+        """Return two trials: one gives the row's cells, the other the baseline's likeliest values."""
+        truth = {name: cell for name, cell in zip(query.asked, query.expected, strict=True) if cell is not None}
+        guessed = {name: guess.likeliest for name, guess in query.chance.items() if guess.likeliest is not None}
+        return _answering(query, truth, truth), _answering(query, truth, guessed)
+
+    def conceded(self, query: Query, reading: Reading) -> Query:
+        """Return the query in which each cell that the reference gave has chance 1, right or not."""
+        parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
+        said = {
+            name: cell for name in query.chance if (cell := said_cell(query.chance[name], parsed.get(name))) is not None
+        }
+        return replace(query, chance={**query.chance, **{name: query.chance[name].sure(said[name]) for name in said}})
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Return why an LLM that remembers half of the rows would mostly not be found, or None if it would."""
+        from tabcontam.statistics.power import row_power
+
+        each = {sampled_query(query.id): query for query in queries if query.chance}
+        rows = [list(query.chance.values()) for query in each.values()]
+        if not rows:
+            return "no row that is asked has a cell for which guessing and remembering could be told apart"
+        power = row_power(rows, share=SHARE, level=level)
+        return None if power >= POWER else explain_low_power(power, level)
+
+    def published_line(self, text: str) -> str:
+        """Return the part of the answer that the authors' code keeps: the first line."""
+        return first_line(text)
+
+    def _uncut(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+        """Return the cells that would stay as they are if the answer went on."""
+        ended = "\n" if text.rstrip(" ").endswith("|") else ""  # the bar that closes a row of a table
+        longer = self.cells(query, text + ended + MORE, serializer)
+        cells = self.cells(query, text, serializer).items()
+        return {feature: cell for feature, cell in cells if feature in longer and longer[feature] == cell}
+
+
+class OneCellTest(RowTest):
+    """A row test that asks for a single cell, whose answer may be the bare value."""
+
+    def _found(
+        self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
+    ) -> dict[str, Cell]:
+        """Return the one asked cell, named or bare."""
+        (feature,) = query.asked
+        if row := cells_by_order(text, query, sorts, serializer, exact=True):
+            return row
+        if is_table(text):
+            table = read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
+            return values_bare(table, sorts)
+        whole = named_cells(text, sorts, serializer)
+        if whole and serializer.names_features and len(text.splitlines()) == 1:
+            return values_bare(whole, sorts)
+        sort = sorts[feature]
+
+        def begin(line: str) -> str:  # 4,75 is one number, not two fields, where numbers have decimals
+            return line if read_decimal(line, sort) else serializer.read_on(line, query.asked)[feature] or ""
+
+        value = read_one(text, feature, sort, begin)
+        return values_bare(whole, sorts) if value is None else {feature: value}
+
+
+def _of_values(query: Query, ends: tuple[str, ...]) -> Prompt:
+    """Return a prompt whose answer is the asked values, and whose completion also stops at the texts `ends`."""
+    prompt = query.prompt
+    return replace(prompt, values=query.asked, stop=(*prompt.stop, *ends))
+
+
+def _ends(columns: Sequence[str], serializer: Serializer, asked: Sequence[str]) -> tuple[str, ...]:
+    """Return how a row goes on after its asked cells: with the next feature, or again with the first asked one."""
+    if not isinstance(serializer, TemplateRows):
+        return ()
+    behind = columns[columns.index(asked[-1]) + 1 :][:1]
+    return tuple(f"{serializer.feature_separator}{serializer.lead(name)}" for name in (asked[0], *behind))
+
+
+def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
+    """Return whether a text is nothing but names of features that are asked or that the prompt's rows show."""
+    names = [name.strip() for name in re.split(r"[,;\n]\s*", cell) if name.strip()]
+    asked = set(map(spelling, query.asked))
+    if not names or all(spelling(name) in asked for name in names):
+        return True
+    shown = rendered(query.prompt)
+    if not serializer.names_features:  # its names stand in the line that has those of the asked features
+        shown = next((line for line in shown.splitlines() if serializer.shown_in(line, query.asked)), "")
+    return all(name in shown and serializer.shown_in(shown, (name,)) for name in names)
+
+
+def _answering(query: Query, truth: Mapping[str, Cell], cells: Mapping[str, str]) -> Trial:
+    """Return the read trial of a model that gives these cells."""
+    right = tuple(name for name, cell in cells.items() if same_value(cell, truth.get(name)))
+    reading = Reading(cells, hit=len(right) == len(truth), paper_hit=False, readable=True, right=right)
+    return Trial(query, Reply("", ReplyState.OK), reading)

@@ -1,0 +1,223 @@
+"""The exact generation test, Li and Flanigan's membership inference: an output is asked for, its input is shown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import GENERATED, Evidence, Prompt, PublishedRule, Query, Reading, Reply, Test, Trial
+from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.guided.cut_instances import LONG, elsewhere
+from tabcontam.evidence.rows.guided.guided_completion import RECITED, arms_in_words, gained_by_name, partial_conjunction
+from tabcontam.evidence.rows.guided.guided_test import (
+    GENERAL,
+    SECOND,
+    TOKENS,
+    WRONG_NAME,
+    GuidedAnswers,
+    GuidedTest,
+    other_places,
+    run_of,
+    with_arms,
+)
+from tabcontam.evidence.rows.guided.guided_wording import OTHERS, InstanceOrigin
+from tabcontam.evidence.rows.guided.word_runs import common, longest, words
+from tabcontam.evidence.rows.task.outputs import TextOutput, output_of
+from tabcontam.evidence.rows.task.task_examples import LI, OWN_MARKS
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.permutation_tests import sign_flipped
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.row_draws import by_content
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+INSTANCES = 20  # instances of the published rule, of any length
+FURTHER = 20  # instances besides, whose outputs have twelve words or more; these are asked under other names, too
+FREE = "free"  # in the id of a query whose output does not follow from its input
+LUCK = 3.0  # bits of a run that fluent writing has
+NAME = "output:"
+NULL = (
+    "the longest runs of words are as long where another dataset is named, and where none is; of summaries also: they "
+    "are as likely as fluent writing makes them"
+)
+
+
+@dataclass(frozen=True)
+class OutputAnswers(GuidedAnswers):
+    """Answers that hold the output of an input; without memory, the output of another one."""
+
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
+        """Return the output of the table's first row that is not the asked one."""
+        return [_other_output(table, query, 0)]
+
+    def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+        """Return the output of any other row."""
+        return [_other_output(table, query, rng.randrange(len(table.rows)))]
+
+
+def _other_output(table: Table, query: Query, place: int) -> str:
+    row = place if place not in query.rows else (place + 1) % len(table.rows)
+    return " ".join((table.column(output_of(table).column)[row] or "").split())
+
+
+@dataclass(frozen=True)
+class ExactGeneration(GuidedTest):
+    """Given the input of an instance, and the name of its dataset, the LLM must write its output word for word.
+
+    Measures: whether outputs of a dataset that are free texts are known: summaries, queries, second sentences. A row
+    test: it can show that rows were seen.
+
+    Queries: twenty instances of any length, which are the published rule's, and twenty whose outputs have twelve words
+    or more. The prompt shows the whole input and names the dataset, its split and the output. The twenty longer ones
+    are asked twice more as decoys: with the name of another dataset, and with none.
+
+    Null: an output may follow from its input, as a query of a database follows from a question, so that word for word
+    is no proof. The longest run of words is weighed that an answer has in common with the true output, as in
+    `guided_completion`: words in phrases that other rows have, too, and two words in a row that the input has, do not
+    count. Contaminated: runs are longer under the right name than under another one and under none, by the exact paired
+    permutation of signs, in which the bits of a run beyond three count. If the output is a summary, which its text does
+    not determine, also: two or more are recited beyond what fluent writing explains, without the one that is recited
+    best.
+
+    Published rule: an output that is generated exactly is a member of what the LLM has read. The authors count them,
+    and compare the count with the accuracy over LLMs (a query language, no names of tables in the prompt). White space,
+    capitals and a final mark are passed over here. Short outputs, and those that follow from the input, are hit by
+    models that have read nothing.
+
+    Needs: a card of texts that are pairs or summaries, or a file whose target is a text (`--target query`) next to a
+    column of texts; and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that an output was read if it is written under any name and follows from its input; nor which
+    paraphrases are known. A style that goes with a name makes runs longer, too, though hardly by three bits.
+
+    Source: Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore", sections 2 and 8,
+    figures 5 and 6.
+
+    Example: `Input: How many singers do we have?` is answered by `SELECT count(*) FROM singer`.
+    """
+
+    id: ClassVar[str] = "exact_generation"
+    measure: ClassVar[str] = GENERATED
+    published = PublishedRule("outputs are generated exactly", source=LI)
+    answering: ClassVar[GuidedAnswers] = OutputAnswers()
+    own_marks: ClassVar[frozenset[str]] = OWN_MARKS
+    shows_rows: ClassVar[bool] = False  # inputs and outputs stand by themselves
+    by_feature: ClassVar[bool] = False
+    bet_on: ClassVar[bool] = False
+    referred: ClassVar[bool] = False
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the queries of a result, which are weighed by their words and have no guess."""
+        return Test.planned(self, table, serializer, rng)
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the queries with the right name, followed by the arms. Raises `Skip` if no output is a text."""
+        return sorted(_instances(self.id, table, output_of(table), rng), key=lambda query: bool(query.decoy_of))
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the output as it was written; it is right if it is the true one but for white space and capitals."""
+        text = reply.text.lstrip()
+        bare = text[len(NAME) :] if text.casefold().startswith(NAME) else text
+        reading = super().read(query, replace(reply, text=bare), serializer, dictionary)
+        said = reading.parsed.get(SECOND) if isinstance(reading.parsed, Mapping) else None
+        exact = reading.readable and _plain(said) == _plain(query.expected[0])
+        return replace(reading, hit=exact, paper_hit=exact and query.paper, right=(SECOND,) if exact else ())
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Weigh the runs of words against those under other names and, of summaries, against a fluent writer."""
+        own = [trial for trial in trials if not trial.query.decoy_of]
+        runs = [run_of(trial) for trial in own]
+        p_value = max(gained_by_name(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))
+        if own and all(_free(trial.query) for trial in own):
+            p_value = min(1.0, 2 * min(p_value, partial_conjunction(runs)))
+        hits = sum(trial.reading is not None and trial.reading.hit is True for trial in own)
+        recited = sum(run.chance <= RECITED for run in runs)
+        recalled = sum(run.bits for run in runs)
+        said = (
+            f"{hits} of {len(own)} outputs exactly; {recited} with a run of words that fluent writing gives in 1 of "
+            f"100 at most, the longest of {max((len(run.text) for run in runs), default=0)} words: {recalled:.0f} bits"
+        )
+        beside = arms_in_words(trials)
+        return Evidence(
+            statistic="recalled bits",
+            value=recalled,
+            null=NULL,
+            sentence=f"{said} ({describe_p_value(p_value)})" + (f"; {beside}" if beside else ""),
+            hits=hits,
+            asked=len(own),
+            answered=sum(trial.readable for trial in own),
+            p_value=p_value,
+            recalled_bits=recalled,
+        )
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Return why reciting under the right name alone would not be found, or None if it would."""
+        paired = {query.decoy_of for query in queries if query.decoy_of}
+        own = [query for query in queries if query.id in paired]
+        whole = [longest(query.expected[0] or "", query.expected[0] or "", query.not_expected) for query in own]
+        best = sign_flipped([max(0.0, run.bits - LUCK) for run in whole])
+        what = "words of their own in the outputs"
+        return (
+            None
+            if best <= level
+            else explain_out_of_reach(what, "all were recited under their name alone", best, level)
+        )
+
+
+def _free(query: Query) -> bool:
+    """Return whether the output does not follow from the input."""
+    return f"-{FREE}-" in query.id
+
+
+def _plain(text: Cell) -> str:
+    """Return the text that equal outputs share, without extra white space, capitals and final marks."""
+    return " ".join((text or "").split()).casefold().strip(" .;`\"'")
+
+
+def _instances(name: str, table: Table, output: TextOutput, rng: Random) -> Iterator[Query]:
+    """Yield the queries of the drawn instances, each followed by its arms. Raises `Skip` if there is none."""
+    rows = not_known(table, by_content(table))
+    rng.shuffle(rows)
+    cells = {row: texts for row in rows if (texts := output.of_row(table, row)) is not None}
+    papers = list(cells)[:INSTANCES]
+    longer = [row for row in list(cells)[INSTANCES:] if len(words(cells[row][1])) >= LONG][:FURTHER]
+    drawn = [*papers, *longer]
+    if not drawn:
+        raise Skip("no row has both an input and an output of words")
+    shown, seconds = [cells[row][0] for row in drawn], {row: cells[row][1] for row in drawn}
+    known, rare = elsewhere(table, output.task, seconds, shown)
+    place, others = InstanceOrigin(table.title, table.split), other_places(table, OTHERS[output.task.form])
+    paired = set(longer) or set(papers)
+    for number, row in enumerate(drawn):
+        given, true = cells[row]
+        write = partial(_prompt, output, given)
+        query = Query(
+            id=f"{name}-{FREE}-{number}" if output.free else f"{name}-{number}",
+            write=partial(write, place),
+            asked=(SECOND,),
+            expected=(true,),
+            max_tokens=TOKENS,
+            paper=row in set(papers),
+            rows=(row,),
+            not_expected=common(true, given, known, rare),
+        )
+        other = others[rng.randrange(len(others))]
+        arms = {GENERAL: partial(write, None), WRONG_NAME: partial(write, other)} if row in paired else {}
+        for each in with_arms(query, arms):
+            yield replace(each, paper=query.paper and not each.decoy_of)
+
+
+def _prompt(output: TextOutput, given: str, place: InstanceOrigin | None) -> Prompt:
+    """Return the instruction to write the output of an input: of this place, or of none."""
+    if place is None:
+        what = f"Write {output.words} that belongs to the input below."
+        wanted = "Write it alone."
+        of_base = f"Input: {given}\nOutput:"
+    else:
+        what = f"The input below is from {place.words}. Write {output.words} that belongs to it."
+        wanted = "Write it exactly as it stands in the dataset, word for word, and write it alone."
+        of_base = f"From {place.words}\nInput: {given}\nOutput:"
+    return ask(f"{what} {wanted}", f"Input: {given}\nOutput:", of_base)

@@ -1,0 +1,53 @@
+"""A table in one text that a query carries: answers may hold any of its rows, and are compared when weighed."""
+
+import json
+import zlib
+from base64 import b85decode, b85encode
+from dataclasses import asdict
+from functools import lru_cache
+
+from tabcontam.errors import Skip
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.dataset_cards import ClassificationQuestion
+from tabcontam.tables.table import Table
+from tabcontam.tables.text_tasks import TextForm, TextTask
+
+LARGEST = 2**26  # characters of the rows that are carried at most
+
+
+def packed(table: Table) -> str:
+    """Return the table's columns and rows, and the rows of known files, as a text. Raises `Skip` if it is too long."""
+
+    def find() -> str:
+        fields = [table.name, table.title, table.edition, table.sha256, table.columns, table.target]
+        of_card = [table.question and asdict(table.question), table.text and asdict(table.text)]
+        text = json.dumps([*fields, *of_card, sorted(table.missing), table.known, table.rows], separators=(",", ":"))
+        if len(text) > LARGEST:
+            raise Skip(f"its rows have more than {LARGEST} characters: too many to compare answers with")
+        return b85encode(zlib.compress(text.encode("utf-8", "surrogatepass"))).decode()
+
+    return cached_fact(table, "packed table", find)
+
+
+@lru_cache(maxsize=2)
+def unpacked(held: str) -> Table:
+    """Return the table that a text carries, cached with its facts. Raises `ValueError` for a text that holds none."""
+    try:
+        text = zlib.decompressobj().decompress(b85decode(held), LARGEST).decode("utf-8", "surrogatepass")
+        name, title, edition, sha256, columns, target, question, read, missing, known, rows = json.loads(text)
+    except (zlib.error, ValueError, TypeError) as error:
+        raise ValueError(f"no table is packed here: {error}") from error
+    return Table(
+        name=name,
+        title=title,
+        edition=edition,
+        sha256=sha256,
+        columns=tuple(columns),
+        rows=tuple(map(tuple, rows)),
+        names=(name,),
+        target=target,
+        question=question and ClassificationQuestion(**question),
+        text=read and TextTask(TextForm(read["form"]), tuple(read["texts"]), read["label"], read["names"]),
+        missing=frozenset(missing),
+        known=tuple(tuple(map(tuple, own)) for own in known),
+    )

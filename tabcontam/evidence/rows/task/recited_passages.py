@@ -1,0 +1,124 @@
+"""Texts that an answer lists: the text of the table that each begins to be, and how far it goes on like that.
+
+As with rows, the text that is meant is identified by a part that counts nothing: five words in a row that stand in a
+single row of the table. The words after them count, as long as they are that row's: a fluent writer that has been right
+so far has the next word in at most half of the cases. Words at the end of four in a row that other texts of the table
+have, too, count nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tabcontam.evidence.rows.guided.word_runs import BEGUN, PHRASE, WordRun, phrases, words
+from tabcontam.evidence.rows.task.row_keys import FIRST, LAST
+from tabcontam.groups import grouped
+from tabcontam.reading.answer_text import plain
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.table import Table
+
+KEY = 5  # words in a row that identify the row that is meant
+SHORTEST = 8  # words at least of a line that is a text
+NONE = WordRun((), 0, 0)
+Phrase = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RecitedPassage:
+    """A line of an answer: the row of the table whose text it is like, and the longest run after the identifying words.
+
+    `exact` is whether it is the row's whole text. The row is None if none is identified.
+    """
+
+    row: int | None
+    run: WordRun
+    exact: bool
+
+
+def passages_said(text: str, cut: bool = False) -> list[str]:
+    """Return the lines of an answer that are texts, each once; without the last of a cut one, which may go on."""
+    if cut:
+        text = text.rpartition("\n")[0]
+    return list(dict.fromkeys(line for line in plain(text).splitlines() if len(words(line)) >= SHORTEST))
+
+
+def text_of(table: Table, row: int) -> str:
+    """Return the text of a row; those of several columns are one."""
+    names = table.text.texts if table.text else ()
+    cells = [table.rows[row][table.columns.index(name)] for name in names]
+    return " ".join(" ".join(cell.split()) for cell in cells if cell is not None and not table.is_missing(cell))
+
+
+def find_passages(table: Table, passages: Iterable[str]) -> list[RecitedPassage]:
+    """Return what each of these lines has in common with the table's texts.
+
+    Rows that may be known, and those at the beginning and the end of the file, are identified and have no run that
+    counts.
+    """
+    lines = [words(line) for line in passages]
+    keys, others = _where(table, {key for line in lines for key in phrases(line, KEY)}, KEY), set[Phrase]()
+    others = {
+        phrase
+        for phrase, rows in _where(table, {one for line in lines for one in phrases(line, PHRASE)}, PHRASE).items()
+        if len(rows) > 1
+    }
+    counting = set(not_known(table, range(FIRST, max(FIRST, len(table.rows) - LAST))))
+    return [_passage(table, line, keys, others, counting) for line in lines]
+
+
+def best_by_row(passages: Sequence[RecitedPassage]) -> list[WordRun]:
+    """Return the best run of each row that is identified, and a worthless one for each line that identifies none."""
+    told = grouped((one for one in passages if one.row is not None), lambda one: one.row)
+    best = [max((one.run for one in own), key=lambda run: run.bits) for own in told.values()]
+    return [*best, *(NONE for one in passages if one.row is None)]
+
+
+def _where(table: Table, wanted: set[Phrase], length: int) -> Mapping[Phrase, set[int]]:
+    """Return for each of these phrases the rows whose text has it."""
+    found: dict[Phrase, set[int]] = {}
+    for row, text in enumerate(cached_fact(table, "words of texts", lambda: _texts(table))):
+        for phrase in phrases(text, length):
+            if phrase in wanted:
+                found.setdefault(phrase, set()).add(row)
+    return found
+
+
+def _texts(table: Table) -> list[list[str]]:
+    return [words(text_of(table, row)) for row in range(len(table.rows))]
+
+
+def _passage(
+    table: Table, line: Sequence[str], keys: Mapping[Phrase, set[int]], others: set[Phrase], counting: set[int]
+) -> RecitedPassage:
+    """Return the longest run of a line after five words that identify a row."""
+    texts, place, found = (
+        cached_fact(table, "words of texts", lambda: _texts(table)),
+        0,
+        list[tuple[int, Phrase, int]](),
+    )
+    while place + KEY <= len(line):
+        rows = keys.get(tuple(line[place : place + KEY]), set())
+        if len(rows) != 1:
+            place += 1
+            continue
+        (row,) = rows
+        goes_on = _going_on(line, place, texts[row])
+        own = sum(tuple(line[at - PHRASE + 1 : at + 1]) not in others for at in range(place + KEY, place + goes_on))
+        found.append((row, tuple(line[place : place + goes_on]), own if row in counting else 0))
+        place += goes_on  # the next row is identified after it
+    if not found:
+        return RecitedPassage(None, NONE, exact=False)
+    row, said, own = max(found, key=lambda one: (one[2], len(one[1])))
+    return RecitedPassage(row, WordRun(said, own, round(len(found) / BEGUN)), list(line) == texts[row])
+
+
+def _going_on(line: Sequence[str], place: int, text: Sequence[str]) -> int:
+    """Return how many words from a place of a line on stand so in a text, five at least."""
+    key = list(line[place : place + KEY])
+    most = KEY
+    for start in range(len(text) - KEY + 1):
+        if list(text[start : start + KEY]) == key:
+            both = zip(line[place + KEY :], text[start + KEY :], strict=False)
+            more = next((count for count, (one, other) in enumerate(both) if one != other), None)
+            most = max(most, KEY + (min(len(line) - place, len(text) - start) - KEY if more is None else more))
+    return most

@@ -1,0 +1,70 @@
+"""The examples of a table of texts, weighed against a fluent writer."""
+
+from collections.abc import Mapping, Sequence
+
+from tabcontam.evidence.base import READ, Evidence, Query, Reading, Reply, ReplyState, Trial
+from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach
+from tabcontam.evidence.rows.answers_of_several_rows import cell_name
+from tabcontam.evidence.rows.guided.guided_completion import partial_conjunction
+from tabcontam.evidence.rows.task.packed_table import unpacked
+from tabcontam.evidence.rows.task.recited_passages import KEY, best_by_row, find_passages, passages_said, text_of
+from tabcontam.evidence.rows.task.row_keys import FIRST, LAST
+from tabcontam.reading.answer_text import declines
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.row_draws import pool
+
+TEXT = "text"  # what is asked of a table of texts
+NULL = f"a fluent writer who has {KEY} words in a row of a text that was not read goes on as it does by luck"
+
+
+def of_texts(query: Query) -> bool:
+    """Return whether texts are asked for; else rows of cells."""
+    return query.asked == (TEXT,)
+
+
+def read_texts(query: Query, reply: Reply) -> Reading:
+    """Return the texts that an answer lists."""
+    said = passages_said(reply.text, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
+    if not said or (len(said) < 2 and declines(reply.text)):
+        return Reading(None, hit=None, paper_hit=False, readable=False)
+    return Reading({cell_name(TEXT, number): text for number, text in enumerate(said)}, None, query.paper, True)
+
+
+def recited(trials: Sequence[Trial]) -> Evidence:
+    """Return the evidence of the runs after the words that identify texts; of two or more, as in guided completion."""
+    held = next((text for trial in trials for text in trial.query.not_expected), None)
+    said = list(dict.fromkeys(text for trial in trials for text in _said(trial)))
+    found = find_passages(unpacked(held), said) if held else []
+    runs, exact = best_by_row(found), {text for text, one in zip(said, found, strict=False) if one.exact}
+    p_value, recalled = partial_conjunction(runs), sum(run.bits for run in runs)
+    gained = (
+        f"{len(found)} texts written: {len(exact)} exactly the table's, {sum(one.row is not None for one in found)} "
+        f"with {KEY} words in a row of a single text of it, the longest run of "
+        f"{max((len(run.text) for run in runs), default=0)} words: {recalled:.0f} bits recalled"
+    )
+    return Evidence(
+        statistic="recalled bits",
+        value=recalled,
+        null=NULL,
+        sentence=f"{gained} ({describe_p_value(p_value)})",
+        hits=sum(not exact.isdisjoint(_said(trial)) for trial in trials),
+        asked=len(trials),
+        answered=sum(trial.readable for trial in trials),
+        p_value=p_value,
+        recalled_bits=recalled,
+    )
+
+
+def hardly_recited(query: Query, texts: int, level: float) -> str | None:
+    """Return why reciting so many texts would not be found, or None if it would. The query carries the table."""
+    table = unpacked(query.not_expected[0])
+    rows = pool(table, not_known(table, range(FIRST, max(FIRST, len(table.rows) - LAST))), texts)
+    best = partial_conjunction(best_by_row(find_passages(table, [text_of(table, row) for row in rows])))
+    what = "words of their own in the texts"
+    return None if best <= level else explain_out_of_reach(what, f"{len(rows)} were recited", best, level)
+
+
+def _said(trial: Trial) -> list[str]:
+    """Return the texts of a read answer."""
+    parsed = trial.reading.parsed if trial.readable and trial.reading else None
+    return [text or "" for text in parsed.values()] if isinstance(parsed, Mapping) else []

@@ -1,0 +1,180 @@
+"""The choice of the table's row that a written row is meant to be, and of the cells that are then weighed.
+
+A written row may be compared with every row of a table, and the most similar of them looks like memory by selection
+alone. So the row is chosen by its first cells, and the cells that chose it count nothing: the columns stand in an order
+that belongs to the table, those first that are hardest to predict. Of a written row so many cells are read as are
+needed until one row of the table alone begins with them. How many those are is a fact of that row's own first cells,
+whatever its later ones hold. These later cells are then asked as in test 9, with the first ones shown: each is
+predicted from all that stand before it, and from the easiest columns, which never count.
+
+The hardest come first for a second reason. Cells may follow from others by a rule that the writer knows and the
+baseline does not: a date from its parts. A model that invents a row often hits the usual cells of some row, and would
+be right in what follows from them; it hits a rare cell hardly ever.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.baseline.table_predictions import RowPrediction, least_sure, predict_rows
+from tabcontam.evidence.rows.task.rows_in_answers import Row
+from tabcontam.reading.answer_text import is_mark, value_key
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.known_rows import keys_of, known_rows
+from tabcontam.tables.table import Cell, Table
+
+COUNTED = 8  # features of a row whose cells count at most: those that are hardest to predict
+FIRST, LAST = 10, 5  # rows of a file that pages about it print: its beginning, and its end
+SEVERAL = -1  # in place of a row: several rows begin alike
+NEAR = 2  # cells in which a written row may differ from one of the table and be nearly that row
+Key = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class ColumnOrder:
+    """The order of the columns in which written rows are compared: `counted`, the hardest first, and then `given`.
+
+    Cells of `given` columns neither identify a row nor count. A column that numbers the rows of the file is none of
+    them.
+    """
+
+    counted: tuple[str, ...]
+    given: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns, in this order."""
+        return (*self.counted, *self.given)
+
+
+def order_of(table: Table) -> ColumnOrder:
+    """Return the order of a table's columns, the same for every seed."""
+
+    def find() -> ColumnOrder:
+        columns = tuple(name for name in table.columns if not _numbers_rows(table, name))
+        hardest = least_sure(table, columns, min(COUNTED, len(columns) - 1)) if len(columns) > 1 else ()
+        given = tuple(name for name in columns if name not in hardest)
+        return ColumnOrder(hardest, given)
+
+    return cached_fact(table, "task order", find)
+
+
+def _numbers_rows(table: Table, name: str) -> bool:
+    """Return whether a column counts the rows in the file's order: to know a row's number is no memory of the row."""
+    cells = [int(cell) for cell in table.column(name) if cell is not None and cell.removeprefix("-").isdecimal()]
+    if len(cells) != len(table.rows) or len(cells) < 2:
+        return False
+    step = (cells[1] - cells[0]) // (table.places[1] - table.places[0])
+    return step != 0 and all(cell == cells[0] + step * place for cell, place in zip(cells, table.places, strict=True))
+
+
+def keys(table: Table) -> list[Key]:
+    """Return the key that each row of the table shares with an equal one: its cells in the order of `order_of`."""
+
+    def find() -> list[Key]:
+        columns = order_of(table).columns
+        places = [table.columns.index(name) for name in columns]
+        return [tuple(row[place] for place in places) for row in keys_of(table, table.rows)]
+
+    return cached_fact(table, "task keys", find)
+
+
+def identifying_lengths(table: Table) -> dict[int, int]:
+    """Return for each row how many first cells it needs to begin like no other; rows that never do are left out."""
+
+    def find() -> dict[int, int]:
+        found: dict[int, int] = {}
+        for length in range(1, len(order_of(table).counted) + 1):
+            times = Counter(key[:length] for key in keys(table))
+            for row, key in enumerate(keys(table)):
+                if row not in found and times[key[:length]] == 1:
+                    found[row] = length
+        return found
+
+    return cached_fact(table, "task rows told apart", find)
+
+
+def may_count(table: Table) -> frozenset[int]:
+    """Return the rows of which a cell can count: no known ones, and none at the beginning or the end of the file."""
+
+    def find() -> frozenset[int]:
+        width, known = len(order_of(table).counted), known_rows(table)
+        middle = range(FIRST, len(table.rows) - LAST)
+        return frozenset(
+            row for row in middle if identifying_lengths(table).get(row, width) < width and row not in known
+        )
+
+    return cached_fact(table, "task rows that may count", find)
+
+
+def counted_of(table: Table, row: int) -> tuple[str, ...]:
+    """Return those columns of a row that may count and whose cells stand after its first ones."""
+    return order_of(table).counted[identifying_lengths(table)[row] :]
+
+
+def guesses_of(table: Table, rows: Sequence[int]) -> Mapping[int, RowPrediction]:
+    """Return the guess of every cell of these rows that may count, given all before it and those that never do."""
+    order = order_of(table)
+    return predict_rows(table, order.counted, order.given, sorted(rows))
+
+
+def key_of(row: Row, order: ColumnOrder) -> tuple[str | None, ...] | None:
+    """Return the key that a written row shares with an equal one, or None if it leaves a feature out."""
+    if not all(name in row for name in order.columns):
+        return None
+    return tuple(cell_key(row[name]) for name in order.columns)
+
+
+def cell_key(cell: Cell) -> Cell:
+    """Return the key that equal cells share, however an answer writes them; None of a missing one."""
+    return None if cell is None or is_mark(cell) else value_key(cell)
+
+
+def meant_row(table: Table, row: Row) -> int | None:
+    """Return the one row of the table that begins with the first cells of a written one, or None if there is none."""
+    said: list[Cell] = []
+    for length, name in enumerate(order_of(table).counted, 1):
+        if name not in row:
+            return None
+        said.append(cell_key(row[name]))
+        place = cached_fact(table, ("task index", length), partial(_index, table, length)).get(tuple(said))
+        if place != SEVERAL:
+            return place
+    return None
+
+
+def _index(table: Table, length: int) -> dict[Key, int]:
+    """Return for so many first cells the row that begins with them, or `SEVERAL`."""
+    found: dict[Key, int] = {}
+    for row, key in enumerate(keys(table)):
+        found[key[:length]] = SEVERAL if key[:length] in found else row
+    return found
+
+
+def differing(table: Table, rows: Sequence[Key]) -> list[int]:
+    """Return for each written row, by its key, in how many cells it differs from the table's most similar row."""
+    codes = cached_fact(table, "task codes", lambda: _coded(table))
+    places = [{key: code for code, key in enumerate(own)} for own in codes.values]
+    found = []
+    for row in rows:
+        coded = [own.get(cell, -1) for own, cell in zip(places, row, strict=True)]
+        found.append(int((codes.cells != np.array(coded)).sum(axis=1).min()))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Codes:
+    values: list[list[Cell]]
+    cells: NDArray[np.int64]
+
+
+def _coded(table: Table) -> _Codes:
+    columns = list(zip(*keys(table), strict=True))
+    values = [list(dict.fromkeys(own)) for own in columns]
+    coded = [{key: code for code, key in enumerate(own)} for own in values]
+    cells = [[code[cell] for cell in own] for code, own in zip(coded, columns, strict=True)]
+    return _Codes(values, np.array(cells, dtype=np.int64).T)

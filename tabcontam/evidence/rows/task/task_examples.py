@@ -1,0 +1,317 @@
+"""The task examples test: the LLM writes training examples of a dataset by its name, which may be the table's rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.errors import Skip
+from tabcontam.evidence.answering import MISSING, AnswerKind
+from tabcontam.evidence.base import (
+    READ,
+    Evidence,
+    Prompt,
+    PublishedRule,
+    Query,
+    Reading,
+    Reply,
+    ReplyState,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.checks import check_comparable
+from tabcontam.evidence.number_wording import describe_p_value, explain_low_power, format_small_number
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.answers_of_several_rows import cell_name, group_by_row
+from tabcontam.evidence.rows.memcheck.csv_row_tests import csv_serializer
+from tabcontam.evidence.rows.row_test import POWER, SHARE, RowTest
+from tabcontam.evidence.rows.task.packed_table import packed
+from tabcontam.evidence.rows.task.recited_passages import passages_said, text_of
+from tabcontam.evidence.rows.task.recited_texts import TEXT, hardly_recited, of_texts, read_texts, recited
+from tabcontam.evidence.rows.task.row_keys import counted_of, guesses_of, may_count
+from tabcontam.evidence.rows.task.rows_in_answers import rows_said
+from tabcontam.evidence.rows.task.written_rows import rows_meant, trials_of_meant_rows, written_rows
+from tabcontam.groups import grouped
+from tabcontam.reading.answer_text import declines
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.row_draws import pool
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+LI = "li2024"  # Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore"
+OWN_MARKS = frozenset({"task"})
+EXAMPLES, TEXTS = 20, 10  # rows, and texts, that are asked for at once
+TEXT_TOKENS = 1024  # of an answer that lists texts
+MOST_LABELS = 5  # labels at most for each of which examples are asked
+MANY_LABELS = 20  # values of a label from which on they are no classes of rows
+PROBED = 60  # rows by which it is foreseen whether memory would be found
+LEAST_TOKENS, MOST_TOKENS = 16, 2048  # of a row; of an answer, of which whole rows are read if it is cut
+NULL = (
+    "each written row is compared with the one row of the table that begins as it does; the cells behind those first "
+    "ones are drawn anew from what a guesser makes of the cells before them; the answers stay"
+)
+
+
+@dataclass(frozen=True)
+class TaskExampleAnswers(AnswerKind):
+    """Answers that hold rows of the table, a line each; without memory, cells of rows with the row's label.
+
+    If a label has more than twenty values, one of them would give the row away: then any cells are put together.
+    """
+
+    rows: tuple[int, ...] = ()
+    cells: tuple[Cell, ...] = field(default=(), repr=False)
+
+    def truth(self, query: Query) -> Sequence[Cell]:
+        """Return the cells of rows of the table, row by row: other ones for each query."""
+        return self.cells
+
+    def places(self, query: Query) -> Sequence[int]:
+        """Return the row of each cell."""
+        return [row for row in self.rows for _ in query.asked]
+
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
+        """Return the most frequent value of each column, in a single row, or the table's first text."""
+        if of_texts(query):
+            return [text_of(table, 0)]
+        return [next(iter(table.distinct(name)), MISSING) for name in query.asked]
+
+    def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+        """Return for each row cells of other rows that have the same label, each cell of another row."""
+        if of_texts(query):
+            every = [
+                word
+                for row in rng.sample(range(len(table.rows)), min(50, len(table.rows)))
+                for word in text_of(table, row).split()
+            ]
+            return [" ".join(rng.choice(every) for _ in range(20)) for _ in self.rows]
+        several = table.target is not None and len(table.distinct(table.target)) <= MANY_LABELS
+        labels = table.column(table.target or "") if several else (None,) * len(table.rows)
+        alike = grouped(range(len(labels)), lambda row: str(labels[row]))
+        return [
+            table.rows[rng.choice(alike[str(labels[row])])][place]
+            for row in self.rows
+            for place in range(len(query.asked))
+        ]
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """Return the lines."""
+        if of_texts(query):
+            return "\n".join(value or "" for value in values)
+        width = len(query.asked)
+        return "\n".join(
+            csv_serializer().row(query.asked, values[at : at + width]) for at in range(0, len(values), width)
+        )
+
+
+@dataclass(frozen=True)
+class TaskExamples(RowTest):
+    """Given the dataset's name, its features and labels, the LLM must write down training examples of it.
+
+    Measures: whether an LLM that is asked for examples of the dataset or of its task writes rows of the table. A row
+    test: it can show that rows were seen.
+
+    Queries: one asks for twenty training examples of the dataset, one for twenty from elsewhere than the beginning of
+    the file, and one for twenty examples of each label, up to five labels. The prompt names the dataset, its split if
+    there is one, the features in their order and, for a table with a question, the values of its target; it shows no
+    row. For a table of texts ten texts are asked for instead. With `--samples` each query is asked several times at a
+    temperature, and all that is written counts together.
+
+    Null: the answers stay, and cells of the table are drawn anew. Which row of the table a written one is meant to be
+    is decided by a part of its cells that then counts nothing, since among many rows one always looks alike: the
+    columns stand in an order of the table's own, the hardest to predict first, and of a written row so many cells are
+    read as are needed until a single row of the table begins with them. The cells after them, of at most eight columns,
+    are those of a row whose first cells were shown, as in `feature_completion`: each is drawn from the baseline's
+    prediction, given all cells before it and the easiest columns, which never count. So a row whose first cells are put
+    together by luck is worth nothing, and one that goes on as the table's row does is worth its bits. A row that is
+    written again counts once; of several that begin alike each cell counts by the best of them, whose chance is the sum
+    of theirs. The first ten rows of the file, which pages print, and its last five count nothing, nor do rows that may
+    be known (`--known`). Contaminated: the right cells are worth more bits than that explains. Of texts, a text is
+    identified by five words in a row that a single one of the table has, and the words after them count, as far as they
+    are that text's: each is right by luck in one of two cases, except for words of phrases that other texts have, too.
+    Two texts or more have to be recited.
+
+    Published rule: an LLM that writes training examples of the task when it is asked to has seen the task; the examples
+    need not be real. It finds any model that follows instructions, since the features stand in the prompt: here one row
+    of the table's form is enough. The result also reports how many rows are exactly the table's, nearly so (all but one
+    or two cells), of its form alone, or of another form (a label that it has not, a word for a number); the authors
+    read the answers themselves.
+
+    Needs: rows that their first cells tell apart, so no table that lists every combination of its values, or texts of
+    eight words or more; and an LLM that generates text, in chat or completion form.
+
+    Cannot show: anything if an LLM declines, writes the beginning of the file alone, or rows that differ from the
+    table's in a cell that is hard to predict: not detected is not clean. Rows of which single facts stand elsewhere,
+    such as those of famous people, can be written by a model that has not read the table; a finding needs a second
+    column.
+
+    Source: Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore", sections 2 and 6,
+    Table 4 and appendix H.
+
+    Example: `Dataset: Iris ... 20 training examples whose target is setosa` is answered by `5.1,3.5,1.4,0.2,setosa` and
+    so on: if one row of the table alone has the 5.1 and the 1.4, the 3.5 and the 0.2 count.
+    """
+
+    id: ClassVar[str] = "task_examples"
+    published = PublishedRule("answers hold training examples in the table's form, real or not", source=LI)
+    answering: ClassVar[AnswerKind] = TaskExampleAnswers()
+    by_feature: ClassVar[bool] = False
+    bet_on: ClassVar[bool] = False  # one answer covers several rows
+    referred: ClassVar[bool] = False  # no cell is asked
+    shows_rows: ClassVar[bool] = False  # the format is fixed
+    on_request: ClassVar[bool] = True
+    own_marks: ClassVar[frozenset[str]] = OWN_MARKS
+    whole: ClassVar[str] = "rows that a written one begins like go on like it in all that counts"
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the queries of a result, each with rows of the table that a model that knows them would write."""
+        queries = Test.planned(self, table, serializer, rng)
+        if self.too_small(len(table.row_set)):
+            queries = [replace(query, chance={}) for query in queries]
+        labels = [label for _, label in _wanted(table)]
+        return [
+            replace(query, answering=_known_examples(table, label, rng))
+            for query, label in zip(queries, labels, strict=True)
+        ]
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return queries in the same words for each seed, the first with the table. Raises `Skip` if there are none."""
+        check_comparable(table)
+        if table.text is not None:
+            return [self._query(number, table, what, (TEXT,), TEXT_TOKENS) for number, what in _numbered(table)]
+        if table.enumerates_domain:
+            raise Skip("the table lists every combination of its values: every row that could be written is one of it")
+        if len(table.rows) < 3 or len(table.columns) < 2:
+            raise Skip("too few rows or features to tell written rows from others")
+        room = min(MOST_TOKENS, EXAMPLES * answer_tokens(table, csv_serializer(), table.columns, LEAST_TOKENS))
+        first, *others = [self._query(number, table, what, table.columns, room) for number, what in _numbered(table)]
+        return [replace(first, chance=_probed(table)), *others]
+
+    def _query(self, number: int, table: Table, what: str, asked: tuple[str, ...], room: int) -> Query:
+        """Return the query of this number; the first carries the table."""
+        return Query(
+            id=f"{self.id}-{number}",
+            write=partial(_prompt, table, what),
+            asked=asked,
+            expected=(),
+            max_tokens=room,
+            paper=number == 0,
+            not_expected=() if number else (packed(table),),
+        )
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """Return whether a row of a cut answer was over before the cut."""
+        return bool(passages_said(text, cut=True) if of_texts(query) else rows_said(text, query.asked, cut=True))
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the rows that the answer lists; `weigh` finds which of them are the table's."""
+        if of_texts(query):
+            return read_texts(query, reply)
+        rows = rows_said(reply.text, query.asked, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
+        if not rows or (len(rows) < 2 and declines(reply.text)):
+            return Reading(None, hit=None, paper_hit=False, readable=False)
+        parsed = {cell_name(name, number): cell for number, row in enumerate(rows) for name, cell in row.items()}
+        whole = any(len(row) == len(query.asked) for row in rows)
+        return Reading(parsed, hit=None, paper_hit=query.paper and whole, readable=True)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Weigh the cells after those that identify a row, against the baseline."""
+        if any(of_texts(trial.query) for trial in trials):
+            return recited(trials)
+        found = written_rows(trials)
+        rows = [] if found is None else trials_of_meant_rows(found)
+        evidence = super().weigh(rows, level)
+        beside = "nothing to compare with" if found is None else found.in_words
+        said = (
+            f"{beside}; {evidence.hits} of {evidence.asked} that begin as one row alone does go on like it in all that "
+            f"counts: {evidence.value:.0f} bits recalled, {format_small_number(evidence.expected or 0.0)} expected by "
+            "chance"
+        )
+        right = {trial.query.row for trial in rows if trial.reading and trial.reading.hit}
+        holding = sum(not right.isdisjoint(rows_meant(trial, found.table)) for trial in trials) if found else 0
+        return replace(
+            evidence,
+            null=NULL,
+            sentence=f"{said} ({describe_p_value(1.0 if evidence.p_value is None else evidence.p_value)})",
+            hits=holding,
+            asked=len(trials),
+            answered=sum(trial.readable for trial in trials),
+            expected_hits=None,
+            interval=None,
+            interval_of="",
+            share=None,
+        )
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Return why an LLM that remembers half of the rows, and writes some at random, would mostly not be found."""
+        from tabcontam.statistics.power import row_power
+
+        if queries and of_texts(queries[0]):
+            return hardly_recited(queries[0], TEXTS, level)
+        chance = {name: guess for query in queries for name, guess in query.chance.items()}
+        rows = [[chance[name] for name in names] for names in group_by_row(list(chance))]
+        if not rows:
+            return "no row is told apart by its first cells, so that one could see how a written row goes on"
+        power = row_power(rows, share=SHARE, level=level)
+        return None if power >= POWER else explain_low_power(power, level)
+
+
+def _numbered(table: Table) -> list[tuple[int, str]]:
+    return list(enumerate(what for what, _ in _wanted(table)))
+
+
+def _wanted(table: Table) -> list[tuple[str, str]]:
+    """Return in words what each query asks for, and the label that it names."""
+    what = f"{EXAMPLES if table.text is None else TEXTS} training examples of this dataset"
+    found = [(what, ""), (f"{what}, from anywhere in the file but its beginning", "")]
+    labels = _labels(table)
+    if 1 < len(labels) <= MOST_LABELS:
+        found += [(f"{what} whose {table.target} is {label}", label) for label in labels]
+    return found
+
+
+def _labels(table: Table) -> tuple[str, ...]:
+    """Return the values of the target of a table with a question that has one answer for each, else none."""
+    if table.target is None or table.question is None or table.question.threshold is not None:
+        return ()
+    return tuple(sorted(str(value) for value in table.distinct(table.target)))
+
+
+def _prompt(table: Table, what: str) -> Prompt:
+    """Return the prompt that names the dataset, its features and labels, and asks for examples."""
+    split, labels = f", {table.split} split" if table.split else "", _labels(table)
+    task = f"\nThe task is to predict {table.target}, which is one of: {', '.join(labels)}" if labels else ""
+    wanted = what.removesuffix(" of this dataset")
+    if table.text is not None:
+        question = f"Write down the texts of {what}, word for word as they stand in it, each on a line of its own."
+        return ask(f"Dataset: {table.title}{split}{task}", question, f"{table.title}{split}, {wanted}:\n", stop=())
+    header = "\n".join(csv_serializer().header(table.columns))
+    question = (
+        f"Write down {what}, exactly as they stand in it, each on a line of its own: as a line of a CSV file without "
+        "header. Write the lines alone."
+    )
+    about = f"Dataset: {table.title}{split}\nIts columns: {header}{task}"
+    return ask(about, question, f"{table.title}{split}, {wanted}:\n\n{header}\n", stop=())
+
+
+def _known_examples(table: Table, label: str, rng: Random) -> TaskExampleAnswers:
+    """Return rows of the table at random; for a label, rows that have it."""
+    rows = not_known(table, range(len(table.rows)))
+    if label and table.target:
+        column = table.column(table.target)
+        rows = [row for row in rows if column[row] == label]
+    rows = rng.sample(rows, min(EXAMPLES if table.text is None else TEXTS, len(rows)))
+    if table.text is not None:
+        return TaskExampleAnswers(tuple(rows), tuple(text_of(table, row) for row in rows))
+    return TaskExampleAnswers(tuple(rows), tuple(cell for row in rows for cell in table.rows[row]))
+
+
+def _probed(table: Table) -> dict[str, CellPrediction]:
+    """Return the guesses of what would count in rows drawn at random, by its name: what memory could show."""
+    rows = pool(table, sorted(may_count(table)), PROBED)
+    found = guesses_of(table, rows) if rows else {}
+    return {cell_name(name, row): found[row].cells[name] for row in rows for name in counted_of(table, row)}

@@ -1,0 +1,189 @@
+"""The different rows that all answers list together, which of the table's are meant, and how like them they are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from tabcontam.evidence.base import Prompt, Query, Reading, Reply, ReplyState, Trial
+from tabcontam.evidence.rows.answer_cells import values_bare
+from tabcontam.evidence.rows.answers_of_several_rows import column_of, group_by_row
+from tabcontam.evidence.rows.bits_by_column import entity_names
+from tabcontam.evidence.rows.task.packed_table import unpacked
+from tabcontam.evidence.rows.task.row_keys import (
+    NEAR,
+    cell_key,
+    counted_of,
+    differing,
+    guesses_of,
+    key_of,
+    may_count,
+    meant_row,
+    order_of,
+)
+from tabcontam.evidence.rows.task.rows_in_answers import Row, may_be
+from tabcontam.evidence.samples import MARK
+from tabcontam.groups import grouped
+from tabcontam.reading.answer_text import same_value
+from tabcontam.reading.numbers import is_number
+from tabcontam.reading.value_forms import FeatureValues
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.table import Cell, Table
+
+LISTED = 64  # values of a feature by which a cell is read
+FEW_WORDS = 20  # different words of a feature at most; then any other word is not of the table's form
+
+
+@dataclass(frozen=True)
+class WrittenRows:
+    """The table with which answers are compared, the different rows that they list, and how many are listed again.
+
+    `strange` counts the different ones besides that have words where the table has numbers.
+    """
+
+    table: Table
+    rows: tuple[Row, ...]
+    repeated: int
+    strange: int = 0
+
+    @property
+    def in_words(self) -> str:
+        """The number of rows in words, and how like the table's they are."""
+        whole = [key for row in self.rows if (key := key_of(row, order_of(self.table))) is not None]
+        apart = differing(self.table, whole)
+        exact, near = apart.count(0), sum(0 < cells <= min(NEAR, _most_near(self.table)) for cells in apart)
+        again = f", {self.repeated} of them again" if self.repeated else ""
+        form = max(0, sum(map(self._of_its_form, self.rows)) - exact - near)
+        invented = len(self.rows) - exact - near - form + self.strange
+        like = f"{exact} exactly rows of the table, {near} nearly, {form} of its form alone"
+        return (
+            f"{len(self.rows) + self.repeated + self.strange} rows written{again}: {like}, {invented} of another form"
+        )
+
+    def _of_its_form(self, row: Row) -> bool:
+        """Return whether a written row has every feature and, for features with few words, one that the table has."""
+        classes = cached_fact(self.table, "few words", lambda: _few_words(self.table))
+        return all(name in row for name in self.table.columns) and all(
+            cell is None or cell_key(cell) in classes.get(name, {cell_key(cell)}) for name, cell in row.items()
+        )
+
+
+def written_rows(trials: Sequence[Trial]) -> WrittenRows | None:
+    """Return the rows that these answers list, or None if no query carries the table."""
+    held = next((text for trial in trials for text in trial.query.not_expected), None)
+    if held is None:
+        return None
+    table = unpacked(held)
+    every = [row for trial in trials for row in _listed(trial, table)]
+    rows = [row for row in every if may_be(row, _numeric(table))]
+    strange = {_identity(row) for row in every if not may_be(row, _numeric(table))}
+    different = {_identity(row): row for row in reversed(rows)}
+    again = len(every) - len(different) - len(strange)
+    return WrittenRows(table, tuple(reversed(different.values())), again, len(strange))
+
+
+def rows_of(trial: Trial, table: Table) -> list[Row]:
+    """Return the rows that one read answer lists, without those that have words where the table has numbers."""
+    return [row for row in _listed(trial, table) if may_be(row, _numeric(table))]
+
+
+def _listed(trial: Trial, table: Table) -> list[Row]:
+    """Return all rows that one read answer lists."""
+    parsed = trial.reading.parsed if trial.readable and trial.reading else None
+    if not isinstance(parsed, Mapping):
+        return []
+    sorts = _sorts_of(table)
+    listed = [{column_of(name): parsed[name] for name in names} for names in group_by_row(list(parsed))]
+    known = [{name: cell for name, cell in row.items() if name in sorts} for row in listed]
+    return [values_bare(_with_code(row, table), sorts) for row in known]
+
+
+def rows_meant(trial: Trial, table: Table) -> set[int]:
+    """Return the rows of the table that the rows of one read answer are meant to be."""
+    return {place for row in rows_of(trial, table) if (place := meant_row(table, row)) is not None}
+
+
+def trials_of_meant_rows(found: WrittenRows) -> list[Trial]:
+    """Return for each row of the table that is meant the answers about the cells after those that identify it.
+
+    They are trials about that row: several rows that begin alike are samples of one query.
+    """
+    table = found.table
+    meant = grouped(found.rows, partial(meant_row, table))
+    own = {row: said for row, said in meant.items() if row is not None and row in may_count(table)}
+    if not own:
+        return []
+    guesses, lies_in = guesses_of(table, list(own)), entity_names(table, table.columns)
+
+    def trials(row: int) -> list[Trial]:
+        names = counted_of(table, row)
+        cells = [table.rows[row][table.columns.index(name)] for name in names]
+        truth = {name: None if table.is_missing(cell) else cell for name, cell in zip(names, cells, strict=True)}
+        chance = {name: guesses[row].cells[name] for name in names}
+        entities = {name: lies_in[name] for name in names if name in lies_in}
+        return [
+            _trial(
+                Query(
+                    f"row-{row}{MARK}{number}",
+                    _unasked,
+                    names,
+                    tuple(truth.values()),
+                    0,
+                    chance=chance,
+                    row=row,
+                    lies_in=entities,
+                ),
+                {name: said[name] for name in names if name in said},
+            )
+            for number, said in enumerate(own[row], 1)
+        ]
+
+    return [trial for row in sorted(own) for trial in trials(row)]
+
+
+def _trial(query: Query, said: Row) -> Trial:
+    """Return the read trial of a row that goes on with these cells."""
+    truth = dict(zip(query.asked, query.expected, strict=True))
+    right = tuple(name for name, cell in said.items() if same_value(cell, truth[name]))
+    whole = bool(right) and len(right) == sum(cell is not None for cell in truth.values())
+    return Trial(query, Reply("", ReplyState.OK), Reading(said or None, whole, False, bool(said), right))
+
+
+def _unasked() -> Prompt:
+    raise LookupError("nobody was asked for the rest of a single row")
+
+
+def _identity(row: Row) -> tuple[tuple[str, Cell], ...]:
+    """Return the key that equal rows share."""
+    return tuple((name, cell_key(cell)) for name, cell in sorted(row.items()))
+
+
+def _with_code(row: Row, table: Table) -> Row:
+    """Return the row with the code of its label, if the answer writes the label's name (`setosa` for 0)."""
+    codes = {name.casefold(): code for code, name in table.names_of_codes(table.target).items()} if table.target else {}
+    label = row.get(table.target or "")
+    return {**row, table.target or "": codes[label.casefold()]} if label and label.casefold() in codes else row
+
+
+def _sorts_of(table: Table) -> dict[str, FeatureValues]:
+    return cached_fact(table, "sorts of features", lambda: _sorts(table))
+
+
+def _numeric(table: Table) -> list[str]:
+    return [name for name in table.columns if _sorts_of(table)[name].numeric]
+
+
+def _few_words(table: Table) -> dict[str, set[Cell]]:
+    """Return the values of each feature of words that has few different ones, as they are compared."""
+    own = {name: table.distinct(name) for name in table.columns if name not in _numeric(table)}
+    return {name: {cell_key(value) for value in values} for name, values in own.items() if len(values) <= FEW_WORDS}
+
+
+def _sorts(table: Table) -> dict[str, FeatureValues]:
+    """Return the sort of values of each feature, by its most frequent ones."""
+    words = {name: [value for value in table.distinct(name) if not is_number(value)][:1] for name in table.columns}
+    return {name: FeatureValues((*table.distinct(name)[:LISTED], *words[name])) for name in table.columns}
+
+
+def _most_near(table: Table) -> int:
+    """Return in how many cells a written row may differ from one of the table and be nearly that: fewer than half."""
+    return (len(table.columns) - 1) // 2

@@ -1,0 +1,70 @@
+"""The difficulty of a table: the accuracy of gradient boosting that learns from most of its rows on the others."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tabcontam.baseline.cached_findings import cached_finding
+from tabcontam.evidence.score.classification import described
+from tabcontam.tables.row_draws import pool
+from tabcontam.tables.table import Table
+from tabcontam.twins.twin_sample import labelled
+
+VERSION = 1  # of the baseline: the cached results of other versions are not read
+ROWS = 2000  # of a larger table, chosen by a seed
+PARTS = 5  # of which each is predicted from the others
+
+
+@dataclass(frozen=True)
+class CrossValidatedAccuracy:
+    """The share of rows that are predicted right, each from rows of other parts, and that of the largest class."""
+
+    accuracy: float
+    majority: float
+    rows: int
+
+    @property
+    def lift(self) -> float:
+        """The accuracy less the majority's."""
+        return self.accuracy - self.majority
+
+
+def supervised(table: Table) -> CrossValidatedAccuracy | None:
+    """Return the accuracy of scikit-learn's HistGradientBoostingClassifier, cross-validated in five parts.
+
+    It uses at most 2,000 rows. It is the difficulty control of Li and Flanigan (2024), section 4 and figure 4, where it
+    is a fine-tuned language model. Return None if nothing can be learned: without a question, with a class of fewer
+    rows than parts, and for texts, which such a learner cannot read. It takes about a second; the result is stored in
+    the cache folder.
+    """
+    target, question = table.target, table.question
+    if target is None or question is None or table.text is not None:
+        return None
+    labels = labelled(table, target, question)
+    rows = pool(table, sorted(labels), ROWS)
+    answers = np.array([labels[row] for row in rows])
+    counts = np.unique(answers, return_counts=True)[1] if len(answers) else np.array([])
+    if len(counts) < 2 or counts.min() < PARTS:
+        return None
+
+    def find() -> CrossValidatedAccuracy:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+        from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+        parts = StratifiedKFold(PARTS, shuffle=True, random_state=0)
+        model = HistGradientBoostingClassifier(max_iter=60, early_stopping=False, random_state=0)
+        said = cross_val_predict(model, described(table, target, rows), answers, cv=parts)
+        return CrossValidatedAccuracy(float((said == answers).mean()), float(counts.max() / len(answers)), len(rows))
+
+    question_of_it = ["supervised", VERSION, target, dict(question.answers), question.threshold, sorted(table.missing)]
+    return cached_finding(table, question_of_it, find, _write, _read)
+
+
+def _write(found: CrossValidatedAccuracy) -> object:
+    return [found.accuracy, found.majority, found.rows]
+
+
+def _read(found: Any) -> CrossValidatedAccuracy:
+    accuracy, majority, rows = found
+    return CrossValidatedAccuracy(float(accuracy), float(majority), int(rows))

@@ -1,0 +1,240 @@
+"""Few-shot results at each number of shots: accuracy, AUC, learners for comparison, and memory's share."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import exp
+from statistics import stdev
+
+from tabcontam.evidence.base import Likelihoods, Query, ReplyState, Trial
+from tabcontam.evidence.rows.choice_test import valid_answers
+from tabcontam.evidence.score.memory_share import MemoryShare, by_row
+from tabcontam.evidence.score.shot_learners import LEARNERS
+from tabcontam.groups import grouped
+from tabcontam.statistics.class_auc import RatedRow, ranked
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.statistics.paired_gains import gained
+
+SHOWN = "shown"  # among the chances of a query: the share of each class among its shots
+TITLE = "Classification by shots"
+SHARE = MemoryShare.title
+WORDS, CHANCES = "words", "log-probabilities"  # the ways in which an answer is given
+DIGITS = re.compile(r"\d")
+Interval = tuple[float, float]
+Chances = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class ClassifierScore:
+    """The accuracy and AUC of an LLM, or of a learner that saw only the prompts' rows, on the same rows.
+
+    Intervals have a confidence of 95 % and are of the rows, given the shots. A spread is the standard deviation over
+    draws of the shots, each with rows of its own, so that both are in it. `auc` is None if there are no probabilities,
+    or if the rows are of one class.
+    """
+
+    name: str
+    right: int
+    rows: int
+    accuracy: float
+    interval: Interval
+    spread: float | None = None
+    auc: float | None = None
+    auc_interval: Interval | None = None
+    auc_spread: float | None = None
+
+
+@dataclass(frozen=True)
+class ShotMemory:
+    """Memory's share of the accuracy at one number of shots, with its interval and the sentence of `memory_share`."""
+
+    share: float
+    interval: Interval
+    pairs: int
+    sentence: str
+
+
+@dataclass(frozen=True)
+class ShotResult:
+    """The results of an LLM's answers at one number of shots.
+
+    `asked` are the rows with an answer of any kind. `own` counts refused and unreadable answers as errors, `read`
+    leaves them out. An answer that never came, for example to a prompt beyond the LLM's context, is in neither;
+    `failed` counts these, with each of the `reasons` once, whatever numbers it has. `by` tells whether classes were
+    given by log-probabilities or in words. `shown` has the share of each class among the shots, if there are any.
+    """
+
+    shots: int
+    asked: int
+    refused: int
+    unreadable: int
+    failed: int
+    reasons: tuple[str, ...]
+    by: str
+    majority: float
+    own: ClassifierScore
+    read: ClassifierScore | None
+    learners: tuple[ClassifierScore, ...]
+    memory: ShotMemory | None
+    shown: Mapping[str, float]
+    draws: int
+
+
+@dataclass(frozen=True)
+class MemoryFading:
+    """The change of memory's share from the fewest to the most shots, on the same rows: below 0 if it fades."""
+
+    fewest: int
+    most: int
+    difference: float
+    interval: Interval
+    pairs: int
+
+
+@dataclass(frozen=True)
+class _ClassPrediction:
+    """The answer of an LLM or learner about a row: the named class, if any, and all probabilities, if there are any."""
+
+    group: int
+    truth: str
+    answer: str | None
+    chances: Chances | None
+
+
+def place_of(query: Query) -> tuple[int, int, int]:
+    """Return the number of shots, the draw and the row's number in it, of a query or its twin: `ID-16-2-7`."""
+    return _numbers(query.id)
+
+
+def _numbers(name: str) -> tuple[int, int, int]:
+    _, shots, draw, number, *_ = name.split("-")
+    return int(shots), int(draw), int(number)
+
+
+def chances_of(trial: Trial) -> dict[str, float] | None:
+    """Return the probability of each class, among the classes, or None if the LLM does not report it."""
+    answer = trial.reply
+    if not isinstance(answer, Likelihoods) or answer.state is not ReplyState.OK:
+        return None
+    highest = max(answer.values)
+    weights = [exp(value - highest) for value in answer.values]
+    return {name: weight / sum(weights) for name, weight in zip(trial.query.asked, weights, strict=True)}
+
+
+def evaluated(trials: Sequence[Trial]) -> tuple[ShotResult, ...]:
+    """Return the results of a test's read trials by the number of shots, the fewest first."""
+    own = [trial for trial in trials if not trial.query.decoy_of]
+    by_shots = sorted(grouped(own, lambda trial: place_of(trial.query)[0]).items())
+    twins = {trial.query.decoy_of: trial for trial in trials if trial.query.decoy_of}
+    return tuple(_at(shots, found, twins) for shots, found in by_shots)
+
+
+def fading(trials: Sequence[Trial]) -> MemoryFading | None:
+    """Return the change of memory's share from the fewest to the most shots, or None if fewer than two have one.
+
+    Only rows count that were answered at both, with their twins. The difficulty of the twins is the same for both, and
+    cancels.
+    """
+    gains: dict[int, dict[tuple[int, int], float]] = {}
+    for (name, _), pair in by_row(trials).items():
+        shots, draw, number = _numbers(name)
+        gains.setdefault(shots, {})[draw, number] = pair.gain
+    if len(gains) < 2:
+        return None
+    fewest, most = min(gains), max(gains)
+    both = sorted(gains[fewest].keys() & gains[most].keys())
+    if not both:
+        return None
+    found = gained([gains[most][place] - gains[fewest][place] for place in both])
+    return MemoryFading(fewest, most, found.mean, found.interval, len(both))
+
+
+def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> ShotResult:
+    came = [trial for trial in trials if trial.reply.state is not ReplyState.FAILED]
+    failed = [trial for trial in trials if trial.reply.state is ReplyState.FAILED]
+    named = {trial.query.id: answer for trial, answer in valid_answers(came)}
+    refused = sum(trial.reply.state is ReplyState.REFUSED for trial in came)
+    classes = trials[0].query.asked
+    said = [_of_llm(trial, named.get(trial.query.id)) for trial in came]
+    readable = [one for one in said if one.answer is not None]
+    rows = came or trials  # the learners' results are known though the LLM gave no answer
+    truths = Counter(str(trial.query.expected[0]) for trial in rows)
+    return ShotResult(
+        shots=shots,
+        asked=len(came),
+        refused=refused,
+        unreadable=len(came) - len(readable) - refused,
+        failed=len(failed),
+        reasons=tuple({DIGITS.sub("", trial.reply.detail): trial.reply.detail for trial in failed}.values()),
+        by=CHANCES if any(isinstance(trial.reply, Likelihoods) for trial in trials) else WORDS,
+        majority=max(truths.values()) / truths.total(),
+        own=_measured("", said, classes),
+        read=_measured("", readable, classes) if readable else None,
+        learners=tuple(_measured(name, _of_learner(rows, name), classes) for name in _learners(rows)),
+        memory=_memory(trials, twins),
+        shown=_shown(trials),
+        draws=len({place_of(trial.query)[1] for trial in trials}),
+    )
+
+
+def _of_llm(trial: Trial, answer: str | None) -> _ClassPrediction:
+    return _ClassPrediction(place_of(trial.query)[1], str(trial.query.expected[0]), answer, chances_of(trial))
+
+
+def _learners(trials: Sequence[Trial]) -> list[str]:
+    """Return the learners that every one of these queries has, in their order."""
+    names = [learner.name for learner in LEARNERS]
+    return [name for name in names if all(name in trial.query.chance for trial in trials)]
+
+
+def _of_learner(trials: Sequence[Trial], name: str) -> list[_ClassPrediction]:
+    found = []
+    for trial in trials:
+        chances = trial.query.chance[name].values
+        answer = max(chances, key=chances.__getitem__)
+        found.append(_ClassPrediction(place_of(trial.query)[1], str(trial.query.expected[0]), answer, chances))
+    return found
+
+
+def _measured(name: str, said: Sequence[_ClassPrediction], classes: Sequence[str]) -> ClassifierScore:
+    right = sum(one.answer == one.truth for one in said)
+    groups = list(grouped(said, lambda one: one.group).values())
+    rated = [RatedRow(one.truth, one.chances, one.group) for one in said if one.chances is not None]
+    ranking = ranked(rated, classes)
+    return ClassifierScore(
+        name,
+        right,
+        len(said),
+        right / len(said) if said else 0.0,
+        clopper_pearson(right, len(said)),
+        _spread([sum(one.answer == one.truth for one in group) / len(group) for group in groups]),
+        None if ranking is None else ranking.value,
+        None if ranking is None else ranking.interval,
+        _spread([each.value for group in groups if (each := ranked(_rated(group), classes)) is not None]),
+    )
+
+
+def _rated(said: Sequence[_ClassPrediction]) -> list[RatedRow]:
+    return [RatedRow(one.truth, one.chances) for one in said if one.chances is not None]
+
+
+def _spread(values: Sequence[float]) -> float | None:
+    """Return the standard deviation over draws, or None of fewer than two."""
+    return stdev(values) if len(values) > 1 else None
+
+
+def _memory(trials: Sequence[Trial], twins: Mapping[str, Trial]) -> ShotMemory | None:
+    """Return memory's share by the rows that have a twin, or None if no row has."""
+    both = [each for trial in trials if (twin := twins.get(trial.query.id)) for each in (trial, twin)]
+    if not both:
+        return None
+    found = MemoryShare().weigh(both, 0.0)
+    return ShotMemory(found.value, found.interval or (-1.0, 1.0), found.answered, found.sentence)
+
+
+def _shown(trials: Sequence[Trial]) -> dict[str, float]:
+    """Return the share of each class among the shots, on average over the rows that were asked after them."""
+    held = [trial.query.chance[SHOWN].values for trial in trials if SHOWN in trial.query.chance]
+    names = dict.fromkeys(name for values in held for name in values)
+    return {name: sum(values.get(name, 0.0) for values in held) / len(held) for name in names}

@@ -1,0 +1,54 @@
+"""arXiv: papers by the day on which they were first submitted, by its API, each with its LaTeX source."""
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+from urllib.parse import urlencode
+
+from tabcontam.feeds.base import PAPER, Dated, Document, UnusableText
+from tabcontam.feeds.entries import FeedEntry, entries_of
+from tabcontam.feeds.feed_cards import Feed
+from tabcontam.feeds.paper_source import paper_of
+from tabcontam.feeds.polite_fetching import Fetcher
+from tabcontam.feeds.web_text import page_of
+
+A_PAGE = 50
+MOST_PAGES = 40
+ID = re.compile(r"https?://[^/]+/abs/((?:\d{4}\.\d{4,5}|[a-z-]{1,20}(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?)")
+ATOM = "application/atom+xml"
+
+
+def papers(
+    feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated
+) -> Iterator[Document | UnusableText]:
+    """Yield the papers first submitted on these days, the newest first, or why one is left out.
+
+    arXiv's published date is that of the first version. Raises `UsageError` for an answer that is no feed.
+    """
+    last = until - timedelta(days=1) if until else date(2999, 12, 31)
+    span = f"submittedDate:[{since:%Y%m%d}0000 TO {last:%Y%m%d}2359]"
+    query = f"({feed.query}) AND {span}" if feed.query else span
+    for number in range(MOST_PAGES):
+        asked = {"search_query": query, "sortBy": "submittedDate", "sortOrder": "descending",
+                 "start": number * A_PAGE, "max_results": A_PAGE}  # fmt: skip
+        page = fetcher.get(f"{feed.address}/api/query?{urlencode(asked)}", robots=False, accept=ATOM)
+        entries = entries_of(page.content, page.charset, feed.address)
+        for entry in entries:
+            try:
+                yield _paper(feed, fetcher, entry, dated)
+            except UnusableText as reason:
+                yield reason
+        if len(entries) < A_PAGE:
+            return
+
+
+def _paper(feed: Feed, fetcher: Fetcher, entry: FeedEntry, dated: Dated) -> Document:
+    found = ID.fullmatch(entry.id.strip())
+    if not found:
+        raise UnusableText("no paper")
+    published = dated(entry.published())
+    source = fetcher.get(f"{feed.address}/e-print/{found[1]}", robots=False)
+    paper = paper_of(source.content)
+    title = " ".join(" ".join(page_of(entry.title).text).split())
+    summary = paper.abstract or " ".join(" ".join(page_of(entry.summary).text).split())
+    return Document(found[1], PAPER, entry.id.strip(), title, published, paper.introduction, summary)

@@ -1,0 +1,168 @@
+"""Anthropic's batch API: requests go into one order, and a file of their results comes down within a day.
+
+As of 23 November 2026 (https://platform.claude.com/docs/en/build-with-claude/batch-processing): half the price; at most
+100,000 requests and 256 MB a batch. Requests that a batch has no time for within 24 hours expire, and are not charged;
+the results are there for 29 days. A batch has no place for a name of ours: one whose id was lost is recognised by its
+time, by its number of requests, and, once it has ended, by their names.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from tabcontam.evidence.questions import Reply
+from tabcontam.models.anthropic.connection import get, get_bytes, post_batch
+from tabcontam.models.base import FatalError, ModelRequest
+from tabcontam.models.batch_api import (
+    Batches,
+    BatchProgress,
+    BatchResult,
+    RequestStyle,
+    as_line,
+    check_batch_id,
+    failed,
+    json_lines,
+)
+from tabcontam.models.openai.connection import NoAnswer
+from tabcontam.models.openai.errors import NOT_THERE, Problem
+from tabcontam.models.openai.replies import at, tokens_at
+
+if TYPE_CHECKING:
+    from tabcontam.models.anthropic.provider import AnthropicModel
+
+PATH = "/v1/messages/batches"
+UNANSWERED = {
+    "expired": "the batch expired before it was answered",
+    "canceled": "the batch was cancelled before it was answered",
+}
+GONE = "the batch is not there any more"
+COUNTS = ("processing", "succeeded", "errored", "canceled", "expired")
+# The statuses that requests outside a batch have with errors of these types.
+STATUSES = {
+    "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+    "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,
+    "overloaded_error": 529,
+}  # fmt: skip
+PAGE = 100
+BEFORE, AFTER = 300.0, 3600.0  # seconds around a submission within which its batch was made, by two clocks
+
+
+class AnthropicBatches(Batches):
+    """The batches of one model at Anthropic's own address."""
+
+    service = "Anthropic"
+    most_requests = 100_000
+    most_bytes = 100_000_000  # of 256 MB: they are held in memory
+
+    def __init__(self, model: "AnthropicModel") -> None:
+        self._model = model
+        self._before = model.habits
+
+    @property
+    def sent(self) -> RequestStyle:
+        """The form and the allowance with which a request would be written now."""
+        return RequestStyle(self._model.form, self._model.allowance)
+
+    def written(self, name: str, request: ModelRequest) -> bytes:
+        """Return one request as an order holds it."""
+        return as_line({"custom_id": name, "params": self._model.written(request)})
+
+    async def submit(self, requests: Sequence[bytes], mark: str) -> str:
+        """Send the order, with the requests in it, and return the batch's id."""
+        order = b'{"requests":[' + b",".join(requests) + b"]}"
+        greedy = "temperature" not in self._model.habits.refused
+        made = await self._asked(post_batch(self._model.connection(), PATH, order, greedy))
+        return check_batch_id(at(made, "id"))
+
+    async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
+        """Return the id of a batch that was made then and has these requests, from the list of all, newest first."""
+        after, known, fitting = "", set(names), list[tuple[float, str]]()
+        while True:
+            page = await self._asked(
+                get(self._model.connection(), f"{PATH}?limit={PAGE}{after and f'&after_id={after}'}")
+            )
+            found = at(page, "data")
+            batches = [batch for batch in (found if isinstance(found, list) else []) if isinstance(batch, dict)]
+            made = 0.0
+            for batch in batches:
+                made = _moment(batch.get("created_at"))
+                if since - BEFORE <= made <= since + AFTER and _counted(batch) == len(names):
+                    fitting.append((abs(made - since), check_batch_id(batch.get("id"))))
+                    if batch.get("processing_status") == "ended" and not await self._holds(fitting[-1][1], known):
+                        fitting.pop()
+            last = str(at(page, "last_id"))
+            if not batches or made < since - BEFORE or at(page, "has_more") is not True or last == after:
+                return min(fitting)[1] if fitting else None
+            after = check_batch_id(last)
+
+    async def standing(self, batch: str) -> BatchProgress:
+        """Return how far a batch is, from its status and its counts."""
+        try:
+            found = await self._model.called(get(self._model.connection(), f"{PATH}/{batch}"))
+        except NoAnswer as error:
+            if error.problem.status not in NOT_THERE:
+                raise self._refused(error.problem) from None
+            return BatchProgress(ended=True, reason=GONE)
+        of, waiting = _counted(found), tokens_at(found, "request_counts", "processing") or 0
+        return BatchProgress(at(found, "processing_status") == "ended", of - waiting, of)
+
+    async def results(self, batch: str) -> AsyncIterator[BatchResult]:
+        """Yield the lines of its file of results."""
+        self._before = self._model.habits
+        async for line in json_lines(self._file(batch)):
+            if isinstance(name := line.get("custom_id"), str):
+                yield BatchResult(name, line)
+
+    def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
+        """Return the reply in a line, as if it had come by itself, and whether a second try may get a better one."""
+        found = result.content.get("result")
+        kind, body = at(found, "type"), at(found, "message")
+        if kind == "succeeded" and isinstance(body, dict):
+            return self._model.reply_in_batch(body, sent)
+        error = at(found, "error")
+        if kind == "errored" and isinstance(error, dict):
+            name = at(error, "error", "type")
+            problem = Problem(STATUSES.get(name, 500) if isinstance(name, str) else 500, error)
+            return self._model.turned_down_in_batch(problem, request, self._before)
+        why = UNANSWERED.get(kind) if isinstance(kind, str) else None
+        return failed(why or "the batch holds no reply to it"), False
+
+    def cancelling(self, batch: str) -> str:
+        """Return the command that cancels a batch; the key stays in its variable."""
+        model = self._model
+        headers = f'-H "x-api-key: ${model.key_variable}" -H "anthropic-version: 2023-06-01"'
+        return f"curl -X POST {headers} {model.address}{PATH}/{batch}/cancel"
+
+    async def _file(self, batch: str) -> AsyncIterator[bytes]:
+        """Yield the file of results. Its address is made here: the one that the server states could be anybody's."""
+        try:
+            yield await self._model.called(get_bytes(self._model.connection(), f"{PATH}/{batch}/results"))
+        except NoAnswer as error:
+            if error.problem.status not in NOT_THERE:
+                raise self._refused(error.problem) from None
+
+    async def _holds(self, batch: str, names: set[str]) -> bool:
+        """Return whether a batch that has ended has a request with one of these names."""
+        return any([result.name in names async for result in self.results(batch)])
+
+    async def _asked(self, call: Awaitable[object]) -> object:
+        try:
+            return await self._model.called(call)
+        except NoAnswer as error:
+            raise self._refused(error.problem) from None
+
+    def _refused(self, problem: Problem) -> FatalError:
+        return FatalError(f"{self.service} takes no batch of {self._model.model}: {self._model.words(problem)}")
+
+
+def _counted(batch: object) -> int:
+    """Return how many requests a batch has: the sum of its counts, one for each state."""
+    return sum(tokens_at(batch, "request_counts", name) or 0 for name in COUNTS)
+
+
+def _moment(text: object) -> float:
+    """Return a moment as the server writes it in seconds since 1970; 0 for anything else."""
+    try:
+        return datetime.fromisoformat(text).timestamp() if isinstance(text, str) else 0.0
+    except (ValueError, OverflowError):
+        return 0.0

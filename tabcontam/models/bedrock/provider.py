@@ -1,0 +1,83 @@
+"""`bedrock:` a model of Amazon Bedrock: its Claude models over Anthropic's protocol, the others over OpenAI's.
+
+Bedrock offers both at addresses of its own, which differ by region, for an API key of Bedrock's.
+"""
+
+import os
+import re
+
+from tabcontam.errors import UsageError
+from tabcontam.models.anthropic.provider import AnthropicModel
+from tabcontam.models.keys import split_variable
+from tabcontam.models.openai.provider import OpenAIModel
+from tabcontam.models.provider_record import ModelSettings, Provider
+from tabcontam.models.served_model import ServedModel
+
+REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+KEY = "AWS_BEARER_TOKEN_BEDROCK"
+# The regions under amazonaws.com. A region becomes part of a host's name, so it holds nothing else.
+REGION = re.compile(r"(us|us-gov|ca|mx|sa|eu|il|me|af|ap)-[a-z]{4,12}-\d{1,2}", re.ASCII)
+NAME = re.compile(r"\w[\w.:/-]{0,199}", re.ASCII)
+CLAUDE = re.compile(r"([a-z-]{1,12}\.)?anthropic\.", re.ASCII)
+ANTHROPIC = "https://bedrock-mantle.{region}.api.aws/anthropic"
+OPENAI = "https://bedrock-runtime.{region}.amazonaws.com/openai/v1"
+
+
+class BedrockClaude(AnthropicModel):
+    """A Claude model at Bedrock, which describes none of its models there: the first query shows if it exists."""
+
+    provider = "bedrock"
+
+    async def connect(self) -> None:
+        """Open the connection. Raises `UsageError` without a key or the SDK."""
+        self.connection()
+
+
+class BedrockModel(OpenAIModel):
+    """Any other model at Bedrock. The server does not list all that can be asked: the first query shows."""
+
+    provider = "bedrock"
+
+    def _recognize(self, listing: object) -> None:
+        """Do nothing: a server that lists its models has accepted the key."""
+
+
+def region() -> str:
+    """Return the region that the environment names. Raises `UsageError`."""
+    named = next((value for value in (os.environ.get(name, "").strip() for name in REGIONS) if value), "")
+    if not named:
+        raise UsageError("bedrock: asks a region of AWS; set AWS_REGION, for example to us-east-1")
+    if not REGION.fullmatch(named):
+        raise UsageError(
+            f"AWS_REGION is {named[:40]!r}, which is no region under amazonaws.com; set it to one such as us-east-1, "
+            "or write openai:NAME@ADDRESS#MY_KEY"
+        )
+    return named
+
+
+def _open(rest: str, settings: ModelSettings) -> ServedModel:
+    name, variable = split_variable(rest)
+    if not NAME.fullmatch(name):
+        raise UsageError(f"bad name of a model {name[:100]!r}; type for example bedrock:openai.gpt-oss-20b-1:0")
+    spec, key = settings.spec or f"bedrock:{rest}", variable or KEY
+    if CLAUDE.match(name):
+        address = ANTHROPIC.format(region=region())
+        connections = settings.connections
+        return BedrockClaude(name, max_connections=connections, spec=spec, address=address, variable=key)
+    address = OPENAI.format(region=region())
+    return BedrockModel(name, address, settings.form, settings.connections, spec, variable=key)
+
+
+PROVIDER = Provider(
+    "bedrock",
+    {
+        "bedrock:MODEL": (
+            f"a model of Amazon Bedrock in AWS_REGION; Bedrock's API key is in {KEY}, Claude needs the extra anthropic"
+        )
+    },
+    _open,
+    keys=(KEY,),
+    words=("aws", "amazon", "amazon-bedrock"),
+    log_probabilities="no",
+    seed="no",
+)

@@ -1,0 +1,144 @@
+"""Bounds on every server's answer: its size after unpacking, and the time of the whole request.
+
+`bounded` turns a client of httpx, or of its successor, into one whose answers end. All SDKs here send through one. A
+client's own timeouts bound a silence alone: a server that sends a byte now and then would be read for ever, and a
+compressed answer of a few kB can hold gigabytes.
+"""
+
+import asyncio
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
+from importlib import import_module
+from typing import Any
+
+MOST_BYTES = 16 << 20  # of an answer, packed or not; lists of models and log-probabilities of long texts take 2 MB
+SILENCE = 300.0  # seconds, for a client that states none
+LONGER = 1.2  # the whole request may take so many times the longest silence
+PIECE = 1 << 20  # bytes that are unpacked at once
+
+
+class UnboundedError(Exception):
+    """An answer that is larger, or takes longer, than any may. A second try of the request would fare no better."""
+
+
+# The most bytes, and seconds; None: what follows from the client's own timeouts.
+_BOUNDS: ContextVar[tuple[int, float | None]] = ContextVar("bounds", default=(MOST_BYTES, None))
+
+# Gets the answer piece by piece, and returns whether that is enough.
+_ENOUGH: ContextVar[Callable[[bytes], bool] | None] = ContextVar("enough", default=None)
+
+
+@contextmanager
+def end_answer_when(enough: Callable[[bytes], bool] | None) -> Iterator[None]:
+    """Hang up on the answer to a request sent within, once `enough` returns true for what came; None reads all."""
+    before = _ENOUGH.set(enough)
+    try:
+        yield
+    finally:
+        _ENOUGH.reset(before)
+
+
+@contextmanager
+def set_answer_bounds(most: int, seconds: float | None = None) -> Iterator[None]:
+    """Let the requests sent within have answers of at most `most` bytes, and take at most `seconds` each."""
+    before = _BOUNDS.set((most, seconds))
+    try:
+        yield
+    finally:
+        _BOUNDS.reset(before)
+
+
+def httpx_of(client: type) -> Any:
+    """Return the library that a client class comes from: httpx, or its successor with equal names."""
+    kind = next(kind for kind in client.__mro__ if kind.__name__ == "AsyncClient")
+    return import_module(kind.__module__.partition(".")[0])
+
+
+def bounded(client: Any) -> Any:
+    """Return a subclass of a client class that raises `UnboundedError` for an answer without end."""
+    return type("Bounded", (_BoundedClient, client), {})
+
+
+class _BoundedClient:
+    """The bounded way to send, mixed into a client class; a proxy of the environment still applies."""
+
+    async def send(self, request: Any, *, stream: bool = False, **others: Any) -> Any:
+        (most, seconds), clock = _BOUNDS.get(), asyncio.timeout(None)
+        seconds = seconds or LONGER * (request.extensions.get("timeout", {}).get("read") or SILENCE)
+
+        async def started(event: str, about: object) -> None:
+            if event.endswith("send_request_headers.started"):  # before that it waits for a free connection
+                clock.reschedule(asyncio.get_running_loop().time() + seconds)
+
+        request.extensions["trace"] = started
+        request.headers["Accept-Encoding"] = "gzip"
+        try:
+            async with clock:
+                response = await super().send(request, stream=True, **others)  # type: ignore[misc]
+        except TimeoutError:
+            raise UnboundedError(f"no whole answer in {seconds:g} s") from None
+        until = clock.when() or asyncio.get_running_loop().time() + seconds
+        packed = response.headers.pop("Content-Encoding", "identity").strip().lower()
+        response.stream = _body(httpx_of(type(self)), response.stream, packed, most, until, seconds)
+        if not stream:
+            try:
+                await response.aread()
+            except BaseException:
+                await response.aclose()
+                raise
+        return response
+
+
+def _body(httpx: Any, stream: Any, packed: str, most: int, until: float, seconds: float) -> Any:
+    """Return the body of an answer, unpacked, as a stream of the library's own kind."""
+    enough = _ENOUGH.get()
+
+    async def raw() -> AsyncGenerator[bytes]:
+        size, parts = 0, aiter(stream)
+        while True:
+            try:
+                async with asyncio.timeout_at(until):
+                    part = await anext(parts, None)
+            except TimeoutError:
+                raise UnboundedError(f"the answer has no end after {seconds:g} s") from None
+            if part is None:
+                return
+            size += len(part)
+            _check(size, most)
+            yield part
+
+    class Body(httpx.AsyncByteStream):  # type: ignore[misc]
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            if packed not in ("identity", "gzip"):
+                raise httpx.DecodingError(f"the answer is packed as {packed[:40]!r}, which was not asked for")
+            size, unpacker = 0, zlib.decompressobj(31) if packed == "gzip" else None
+            async with aclosing(raw()) as parts:
+                async for part in parts:
+                    try:
+                        for piece in (part,) if unpacker is None else _unpacked(unpacker, part):
+                            size += len(piece)
+                            _check(size, most)
+                            yield piece
+                            if enough is not None and enough(piece):
+                                return
+                    except zlib.error as error:
+                        raise httpx.DecodingError(str(error)) from None
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Body()
+
+
+def _unpacked(unpacker: Any, part: bytes) -> Iterator[bytes]:
+    """Yield the unpacked content of a part of a stream, and nothing that follows the end of the packed data."""
+    while part and not unpacker.eof and (piece := unpacker.decompress(part, PIECE)):
+        yield piece
+        part = unpacker.unconsumed_tail
+
+
+def _check(size: int, most: int) -> None:
+    if size > most:
+        raise UnboundedError(f"the answer is longer than {most >> 20} MiB")

@@ -1,0 +1,208 @@
+"""The LLMs that can be named by one word: the entries of `catalogue.toml`, checked when they are read."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+from tabcontam.errors import UsageError
+from tabcontam.models.keys import split_variable
+from tabcontam.models.services import load_services
+from tabcontam.tables.toml_files import check_fields
+
+FILE = Path(__file__).with_name("catalogue.toml")
+CHOICES = {
+    "openness": ("closed", "semi-open", "open"),
+    "variant": ("base", "instruct"),
+    "ollama_variant": ("base", "instruct"),
+}
+MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
+ADDRESS = re.compile(r"https://\S+")
+TOGETHER = (("cutoff", "cutoff_source"), ("retired", "successor"))
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """One LLM. `size` is in billions of parameters, None if it is not stated. The file explains the other fields."""
+
+    name: str
+    title: str
+    family: str
+    order: int
+    openness: str
+    variant: str
+    aliases: tuple[str, ...] = ()
+    size: float | None = None
+    cutoff: str | None = None
+    cutoff_source: str | None = None
+    reasons: bool = False
+    openai: str | None = None
+    gemini: str | None = None
+    anthropic: str | None = None
+    api: tuple[str, ...] = ()
+    hf: str | None = None
+    gguf: tuple[str, ...] = ()
+    ollama: tuple[str, ...] = ()
+    ollama_variant: str | None = None
+    retired: date | None = None
+    successor: str | None = None
+    paper: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every word that names it: its name, aliases and identifiers."""
+        identifiers = (*(model for _, model in self._behind), self.hf)
+        return tuple(dict.fromkeys((self.name, *self.aliases, *filter(None, identifiers))))
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        """PROVIDER:MODEL for every provider that can serve it."""
+        own = [f"hf:{self.hf}"] if self.hf else []
+        ollama = [f"ollama:{self.ollama[0]}"] if self.ollama else []
+        here = [f"gguf:{package}" for package in self.gguf]
+        return (*(f"{provider}:{model}" for provider, model in self._behind), *own, *here, *ollama)
+
+    @property
+    def asked(self) -> Mapping[str, str]:
+        """The provider and model to look a price up for: its first API, at the usual address; empty without an API."""
+        return next(({"provider": provider, "model": model} for provider, model in self._behind), {})
+
+    @property
+    def _behind(self) -> tuple[tuple[str, str], ...]:
+        """The providers whose API serves it, its maker's first, each with its identifier there."""
+        makers = {"openai": self.openai, "gemini": self.gemini, "anthropic": self.anthropic}
+        services = (one.partition(":") for one in self.api)
+        own = [(provider, model) for provider, model in makers.items() if model]
+        return (*own, *((provider, model) for provider, _, model in services))
+
+    def at(self, provider: str) -> str:
+        """Return its identifier at this provider's API; "" if it is not there."""
+        return next((model for name, model in self._behind if name == provider), "")
+
+    def gone(self, today: date) -> bool:
+        """Return whether its API no longer serves it."""
+        return self.retired is not None and self.retired <= today
+
+
+def plain(name: str) -> str:
+    """Return a name without what does not count in it: `Llama 3`, `llama-3` and `LLAMA3` are one."""
+    return re.sub(r"[\s_-]+", "", name.casefold())
+
+
+@cache
+def load_catalogue() -> Mapping[str, CatalogueEntry]:
+    """Return every entry by its name; raises `UsageError` for a catalogue that breaks the schema."""
+    return parse_catalogue(FILE.read_text("utf-8"), FILE.name)
+
+
+def find_entry(name: str) -> CatalogueEntry | None:
+    """Return the entry that has this name, alias or identifier."""
+    wanted = plain(name)
+    return next((entry for entry in load_catalogue().values() if wanted in map(plain, entry.names)), None)
+
+
+def is_tag_of_ollama(spec: str) -> bool:
+    """Return whether this is how Ollama writes a model of the catalogue, such as `mistral:7b`."""
+    return any(spec.casefold() in map(str.casefold, entry.ollama) for entry in load_catalogue().values())
+
+
+def find_entry_of_spec(spec: str) -> CatalogueEntry | None:
+    """Return the entry of an LLM as a run names it: by a name of the catalogue, or by PROVIDER:MODEL.
+
+    The name alone counts, not what a server means by it; weights under a name of the user's own are not recognised.
+    """
+    provider, colon, model = split_variable(spec)[0].partition(":")
+    if not colon:
+        return find_entry(spec)
+    name, at, _ = model.partition("@http")
+    entries = load_catalogue().values()
+    if provider in load_services():  # its names are its own, or those of repositories
+        found = (entry for entry in entries if name in (entry.at(provider), entry.hf))
+        return next(found, None)
+    if provider == "gguf":
+        return next((entry for entry in entries if name in entry.gguf), None)
+    if provider not in ("openai", "gemini", "anthropic", "hf", "ollama"):
+        return None
+    # A server of the user's own is most often an Ollama, which has names of its own: its mistral is not ours.
+    if provider == "ollama" or at:
+        tag = name.casefold().removesuffix(":latest")
+        for entry in entries:
+            if tag in map(str.casefold, entry.ollama):
+                return entry
+    return find_entry(name) if provider != "ollama" else None
+
+
+def successor(entry: CatalogueEntry, today: date) -> CatalogueEntry:
+    """Return the first of its successors that is still served."""
+    entries = load_catalogue()
+    while entry.successor is not None and entry.gone(today):
+        entry = entries[entry.successor]
+    return entry
+
+
+def parse_catalogue(text: str, source: str) -> dict[str, CatalogueEntry]:
+    """Return the entries in the text of a TOML file; raises `UsageError` with `source` and the entry at fault."""
+    try:
+        entries = {name: _entry(name, about) for name, about in tomllib.loads(text).items()}
+        _check_names(entries.values())
+        _check_successors(entries)
+    except ValueError as error:  # a TOMLDecodeError is one
+        raise UsageError(f"catalogue {source} cannot be read: {error}") from error
+    return entries
+
+
+def _entry(name: str, about: object) -> CatalogueEntry:
+    if not isinstance(about, dict):
+        raise ValueError(f"{name!r} stands outside any entry")
+    entry = CatalogueEntry(name=name, **check_fields(CatalogueEntry, about, f"[{name}]", ("name",)))
+    _check(entry)
+    return entry
+
+
+def _check(entry: CatalogueEntry) -> None:
+    """Raise ValueError for an entry with a wrong value, or with fields that contradict each other."""
+    where = f"[{entry.name}]"
+    for key, choices in CHOICES.items():
+        if getattr(entry, key) not in (None, *choices):
+            raise ValueError(f"{where} {key} is {getattr(entry, key)!r}; known: {', '.join(choices)}")
+    for one, other in TOGETHER:
+        if (getattr(entry, one) is None) != (getattr(entry, other) is None):
+            raise ValueError(f"{where} {one} and {other} go together")
+    if entry.cutoff is not None and not MONTH.fullmatch(entry.cutoff):
+        raise ValueError(f"{where} cutoff is {entry.cutoff!r}; write YYYY-MM")
+    if entry.cutoff_source is not None and not ADDRESS.fullmatch(entry.cutoff_source):
+        raise ValueError(f"{where} cutoff_source is {entry.cutoff_source!r}; write the https:// address that states it")
+    if entry.size is not None and entry.size <= 0:
+        raise ValueError(f"{where} size is {entry.size}; write billions of parameters")
+    if entry.ollama_variant and not entry.ollama:
+        raise ValueError(f"{where} has ollama_variant and no ollama")
+    if not entry.served:
+        raise ValueError(f"{where} names no provider; write openai, gemini, anthropic, api, hf, gguf or ollama")
+    for written in entry.api:
+        provider, _, model = written.partition(":")
+        if provider not in load_services() or not model:
+            raise ValueError(f"{where} api has {written!r}; write SERVICE:MODEL, known: {', '.join(load_services())}")
+
+
+def _check_names(entries: Iterable[CatalogueEntry]) -> None:
+    owners: dict[str, str] = {}
+    for entry in entries:
+        for name in {plain(name) for name in entry.names}:
+            if name in owners:
+                raise ValueError(f"[{owners[name]}] and [{entry.name}] are both named {name!r}")
+            owners[name] = entry.name
+
+
+def _check_successors(entries: Mapping[str, CatalogueEntry]) -> None:
+    """Raise ValueError unless every chain of successors ends, and at an entry that exists."""
+    for entry in entries.values():
+        seen = [entry.name]
+        while (after := entries[seen[-1]].successor) is not None:
+            if after not in entries:
+                raise ValueError(f"[{seen[-1]}] successor {after!r} has no entry")
+            if after in seen:
+                raise ValueError(f"[{entry.name}] succeeds itself")
+            seen.append(after)

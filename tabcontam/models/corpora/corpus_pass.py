@@ -1,0 +1,231 @@
+"""One reading of a corpus that answers many lookups, by as many processes as there are processors.
+
+The matches in a portion depend on the portion alone, and the portions are joined in their order. So the answers do not
+depend on the number of processes or on which is faster.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.questions import Lookup, LookupMode
+from tabcontam.models.corpora.corpus_search import CorpusSearch
+from tabcontam.models.corpora.file_forms import FileForm
+from tabcontam.models.corpora.lookup_matches import LookupMatches
+from tabcontam.models.corpora.portions import Portion, read
+from tabcontam.models.corpora.tally import Reason, Tally
+from tabcontam.processes import code_to_run, processors, send, start_process
+
+SMALL = 16 << 20  # bytes of a corpus that is searched sooner than a process starts
+START = code_to_run("tabcontam.models.corpora.corpus_pass")
+
+Tell = Callable[[int, int], None]  # bytes of files that are read, of how many
+
+
+class SearchStoppedError(Exception):
+    """The user ended the search."""
+
+
+class ProcessLostError(Exception):
+    """A process of the search ended before its work was done; the text is one line."""
+
+
+@dataclass(eq=False)
+class CorpusPass:
+    """A reading of these portions for these lookups. `tell` is called with its progress; any thread may call `stop`."""
+
+    lookups: Sequence[Lookup]
+    portions: Sequence[Portion]
+    tell: Tell = lambda done, of: None
+    workers: int = 0  # 0: as many as there are processors
+    found: list[LookupMatches] = field(init=False)
+    tally: Tally = field(default_factory=Tally)
+    _stop: Event = field(default_factory=Event)
+    _processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+    _waiting: dict[int, tuple[dict[int, LookupMatches], Tally]] = field(default_factory=dict)
+    _joined: int = 0
+    _read: dict[int, int] = field(default_factory=dict)
+    _left: Iterator[int] = field(default_factory=lambda: iter(()))
+
+    def __post_init__(self) -> None:
+        self.found = [LookupMatches(lookup.most) for lookup in self.lookups]
+
+    def run(self) -> None:
+        """Read and search.
+
+        Raises `SearchStoppedError` if the reading was ended, `ProcessLostError`, and `UsageError` as `read` does.
+        """
+        self.tell(0, self._size)
+        self._left = iter(range(len(self.portions)))
+        workers = min(self.workers or processors(), len(self.portions))
+        if not self.workers and (self._size < SMALL or not sys.executable):
+            self._here()
+        else:
+            self._with_processes(workers)
+        if self._stop.is_set():
+            raise SearchStoppedError
+
+    def stop(self) -> None:
+        """End the reading; `run` then raises `SearchStoppedError`."""
+        self._stop.set()
+        for process in list(self._processes):
+            process.kill()
+
+    @property
+    def _size(self) -> int:
+        return sum(portion.weight for portion in self.portions)
+
+    def _here(self) -> None:
+        search = CorpusSearch(self.lookups)
+        for place in self._places():
+            tally, portion = Tally(), self.portions[place]
+            self._join(place, _searched(search, portion, self._over(), tally, self._told(place)), tally)
+
+    def _with_processes(self, workers: int) -> None:
+        with ThreadPoolExecutor(workers) as pool:
+            working = [pool.submit(self._work) for _ in range(workers)]
+            try:
+                for worker in working:
+                    worker.result()
+            except BaseException:
+                self._left = iter(())
+                for process in list(self._processes):
+                    process.kill()
+                raise
+
+    def _places(self) -> Iterator[int]:
+        """Yield the portions that no worker has begun yet."""
+        while not self._stop.is_set():
+            with self._lock:
+                place = next(self._left, None)
+            if place is None:
+                return
+            yield place
+
+    def _work(self) -> None:
+        """Have a process search one portion after the other."""
+        with _process() as process:
+            self._processes.append(process)
+            with suppress(BrokenPipeError):
+                send(process, json.dumps([_lookup_facts(lookup) for lookup in self.lookups]).encode())
+                for place in self._places():
+                    job = {"portion": _portion_facts(self.portions[place]), "over": self._over()}
+                    send(process, json.dumps(job).encode())
+                    self._heard(place, process)
+            if process.stdin:
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
+            if process.wait() and not self._stop.is_set():
+                raise ProcessLostError(
+                    "a process that searched the corpus ended before its time; there may be too little memory"
+                )
+
+    def _heard(self, place: int, process: "subprocess.Popen[bytes]") -> None:
+        """Take the reports of a process on a portion until the portion is done."""
+        told = self._told(place)
+        for line in process.stdout or ():
+            facts = json.loads(line)
+            if "read" in facts:
+                told(facts["read"])
+                continue
+            if "error" in facts:
+                raise UsageError(facts["error"]) if facts["usage"] else ProcessLostError(facts["error"])
+            found = {
+                int(number): LookupMatches.from_facts(own, self.lookups[int(number)].most)
+                for number, own in facts["found"].items()
+            }
+            self._join(place, found, Tally.from_dict(facts["tally"]))
+            return
+
+    def _told(self, place: int) -> Callable[[int], None]:
+        """Return a function to call with the number of bytes of a portion's text that were just searched."""
+        weight = self.portions[place].weight
+
+        def told(size: int) -> None:
+            if self._stop.is_set():
+                raise SearchStoppedError
+            with self._lock:  # of compressed data only the file's own size is known
+                self._read[place] = min(self._read.get(place, 0) + size, weight)
+                self.tell(sum(self._read.values()), self._size)
+
+        return told
+
+    def _join(self, place: int, found: dict[int, LookupMatches], tally: Tally) -> None:
+        """Join the matches of a portion to the rest, once all portions before it have been joined."""
+        with self._lock:
+            self._read[place] = self.portions[place].weight
+            self._waiting[place] = found, tally
+            while (ready := self._waiting.pop(self._joined, None)) is not None:
+                for number, counted in ready[0].items():
+                    self.found[number].join(counted)
+                self.tally.add(ready[1])
+                self._joined += 1
+            self.tell(sum(self._read.values()), self._size)
+
+    def _over(self) -> list[int]:
+        with self._lock:
+            return [number for number, counted in enumerate(self.found) if counted.full]
+
+
+def _searched(
+    search: CorpusSearch, portion: Portion, over: Sequence[int], tally: Tally, told: Callable[[int], None]
+) -> dict[int, LookupMatches]:
+    plain_text = portion.form is FileForm.TEXT and not portion.compressed and not portion.encoded
+    return search.found(read(portion, tally=tally), plain_text and portion.end < portion.size, over, told)
+
+
+def _process() -> "subprocess.Popen[bytes]":
+    return start_process(START, {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+
+
+def _lookup_facts(lookup: Lookup) -> list[object]:
+    return [lookup.texts, lookup.most, lookup.by.value, lookup.beside, lookup.lacking]
+
+
+def _lookup(facts: Sequence[Any]) -> Lookup:
+    texts, most, by, beside, lacking = facts
+    return Lookup(tuple(texts), most, LookupMode(by), tuple(beside), lacking)
+
+
+def _portion_facts(portion: Portion) -> dict[str, object]:
+    facts = {name: getattr(portion, name) for name in Portion.__dataclass_fields__}
+    form = portion.form
+    return facts | {"path": str(portion.path), "form": form.name, "read": isinstance(form, FileForm)}
+
+
+def _portion(facts: Mapping[str, Any]) -> Portion:
+    own = {name: facts[name] for name in Portion.__dataclass_fields__}
+    form = FileForm[facts["form"]] if facts["read"] else Reason[facts["form"]]
+    return Portion(**own | {"path": Path(facts["path"]), "form": form, "fields": tuple(facts["fields"])})
+
+
+def main() -> None:
+    """Search the portions in the lines of standard input for the lookups in its first line."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run handles Ctrl-C, and ends this process
+    search = CorpusSearch([_lookup(facts) for facts in json.loads(sys.stdin.buffer.readline())])
+    while line := sys.stdin.buffer.readline():
+        job, tally = json.loads(line), Tally()
+        try:
+            found = _searched(search, _portion(job["portion"]), job["over"], tally, lambda size: _say({"read": size}))
+        except UsageError as error:
+            _say({"error": str(error), "usage": True})
+            return
+        except Exception as error:  # whatever a file caused, the process of the run reports it
+            _say({"error": f"{job['portion']['name']}: {type(error).__name__}: {error}"[:500], "usage": False})
+            return
+        _say({"found": {n: counted.as_facts() for n, counted in found.items()}, "tally": tally.as_dict()})
+
+
+def _say(facts: object) -> None:
+    print(json.dumps(facts), flush=True)

@@ -1,0 +1,79 @@
+"""The key of a corpus's content: the SHA-256 of its files, computed again only for a file that changed."""
+
+import hashlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.models.corpora.corpus_files import CorpusFiles
+from tabcontam.models.corpora.file_opening import open_file
+from tabcontam.paths import replace_file
+from tabcontam.tables.editions import cache_folder
+
+READER = 1  # changes when the reader makes other documents from the same files
+BLOCK = 1 << 20
+YOUNG = 2 * 10**9  # nanoseconds: a younger file may change again with the same modification time
+
+
+def digest(files: CorpusFiles) -> str:
+    """Return the key of the content and names of all files, in their order, and of the fields that are read.
+
+    A file whose size and modification time have not changed is not read again; its SHA-256 comes from the cache folder.
+    Raises `UsageError` if a file cannot be read.
+    """
+    kept = _kept()
+    before = dict(kept)
+    key = hashlib.sha256(f"{READER}\0{'+'.join(files.fields)}".encode())
+    for path in files.files:
+        key.update(f"\0{path.name}\0{_of_file(path, kept)}".encode("utf-8", "surrogateescape"))
+    if kept != before:
+        _keep(kept)
+    return key.hexdigest()
+
+
+def corpora_folder() -> Path:
+    """Return the folder where facts about corpora are cached."""
+    return cache_folder().parent / "corpora"
+
+
+def _of_file(path: Path, kept: dict[str, Any]) -> str:
+    """Return the SHA-256 of a file."""
+    name = str(path)
+    try:
+        with open_file(path) as file:
+            facts = path.stat()
+            mark = [facts.st_size, facts.st_mtime_ns]
+            if (found := kept.get(name)) and found[:2] == mark:
+                return str(found[2])
+            hashed = hashlib.sha256()
+            while block := file.read(BLOCK):
+                hashed.update(block)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({one_line(error)}); check its rights, or leave it out") from None
+    if abs(time.time_ns() - facts.st_mtime_ns) > YOUNG:
+        kept[name] = [*mark, hashed.hexdigest()]
+    return hashed.hexdigest()
+
+
+def _kept() -> dict[str, Any]:
+    """Return the cached entries: for each path its size, its modification time and its SHA-256."""
+    try:
+        content = json.loads((corpora_folder() / "digests.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {name: found for name, found in content.items() if _is_mark(found)} if isinstance(content, dict) else {}
+
+
+def _is_mark(found: object) -> bool:
+    return isinstance(found, list) and [type(item) for item in found] == [int, int, str]
+
+
+def _keep(kept: dict[str, Any]) -> None:
+    """Write the entries to the cache; if the folder cannot be written, the next run reads the files again."""
+    try:
+        corpora_folder().mkdir(parents=True, exist_ok=True)
+        replace_file(corpora_folder() / "digests.json", json.dumps(kept, ensure_ascii=True, indent=0))
+    except OSError:
+        return

@@ -1,0 +1,135 @@
+"""Documents as they are searched: stretches of UTF-8 text, which overlap so that no match on a border is lost."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tabcontam.models.corpora.tally import Reason, Tally
+
+STRETCH = 8 << 20  # bytes of the longest stretch
+SMALL = 1 << 12  # bytes of a document that is passed on at once
+OVERLAP = 1 << 16  # bytes that consecutive stretches of a document share
+LARGEST = 1 << 24  # bytes of the largest record that is parsed; a larger one is read as raw text
+STRAY = re.compile("[\ud800-\udfff]")  # stands for a byte that is not UTF-8, or half a pair of JSON's \\u
+
+
+class DocumentStretch(NamedTuple):
+    """A stretch of a document.
+
+    `source` names the document: a file, and for a file of records also the record. A record is named `FILE@BYTE`, by
+    the byte of the file at which it begins (from 0), if its records are lines (JSON lines, CSV, TSV) and the file is
+    neither compressed nor in another encoding, else `FILE#N`, by its number (from 1). `start` is the offset of this
+    stretch in the document's text, in bytes; `text` is the stretch as UTF-8, at most `STRETCH` bytes.
+    """
+
+    source: str
+    start: int
+    text: bytes
+
+
+def stretches(source: str, text: bytes, overlap: int, tally: Tally) -> Iterator[DocumentStretch]:
+    """Yield a whole document, cut if it is longer than a stretch."""
+    tally.documents += 1
+    tally.bytes += len(text)
+    if len(text) <= STRETCH:
+        yield DocumentStretch(source, 0, text)
+        return
+    start = 0
+    while True:
+        end = whole(text, start + STRETCH)
+        yield DocumentStretch(source, start, text[start:end])
+        if end == len(text):
+            return
+        start = whole(text, end - overlap)
+
+
+def whole(text: bytes, end: int) -> int:
+    """Return the last place up to `end` at which no UTF-8 letter is cut."""
+    if end >= len(text):
+        return len(text)
+    return next((place for place in range(end, max(0, end - 4), -1) if text[place] & 0xC0 != 0x80), end)
+
+
+def as_valid_utf8(text: bytes, file: str, tally: Tally) -> bytes:
+    """Return the text as valid UTF-8: each byte that is not becomes a question mark, so that no offset changes."""
+    if text.isascii():
+        return text
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        mended, number = STRAY.subn("?", text.decode("utf-8", "surrogateescape"))
+        tally.note(Reason.NOT_UTF8, file, number)
+        return mended.encode()
+    return text
+
+
+def as_text(text: bytes, file: str, tally: Tally) -> str:
+    """Return bytes as text, with a question mark for each byte that is not UTF-8."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return as_valid_utf8(text, file, tally).decode()
+
+
+def as_bytes(text: str, file: str, tally: Tally) -> bytes:
+    """Return text as UTF-8; half a surrogate pair, which JSON can hold, becomes a question mark."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        mended, number = STRAY.subn("?", text)
+        tally.note(Reason.NOT_UTF8, file, number)
+        return mended.encode()
+
+
+class StretchBuilder:
+    """A document whose text arrives in pieces and is passed on as stretches; only the overlap is held in memory.
+
+    `start` is the offset of its first piece in the document. The first `before` bytes were read by another portion:
+    they stand in the first stretch and are not counted.
+    """
+
+    def __init__(self, source: str, file: str, overlap: int, tally: Tally, start: int = 0, before: int = 0) -> None:
+        self._source, self._file, self._overlap, self._tally = source, file, overlap, tally
+        self._start, self._held, self._fresh = start, b"", False
+        self._uncounted = before
+        if not start and not before:
+            tally.documents += 1
+
+    @property
+    def room(self) -> int:
+        """The number of bytes that fill the next stretch."""
+        return STRETCH - len(self._held)
+
+    def add(self, piece: bytes) -> Iterator[DocumentStretch]:
+        """Add the next piece, which may be cut anywhere, and yield the stretches that it completes."""
+        while piece:
+            taken, piece = piece[: self.room], piece[self.room :]
+            self._held += taken
+            self._fresh = True
+            if len(self._held) >= STRETCH:
+                yield from self._give(whole_end(self._held))
+
+    def end(self) -> Iterator[DocumentStretch]:
+        """Yield the last stretch."""
+        if self._fresh:
+            yield from self._give(len(self._held))
+
+    def _give(self, end: int) -> Iterator[DocumentStretch]:
+        text = as_valid_utf8(self._held[:end], self._file, self._tally)
+        yield DocumentStretch(self._source, self._start, text)
+        self._tally.bytes += end - self._uncounted
+        next_start = whole(text, max(0, end - self._overlap)) if self._overlap else end
+        self._uncounted = end - next_start
+        self._start += next_start
+        self._held = text[next_start:] + self._held[end:]
+        self._fresh = len(self._held) > self._uncounted
+
+
+def whole_end(text: bytes) -> int:
+    """Return the end of the last whole UTF-8 letter; a cut letter is left for the next piece."""
+    for back in range(1, min(4, len(text)) + 1):
+        byte = text[-back]
+        if byte & 0xC0 != 0x80:
+            letters = 1 + (byte >= 0xC0) + (byte >= 0xE0) + (byte >= 0xF0)
+            return len(text) if letters <= back else len(text) - back
+    return len(text)

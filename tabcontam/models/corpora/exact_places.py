@@ -1,0 +1,81 @@
+"""The exact definition of where the texts of a `Lookup` stand in a text, for each way to compare.
+
+The functions take a text that is in memory as a whole. The search of a corpus reads much more at a time, and leaves
+every decision to this module.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from tabcontam.evidence.questions import Lookup, LookupMode
+from tabcontam.models.corpora.corpus_words import WORD_BYTES, blank_punctuation, plain_words
+from tabcontam.models.corpora.row_places import TextSpan
+from tabcontam.models.corpora.row_places import places as places_of_cells
+
+NO_SIGN = re.compile(rb"[^%b]+" % WORD_BYTES)
+
+
+def places(text: bytes, lookup: Lookup) -> list[TextSpan]:
+    """Return every place of one of the texts in a UTF-8 text, in order. A text of the lookup with nothing to compare
+    (no word, no letter, no digit) stands nowhere.
+    """
+    if lookup.by is LookupMode.CELLS:
+        return places_of_cells(text, lookup)
+    by = {LookupMode.LETTERS: by_letters, LookupMode.WORDS: by_words, LookupMode.SIGNS: by_signs}[lookup.by]
+    return sorted(by(text, {number: encode_text(wanted) for number, wanted in enumerate(lookup.texts)}))
+
+
+def encode_text(text: str) -> bytes:
+    """Return a text to look for as UTF-8; half a surrogate pair, which no document has, becomes a question mark."""
+    return text.encode("utf-8", "replace")
+
+
+def by_letters(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
+    """Yield all places compared letter by letter, overlapping ones included."""
+    for number, wanted in sought.items():
+        for begin in everywhere(text, wanted):
+            yield TextSpan(begin, begin + len(wanted), number)
+
+
+def by_signs(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
+    """Yield places compared by letters and digits alone: whatever stands between them is ignored, and every byte that
+    is not ASCII is a letter.
+    """
+    kept = [match.start() for match in re.finditer(rb"[%b]" % WORD_BYTES, text)]
+    signs = only_signs(text)
+    for number, wanted in sought.items():
+        own = only_signs(wanted)
+        for begin in everywhere(signs, own):
+            yield TextSpan(kept[begin], kept[begin + len(own) - 1] + 1, number)
+
+
+def by_words(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
+    """Yield places of consecutive words, as `words` splits them, but with numbers as they are written."""
+    found = plain_words(blank_punctuation(text))
+    keys = [key for key, _, _ in found]
+    at: dict[bytes, list[int]] = {}
+    for place, key in enumerate(keys):
+        at.setdefault(key, []).append(place)
+    for number, wanted in sought.items():
+        own = keys_of(wanted)
+        for place in at.get(own[0], ()) if own else ():
+            if keys[place : place + len(own)] == own:
+                yield TextSpan(found[place][1], found[place + len(own) - 1][2], number)
+
+
+def keys_of(text: bytes) -> list[bytes]:
+    """Return the words of a text in lower case, numbers as they are written."""
+    return [key for key, _, _ in plain_words(blank_punctuation(text))]
+
+
+def only_signs(text: bytes) -> bytes:
+    """Return the letters and digits of a text."""
+    return NO_SIGN.sub(b"", text)
+
+
+def everywhere(text: bytes, wanted: bytes) -> Iterator[int]:
+    """Yield the places of these bytes in a text; an empty string stands nowhere."""
+    begin = text.find(wanted) if wanted else -1
+    while begin >= 0:
+        yield begin
+        begin = text.find(wanted, begin + 1)

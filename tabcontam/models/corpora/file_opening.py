@@ -1,0 +1,264 @@
+"""Opening of files for reading: only regular ones, inflated as they stream, as UTF-8 if they state another encoding."""
+
+import bz2
+import codecs
+import io
+import lzma
+import os
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+from tabcontam.tables.readers.base import missing_extra
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+HEAD = 8192  # bytes at the beginning of a file by which its kind is recognized
+TAKEN = 1 << 18  # bytes of a compressed file that are inflated at a time
+WINDOW_LOG = 27  # 128 MB of earlier output that an inflater may hold; zstd's own limit without --long
+EXTRA = "corpus"
+COMPRESSED = {
+    "gz": re.compile(rb"\x1f\x8b\x08"),
+    "zst": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18", re.DOTALL),
+    "bz2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
+    "xz": re.compile(rb"\xfd7zXZ\x00"),
+}
+ARCHIVES = re.compile(rb"PK(?:\x03\x04|\x05\x06|\x07\x08)|7z\xbc\xaf\x27\x1c|Rar!\x1a\x07|.{257}ustar", re.DOTALL)
+ENCODINGS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+class DamagedFileError(Exception):
+    """The error for compressed data, or a Parquet file, that cannot be read any further."""
+
+
+class _Inflater(Protocol):
+    """The interface of the inflaters of `bz2` and `lzma`, and of `_Gzip` below."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Return at most `max_length` bytes."""
+        ...
+
+
+class _Gzip:
+    """The inflater of zlib, with the interface of the two others."""
+
+    def __init__(self) -> None:
+        self._inflater = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        """True once the member has ended."""
+        return self._inflater.eof
+
+    @property
+    def needs_input(self) -> bool:
+        """True if all input has been used."""
+        return not self._inflater.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        """The bytes after the end of the member."""
+        return self._inflater.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Return at most `max_length` bytes."""
+        return self._inflater.decompress(self._inflater.unconsumed_tail + data, max_length)
+
+
+class InflatedStream(io.RawIOBase):
+    """The content of a compressed file, one member after the other, never more at a time than is asked for.
+
+    If the data end in the middle of a member or are invalid, the stream ends there, and `damaged` is called.
+    """
+
+    def __init__(self, file: BinaryIO, inflater: Callable[[], _Inflater], damaged: Callable[[], None]) -> None:
+        self._file, self._new, self._damaged = _PushbackFile(file), inflater, damaged
+        self._inflater: _Inflater | None = inflater()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "Buffer") -> int:
+        view = memoryview(buffer).cast("B")
+        try:
+            data = self._next(len(view))
+        except DamagedFileError:
+            self._inflater, data = None, b""
+            self._damaged()
+        view[: len(data)] = data
+        return len(data)
+
+    def _next(self, most: int) -> bytes:
+        while (inflater := self._inflater) is not None:
+            if inflater.eof:
+                self._next_member(inflater)
+                continue
+            given = self._file.read(TAKEN) if inflater.needs_input else b""
+            if inflater.needs_input and not given:
+                raise DamagedFileError("the compressed data end too early")
+            if data := self._inflate(inflater, given, most):
+                return data
+        return b""
+
+    @staticmethod
+    def _inflate(inflater: _Inflater, given: bytes, most: int) -> bytes:
+        try:
+            return inflater.decompress(given, most)
+        except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
+            raise DamagedFileError(str(error)) from None
+
+    def _next_member(self, inflater: _Inflater) -> None:
+        """Go on to the next member; zeros that pad the end are no member, and nothing after them is read."""
+        rest = inflater.unused_data.lstrip(b"\0") or self._file.read(TAKEN).lstrip(b"\0")
+        if not rest:
+            self._inflater = None
+            return
+        self._file.put_back(rest)
+        self._inflater = self._new()
+
+
+class _PushbackFile:
+    """A file to which bytes can be put back that were read too far."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._rest = file, b""
+
+    def put_back(self, rest: bytes) -> None:
+        """Put back bytes, to be read again."""
+        self._rest = rest
+
+    def read(self, most: int) -> bytes:
+        """Return the bytes that were put back, or else the next bytes."""
+        rest, self._rest = self._rest, b""
+        return rest or self._file.read(most)
+
+
+class TranscodedStream(io.RawIOBase):
+    """A stream in another encoding, as UTF-8."""
+
+    def __init__(self, file: BinaryIO, encoding: str) -> None:
+        self._file, self._held = file, b""
+        self._decoder: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder(encoding)(errors="replace")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "Buffer") -> int:
+        view = memoryview(buffer).cast("B")
+        while not self._held and self._decoder is not None:
+            given = self._file.read(TAKEN)
+            self._held = self._decoder.decode(given, final=not given).encode("utf-8", "replace")
+            if not given:
+                self._decoder = None
+        data, self._held = self._held[: len(view)], self._held[len(view) :]
+        view[: len(data)] = data
+        return len(data)
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Return a regular file, opened for reading; no link is followed, and nothing blocks. Raises `OSError`."""
+    flags = os.O_RDONLY
+    for flag in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
+        flags |= getattr(os, flag, 0)
+    handle = os.open(path, flags)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError("it is no regular file")
+        return open(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def compression(head: bytes) -> str:
+    """Return the compression of a file, by its first bytes: `gz`, `zst`, `bz2`, `xz`, or nothing."""
+    return next((kind for kind, begins in COMPRESSED.items() if begins.match(head)), "")
+
+
+def is_archive(head: bytes) -> bool:
+    """Return whether the first bytes are those of an archive of several files: zip, 7z, rar, tar."""
+    return ARCHIVES.match(head) is not None
+
+
+def encoding(head: bytes) -> str:
+    """Return the encoding that a file states by its first bytes, if it is not UTF-8."""
+    return next((name for mark, name in ENCODINGS.items() if head.startswith(mark)), "")
+
+
+def open_stream(file: BinaryIO, compressed: str, encoded: str, damaged: Callable[[], None]) -> BinaryIO:
+    """Return the stream of an open file, from its position; the file stays open when the stream is closed.
+
+    Compressed data that cannot be read any further end the stream, and `damaged` is called.
+    """
+    stream = file
+    if compressed:
+        stream = io.BufferedReader(InflatedStream(file, INFLATERS[compressed], damaged), TAKEN)
+    return io.BufferedReader(TranscodedStream(stream, encoded), TAKEN) if encoded else stream
+
+
+class _Zstd:
+    """The inflater of zstd, whose error is an OSError as that of the others."""
+
+    def __init__(self) -> None:
+        zstd = need_zstd("a corpus file")
+        self._error = zstd.ZstdError
+        self._inflater = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: WINDOW_LOG})
+
+    @property
+    def eof(self) -> bool:
+        """True once the frame has ended."""
+        return bool(self._inflater.eof)
+
+    @property
+    def needs_input(self) -> bool:
+        """True if all input has been used."""
+        return bool(self._inflater.needs_input)
+
+    @property
+    def unused_data(self) -> bytes:
+        """The bytes after the end of the frame."""
+        return bytes(self._inflater.unused_data)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Return at most `max_length` bytes."""
+        try:
+            return bytes(self._inflater.decompress(data, max_length))
+        except self._error as error:
+            raise OSError(str(error)) from None
+
+
+def need_zstd(name: str) -> Any:
+    """Return the package that inflates .zst, for a file of this name. Raises `UsageError` if it is not installed."""
+    try:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+    except ImportError:
+        raise missing_extra(name, "compressed by zstd (.zst)", "backports.zstd", EXTRA) from None
+    return zstd
+
+
+INFLATERS: dict[str, Callable[[], _Inflater]] = {
+    "gz": _Gzip,
+    "zst": _Zstd,
+    "bz2": bz2.BZ2Decompressor,
+    "xz": lambda: lzma.LZMADecompressor(memlimit=2 << WINDOW_LOG),
+}

@@ -1,0 +1,167 @@
+"""Lookups answered from the index of a corpus: the rare parts of each are found there, and the text around them is
+read.
+
+For a row the rare part is its rarest value, or the rarest few if some may lack. For texts that are compared by words it
+is the rarest word of each. A number is looked for by the digits of its value, a word by its first letters, in upper and
+lower case, so that every place is found at which it may stand. `search` decides which of these places are matches. A
+lookup that has no rare part, or is compared by signs, is not answered here.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+from tabcontam.evidence.questions import Lookup, LookupMode
+from tabcontam.models.corpora.corpus_index import CorpusIndex
+from tabcontam.models.corpora.corpus_search import CorpusSearch
+from tabcontam.models.corpora.corpus_words import number_key
+from tabcontam.models.corpora.exact_places import encode_text, keys_of
+from tabcontam.models.corpora.index_shards import IndexShard, SearchTexts
+from tabcontam.models.corpora.lookup_matches import LookupMatches
+from tabcontam.models.corpora.row_places import LONGEST, RowLookup
+from tabcontam.models.corpora.text_blocks import MARGIN, BlockPiece, TextBlock
+
+FIRST = 4  # letters of a word that are looked for
+RARE = 100  # most places of the rare part of a lookup
+TOGETHER = 32  # regions that are searched at once
+
+Spelled = tuple[bytes, ...]  # strings of bytes, one of which stands wherever a word stands
+
+
+@dataclass(frozen=True)
+class _RequiredStrings:
+    """The strings that must stand where a lookup matches: one of any `least` things, so all but `least` - 1."""
+
+    things: tuple[tuple[Spelled, ...], ...]
+    least: int
+    keys: tuple[bytes, ...] = ()
+
+    def rarest(self, often: Mapping[bytes, int]) -> tuple[int, set[bytes]]:
+        """Return how often the strings occur by which every place is found, and the strings."""
+        words = [min(thing, key=lambda spelled: _sum(often, spelled)) for thing in self.things]
+        chosen = sorted(words, key=lambda spelled: _sum(often, spelled))[: self.least]
+        strings = {text for spelled in chosen for text in spelled}
+        return sum(often[text] for text in strings), strings
+
+    def may_be(self, text: bytes) -> bool:
+        """Return whether a lower-case text may match; this is cheap, and False is never wrong."""
+        return all(key in text for key in self.keys)
+
+
+@dataclass(frozen=True, eq=False)
+class IndexSearch:
+    """An index with the lookups that are answered from it."""
+
+    index: CorpusIndex
+    lookups: Sequence[Lookup]
+
+    def found(self) -> dict[int, LookupMatches]:
+        """Return the matches in the corpus by the place of the lookup; for a lookup that is missing, the corpus must be
+        read.
+        """
+        chosen = self._chosen
+        found = {number: LookupMatches(self.lookups[number].most) for number in chosen}
+        search, others = CorpusSearch(self.lookups), frozenset(range(len(self.lookups))) - chosen.keys()
+        for block in self._blocks():
+            for number, counted in search.found_in(block, others).items():
+                found[number].join(counted)
+        for number in search.given_up:
+            found[number].more = True
+        return found
+
+    @cached_property
+    def _needs(self) -> dict[int, _RequiredStrings]:
+        needs = {number: _needs(lookup) for number, lookup in enumerate(self.lookups)}
+        return {number: found for number, found in needs.items() if found is not None}
+
+    @cached_property
+    def _chosen(self) -> dict[int, set[bytes]]:
+        """The strings of each lookup that has a rare part."""
+        needed = {text for need in self._needs.values() for thing in need.things for word in thing for text in word}
+        texts = sorted(needed)
+        often = dict(zip(texts, self.index.count(texts), strict=True))
+        rarest = {number: need.rarest(often) for number, need in self._needs.items()}
+        return {number: strings for number, (times, strings) in rarest.items() if times <= RARE}
+
+    def _blocks(self) -> Iterator[TextBlock]:
+        """Yield the text around the places of the rare strings, where the rest of a lookup may stand."""
+        wanting: dict[bytes, list[_RequiredStrings]] = {}
+        for number, strings in self._chosen.items():
+            for text in strings:
+                wanting.setdefault(text, []).append(self._needs[number])
+        sought = SearchTexts(sorted(wanting))
+        shards = self.index.shards
+        for place, shard in enumerate(shards):
+            goes_on = place + 1 < len(shards) and shards[place + 1].shared > 0
+            low = MARGIN if shard.shared else 0
+            high = shard.size - 2 * LONGEST if goes_on else shard.size
+            held: list[tuple[BlockPiece, bytes]] = []
+            for text, at in _places(shard, sought, low, high):
+                if (region := self._region(shard, at, wanting[text])) is not None:
+                    held.append(region)
+                if len(held) == TOGETHER:
+                    yield TextBlock.of(held)
+                    held = []
+            if held:
+                yield TextBlock.of(held)
+
+    def _region(
+        self, shard: IndexShard, at: int, wanting: Iterable[_RequiredStrings]
+    ) -> tuple[BlockPiece, bytes] | None:
+        """Return the text of a document around a place. It owns the places that begin near enough to reach this one."""
+        source, begin, end, offset = self.index.document(shard, at)
+        near = bytes(shard.text[max(begin, at - LONGEST) : min(end, at + LONGEST)]).lower()
+        if not any(need.may_be(near) for need in wanting):
+            return None
+        low, high = max(begin, at - LONGEST - MARGIN), min(end, at + 2 * LONGEST)
+        piece = BlockPiece(source, offset + low - begin, low, high, max(begin, at - LONGEST), at + 1)
+        return piece, bytes(shard.text[low:high])
+
+
+def _needs(lookup: Lookup) -> _RequiredStrings | None:
+    """Return the strings that must stand where a lookup matches, or None if the index cannot answer it."""
+    if lookup.by is LookupMode.CELLS:
+        row = RowLookup.of(lookup)
+        values = {value.keys for value in row.beside}
+        things = tuple(tuple(map(_spelled, keys)) for keys in values)
+        keys = tuple({key for keys in values for key in keys})
+        return (
+            _RequiredStrings(things, row.lacking + 1, keys if not row.lacking else ())
+            if len(things) > row.lacking
+            else None
+        )
+    if lookup.by is LookupMode.WORDS:
+        texts = [tuple(map(_spelled, own)) for text in lookup.texts if (own := keys_of(encode_text(text)))]
+        return _RequiredStrings(tuple(texts), len(texts)) if texts else None
+    if lookup.by is LookupMode.LETTERS:
+        strings = [encode_text(text) for text in lookup.texts if text]
+        return _RequiredStrings(tuple(((text,),) for text in strings), len(strings)) if strings else None
+    return None
+
+
+def _spelled(key: bytes) -> Spelled:
+    """Return the ways in which a word may be written: a number as its digits, with or without zeros around them; of any
+    other word the first letters.
+    """
+    if number_key(key) is not None:
+        return (key,)
+    letters = [place for place, sign in enumerate(key) if chr(sign).isascii() and chr(sign).isalpha()]
+    first = key[: letters[FIRST]] if len(letters) > FIRST else key
+    return tuple(map(bytes, product(*({sign, *bytes([sign]).upper()} for sign in first))))
+
+
+def _sum(often: Mapping[bytes, int], spelled: Spelled) -> int:
+    return sum(often[text] for text in spelled)
+
+
+def _places(shard: IndexShard, sought: SearchTexts, low: int, high: int) -> list[tuple[bytes, int]]:
+    """Return the places of the strings in a shard, in order, from byte `low` to before byte `high`."""
+    first, last = shard.ranges(sought)
+    found = [
+        (int(at), sought.texts[place])
+        for place in (last > first).nonzero()[0].tolist()
+        for at in shard.suffixes(int(first[place]), int(last[place]))
+        if low <= at < high
+    ]
+    return [(text, at) for at, text in sorted(found)]

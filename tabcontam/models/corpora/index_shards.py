@@ -1,0 +1,275 @@
+"""A shard of the index: a run of documents as one text, the order of its suffixes, and where each document stands.
+
+The suffix array and its search are those of Manber and Myers (1993), "Suffix arrays: a new method for on-line string
+searches" (SIAM Journal on Computing 22): what both ends of a range share with the text sought is not compared again.
+libdivsufsort makes the array. All texts that are sought are compared at once, eight bytes at a time.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from errno import ENOSPC
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.errors import UsageError
+from tabcontam.models.corpora.documents import DocumentStretch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.int64]
+    Words = NDArray[np.uint64]
+
+BETWEEN = b"\xff"  # stands between documents; no UTF-8 has it
+PADDING = 16  # zeros after the text, so that eight bytes can be read anywhere
+WORD = 8  # bytes that are compared at a time
+ALL = (1 << 64) - 1
+PAIRS = 1 << 16
+MARKS = ("", "@", "#")  # stands between the file's name and the number of the document
+FILES = ("text", "suffixes", "pairs", "pieces")
+HEADER = "shard.json"
+COUNTED = 1 << 24  # bytes whose pairs are counted at a time
+
+
+@dataclass
+class ShardBuilder:
+    """Documents that are gathered for a shard. `pieces` has four numbers for each piece of a document: where it begins
+    in the text, its file with its mark, its number in the file, and its offset in the document. `shared` is the number
+    of bytes at the beginning that the shard before also holds.
+    """
+
+    text: bytearray = field(default_factory=bytearray)
+    pieces: tuple["array[int]", ...] = field(default_factory=lambda: tuple(array("q") for _ in range(4)))
+    shared: int = 0
+    last: tuple[int, int, int] = (-1, 0, 0)  # the file with its mark, the number, and where its text ends
+
+    def add(self, file: int, name: str, part: DocumentStretch) -> None:
+        """Add a stretch; what it shares with the stretch before it of the same document is stored once."""
+        mark, number = _parsed(part.source[len(name) :])
+        code, end = file * len(MARKS) + mark, part.start + len(part.text)
+        same = self.last[:2] == (code, number) and part.start <= self.last[2]
+        if same and self.text:
+            self.text += part.text[self.last[2] - part.start :]
+        else:
+            if self.text:
+                self.text += BETWEEN
+            elif same:
+                self.shared = self.last[2] - part.start
+            for row, value in zip(self.pieces, (len(self.text), code, number, part.start), strict=True):
+                row.append(value)
+            self.text += part.text
+        self.last = (code, number, end)
+
+    def write(self, folder: Path, facts: Mapping[str, object]) -> None:
+        """Build the shard and put it at `folder` in one step. The gathered text is released on the way, to save memory.
+
+        Raises `UsageError` if the disk is full or cannot be written.
+        """
+        made = Path(tempfile.mkdtemp(prefix=".shard-", dir=folder.parent))
+        try:
+            self._write_into(made, facts)
+            os.replace(made, folder)
+        except OSError as error:
+            raise UsageError(
+                f"the index cannot be written to {folder.parent} ({error.strerror}); make room, or set XDG_CACHE_HOME "
+                "to a folder on another disk"
+            ) from None
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+    def _write_into(self, made: Path, facts: Mapping[str, object]) -> None:
+        import numpy as np
+        from pydivsufsort import divsufsort
+
+        size = len(self.text)
+        room = shutil.disk_usage(made).free
+        if room < 6 * size + (1 << 20):
+            raise OSError(ENOSPC, f"{room >> 20} MB are left, and a part of it needs {6 * size >> 20} MB")
+        _write(made / "pieces", *self.pieces)
+        self.pieces = ()
+        text = np.frombuffer(self.text, np.uint8)
+        _write(made / "text", text, bytes(PADDING))
+        _write(made / "pairs", _pairs(text))
+        _write(made / "suffixes", divsufsort(text) if size else b"")
+        sizes = {name: (made / name).stat().st_size for name in FILES}
+        header = {**facts, "bytes": size, "shared": self.shared, "last": list(self.last), "sizes": sizes}
+        _write(made / HEADER, json.dumps(header).encode())
+
+
+def _parsed(ending: str) -> tuple[int, int]:
+    """Return the mark and the number after a file's name."""
+    return (MARKS.index(ending[0]), int(ending[1:])) if ending else (0, 0)
+
+
+def _write(path: Path, *contents: Any) -> None:
+    with path.open("wb") as file:
+        for content in contents:
+            file.write(memoryview(content).cast("B") if len(content) else b"")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _pairs(text: "NDArray[np.uint8]") -> "Numbers":
+    """Return for each pair of bytes, in order, how many suffixes come before those that begin with it."""
+    import numpy as np
+
+    counts = np.zeros(PAIRS + 1, np.int64)
+    for begin in range(0, len(text), COUNTED):
+        block = np.append(text[begin : begin + COUNTED + 1], np.uint8(0)).astype(np.uint16)
+        first, second = block[:-1], block[1:]
+        number = min(COUNTED, len(text) - begin)
+        counts[1:] += np.bincount((first << 8 | second)[:number], minlength=PAIRS)
+    return np.cumsum(counts)
+
+
+class SearchTexts:
+    """Texts that are sought, without repeats and in order, as words of eight bytes, the last one padded with zeros."""
+
+    def __init__(self, texts: Sequence[bytes]) -> None:
+        import numpy as np
+
+        self.texts = sorted({text for text in texts if BETWEEN not in text})  # no document has it
+        if self.texts and not self.texts[0]:
+            raise ValueError("an empty text stands everywhere")
+        self.places = {text: place for place, text in enumerate(self.texts)}
+        self.lengths = np.array([len(text) for text in self.texts], np.int64)
+        self.counts = -(-self.lengths // WORD)
+        self.begins = np.cumsum(self.counts) - self.counts
+        filled = b"".join(text + bytes(-len(text) % WORD) for text in self.texts)
+        self.words = np.frombuffer(filled, ">u8").astype(np.uint64)
+        masks = [ALL << 8 * (-length % WORD) & ALL for length in range(WORD)]
+        self.masks = np.array(masks, np.uint64)[self.lengths % WORD]
+        self.pairs = np.array([int.from_bytes(text[:2].ljust(2, b"\0"), "big") for text in self.texts], np.int64)
+        self.behind = self.pairs + np.where(self.lengths > 1, 1, 256)
+
+
+class IndexShard:
+    """A shard on disk. Its files are mapped, so that only what a search touches is in memory."""
+
+    def __init__(self, folder: Path, header: Mapping[str, Any]) -> None:
+        import numpy as np
+
+        self.size, self.shared = int(header["bytes"]), int(header["shared"])
+        self.text = np.asarray(np.memmap(folder / "text", np.uint8, "r"))
+        self.beginning = self.text[: self.shared].tobytes()
+        self._words = np.ndarray((self.size + 1,), "<u8", self.text, strides=(1,))
+        suffixes = np.memmap(folder / "suffixes", np.int32, "r") if self.size else np.zeros(0, np.int32)
+        self._suffixes = np.asarray(suffixes)
+        self._pairs = np.fromfile(folder / "pairs", np.int64)
+        pieces = np.memmap(folder / "pieces", np.int64, "r") if self.size else np.zeros(0, np.int64)
+        self._pieces: list[Numbers] = list(np.asarray(pieces).reshape(4, -1))
+        self._view = memoryview(self.text)  # type: ignore[arg-type] # an array is a buffer
+
+    def ranges(self, sought: SearchTexts) -> "tuple[Numbers, Numbers]":
+        """Return for each text the range of the suffixes that begin with it, empty if it does not occur."""
+        import numpy as np
+
+        first, last = self._pairs[sought.pairs], self._pairs[sought.behind]
+        every = np.arange(len(sought.texts))
+        low = self._bound(sought, every, first, last, upper=False)
+        there = every[low < last]
+        sign, _ = self._compare(sought, there, self._suffixes[low[there]].astype(np.int64), np.zeros_like(there))
+        found = there[sign == 0]
+        high = low.copy()
+        high[found] = self._bound(sought, found, low[found], last[found], upper=True)
+        return low, high
+
+    def first(
+        self, sought: SearchTexts, places: Sequence[int], low: "Numbers", high: "Numbers", most: int
+    ) -> list[tuple[int, int, int]]:
+        """Return the first positions in the text of the texts at these places in `sought`, at most `most` of each, in
+        order, without those that the shard before also holds. Each is the text's place, the position, and the piece of
+        a document in which it lies.
+        """
+        import numpy as np
+
+        runs = [self._suffixes[low[place] : high[place]] for place in places]
+        runs = [run if len(run) <= most + self.shared else np.partition(run, most + self.shared) for run in runs]
+        runs = [run if len(run) <= most + self.shared else run[: most + self.shared] for run in runs]
+        which = np.repeat(np.array(places, np.int64), [len(run) for run in runs])
+        positions = np.concatenate(runs).astype(np.int64) if runs else which
+        kept = positions > self.shared - sought.lengths[which]
+        order = np.lexsort((positions[kept], which[kept]))
+        which, positions = which[kept][order], positions[kept][order]
+        pieces = np.searchsorted(self._pieces[0], positions, "right") - 1
+        return list(zip(which.tolist(), positions.tolist(), pieces.tolist(), strict=True))
+
+    def suffixes(self, first: int, last: int) -> list[int]:
+        """Return the positions of the suffixes of a range, in no order."""
+        return [int(position) for position in self._suffixes[first:last]]
+
+    def piece_at(self, position: int) -> tuple[int, int, int]:
+        """Return the piece of a document in which a position lies, where it begins and where it ends."""
+        place = int(self._pieces[0].searchsorted(position, "right")) - 1
+        following = self._pieces[0][place + 1 : place + 2]
+        end = int(following[0]) - len(BETWEEN) if len(following) else self.size
+        return place, int(self._pieces[0][place]), end
+
+    def holds(self, position: int, text: bytes) -> bool:
+        """Return whether this text stands at this position."""
+        return bool(self._view[position : position + len(text)] == text)
+
+    def piece(self, place: int) -> list[int]:
+        """Return the four numbers of a piece: where it begins, its file with its mark, its number, its offset."""
+        return [int(row[place]) for row in self._pieces]
+
+    def _bound(self, sought: SearchTexts, which: "Numbers", low: "Numbers", high: "Numbers", upper: bool) -> "Numbers":
+        """Return for each text in `which` the first suffix in its range that is not smaller, or with `upper` that is
+        greater.
+        """
+        import numpy as np
+
+        low, high = low.copy(), high.copy()
+        shared_low, shared_high = np.zeros_like(low), np.zeros_like(low)
+        active = np.flatnonzero(low < high)
+        while active.size:
+            middle = (low[active] + high[active]) >> 1
+            shared = np.minimum(shared_low[active], shared_high[active])
+            sign, shared = self._compare(sought, which[active], self._suffixes[middle].astype(np.int64), shared)
+            smaller = sign <= 0 if upper else sign < 0
+            right, left = active[smaller], active[~smaller]
+            low[right], shared_low[right] = middle[smaller] + 1, shared[smaller]
+            high[left], shared_high[left] = middle[~smaller], shared[~smaller]
+            active = active[low[active] < high[active]]
+        return low
+
+    def _compare(
+        self, sought: SearchTexts, which: "Numbers", places: "Numbers", shared: "Numbers"
+    ) -> "tuple[Numbers, Numbers]":
+        """Return whether the text at each place is smaller (-1) or greater (1) than the text sought, or begins with it
+        (0), and how many words of both are equal. The first `shared` words are known to be equal.
+        """
+        import numpy as np
+
+        if len(places) and not 0 <= int(places.min()) <= int(places.max()) < self.size:
+            raise IndexError("a suffix that is not in the text")
+        sign, equal = np.zeros(len(which), np.int64), shared.copy()
+        active = np.arange(len(which))
+        while active.size:
+            text, word = which[active], equal[active]
+            own = self._words[np.minimum(places[active] + WORD * word, self.size)].byteswap()
+            is_last = word == sought.counts[text] - 1
+            own = np.where(is_last, own & sought.masks[text], own)
+            other = sought.words[sought.begins[text] + word]
+            sign[active] = np.where(own < other, -1, np.where(own > other, 1, 0))
+            active = active[(own == other) & ~is_last]
+            equal[active] += 1
+        return sign, equal
+
+
+def header_of(folder: Path) -> dict[str, Any] | None:
+    """Return the header of a shard, or None if the shard does not exist or is incomplete."""
+    try:
+        header = json.loads((folder / HEADER).read_bytes())
+        sizes = {name: (folder / name).stat().st_size for name in FILES}
+    except (OSError, ValueError):
+        return None
+    if not isinstance(header, dict) or header.get("sizes") != sizes:
+        return None
+    return header if sizes["suffixes"] == 4 * header.get("bytes", -1) else None

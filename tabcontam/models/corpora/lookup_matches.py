@@ -1,0 +1,91 @@
+"""The matches of a lookup: the documents, the texts of the lookup that each holds, and some of the places."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tabcontam.evidence.questions import Lookup, Match, Matches, ReplyState
+
+MOST_DOCUMENTS = 200  # most documents that are counted for a lookup; `more` reports that there are more
+AROUND = 80  # bytes before and after a match that are quoted with it
+QUOTED = 2000  # bytes of a match that are quoted
+
+
+@dataclass
+class LookupMatches:
+    """The matches of one lookup so far, in the order of the corpus.
+
+    `documents` maps each document to the texts that it holds, by their place in the lookup. `found` holds at most
+    `most` places, and in addition the first place of each text. `more` means that there may be more documents.
+    """
+
+    most: int
+    documents: dict[str, set[int]] = field(default_factory=dict)
+    found: list[Match] = field(default_factory=list)
+    more: bool = False
+
+    def holds(self, source: str, text: int) -> bool:
+        """Return whether a document is known to hold a text; also true once no more documents are counted."""
+        held = self.documents.get(source)
+        if held is None and len(self.documents) >= MOST_DOCUMENTS:
+            self.more = True
+            return True
+        return held is not None and text in held
+
+    def add(self, match: Match) -> None:
+        """Add a document that holds a text."""
+        if self.holds(match.source, match.text):
+            return
+        self.documents.setdefault(match.source, set()).add(match.text)
+        if len(self.found) < self.most or all(other.text != match.text for other in self.found):
+            self.found.append(match)
+
+    def join(self, other: "LookupMatches") -> None:
+        """Add the matches of a later part of the corpus."""
+        shown = {(match.source, match.text): match for match in other.found}
+        for source, texts in other.documents.items():
+            for text in sorted(texts):
+                if (match := shown.get((source, text))) is not None:
+                    self.add(match)
+                elif not self.holds(source, text):
+                    self.documents.setdefault(source, set()).add(text)
+        self.more |= other.more
+
+    @property
+    def full(self) -> bool:
+        """True once no more documents are counted."""
+        return len(self.documents) >= MOST_DOCUMENTS and self.more
+
+    def as_facts(self) -> dict[str, Any]:
+        """Return the matches as numbers and strings, for JSON."""
+        documents = {source: sorted(texts) for source, texts in self.documents.items()}
+        return {"documents": documents, "found": [list(match) for match in self.found], "more": self.more}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any], most: int) -> "LookupMatches":
+        """Return the matches that `as_facts` wrote."""
+        documents = {source: set(texts) for source, texts in facts["documents"].items()}
+        return cls(most, documents, [Match(*match) for match in facts["found"]], facts["more"])
+
+    def matches(self, lookup: Lookup, detail: str = "") -> Matches:
+        """Return the answer to the lookup: one place of every text that was found, as far as there is room, then other
+        places.
+        """
+        first = {match.text: match for match in reversed(self.found)}
+        ordered = [first[text] for text in sorted(first)]
+        ordered += [match for match in self.found if match not in ordered]
+        chosen = ordered[: lookup.most]
+        shown = tuple(match for match in self.found if match in chosen)
+        counts = [sum(text in texts for texts in self.documents.values()) for text in range(len(lookup.texts))]
+        return Matches(shown, len(self.documents), ReplyState.OK, detail, counts=tuple(counts), more=self.more)
+
+
+def quote_match(text: bytes, begin: int, end: int, low: int, high: int) -> tuple[str, int, int]:
+    """Return the text from byte `begin` to byte `end` with some of what surrounds it between `low` and `high`, and the
+    letters of that quotation at which the text begins and ends.
+    """
+    last = min(end, begin + QUOTED)
+    before = text[max(low, begin - AROUND) : begin].decode("utf-8", "ignore")
+    inside = text[begin:last].decode("utf-8", "ignore")
+    behind = text[last : min(high, last + AROUND)].decode("utf-8", "ignore") if last == end else ""
+    return before + inside + behind, len(before), len(before) + len(inside)

@@ -1,0 +1,42 @@
+"""Reader of plain text: the whole file is one document, and each portion of it a run of stretches."""
+
+from collections.abc import Iterator
+
+from tabcontam.models.corpora.documents import STRETCH, DocumentStretch, StretchBuilder
+from tabcontam.models.corpora.reader_input import ReaderInput
+
+LETTER = 4  # bytes of the longest letter in UTF-8
+
+
+def read_text(given: ReaderInput) -> Iterator[DocumentStretch]:
+    """Yield the stretches of a portion. One that begins inside the file begins with the overlap with the portion
+    before.
+    """
+    if not given.plain:
+        document = StretchBuilder(given.name, given.name, given.overlap, given.tally)
+        stream = given.stream()
+        while block := stream.read(STRETCH // 2):
+            yield from document.add(block)
+        yield from document.end()
+        return
+    begin = max(0, given.start - given.overlap - LETTER + 1) if given.overlap else given.start
+    given.file.seek(begin)
+    begin += _rest_of_letter(given.file.read(LETTER)) if begin else 0
+    given.file.seek(begin)
+    before = given.start - begin
+    document = StretchBuilder(given.name, given.name, given.overlap, given.tally, begin, before)
+    left = given.end - begin
+    while left and (block := given.file.read(min(document.room, left))):
+        left -= len(block)
+        yield from document.add(block)
+    if not left:
+        rest = given.file.read(LETTER)
+        yield from document.add(rest[: _rest_of_letter(rest)])
+    yield from document.end()
+
+
+def _rest_of_letter(text: bytes) -> int:
+    """Return how many bytes at the beginning belong to a letter that began before."""
+    return next(
+        (place for place, byte in enumerate(text[: LETTER - 1]) if byte & 0xC0 != 0x80), len(text[: LETTER - 1])
+    )

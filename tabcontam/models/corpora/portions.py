@@ -1,0 +1,126 @@
+"""Portions of a corpus, each a unit of work for one process, and the reading of their documents."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from tabcontam.models.corpora.corpus_files import CorpusFiles
+from tabcontam.models.corpora.csv_records import read_csv, read_tsv, record_starts
+from tabcontam.models.corpora.documents import LARGEST, OVERLAP, DocumentStretch
+from tabcontam.models.corpora.file_forms import FileForm, FileFormat, form_of
+from tabcontam.models.corpora.file_opening import DamagedFileError, open_file
+from tabcontam.models.corpora.json_values import read_json, read_lines
+from tabcontam.models.corpora.parquet import read_parquet, row_groups
+from tabcontam.models.corpora.plain_text import read_text
+from tabcontam.models.corpora.reader_input import ReaderInput
+from tabcontam.models.corpora.tally import Reason, Tally
+from tabcontam.models.corpora.warc import read_warc
+
+SPLIT = 32 << 20  # bytes of a portion of a file that can be split
+SPLITTABLE = frozenset({FileForm.TEXT, FileForm.LINES, FileForm.CSV, FileForm.TSV})
+READERS: Mapping[FileForm, Callable[[ReaderInput], Iterator[DocumentStretch]]] = {
+    FileForm.TEXT: read_text,
+    FileForm.LINES: read_lines,
+    FileForm.JSON: read_json,
+    FileForm.CSV: read_csv,
+    FileForm.TSV: read_tsv,
+    FileForm.PARQUET: read_parquet,
+    FileForm.WARC: read_warc,
+}
+
+
+@dataclass(frozen=True)
+class Portion:
+    """A file, or a part of one, with all that another process needs to read it.
+
+    `path` is the file and `name` how the user would name it. `form` is how it is split into documents, or why it is not
+    read. `start` and `end` are bytes of the file (of a Parquet file: row groups); documents that are lines belong to
+    the portion in which they begin. `size` and `changed` (nanoseconds) are those of the file when the portion was made,
+    and `weight` is how many bytes on disk this portion has.
+    """
+
+    path: Path
+    name: str
+    form: FileForm | Reason
+    fields: tuple[str, ...] = ()
+    compressed: str = ""
+    encoded: str = ""
+    start: int = 0
+    end: int = 0
+    size: int = 0
+    changed: int = 0
+    weight: int = 0
+
+
+def portions(files: CorpusFiles, split: int = SPLIT) -> list[Portion]:
+    """Return the portions of a corpus, in the order of its files. An uncompressed file of plain text, JSON lines, CSV
+    or TSV is split every `split` bytes, a Parquet file at row groups; every other file is one portion. A file that is
+    not read is a portion, too; `read` reports the reason.
+
+    Raises `UsageError` if a file needs a package that is not installed.
+    """
+    named = zip(files.files, files.names, strict=True)
+    return [portion for path, name in named for portion in _of_file(path, name, files.fields, split)]
+
+
+def read(
+    portion: Portion, overlap: int = OVERLAP, tally: Tally | None = None, largest: int = LARGEST
+) -> Iterator[DocumentStretch]:
+    """Yield the documents of a portion, each in one stretch or in several that share `overlap` bytes.
+
+    The stretches of a plain file overlap across its portions, too. A record of more than `largest` bytes is not parsed.
+    `tally` counts what is skipped or mended; no content of a file ends the reading.
+    """
+    tally = Tally() if tally is None else tally
+    if isinstance(portion.form, Reason):
+        tally.note(portion.form, portion.name)
+        return
+    try:
+        with open_file(portion.path) as file:
+            _compare(portion, file, tally)
+            yield from READERS[portion.form](ReaderInput.of(portion, file, overlap, tally, largest))
+            _compare(portion, file, tally)
+    except DamagedFileError:
+        tally.note(Reason.DAMAGED, portion.name)
+    except OSError:
+        tally.note(Reason.UNREADABLE, portion.name)
+
+
+def _compare(portion: Portion, file: BinaryIO, tally: Tally) -> None:
+    """Note a file that has changed since the portion was made."""
+    now = os.fstat(file.fileno())
+    if (now.st_size, now.st_mtime_ns) != (portion.size, portion.changed):
+        tally.note(Reason.CHANGED, portion.name)
+
+
+def _of_file(path: Path, name: str, fields: tuple[str, ...], split: int) -> Iterator[Portion]:
+    try:
+        facts = path.lstat()
+    except OSError:
+        yield Portion(path, name, Reason.UNREADABLE)
+        return
+    size, changed = facts.st_size, facts.st_mtime_ns
+    found = form_of(path, name)
+    if isinstance(found, Reason):
+        yield Portion(path, name, found, size=size, changed=changed, weight=size)
+        return
+    form, compressed, encoded = found
+    ranges = _ranges(path, name, found, size, split)
+    for start, end in ranges:
+        weight = size * (end - start) // max(1, ranges[-1][1])
+        yield Portion(path, name, form, fields, compressed, encoded, start, end, size, changed, weight)
+
+
+def _ranges(path: Path, name: str, found: FileFormat, size: int, split: int) -> list[tuple[int, int]]:
+    """Return where the portions of a file begin and end: bytes, or row groups."""
+    if found.form is FileForm.PARQUET:
+        return row_groups(path, name, split)
+    if found.form not in SPLITTABLE or found.compressed or found.encoded:
+        return [(0, size)]
+    if found.form is FileForm.CSV:
+        starts = record_starts(path, size, split)
+    else:
+        starts = [0, *range(split, size - split // 2, split)]
+    return list(zip(starts, [*starts[1:], size], strict=True))

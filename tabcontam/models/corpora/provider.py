@@ -1,0 +1,170 @@
+"""The provider `corpus:`, a corpus on this machine in which texts are looked up.
+
+The lookups of a run are gathered, and one reading answers all that wait. Nothing leaves the machine.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.evidence.questions import Capability, Lookup, Matches, ReplyState
+from tabcontam.models.base import Doing, FatalError, Model, ModelRequest, PromptForm
+from tabcontam.models.corpora.corpus_files import CorpusFiles, corpus_files
+from tabcontam.models.corpora.corpus_index import CorpusIndex
+from tabcontam.models.corpora.corpus_pass import CorpusPass, ProcessLostError, SearchStoppedError
+from tabcontam.models.corpora.digest import digest
+from tabcontam.models.corpora.index_search import IndexSearch
+from tabcontam.models.corpora.lookup_matches import LookupMatches
+from tabcontam.models.corpora.portions import Portion, portions
+from tabcontam.models.corpora.tally import Tally
+from tabcontam.models.provider_record import Provider
+
+MEANING = 1  # changes when the same lookup finds something else in the same documents
+AT_ONCE = 1 << 20  # lookups that may wait for the same reading
+QUIET = 0.3  # seconds without a new lookup after which the reading begins
+NAMED = 5  # unread paths that a message names
+
+
+class CorpusModel(Model):
+    """The documents in these files. `connect` raises `UsageError` if one of the paths does not exist."""
+
+    local = True
+    form = PromptForm.CHAT
+    capabilities = frozenset({Capability.SEARCH})
+    connections = AT_ONCE
+
+    def __init__(self, typed: str, spec: str = "") -> None:
+        self.spec = spec or f"corpus:{typed}"
+        self._typed = typed
+        self._files: CorpusFiles | None = None
+        self._portions: Sequence[Portion] = ()
+        self._doing: Doing = lambda what: nullcontext(lambda done, of: None)
+        self._waiting: list[tuple[Lookup, asyncio.Future[Matches]]] = []
+        self._reading: asyncio.Task[None] | None = None
+        self._pass: CorpusPass | None = None
+        self._stopped = False
+        self._told: set[str] = set()
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The identity: a corpus is known by its content, which is its version, wherever it lies."""
+        return {"provider": "corpus", "address": "", "model": f"documents {MEANING}"}
+
+    def check_at_hand(self) -> None:
+        """Raise `UsageError` if a path does not exist."""
+        corpus_files(self._typed)
+
+    async def connect(self) -> None:
+        """List the files, split them into portions and compute the version. Raises `UsageError` with one line if that
+        fails.
+        """
+        if self._files is not None:
+            return
+        files = await asyncio.to_thread(corpus_files, self._typed)
+        self._portions = await asyncio.to_thread(portions, files)
+        self.version = (await asyncio.to_thread(digest, files))[:32]
+        self._files = files
+        if files.skipped:
+            named = ", ".join(f"{name} ({reason})" for name, reason in files.skipped[:NAMED])
+            more = f" and {len(files.skipped) - NAMED:,} more" if len(files.skipped) > NAMED else ""
+            self.unread = f"not read: {named}{more}"
+            self._tell(self.unread)
+
+    def shown_by(self, doing: Doing) -> None:
+        """Set the function that shows the progress of the reading."""
+        self._doing = doing
+
+    async def search(self, request: ModelRequest) -> Matches:
+        """Wait for the reading that answers this lookup together with all others that wait."""
+        if self._files is None:
+            return Matches((), 0, ReplyState.FAILED, f"{self.spec} was asked before it was connected")
+        answer: asyncio.Future[Matches] = asyncio.get_running_loop().create_future()
+        self._waiting.append((request.lookup, answer))
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(self._read())
+        return await answer
+
+    def stop(self) -> None:
+        """End the reading; its lookups get no answer, and the same command asks them again."""
+        self._stopped = True
+        if self._pass is not None:
+            self._pass.stop()
+
+    async def close(self) -> None:
+        """End the reading and its processes."""
+        self.stop()
+        if self._reading is not None:
+            await asyncio.wait([self._reading])
+
+    async def _read(self) -> None:
+        """Read for all lookups that wait, once no more arrive, and again for those that arrived meanwhile."""
+        while self._waiting:
+            number = 0
+            while number < len(self._waiting) and not self._stopped:
+                number = len(self._waiting)
+                await asyncio.sleep(QUIET)
+            asked, self._waiting = self._waiting, []
+            try:
+                answers = await asyncio.to_thread(self._looked_up, [lookup for lookup, _ in asked])
+            except Exception as error:
+                for _, answer in asked:
+                    if not answer.done():
+                        answer.set_exception(self._failure(error))
+                continue
+            for (_, answer), found in zip(asked, answers, strict=True):
+                if not answer.done():
+                    answer.set_result(found)
+
+    def _looked_up(self, lookups: Sequence[Lookup]) -> list[Matches]:
+        """Return the answers, found by one reading."""
+        different = list(dict.fromkeys(lookups))
+        found, tally = self._in_index(different)
+        if left := [lookup for lookup in different if lookup not in found]:
+            if self._stopped:
+                raise SearchStoppedError
+            with self._doing(f"reading {self.spec}, MB") as tell:
+                reading = CorpusPass(left, self._portions, lambda done, of: tell(done >> 20, of >> 20))
+                self._pass = reading
+                reading.run()
+            found |= dict(zip(left, reading.found, strict=True))
+            tally = reading.tally
+        if detail := tally.sentence():
+            self._tell(detail)
+        answers = {lookup: counted.matches(lookup, detail) for lookup, counted in found.items()}
+        return [answers[lookup] for lookup in lookups]
+
+    def _in_index(self, lookups: Sequence[Lookup]) -> tuple[dict[Lookup, LookupMatches], Tally]:
+        """Return the answers from the index of the corpus, if there is one, and its tally of what was skipped."""
+        index = CorpusIndex.open(self._files, self._tell) if self._files else None
+        if index is None:
+            return {}, Tally()
+        with self._doing(f"searching the index of {self.spec}"):
+            found = IndexSearch(index, lookups).found()
+        return {lookups[number]: counted for number, counted in found.items()}, index.tally
+
+    def _failure(self, error: Exception) -> Exception:
+        if isinstance(error, SearchStoppedError):
+            return FatalError("the reading was ended; the same command begins it anew")
+        if isinstance(error, ProcessLostError | UsageError):
+            return FatalError(str(error))
+        return FatalError(f"{type(error).__name__}: {one_line(error)}")
+
+    def _tell(self, line: str) -> None:
+        """Print a line once on standard error."""
+        if line not in self._told:
+            self._told.add(line)
+            print(f"{self.spec}: {line}", file=sys.stderr, flush=True)
+
+
+PROVIDER = Provider(
+    "corpus",
+    {"corpus:PATH": "documents on this machine, in which rows are searched: files, folders or patterns"},
+    lambda typed, settings: CorpusModel(typed, settings.spec),
+    details=f"several paths stand with {os.pathsep} between; #FIELD behind them names what is read of records",
+    words=("documents", "corpora"),
+    log_probabilities="no",
+    seed="no",
+)

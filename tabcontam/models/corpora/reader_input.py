@@ -1,0 +1,98 @@
+"""The input of the reader of each form: the open file of a portion, and how it is to be read."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from tabcontam.models.corpora import documents
+from tabcontam.models.corpora.documents import SMALL, DocumentStretch, stretches
+from tabcontam.models.corpora.file_opening import open_stream
+from tabcontam.models.corpora.stream_lines import Line, lines, lines_from
+from tabcontam.models.corpora.tally import Reason, Tally
+
+MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8, at the beginning of a file
+
+
+class PortionLike(Protocol):
+    """The attributes of a portion that its reader uses."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def fields(self) -> tuple[str, ...]: ...
+    @property
+    def compressed(self) -> str: ...
+    @property
+    def encoded(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class ReaderInput:
+    """The open file of a portion, at its beginning; `name` is how the user would name it, `start` and `end` are the
+    portion's.
+    """
+
+    file: BinaryIO
+    path: Path
+    name: str
+    fields: tuple[str, ...]
+    start: int
+    end: int
+    compressed: str
+    encoded: str
+    overlap: int
+    largest: int
+    tally: Tally
+
+    @classmethod
+    def of(cls, portion: PortionLike, file: BinaryIO, overlap: int, tally: Tally, largest: int) -> "ReaderInput":
+        """Return the input of a portion's reader. Raises ValueError if stretches would share more than a half."""
+        if not 0 <= overlap <= documents.STRETCH // 2:
+            raise ValueError(f"an overlap of {overlap} bytes, where stretches have {documents.STRETCH}")
+        return cls(
+            file, portion.path, portion.name, portion.fields, portion.start, portion.end,
+            portion.compressed, portion.encoded, overlap, largest, tally,
+        )  # fmt: skip
+
+    @property
+    def plain(self) -> bool:
+        """True if the bytes of the file are its text: neither compressed nor in another encoding."""
+        return not self.compressed and not self.encoded
+
+    def stream(self) -> BinaryIO:
+        """Return the text of the file from its beginning, as UTF-8."""
+        return open_stream(self.file, self.compressed, self.encoded, lambda: self.tally.note(Reason.DAMAGED, self.name))
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines that begin in this portion or after it, up to the end of the file."""
+        if self.plain:
+            found = lines_from(self.file, self.start, self.end, self.largest)
+        else:
+            found = lines(self.stream(), 0, self.largest)
+        if (first := next(found, None)) is not None:
+            at, text, piece = first
+            yield at, text if at else text.removeprefix(MARK), piece
+        yield from found
+
+    def source(self, at: int, number: int) -> str:
+        """Return the name of the document that begins at this byte, or is the record of this number, counted from 1."""
+        return f"{self.name}@{at}" if self.plain else f"{self.name}#{number}"
+
+    def source_of_number(self, number: int) -> str:
+        """Return the name of the document that is the record of this number, counted from 1."""
+        return f"{self.name}#{number}"
+
+    def document(self, source: str, text: bytes) -> Iterable[DocumentStretch]:
+        """Return the stretches of a document that is in memory as a whole."""
+        if len(text) <= SMALL:
+            self.tally.documents += 1
+            self.tally.bytes += len(text)
+            return (DocumentStretch(source, 0, text),)
+        return stretches(source, text, self.overlap, self.tally)

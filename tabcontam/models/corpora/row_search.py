@@ -1,0 +1,308 @@
+"""The search for rows in a block of text, all at once.
+
+The fast steps only drop what cannot match: first a row with a value that is nowhere in the block, then places of its
+rarest value that lack the other values nearby. `cells.spans` decides about the rest.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from tabcontam.models.corpora.corpus_words import words
+from tabcontam.models.corpora.row_places import CellValue, RowLookup, TextSpan, spans, winners
+from tabcontam.models.corpora.text_blocks import TextBlock
+from tabcontam.models.corpora.word_arrays import KnownHashes, tokens
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tabcontam.models.corpora.word_arrays import Numbers
+
+EVERYWHERE = 1 << 60  # how often an empty value stands in a text
+FEW = 3  # places that are checked without a further filter
+# The search for a row is given up after so much if nearly everything may be the row (zeros and ones without end).
+MOST_PLACES = 20_000  # places of a row in a block
+MOST_TRIED = 300_000  # words that are checked for a row, times the texts there; about three seconds
+RUN = 2_000  # words that are checked together
+
+
+class RowSearch:
+    """Rows that are looked for, each with a number that the caller chose."""
+
+    def __init__(self, rows: Mapping[int, RowLookup]) -> None:
+        import numpy as np
+
+        self.given_up: set[int] = set()
+        self._tried: Counter[int] = Counter()
+        self._rows = {number: row for number, row in rows.items() if any(text.keys for text in row.texts)}
+        self._numbers = list(self._rows)
+        every = chain.from_iterable((*row.texts, *row.beside) for row in self._rows.values())
+        values = [value for value in dict.fromkeys(every) if value.keys]
+        self._value = {value: place for place, value in enumerate(values)}
+        keys = list(dict.fromkeys(key for value in values for key in value.keys))
+        hashes = tokens(b" ".join(keys)).hashes
+        self._known = KnownHashes(hashes)
+        of_key = dict(zip(keys, self._known.places(hashes).tolist(), strict=True)) if keys else {}
+        self._words = _NumberLists([[of_key[key] for key in value.keys] for value in values])
+        # A last value that is nowhere and everywhere, so that no list is empty.
+        self._beside = _NumberLists(
+            [[*map(self._value.__getitem__, set(row.beside)), len(values)] for row in self._listed]
+        )
+        self._texts = _NumberLists(
+            [[self._value[text] for text in set(row.texts) if text.keys] for row in self._listed]
+        )
+        self._lacking = np.array([row.lacking for row in self._listed], np.int64)
+
+    def begin(self) -> None:
+        """Begin anew: no row is given up."""
+        self.given_up, self._tried = set(), Counter()
+
+    @property
+    def _listed(self) -> Iterable[RowLookup]:
+        return self._rows.values()
+
+    def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
+        """Yield the number of a row, the number of a piece of the block that holds it, and its places. A row in `over`
+        is not looked for.
+        """
+        import numpy as np
+
+        if not self._rows:
+            return
+        at, which = self._known.among(block.tokens.hashes)
+        often = np.bincount(which, minlength=len(self._known))
+        rarest = np.append(self._words.least(often), EVERYWHERE)
+        absent = self._beside.sums(rarest == 0)
+        there = (absent <= self._lacking) & (self._texts.sums(rarest > 0) > 0)
+        stands: _WordPlaces | None = None
+        for place in np.flatnonzero(there).tolist():
+            number = self._numbers[place]
+            if number in over or number in self.given_up:
+                continue
+            stands = stands or _WordPlaces(block, at, which, often)
+            yield from self._of_row(number, stands)
+
+    def _of_row(self, number: int, stands: "_WordPlaces") -> Iterator[tuple[int, int, list[TextSpan]]]:
+        row, found = self._rows[number], dict[int, list[TextSpan]]()
+        there = [text for text, own in enumerate(row.texts) if own.keys and len(self._at(own, stands))]
+        near, all_of_them = self._near(row, stands)
+        if not all_of_them:
+            self.given_up.add(number)
+        for piece, first, last in near:
+            self._tried[number] += (last - first + 1) * len(there)
+            if self._tried[number] > MOST_TRIED:
+                self.given_up.add(number)
+                break
+            begin, end = stands.bytes(first, last)
+            clean, shift = stands.block.around(begin, end)
+            places = spans(clean, words(clean, begin - shift, end - shift), row, there)
+            found.setdefault(piece, []).extend(
+                place._replace(begin=place.begin + shift, end=place.end + shift) for place in places
+            )
+        for piece, places in found.items():
+            if won := winners(places):
+                yield number, piece, won
+
+    def _near(self, row: RowLookup, stands: "_WordPlaces") -> tuple[list[tuple[int, int, int]], bool]:
+        """Return where the row may stand (the piece, the first word and the last), and whether these are all such
+        places.
+        """
+        often = Counter(row.beside)
+        texts = [self._at(text, stands) for text in set(row.texts) if text.keys]
+        beside = sorted(
+            ((self._at(value, stands), count) for value, count in often.items()), key=lambda one: len(one[0])
+        )
+        # One of the rarest must be there even if as many as may lack are not; so must the text, which never lacks.
+        rarest = [at for at, _ in beside[: row.lacking + 1]]
+        by_text = len(beside) <= row.lacking or sum(map(len, texts)) <= sum(map(len, rarest))
+        at = _merged(texts if by_text else rarest)
+        left = _CandidatePlaces(row.lacking, texts, beside, at, *stands.reach(at, row))
+        left.keep()
+        all_of_them = left.cut(MOST_PLACES)
+        if len(left.at):
+            left.keep_within(stands.block.tokens.numbers, row.most_numbers)
+        if len(left.at) > FEW:
+            singles = [value for value in often if len(value.keys) == 1 and value.minus is None]
+            own = sum(often[value] for value in singles) + 1
+            left.keep_within(_merged([self._at(value, stands) for value in singles]), own + row.most_extra)
+        return stands.joined(left.low, left.high, row.most_words), all_of_them
+
+    def _at(self, value: CellValue, stands: "_WordPlaces") -> "Numbers":
+        """Return where a value may stand: the places of its rarest word."""
+        return stands.of(min(self._words[self._value[value]], key=stands.often.__getitem__))
+
+
+class _CandidatePlaces:
+    """Places around which a row may stand, each with the first and the last word that a span there can have."""
+
+    def __init__(
+        self,
+        lacking: int,
+        texts: Sequence["Numbers"],
+        beside: Sequence[tuple["Numbers", int]],
+        at: "Numbers",
+        low: "Numbers",
+        high: "Numbers",
+    ) -> None:
+        self._lacking, self._texts, self._beside = lacking, texts, beside
+        self.at, self.low, self.high = at, low, high
+
+    def keep(self) -> None:
+        """Keep the places that have all values near except those that may lack; the rarest are looked for first."""
+        import numpy as np
+
+        left = np.full(len(self.at), self._lacking)
+        for at, often in self._beside:
+            left -= np.maximum(often - _number(at, self.low, self.high), 0)
+            if not (kept := left >= 0).all():
+                left = left[kept]
+                self._only(kept)
+        self._only(self._with_text(self.low, self.high))
+
+    def _only(self, kept: "NDArray[np.bool_]") -> None:
+        self.at, self.low, self.high = self.at[kept], self.low[kept], self.high[kept]
+
+    def cut(self, most: int) -> bool:
+        """Keep at most `most` places; return whether these are all."""
+        whole = len(self.at) <= most
+        self.at, self.low, self.high = self.at[:most], self.low[:most], self.high[:most]
+        return whole
+
+    def keep_within(self, limited: "Numbers", most: int) -> None:
+        """Keep the places that have all values near with at most `most` of these words among them."""
+        import numpy as np
+
+        ends = np.concatenate((np.full(most + 1, -1), limited, np.full(most + 1, 1 << 60)))
+        first = np.searchsorted(limited, self.at)[:, None] + np.arange(1, most + 2)  # in `ends`, before the window
+        low = np.maximum(self.low[:, None], ends[first - 1] + 1)
+        high = np.minimum(self.high[:, None], ends[first + most] - 1)
+        complete = self._complete(low.ravel(), high.ravel()).reshape(low.shape) & (low <= high)
+        kept = complete.any(axis=1)
+        self.low = np.where(complete, low, 1 << 60).min(axis=1)[kept]
+        self.high = np.where(complete, high, -1).max(axis=1)[kept]
+        self.at = self.at[kept]
+
+    def _complete(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
+        """Return whether all values except those that may lack stand from word `low` to word `high`, as often as they
+        must.
+        """
+        import numpy as np
+
+        left = np.full(len(low), self._lacking)
+        for at, often in self._beside:
+            left -= np.maximum(often - _number(at, low, high), 0)
+        return (left >= 0) & self._with_text(low, high)
+
+    def _with_text(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
+        """Return whether one of the texts stands from word `low` to word `high`."""
+        import numpy as np
+
+        found = np.zeros(len(low), np.bool_)
+        for at in self._texts:
+            found |= _number(at, low, high) > 0
+        return found
+
+
+def _number(at: "Numbers", low: "Numbers", high: "Numbers") -> "Numbers":
+    """Return how many of these places are from `low` to `high`."""
+    import numpy as np
+
+    return np.searchsorted(at, high, "right") - np.searchsorted(at, low)
+
+
+def _merged(places: Sequence["Numbers"]) -> "Numbers":
+    """Return places in order, from lists that are in order."""
+    import numpy as np
+
+    return places[0] if len(places) == 1 else np.sort(np.concatenate([np.zeros(0, np.int64), *places]))
+
+
+class _NumberLists:
+    """Lists of numbers, none empty, in one array."""
+
+    def __init__(self, lists: Sequence[Sequence[int]]) -> None:
+        import numpy as np
+
+        self._lists = lists
+        self._all = np.fromiter(chain.from_iterable(lists), np.int64)
+        self._begins = np.cumsum([0, *map(len, lists)])[:-1]
+
+    def __getitem__(self, place: int) -> Sequence[int]:
+        return self._lists[place]
+
+    def least(self, values: "Numbers") -> "Numbers":
+        """Return for each list the least of the values at its places."""
+        import numpy as np
+
+        return np.minimum.reduceat(values[self._all], self._begins)
+
+    def sums(self, values: "NDArray[np.bool_]") -> "Numbers":
+        """Return for each list how many of the values at its places are true."""
+        import numpy as np
+
+        return np.add.reduceat(values[self._all].astype(np.int64), self._begins)
+
+
+@dataclass(eq=False)
+class _WordPlaces:
+    """The places in a block of the words that are looked for; `which` names the word at each place in `at`."""
+
+    block: TextBlock
+    at: "Numbers"
+    which: "Numbers"
+    often: "Numbers"
+
+    @cached_property
+    def _sorted(self) -> "tuple[Numbers, Numbers]":
+        import numpy as np
+
+        return self.at[np.argsort(self.which, kind="stable")], np.append(0, np.cumsum(self.often))
+
+    def of(self, word: int) -> "Numbers":
+        """Return the places of a word, in order."""
+        at, begins = self._sorted
+        return at[begins[word] : begins[word + 1]]
+
+    def reach(self, at: "Numbers", row: RowLookup) -> "tuple[Numbers, Numbers]":
+        """Return the first and the last word that a span of the row with each of these words can have."""
+        import numpy as np
+
+        tokens, bounds = self.block.tokens, self.block.first_words
+        low, high = at - row.most_words, at + row.most_words
+        numbers, most = tokens.numbers, row.most_numbers + 1
+        if len(numbers) > most:
+            place = np.searchsorted(numbers, at)
+            first, last = place - most, place + most
+            low = np.where(first >= 0, np.maximum(low, numbers[np.maximum(first, 0)]), low)
+            high = np.where(last < len(numbers), np.minimum(high, numbers[np.minimum(last, len(numbers) - 1)]), high)
+        piece = np.searchsorted(bounds, at, "right") - 1
+        return np.maximum(low, bounds[piece]), np.minimum(high, bounds[piece + 1] - 1)
+
+    def joined(self, low: "Numbers", high: "Numbers", most: int) -> list[tuple[int, int, int]]:
+        """Return runs of words, joined if they overlap: the piece of each, its first word and its last. A long run is
+        cut again so that every span of `most` words is whole in one of them.
+        """
+        import numpy as np
+
+        if not len(low):
+            return []
+        order = np.argsort(low, kind="stable")
+        low, high = low[order], np.maximum.accumulate(high[order])
+        piece = np.searchsorted(self.block.first_words, low, "right") - 1
+        new = np.append(True, (low[1:] > high[:-1]) | (piece[1:] != piece[:-1]))
+        begins = np.flatnonzero(new)
+        ends = np.append(begins[1:], len(low)) - 1
+        runs = zip(piece[begins].tolist(), low[begins].tolist(), high[ends].tolist(), strict=True)
+        return [
+            (own, begin, min(end, begin + RUN + most))
+            for own, first, end in runs
+            for begin in range(first, max(first + 1, end + 1 - most), RUN)
+        ]
+
+    def bytes(self, first: int, last: int) -> tuple[int, int]:
+        """Return the bytes at which these words begin and end."""
+        return int(self.block.tokens.begins[first]), int(self.block.tokens.ends[last])

@@ -1,0 +1,67 @@
+"""The lines of a stream, with the place of each: a block is split at once, and a line of any length stays within
+bounds.
+"""
+
+import sys
+from collections.abc import Iterator
+from enum import Enum
+from typing import BinaryIO
+
+BLOCK = 1 << 22  # bytes that are read and split at a time
+
+
+class LinePiece(Enum):
+    """The kind of a line: whole, or a piece of one above the limit, which more pieces follow or which is its last."""
+
+    WHOLE = 0
+    MORE = 1
+    LAST = 2
+
+
+# The byte at which a line, or this piece of it, begins; the line without its line feed; and whether it is whole. A
+# plain tuple, because there are millions of them.
+Line = tuple[int, bytes, LinePiece]
+
+
+def lines(stream: BinaryIO, at: int, largest: int, end: int = sys.maxsize) -> Iterator[Line]:
+    """Yield the lines of a stream that stands at byte `at`; a line of more than `largest` bytes comes in pieces.
+    Nothing is read after byte `end`.
+    """
+    whole = LinePiece.WHOLE
+    held, in_pieces, size = b"", False, min(BLOCK, max(largest, 1))
+    left = end - at
+    while block := stream.read(min(size, left)):
+        left -= len(block)
+        if in_pieces:
+            head, newline, block = block.partition(b"\n")
+            yield at, head, LinePiece.LAST if newline else LinePiece.MORE
+            at += len(head) + len(newline)
+            in_pieces = not newline
+            if in_pieces:
+                continue
+        block = held + block
+        *complete, held = block.split(b"\n")
+        for line in complete:
+            length = len(line)
+            yield at, line, whole if length <= largest else LinePiece.LAST
+            at += length + 1
+        if len(held) > largest:
+            yield at, held, LinePiece.MORE
+            at, held, in_pieces = at + len(held), b"", True
+    if held:
+        yield at, held, whole
+    elif in_pieces:
+        yield at, b"", LinePiece.LAST
+
+
+def lines_from(stream: BinaryIO, begin: int, end: int, largest: int) -> Iterator[Line]:
+    """Return the lines that begin at byte `begin` or later, of a seekable stream; none if a line that began earlier
+    continues up to byte `end`.
+    """
+    stream.seek(max(begin - 1, 0))
+    found = lines(stream, max(begin - 1, 0), largest)
+    if begin:  # the bytes up to the first line feed belong to a line that began earlier
+        while (line := next(found, None)) is not None and line[2] is LinePiece.MORE:
+            if line[0] >= end:
+                return iter(())
+    return found

@@ -1,0 +1,119 @@
+"""Blocks of some megabytes, each put together from stretches of documents, so that all of them are searched at once."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from tabcontam.models.corpora.corpus_words import blank_punctuation
+from tabcontam.models.corpora.documents import OVERLAP, DocumentStretch
+from tabcontam.models.corpora.row_places import LONGEST
+from tabcontam.models.corpora.word_arrays import WordArrays, tokens
+
+if TYPE_CHECKING:
+    from tabcontam.models.corpora.word_arrays import Numbers
+
+BLOCK = 1 << 21  # bytes of a block; a longer stretch is a block alone
+BETWEEN = b"\n"  # no word continues across it
+MARGIN = OVERLAP - 2 * LONGEST  # bytes at the beginning of a stretch; the stretch before owns the places there
+
+
+class BlockPiece(NamedTuple):
+    """A stretch of a document in a block; it begins at byte `begin` of the block and at byte `start` of the document.
+
+    The stretch owns only places that begin from byte `first` of the block to before byte `last`. The stretches before
+    and after it own the other places, because they hold the whole of them and of everything that overlaps them.
+    """
+
+    source: str
+    start: int
+    begin: int
+    end: int
+    first: int
+    last: int
+
+    def owns(self, byte: int) -> bool:
+        """Return whether this stretch owns a place that begins at this byte of the block."""
+        return self.first <= byte < self.last
+
+
+@dataclass(frozen=True, eq=False)
+class TextBlock:
+    """Stretches joined into one text, with the position of each."""
+
+    text: bytes
+    pieces: tuple[BlockPiece, ...]
+
+    @classmethod
+    def of(cls, held: Sequence[tuple[BlockPiece, bytes]]) -> "TextBlock":
+        """Return the block of these stretches. The numbers of a piece in `held` are positions in another text, in which
+        the piece stands; they are shifted to positions in the block.
+        """
+        pieces, at = [], 0
+        for piece, text in held:
+            shift = at - piece.begin
+            moved = (number + shift for number in piece[2:])
+            pieces.append(BlockPiece(piece.source, piece.start, *moved))
+            at += len(text) + len(BETWEEN)
+        return cls(BETWEEN.join(text for _, text in held), tuple(pieces))
+
+    @cached_property
+    def tokens(self) -> WordArrays:
+        """The words of the text."""
+        return tokens(self.text)
+
+    def around(self, begin: int, end: int) -> tuple[bytes, int]:
+        """Return the words between two bytes as text without punctuation, and its first byte in the block.
+
+        It includes enough before the first word to tell what joins that word.
+        """
+        words = self.tokens
+        before = int(words.begins.searchsorted(begin)) - 1
+        low = int(words.ends[before]) - 1 if before >= 0 else 0
+        return blank_punctuation(self.text[low:end]), low
+
+    @cached_property
+    def begins(self) -> "Numbers":
+        """The bytes at which the pieces begin."""
+        import numpy as np
+
+        return np.array([piece.begin for piece in self.pieces], np.int64)
+
+    @cached_property
+    def first_words(self) -> "Numbers":
+        """The first word of each piece, followed by the number of all words."""
+        import numpy as np
+
+        begins = self.tokens.begins
+        return np.append(np.searchsorted(begins, self.begins), len(begins))
+
+    def piece_at(self, byte: int) -> int:
+        """Return the place of the piece that this byte belongs to."""
+        return int(self.begins.searchsorted(byte, "right")) - 1
+
+
+def blocks(parts: Iterable[DocumentStretch], more: bool = False) -> Iterator[TextBlock]:
+    """Yield the stretches in blocks, in order. `more` means that the last document continues after the last stretch."""
+    held: list[tuple[DocumentStretch, bool]] = []
+    size, before = 0, None
+    for part in parts:
+        if before is not None:
+            held.append((before, before.source == part.source))
+            size += len(before.text)
+            if size + len(part.text) > BLOCK:
+                yield _block(held)
+                held, size = [], 0
+        before = part
+    if before is not None:
+        held.append((before, more))
+        yield _block(held)
+
+
+def _block(held: list[tuple[DocumentStretch, bool]]) -> TextBlock:
+    pieces = []
+    for (source, start, text), goes_on in held:
+        end = len(text)
+        pieces.append(
+            (BlockPiece(source, start, 0, end, MARGIN if start else 0, end - 2 * LONGEST if goes_on else end), text)
+        )
+    return TextBlock.of(pieces)

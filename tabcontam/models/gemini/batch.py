@@ -1,0 +1,162 @@
+"""Gemini's batch API: requests go into one order, and their replies come with it within a day.
+
+As of 23 November 2026 (https://ai.google.dev/gemini-api/docs/batch-api): half the price; an order with its requests in
+it is at most 20 MB, and no number of requests is stated; at a time no more tokens than the key's tier allows. Requests
+not answered within 48 hours expire. Replies are read from the JSON itself: the SDK's types leave out how far a batch is
+and why it failed, and warn about every value that is newer than they are.
+"""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.evidence.questions import Reply
+from tabcontam.models.base import FatalError, ModelRequest
+from tabcontam.models.batch_api import MARK, Batches, BatchProgress, BatchResult, RequestStyle, check_batch_id, failed
+from tabcontam.models.openai.replies import at
+
+if TYPE_CHECKING:
+    from google.genai.errors import APIError
+
+    from tabcontam.models.gemini.provider import GeminiModel
+
+FOLDER = "batches/"  # before the id of each batch
+ENDED = {
+    "SUCCEEDED": "",
+    "EXPIRED": "the batch expired before it was answered",
+    "CANCELLED": "the batch was cancelled before it was answered",
+    "FAILED": "the batch failed",
+}
+GONE = "the batch is not there any more"
+# For google.rpc's codes, with which requests in a batch fail, the statuses that requests outside have.
+STATUSES = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 10: 409, 13: 500, 14: 503, 16: 401}
+FULL = (8, 429)
+PASSING = (408, 429)  # besides 500 and above
+PAGE = 100
+PAGES = 100
+
+
+class GeminiBatches(Batches):
+    """The batches of one model at Google's own address."""
+
+    service = "Google"
+    most_requests = 50_000
+    most_bytes = 18_000_000  # of 20 MB: the order around the requests has its own
+
+    def __init__(self, model: "GeminiModel") -> None:
+        self._model = model
+        self._before = model.habits
+
+    @property
+    def sent(self) -> RequestStyle:
+        """The form and the allowance with which a request would be written now."""
+        return RequestStyle(self._model.form, self._model.allowance)
+
+    def written(self, name: str, request: ModelRequest) -> bytes:
+        """Return one request as the SDK takes it, in no fewer bytes than it sends."""
+        arguments = self._model.written(request)
+        line = json.dumps({**arguments, "metadata": {"key": name}})
+        json.dumps(arguments, ensure_ascii=False).encode()  # raises for half of a surrogate pair
+        return line.encode()
+
+    async def submit(self, requests: Sequence[bytes], mark: str) -> str:
+        """Send the order, with the requests in it, and return the batch's id."""
+        client, source = self._model.connection(), [json.loads(request) for request in requests]
+        try:
+            made = await client.aio.batches.create(
+                model=self._model.model, src=source, config={"display_name": f"{MARK}-{mark}"}
+            )
+        except Exception as error:
+            raise self._refused(error) from None
+        return _id(made.name)
+
+    async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
+        """Return the id of a batch with this mark in its name, from the list of batches; None if there is none."""
+        query = {"pageSize": str(PAGE)}
+        for _ in range(PAGES):
+            page = await self._got("batches", query)
+            found = at(page, "operations")
+            for batch in found if isinstance(found, list) else []:
+                if at(batch, "metadata", "displayName") == f"{MARK}-{mark}":
+                    return _id(at(batch, "name"))
+            if not isinstance(after := at(page, "nextPageToken"), str) or not after:
+                return None
+            query["pageToken"] = after
+        return None
+
+    async def standing(self, batch: str) -> BatchProgress:
+        """Return how far a batch is, from its state and its counts."""
+        found = await self._got(f"{FOLDER}{batch}")
+        if found is None:
+            return BatchProgress(ended=True, reason=GONE)
+        of, waiting = (_count(found, name) for name in ("requestCount", "pendingRequestCount"))
+        done = max(0, of - waiting)
+        state = str(at(found, "metadata", "state")).rpartition("_STATE_")[2]
+        if state not in ENDED:
+            return BatchProgress(ended=False, done=done, of=of)
+        error = at(found, "error")
+        why = self._model.words(error)
+        crowded = state == "FAILED" and at(error, "code") in FULL
+        return BatchProgress(True, done, of, f"{ENDED[state]}{why and ': '}{why}", crowded)
+
+    async def results(self, batch: str) -> AsyncIterator[BatchResult]:
+        """Yield the replies that a batch holds."""
+        found, self._before = await self._got(f"{FOLDER}{batch}"), self._model.habits
+        for place in (("metadata", "output"), ("response",)):
+            held = at(found, *place, "inlinedResponses", "inlinedResponses")
+            if isinstance(held, list) and held:
+                for line in held:
+                    if isinstance(name := at(line, "metadata", "key"), str):
+                        yield BatchResult(name, line)
+                return
+
+    def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
+        """Return the reply to a request, as if it had come by itself, and whether a second try may get a better one."""
+        body = result.content.get("response")
+        if isinstance(body, dict):
+            return self._model.reply_in_batch(body, sent)
+        error = result.content.get("error")
+        if not isinstance(error, dict):
+            return failed("the batch holds no reply to it"), False
+        code = error.get("code")
+        status = STATUSES.get(code, code) if isinstance(code, int) else 400
+        passing = status in PASSING or status >= 500
+        fewer = self._model.learned_from(_fault(status, error), request, self._before)
+        return failed(self._model.words(error) or f"HTTP {status}"), fewer or passing
+
+    def cancelling(self, batch: str) -> str:
+        """Return the command that cancels a batch; the key stays in its variable."""
+        model = self._model
+        return f'curl -X POST -H "x-goog-api-key: ${model.key_variable}" {model.at(f"{FOLDER}{batch}")}:cancel'
+
+    async def _got(self, path: str, query: Mapping[str, str] | None = None) -> object:
+        """Return the JSON at a path; None if nothing is there."""
+        try:
+            return await self._model.got(path, query or {})
+        except Exception as error:  # a server can make the SDK raise almost anything
+            if getattr(error, "code", None) == 404:
+                return None
+            raise self._refused(error) from None
+
+    def _refused(self, error: Exception) -> Exception:
+        """Return the error for a batch that Google refuses, or raise the kind of error that the model makes of it."""
+        reply = self._model.failed(error)
+        return FatalError(f"{self.service} takes no batch of {self._model.model}: {reply.detail}")
+
+
+def _id(name: object) -> str:
+    """Return the id of a batch from its name."""
+    return check_batch_id(name.removeprefix(FOLDER) if isinstance(name, str) else None)
+
+
+def _count(batch: object, name: str) -> int:
+    """Return a count of requests; Google writes it as a text."""
+    count = at(batch, "metadata", "batchStats", name)
+    return int(count) if isinstance(count, int | str) and str(count).isdecimal() and len(str(count)) < 10 else 0
+
+
+def _fault(status: int, error: Mapping[str, Any]) -> "APIError":
+    """Return the error of a request in a batch, as the SDK raises it for one outside."""
+    from google.genai.errors import APIError
+
+    return APIError(status, {"error": {**error, "code": status}})

@@ -1,0 +1,81 @@
+"""Habits of a Gemini or Gemma model: how a request must be written so that its server takes it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tabcontam.models.base import THINKING, ModelRequest, without_system
+
+ROLES = {"assistant": "model"}
+# Ways to ask a model for little thinking: by level from Gemini 3 on, by budget before. None is taken by every model.
+LITTLE_THINKING: Mapping[str, Mapping[str, Any]] = {
+    "minimal thinking": {"thinking_level": "MINIMAL"},
+    "low thinking": {"thinking_level": "LOW"},
+    "no thinking": {"thinking_budget": 0},
+}
+SCHEMA = "response_json_schema"
+# Parameters that a model may not take, and the words of its server's refusal. Gemma knows no system text.
+REFUSALS = {
+    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+    "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
+    SCHEMA: re.compile(r"\bresponse[ _]?(json[ _]?schema|schema|mime[ _]?type)|\bjson mode", re.IGNORECASE),
+    "system_instruction": re.compile(r"\b(developer|system)[ _]?instruction", re.IGNORECASE),
+    # Google does not always name the argument that it means; this one differs most between models.
+    "thinking_config": re.compile(r"thinking|\bbudget\b|contains an invalid argument", re.IGNORECASE),
+}
+
+
+@dataclass(frozen=True)
+class GeminiHabits:
+    """The demands that a model's server has shown. Habits only ever grow."""
+
+    refused: frozenset[str] = frozenset()
+    thinks: bool = False
+
+    def joined(self, other: "GeminiHabits") -> "GeminiHabits":
+        """Return the habits that either of the two has found."""
+        return GeminiHabits(self.refused | other.refused, self.thinks or other.thinks)
+
+    def without(self, error: Exception, config: Mapping[str, Any]) -> "GeminiHabits | None":
+        """Return these habits without the parameter that a refusal names; None if it names none."""
+        if getattr(error, "code", None) != 400:
+            return None
+        said = str(getattr(error, "details", ""))
+        names = (name for name, words in REFUSALS.items() if config.get(name) is not None and words.search(said))
+        name = next(names, None)
+        refused = self.thinking if name == "thinking_config" else name
+        return None if refused is None else replace(self, refused=self.refused | {refused})
+
+    @property
+    def allowance(self) -> int:
+        """The tokens that may come on top of the answer's."""
+        return THINKING if self.thinks else 0
+
+    @property
+    def thinking(self) -> str | None:
+        """The way to ask for little thinking; None if there is no thinking, or no way is left."""
+        return next((name for name in LITTLE_THINKING if name not in self.refused), None) if self.thinks else None
+
+    def arguments(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the chat as Gemini takes it, decoded greedily if the model takes that, or drawn."""
+        prompt, schema = request.prompt, None if SCHEMA in self.refused else request.schema
+        system = "\n\n".join(message.content for message in prompt.chat if message.role == "system")
+        turns = [message for message in prompt.chat if message.role != "system"]
+        if "system_instruction" in self.refused:
+            turns = without_system(prompt.chat)
+        config = {
+            "temperature": prompt.temperature or 0,
+            "seed": prompt.sample,
+            "max_output_tokens": request.max_tokens + self.allowance,
+            "system_instruction": system or None,
+            "thinking_config": LITTLE_THINKING.get(self.thinking or ""),
+        }
+        if schema:
+            config |= {"response_mime_type": "application/json", SCHEMA: schema}
+        return {
+            "contents": [
+                {"role": ROLES.get(turn.role, turn.role), "parts": [{"text": turn.content}]} for turn in turns
+            ],
+            "config": {name: value for name, value in config.items() if name not in self.refused},
+        }

@@ -1,0 +1,379 @@
+"""`gemini:` Google's Gemini and Gemma, through the google-genai SDK.
+
+Each kind of failure has an error of its own, and nothing is sent again unchanged. If a model refuses a part of a
+request (a seed, system text, little thinking), its first refusal teaches that, and the query is sent again without it.
+The key goes to Google's own address only, and nothing in the environment can send it elsewhere: the SDK would follow
+GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_VERTEXAI and others.
+"""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.errors import UsageError, unknown
+from tabcontam.evidence.base import Capability, Reply, ReplyState, Usage
+from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError
+from tabcontam.models.batch_api import RequestStyle, failed
+from tabcontam.models.bounds import UnboundedError, bounded
+from tabcontam.models.gemini.batch import GeminiBatches
+from tabcontam.models.gemini.habits import GeminiHabits
+from tabcontam.models.gemini.replies import GeminiAnswer, read_answer, retry_delay
+from tabcontam.models.openai.errors import retry_after
+from tabcontam.models.openai.replies import message
+from tabcontam.models.provider_record import Offer, Provider
+from tabcontam.models.served_model import ServedModel, sum_known_charges
+
+if TYPE_CHECKING:
+    from google.genai import Client
+    from google.genai.errors import APIError
+    from httpx2 import AsyncClient
+
+
+GOOGLE = "https://generativelanguage.googleapis.com"
+API_VERSION = "v1beta"  # the SDK's default, which GOOGLE_GENAI_API_VERSION would change
+MODELS = "https://ai.google.dev/gemini-api/docs/models"
+CONNECT_TRIES = 3
+CONNECT_WAIT = 1.0  # seconds before the second try, twice as long before the third
+SECONDS = 300.0  # how long one request may take
+CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
+NAME = re.compile(r"(?:models/|(tunedModels/))?([\w.-]+)", re.ASCII)  # no sign that could turn into another path
+# Errors after which no other request would fare better: status code and words, and the message. The first one counts.
+HOPELESS = {
+    r"40[03] .*location is not supported": "does not serve the place that this computer asks from; ask from another",
+    r"402 |40[03] .*billing|400 .*FAILED_PRECONDITION|429 .*(prepay|spend(ing)? cap)": (
+        "wants the billing behind {key} to be in order; set it up, or add credits"
+    ),
+    r"429 .*(\blimit: 0\b(?!\.)|'quotaValue': '0')": (
+        "grants {key} no use of {model}; set up billing for it, or name another model"
+    ),
+    r"429 .*per[ _]?day": "has spent today's quota of {key}; run the same command again tomorrow",
+    r"40[13] |400 .*API[_ ]key": "refused {key}; check it, and what it may be used for",
+    r"404 ": "does not offer {model}, or no longer does; name another model",
+    r"3\d\d |405 ": "does not speak the Gemini protocol",
+}
+PASSING = (408, 429)  # besides 500 and above
+CROWDED = (408, 429, 503, 504)
+NOT_WORKED_ON = (429, 503)
+# The SDK's warnings ("Both GOOGLE_API_KEY and GEMINI_API_KEY are set") are printed unless a handler takes them.
+SILENT = logging.NullHandler()
+
+
+class GeminiModel(ServedModel):
+    """The LLM `name` at Google. `spec` is how the user named it; `address` is for the tests."""
+
+    provider = "gemini"
+    maker = "Google"
+    service = "Gemini"
+    keys = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    api_version = API_VERSION
+    capabilities = frozenset(
+        {Capability.GENERATE, Capability.CHAT, Capability.SEED, Capability.SAMPLE, Capability.INSTRUCTIONS}
+    )
+    form = PromptForm.CHAT
+
+    def __init__(
+        self, name: str, *, max_connections: int = 8, spec: str = "", address: str = GOOGLE, variable: str = ""
+    ) -> None:
+        parts = NAME.fullmatch(name)
+        if not parts or ".." in name:
+            raise UsageError(f"bad model name {name[:100]!r}; type for example {self.provider}:gemini-2.5-flash")
+        path = self._path(parts[1] or "models/", parts[2])
+        super().__init__(spec or f"{self.provider}:{name}", path, address.rstrip("/"), GOOGLE, variable)
+        self._max_connections = max_connections
+        self._habits = GeminiHabits()
+        self._client: Client | None = None
+        self._http: AsyncClient | None = None
+
+    async def connect(self) -> None:
+        """Ask for the model. Raises `UsageError` if nobody answers, or the key or the model is refused."""
+        client = self.connection()
+        from google.genai.errors import APIError
+        from google.genai.types import GetModelConfig, HttpOptions, HttpRetryOptions
+        from httpx2 import RequestError
+
+        retry = HttpRetryOptions(attempts=CONNECT_TRIES, initial_delay=CONNECT_WAIT, jitter=CONNECT_WAIT)
+        config = GetModelConfig(http_options=HttpOptions(retry_options=retry))
+        try:
+            found = await asyncio.wait_for(client.aio.models.get(model=self.model, config=config), CONNECT_SECONDS)
+        except APIError as error:
+            if error.code == 404:
+                raise await self._unknown(client) from None
+            why = self._hopeless(error) or f"{self._who} does not tell of the model; it answered {_fault(error).text}"
+            raise self._mistake(why) from None
+        except (RequestError, TimeoutError) as error:
+            why = f"no answer in {CONNECT_SECONDS:.0f} s" if isinstance(error, TimeoutError) else _fault(error).text
+            raise self._mistake(f"{why}: cannot reach {self.address}; check the network and the proxy") from None
+        except Exception:  # as in `generate`
+            raise self._mistake(self._other_kind()) from None
+        self._recognize(found)
+
+    async def generate(self, request: ModelRequest) -> Reply:
+        """Answer a prompt; try again only in words that the model takes, or with room for its thinking.
+
+        Habits learned from a refusal are stored only once the server has taken a request that follows them.
+        """
+        habits, usages = self._habits, list[Usage | None]()
+        while True:
+            arguments = habits.arguments(request)
+            try:
+                answer = await self._post(arguments)
+            except Exception as error:  # a server can make the SDK raise almost anything
+                fewer = habits.without(error, arguments["config"])
+                if fewer is None:
+                    return self.failed(error, usages)
+                habits = self._habits.joined(fewer)  # other queries have been learning meanwhile
+            else:
+                usages.append(answer.usage)
+                cramped = answer.cut and answer.thought and not habits.thinks
+                habits = replace(habits, thinks=habits.thinks or cramped)
+                self._learn(habits)
+                if not cramped:
+                    reply = answer.reply()
+                    return replace(reply, text=self._without_key(reply.text), usage=sum_known_charges(usages))
+            request.again()
+
+    @property
+    def batches(self) -> GeminiBatches | None:
+        """Google's own batch API; None at another address."""
+        return GeminiBatches(self) if self._own else None
+
+    def written(self, request: ModelRequest) -> dict[str, Any]:
+        """Return a request in words that the model takes as far as is known."""
+        return self._habits.arguments(request)
+
+    def reply_in_batch(self, body: object, sent: RequestStyle) -> tuple[Reply, bool]:
+        """Return the reply in a body that came with a batch, and whether its token limit was too small for it."""
+        try:
+            answer = read_answer(body)
+        except ValueError as error:
+            return failed(self._line(str(error))), True
+        thought_to_the_end = answer.cut and answer.thought
+        self._learn(GeminiHabits(thinks=thought_to_the_end))
+        reply = answer.reply()
+        reply = replace(reply, text=self._without_key(reply.text), usage=answer.usage)
+        return reply, thought_to_the_end and not sent.allowance
+
+    @property
+    def habits(self) -> GeminiHabits:
+        """The words that the model takes, as far as is known."""
+        return self._habits
+
+    def learned_from(self, error: Exception, request: ModelRequest, before: GeminiHabits) -> bool:
+        """Return whether an error names a part that this model does not take; it is left out from now on.
+
+        `before` are the habits from before the batch was first read: each of its requests may teach the same.
+        """
+        fewer = before.without(error, before.arguments(request)["config"])
+        self._learn(fewer or before)
+        return fewer is not None
+
+    def words(self, error: object) -> str:
+        """Return the message of an error of a batch."""
+        return self._line(message(error)) if isinstance(error, dict) else ""
+
+    def at(self, path: str) -> str:
+        """Return the address of a path."""
+        return f"{self.address}/{API_VERSION}/{path}"
+
+    async def got(self, path: str, query: Mapping[str, str]) -> object:
+        """Return the JSON at a path, as it came. Raises what the SDK raises."""
+        self.connection()
+        from google.genai.errors import APIError
+
+        assert self._http is not None  # noqa: S101 - it is opened with the SDK's client
+        response = await self._http.get(self.at(path), params=query, headers={"x-goog-api-key": self._key()})
+        await APIError.raise_for_async_response(response)
+        return response.json()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        client, http, self._client, self._http = self._client, self._http, None, None
+        if client is not None:
+            client.close()
+        if http is not None:
+            await http.aclose()
+
+    async def _post(self, arguments: Mapping[str, Any]) -> GeminiAnswer:
+        client = self.connection()
+        from google.genai import types
+
+        config = types.GenerateContentConfig(
+            **arguments["config"],
+            should_return_http_response=True,
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+        )
+        response = await client.aio.models.generate_content(
+            model=self.model, contents=arguments["contents"], config=config
+        )
+        raw = response.sdk_http_response
+        return read_answer(json.loads((raw and raw.body) or ""))
+
+    def _learn(self, habits: GeminiHabits) -> None:
+        self._habits = self._habits.joined(habits)
+        self.allowance = self._habits.allowance
+
+    def connection(self) -> "Client":
+        """Return the SDK's client, which is opened when it is first needed."""
+        if self._client is None:
+            self._client = self._opened()
+        return self._client
+
+    def _opened(self) -> "Client":
+        try:
+            from google.genai import Client
+            from google.genai.client import DebugConfig
+            from google.genai.types import HttpOptions
+        except ImportError:
+            raise UsageError(f'{self.provider}: needs google-genai; pip install "tabcontam[gemini]"') from None
+        logging.getLogger("google_genai").addHandler(SILENT)
+        access = self._access()
+        try:
+            self._http = self._transport()
+            return Client(
+                **access,
+                # Left out, each of these would be read from the environment; a mode may record prompts in files.
+                debug_config=DebugConfig(client_mode=None, replays_directory=None, replay_id=None),
+                http_options=HttpOptions(
+                    base_url=self.address, api_version=self.api_version, httpx_async_client=self._http
+                ),
+            )
+        except Exception as error:  # a proxy, a certificate file or a setting of the SDK in the environment
+            raise self._mistake(f"google-genai does not start: {error}") from None
+
+    def _path(self, kind: str, name: str) -> str:
+        """Return the name as the server has it: `models/` or `tunedModels/`, and the name itself."""
+        return f"{kind}{name}"
+
+    def _access(self) -> dict[str, Any]:
+        """Return the credentials for the SDK. Raises `UsageError` if there are none."""
+        return {"api_key": self._key(), "vertexai": False}
+
+    @property
+    def _lets_in(self) -> str:
+        """The name of the credentials in messages."""
+        return f"the key in {self.key_variable}"
+
+    def _transport(self) -> "AsyncClient":
+        from httpx2 import AsyncClient, Limits, Timeout
+
+        # Waiting for a free connection is no failure, however long the queue.
+        timeout = Timeout(SECONDS, connect=10.0, pool=None)
+
+        async def in_time(request: Any) -> None:
+            request.extensions["timeout"] = timeout.as_dict()  # the SDK sends with none
+
+        client: AsyncClient = bounded(AsyncClient)(
+            limits=Limits(max_connections=self._max_connections, max_keepalive_connections=self._max_connections),
+            follow_redirects=False,  # a redirect would carry the key elsewhere
+            trust_env=not self.local,  # no proxy stands between this machine and itself
+            event_hooks={"request": [in_time]},
+        )
+        return client
+
+    def _recognize(self, found: Any) -> None:
+        """Note the version and the habits that the server states of the model."""
+        if not found.name:  # the SDK makes a model of an empty reply
+            raise self._mistake(self._other_kind())
+        methods = found.supported_actions
+        if methods and "generateContent" not in methods:
+            raise self._mistake(f"{self.spec} answers no prompts; its server offers {', '.join(methods)}")
+        self._learn(GeminiHabits(thinks=getattr(found, "thinking", None) is True))
+        # An alias such as gemini-flash-latest may come back under the name of the model that it means today.
+        other = found.name if found.name != self.model else None
+        stated = {"version": found.version, "name": other}
+        self.version = self._line(" ".join(f"{name}={fact}" for name, fact in stated.items() if fact))
+
+    async def _unknown(self, client: "Client") -> UsageError:
+        """Return the error for an unknown model, with the nearest known ones that answer prompts."""
+        asked = self.model.rpartition("/")[2]
+        names = []
+        try:
+            async for entry in await client.aio.models.list(config={"page_size": 1000}):
+                if entry.name and "generateContent" in (entry.supported_actions or ["generateContent"]):
+                    names.append(entry.name.rpartition("/")[2])
+        except Exception:  # the list is only for the advice
+            names = []
+        if not names:
+            return self._mistake(f"unknown model {asked!r}; see {MODELS}")
+        return self._mistake(str(unknown("model", asked, map(self._line, names))))
+
+    def _other_kind(self) -> str:
+        return f"{self.address} does not speak the Gemini protocol"
+
+    def _hopeless(self, error: "APIError") -> str | None:
+        """Return the line for a server that would answer no other request either: who, what, and what to do."""
+        answered = f"{error.code} {error.details}"
+        what = next((what for words, what in HOPELESS.items() if re.match(words, answered, re.I | re.S)), None)
+        if what is None:
+            return None
+        what = what.format(key=self._lets_in, model=self.model.rpartition("/")[2])
+        return self._line(f"{self._who} {what}; it answered {_fault(error).text}")
+
+    def failed(self, error: Exception, usages: Sequence[Usage | None] = ()) -> Reply:
+        """Return the failed reply to a request. Raises `TransientError` or `FatalError` if the fault lies elsewhere."""
+        if isinstance(error, UsageError):  # there is no key, or no SDK
+            raise FatalError(str(error)) from None
+        from google.genai.errors import APIError
+
+        hopeless = self._hopeless(error) if isinstance(error, APIError) else None
+        if hopeless:
+            raise FatalError(hopeless) from None
+        fault = _fault(error)
+        fault = replace(fault, text=self._line(fault.text), sent=fault.sent or bool(usages))
+        if fault.kind:
+            raise fault from None
+        return Reply("", ReplyState.FAILED, fault.text, usage=sum_known_charges(usages))
+
+
+def _fault(error: Exception) -> TransientError:
+    """Return why there was no answer, in few words; `kind` is empty if the request would fare no better again."""
+    from google.auth.exceptions import GoogleAuthError
+    from google.genai.errors import APIError
+    from httpx2 import ConnectError, ConnectTimeout, DecodingError, ProxyError, RequestError, TimeoutException
+
+    match error:
+        case APIError(code=code):
+            detail = message(error.details)
+            text, kind = f"HTTP {code}{detail and ': '}{detail}", str(code) if code in PASSING or code >= 500 else ""
+            crowded, sent = code in CROWDED, code not in NOT_WORKED_ON
+            return TransientError(text, kind, _wanted(error), crowded=crowded, sent=sent)
+        case UnboundedError():
+            return TransientError(str(error), "", sent=True)
+        case GoogleAuthError():
+            return TransientError(f"the Google login cannot be renewed: {error}", "login")
+        case DecodingError() | json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
+            return TransientError("the reply is no JSON", "broken JSON", sent=True)
+        case TimeoutException() if not isinstance(error, ConnectTimeout):
+            return TransientError(f"timed out after {SECONDS:.0f} s", "timeout", crowded=True, sent=True)
+        case RequestError():
+            text = f"connection failed{str(error) and f' ({error})'}"
+            if isinstance(error, ConnectTimeout):
+                return TransientError(text, "timeout", crowded=True)
+            sent = not isinstance(error, ConnectError | ProxyError)
+            return TransientError(text, "cut connection" if sent else "no connection", sent=sent)
+    kind = "no reply" if isinstance(error, ValueError) else ""
+    return TransientError(str(error) or type(error).__name__, kind, sent=True)
+
+
+def _wanted(error: "APIError") -> float | None:
+    """Return the wait that a server asks for: in a header, or in the details of a 429, as Google does."""
+    headers = getattr(error.response, "headers", None) or {}
+    wait = retry_after({name.lower(): value for name, value in headers.items()})
+    return retry_delay(error.details) if wait is None else wait
+
+
+PROVIDER = Provider(
+    "gemini",
+    {"gemini:NAME": "Google's Gemini API; the key is in GEMINI_API_KEY"},
+    lambda model, settings: GeminiModel(model, max_connections=settings.connections, spec=settings.spec),
+    lambda entry: Offer(entry.gemini or ""),
+    address=GOOGLE,
+    keys=GeminiModel.keys,
+    words=("google", "googleai"),
+    log_probabilities="no",
+    seed="yes",
+)

@@ -1,0 +1,112 @@
+"""`vertex:` Google's Gemini on Vertex AI, through the google-genai SDK and the login of Google's auth library."""
+
+import asyncio
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.models.gemini.provider import GeminiModel
+from tabcontam.models.keys import NO_KEY
+from tabcontam.models.provider_record import ModelSettings, Provider
+
+SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+PROJECT, LOCATION = "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"
+LOGIN = "type: gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS"
+# Both become parts of an address, so they hold nothing else.
+PROJECTS = re.compile(r"([a-z][a-z0-9.-]{0,60}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]|\d{6,20}", re.ASCII)
+REGIONS = re.compile(r"global|us|eu|[a-z]{2,20}-[a-z]{4,20}\d{1,2}", re.ASCII)
+SHARED = {
+    "global": "https://aiplatform.googleapis.com",
+    "us": "https://aiplatform.us.rep.googleapis.com",
+    "eu": "https://aiplatform.eu.rep.googleapis.com",
+}
+
+
+class VertexModel(GeminiModel):
+    """The Gemini model `name` in a project and a location of Google Cloud. `address` is for the tests."""
+
+    provider = "vertex"
+    api_version = "v1beta1"  # the SDK's default for Vertex AI, which GOOGLE_GENAI_API_VERSION would change
+
+    def __init__(
+        self,
+        name: str,
+        project: str,
+        location: str,
+        *,
+        max_connections: int = 8,
+        spec: str = "",
+        address: str = "",
+    ) -> None:
+        if not PROJECTS.fullmatch(project):
+            raise UsageError(f"{PROJECT} is {project[:40]!r}; set it to the id of a project of Google Cloud")
+        if not REGIONS.fullmatch(location):
+            raise UsageError(f"{LOCATION} is {location[:40]!r}; set it to a location of Vertex AI, such as us-central1")
+        where = address or SHARED.get(location, f"https://{location}-aiplatform.googleapis.com")
+        super().__init__(name, max_connections=max_connections, spec=spec, address=where, variable=NO_KEY)
+        self._place = {"project": project, "location": location}
+        self._credentials: Any = None
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The keys of replies and prices, which hold the model's bare name."""
+        return {**super().identity, "model": self.model.rpartition("/")[2]}
+
+    async def connect(self) -> None:
+        """Log in, and ask for the model. Raises `UsageError` if there is no login, or as for any Gemini."""
+        self.connection()
+        await asyncio.to_thread(self._log_in)
+        await super().connect()
+
+    @property
+    def _who(self) -> str:
+        return "Vertex AI"
+
+    @property
+    def _lets_in(self) -> str:
+        return f"the Google login of this machine, in project {self._place['project']}"
+
+    def _path(self, kind: str, name: str) -> str:
+        if kind != "models/":
+            raise UsageError(f"vertex: asks Google's own models, no {kind[:-1]}; type for example vertex:{name}")
+        return f"publishers/google/models/{name}"
+
+    def _access(self) -> dict[str, Any]:
+        from google import auth
+        from google.auth.exceptions import GoogleAuthError
+
+        try:
+            self._credentials, _ = auth.default(scopes=[SCOPE])
+        except (GoogleAuthError, OSError, ValueError) as error:
+            raise self._mistake(f"no login for Google Cloud ({one_line(error)}); {LOGIN}") from None
+        return {"vertexai": True, "credentials": self._credentials, **self._place}
+
+    def _log_in(self) -> None:
+        """Get a first token, so that a useless login is reported before anything is asked."""
+        from google.auth.exceptions import GoogleAuthError
+        from google.auth.transport.requests import Request
+
+        try:
+            self._credentials.refresh(Request())
+        except (GoogleAuthError, ValueError) as error:
+            raise self._mistake(f"the login for Google Cloud is not taken ({one_line(error)}); {LOGIN}") from None
+
+
+def _open(name: str, settings: ModelSettings) -> VertexModel:
+    project = os.environ.get(PROJECT, "").strip()
+    if not project:
+        raise UsageError(f"vertex: asks a project of Google Cloud; set {PROJECT} to its id, and {LOCATION}")
+    location = os.environ.get(LOCATION, "").strip() or "global"
+    return VertexModel(name, project, location, max_connections=settings.connections, spec=settings.spec)
+
+
+PROVIDER = Provider(
+    "vertex",
+    {"vertex:NAME": f"Google's Gemini on Vertex AI, in {PROJECT} and {LOCATION}, with Google Cloud's login"},
+    _open,
+    words=("vertexai", "google-cloud"),
+    log_probabilities="no",
+    seed="yes",
+)

@@ -1,0 +1,228 @@
+"""Greedy decoding of several rows at once: rows of token ids in, replies out."""
+
+import sys
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from tabcontam.evidence.base import Reply, ReplyState
+from tabcontam.models.base import THINKING, WENT_ON, as_reply, common_prefix_length
+from tabcontam.models.hf.loading import ModelWithTokenizer
+from tabcontam.models.hf.model_tokenizer import ModelTokenizer, PromptTokens
+from tabcontam.models.hf.row_batches import Batcher, BatchSplitter
+from tabcontam.models.hf.row_ends import RowEnds
+from tabcontam.models.hf.threads import settle_threads
+from tabcontam.reading.wrapping import THOUGHT_END, without_thought
+
+LEAST_SHARED = 32  # tokens of a shared beginning below which a forward pass of its own does not pay
+STEP = 40  # tokens of a prompt that are computed in the time of one more token of one answer
+UNPADDED = ("rwkv",)  # recurrent models that read padding too, despite the mask
+KEPT_TOKENS = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
+
+
+class Decoder:
+    """A loaded model that answers rows in batches. `stopping` ends the batch under way at its next token."""
+
+    def __init__(self, loaded: ModelWithTokenizer, batch_size: int) -> None:
+        from tabcontam.models.hf.cache import CACHE
+
+        self.stopping = False
+        self.cached_as = CACHE
+        # One for all batches: two at a time may be more than memory holds, and torch has helpers of each thread.
+        self.thread = ThreadPoolExecutor(1, initializer=settle_threads, initargs=(loaded.model,))
+        self.context = context_of(loaded.model.config)
+        self.model = loaded.model
+        self.text = ModelTokenizer(loaded.tokenizer)
+        self.seq2seq = loaded.seq2seq
+        alone = loaded.model.config.model_type in UNPADDED
+        answer = BatchSplitter(self._generated, _too_large, most=1 if alone else 0)
+        self.batcher = Batcher(answer, self.thread, batch_size, cost, band)
+        self._keeps: bool | None = None  # whether the model takes our cache; not known before it is asked
+        self._eos = end_tokens(loaded.model.generation_config, loaded.tokenizer)
+        pad = loaded.tokenizer.pad_token_id
+        self._pad = pad if isinstance(pad, int) else min(self._eos, default=0)  # masked: any token will do
+        # The checkpoint's own settings (sampling, beams, penalties, lengths) would not be greedy decoding.
+        self.model.generation_config = self._greedy(loaded.model.generation_config)
+
+    def room(self, row: PromptTokens) -> int:
+        """Return how many answer tokens the context has room for. Nothing is ever cut off a prompt."""
+        if self.seq2seq:
+            context = self.context or sys.maxsize
+            return context - 1 if len(row.ids) <= context else 0  # the answer has a context of its own
+        return room_of(row, self.context)
+
+    def _greedy(self, own: Any) -> Any:
+        from transformers import GenerationConfig
+
+        kept = {name: getattr(own, name, None) for name in KEPT_TOKENS}
+        eos = sorted(self._eos) or None
+        return GenerationConfig(do_sample=False, num_beams=1, eos_token_id=eos, pad_token_id=self._pad, **kept)
+
+    def _generated(self, rows: Sequence[PromptTokens]) -> list[Reply]:
+        """Return replies from as many calls as needed: whenever half of the rows have ended, the others go on alone."""
+        import torch
+
+        with torch.inference_mode():
+            inputs = self._inputs(rows)
+            ends = RowEnds(
+                rows,
+                start=1 if self.seq2seq else inputs["input_ids"].shape[1],
+                allowances=[allowance_of(row, self.context) for row in rows],
+                eos=self._eos,
+                decode=self.text.decode,
+                stopping=lambda: self.stopping,
+                leaving=self.cached_as in inputs,
+            )
+            answers: dict[int, list[int]] = {}
+            while ends.live:
+                output = self._continued(inputs, ends)
+                for number, ids in zip(ends.live, output.tolist(), strict=True):
+                    answers[number] = ids[ends.start : ends.start + ends.lengths[number]]
+                places = ends.leave()
+                if places:
+                    inputs, dropped = _thinned(inputs, self.cached_as, output, self._tensor(places))
+                    ends.start -= dropped
+        return [reply_of(row, answers[number], self.text, self._eos, self.stopping) for number, row in enumerate(rows)]
+
+    def _continued(self, inputs: dict[str, Any], ends: RowEnds) -> Any:
+        from transformers import StoppingCriteriaList
+
+        criteria = StoppingCriteriaList([ends])
+        return self.model.generate(**inputs, stopping_criteria=criteria, max_new_tokens=ends.remaining)
+
+    def _inputs(self, rows: Sequence[PromptTokens]) -> dict[str, Any]:
+        """Return padded rows. A decoder goes on where a row ends, so its padding goes first; an encoder's goes last.
+
+        A beginning that all rows share is computed once, for one row; the padding then comes after it.
+        """
+        longest = max(len(row.ids) for row in rows)
+        head, past = self._beginning(rows)
+        ids, mask = [], []
+        for row in rows:
+            place = len(row.ids) if self.seq2seq else head
+            gap = longest - len(row.ids)
+            ids.append([*row.ids[:place], *[self._pad] * gap, *row.ids[place:]])
+            mask.append([1] * place + [0] * gap + [1] * (len(row.ids) - place))
+        inputs = {"input_ids": self._tensor(ids), "attention_mask": self._tensor(mask)}
+        return inputs if past is None else {**inputs, self.cached_as: past}
+
+    def _beginning(self, rows: Sequence[PromptTokens]) -> tuple[int, Any]:
+        """Return the length of the beginning that is computed once for all rows, and the cache after it, or None."""
+        head = shared(rows) if len(rows) > 1 else 0
+        if head < LEAST_SHARED:
+            return 0, self._cache(rows[0].ids[:1])
+        cache = self.begun(rows[0].ids[:head], len(rows))
+        return (0, None) if cache is None else (head, cache)
+
+    def begun(self, ids: Sequence[int], rows: int) -> Any:
+        """Return the cache after a beginning of so many rows, computed once; None if the model does not use ours."""
+        cache = self._cache(ids[:1])
+        if cache is not None:
+            self._read(ids, cache)
+            cache.batch_repeat_interleave(rows)
+        return cache
+
+    def _read(self, ids: Sequence[int], cache: Any) -> None:
+        """Have the model put these tokens into a cache."""
+        self.model.base_model(input_ids=self._tensor([ids]), use_cache=True, **{self.cached_as: cache})
+
+    def _cache(self, ids: Sequence[int]) -> Any:
+        """Return an empty cache, if the model puts these tokens into a given one; else None, and it uses its own."""
+        from tabcontam.models.hf.cache import growing_cache, holds
+
+        if self._keeps is None:
+            cache = None if self.seq2seq else growing_cache(self.model.config)
+            try:
+                if cache is not None:
+                    self._read(ids, cache)
+            except (TypeError, ValueError, AttributeError):  # it takes another kind of cache, or none
+                cache = None
+            self._keeps = cache is not None and holds(cache, len(ids))
+        return growing_cache(self.model.config) if self._keeps else None
+
+    def _tensor(self, values: Sequence[Any]) -> Any:
+        import torch
+
+        return torch.tensor(values, device=self.model.device)
+
+
+def reply_of(
+    row: PromptTokens, ids: Sequence[int], reader: ModelTokenizer, eos: Collection[int], stopping: bool = False
+) -> Reply:
+    """Return the reply that these tokens make; `stopping` means that its answer may have been ended early."""
+    ended = bool(ids) and ids[-1] in eos
+    ids = ids[:-1] if ended else ids
+    whole = text = reader.decode(ids)
+    for mark in row.stop:
+        text = text.partition(mark)[0]
+    ended = ended or text != whole
+    if row.thinks:
+        open_still = row.opened and not THOUGHT_END.search(text)
+        text = "" if open_still else without_thought(text)[0]
+    if stopping and not ended:
+        return Reply(text, ReplyState.FAILED, "stopped before the answer ended", len(ids))
+    endless = not ended and row.goes_on is not None and row.goes_on(text)
+    cut = not (ended or endless)
+    return as_reply(text, len(ids), cut=cut, reasoned=row.thinks, stopped=WENT_ON if endless else "")
+
+
+def room_of(row: PromptTokens, context: int) -> int:
+    """Return how many answer tokens a context has room for after a row; a context of 0 is no limit."""
+    return (context or sys.maxsize) - len(row.ids)
+
+
+def allowance_of(row: PromptTokens, context: int) -> int:
+    """Return the tokens for thinking, as far as the context reaches."""
+    if not row.thinks:
+        return 0
+    room = context - len(row.ids) - row.max_tokens if context else THINKING
+    return min(THINKING, room)
+
+
+def _too_large(row: PromptTokens) -> Reply:
+    return Reply("", ReplyState.FAILED, f"out of memory with a single prompt of {len(row.ids):,} tokens")
+
+
+def cost(rows: Sequence[PromptTokens]) -> float:
+    """Return the tokens computed per token of a prompt: padding and steps add some, a shared beginning saves some."""
+    longest = max(len(row.ids) for row in rows)
+    head = shared(rows) if len(rows) > 1 else 0
+    steps = max(row.max_tokens for row in rows)
+    computed = head + len(rows) * (longest - head) + STEP * steps
+    return computed / sum(len(row.ids) for row in rows)
+
+
+def shared(rows: Sequence[PromptTokens]) -> int:
+    """Return how many tokens all rows begin with, short of the whole of any."""
+    return min(common_prefix_length([row.ids for row in rows]), min(len(row.ids) for row in rows) - 1)
+
+
+def band(row: PromptTokens) -> int:
+    """Return the limit to a factor of eight: a row that has ended is computed on until the last of its batch has."""
+    return row.max_tokens.bit_length() // 3
+
+
+def _thinned(inputs: dict[str, Any], cached_as: str, output: Any, rows: Any) -> tuple[dict[str, Any], int]:
+    """Return the inputs for the rows that go on, and how many places were dropped that were padding in all of them."""
+    given, cache = inputs["attention_mask"], inputs[cached_as]
+    mask = given.new_ones(len(rows), output.shape[1])
+    mask[:, : given.shape[1]] = given[rows]
+    places = mask.any(dim=0)
+    held = places[: cache.get_seq_length()]
+    for layer in cache.layers:
+        layer.keep(rows, held)
+    kept = {"input_ids": output[rows][:, places], "attention_mask": mask[:, places]}
+    return {**kept, cached_as: cache}, int((~places).sum())
+
+
+def end_tokens(generation_config: Any, tokenizer: Any) -> frozenset[int]:
+    """Return the tokens that end an answer."""
+    stated = getattr(generation_config, "eos_token_id", None)
+    listed = stated if isinstance(stated, list) else [stated]
+    return frozenset(token for token in (*listed, tokenizer.eos_token_id) if isinstance(token, int))
+
+
+def context_of(config: Any) -> int:
+    """Return how many tokens fit; 0 if positions are relative and nothing sets a limit."""
+    positions = getattr(config.get_text_config(), "max_position_embeddings", None)
+    return positions if isinstance(positions, int) and positions > 0 else 0

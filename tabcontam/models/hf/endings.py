@@ -1,0 +1,123 @@
+"""Comparison of endings of a text: their common beginning is computed once, the rest in as few passes as possible."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from math import isfinite, log
+from typing import Any
+
+from tabcontam.evidence.questions import Endings, Likelihoods, ReplyState
+from tabcontam.models.base import common_prefix_length
+from tabcontam.models.hf.decoding import Decoder
+from tabcontam.models.hf.model_tokenizer import ModelTokenizer as Reader
+from tabcontam.models.hf.passage_scorer import LEAST, NOT_NUMBERS, TokenizedText, beyond
+from tabcontam.models.hf.row_batches import BatchSplitter
+
+LOGITS = 2**26  # numbers that a pass may give at a time: a quarter of a gigabyte
+MERGED = "the tokenizer merges cells and what stands between them to one token"
+SEVERAL = re.compile(r"\w[^\w.+-]")  # a word or number, and a separator after it
+LEAST_BEGUN = 4  # tokens that all texts begin with, below which a pass of their own does not pay
+
+Text = tuple[int, ...]
+
+
+class Comparer:
+    """The model of a decoder, which compares texts that begin alike.
+
+    A text is scored after the tokens that all of them begin with, in the tokens of the whole text: where an ending
+    begins, a token may hold letters of both. Without a first special token the first token of a text counts as uniform
+    over the vocabulary, as it does for passages.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self._vocabulary: int = getattr(decoder.model.config.get_text_config(), "vocab_size", 1)
+
+    async def compare(self, asked: Endings) -> Likelihoods:
+        """Return how likely each ending is; `failed` if a text is beyond the context, or memory does not hold it."""
+        text, context = self._decoder.text, self._decoder.context
+        endings = list(dict.fromkeys(asked.endings))
+        read = text.plain([asked.beginning + ending for ending in endings])
+        ids = {ending: (*text.begin, *own) for ending, own in zip(endings, read, strict=True)}
+        longest = max(map(len, ids.values()), default=0)
+        if context and longest > context:
+            return Likelihoods((), ReplyState.FAILED, beyond(longest, context))
+        found = await asyncio.get_running_loop().run_in_executor(self._decoder.thread, self._values, [*ids.values()])
+        if any(value is None for value in found):
+            return Likelihoods((), ReplyState.FAILED, f"out of memory with a single text of {longest:,} tokens")
+        values = dict(zip(ids, found, strict=True))
+        if joins(text, asked.beginning, [*ids.values()]):
+            return Likelihoods((), ReplyState.FAILED, MERGED)
+        if not all(value is not None and isfinite(value) for value in found):
+            return Likelihoods((), ReplyState.FAILED, NOT_NUMBERS)
+        return Likelihoods(tuple(float(values[ending] or 0.0) for ending in asked.endings), ReplyState.OK)
+
+    def _values(self, texts: Sequence[Text]) -> list[float | None]:
+        """Return each text's log-probability after the common beginning, in nats; None if memory does not hold it."""
+        import torch
+
+        head = common_prefix_length(texts)
+        width = max(map(len, texts)) - max(0, head - 1)
+        ranked = sorted(set(texts), key=len)  # those of about one length are computed together
+
+        def part(rows: Sequence[TokenizedText]) -> list[float | None]:
+            return [*self._part([row.ids for row in rows], head)]
+
+        with torch.inference_mode():
+            few = max(1, LOGITS // max(1, width * self._vocabulary))
+            answer = BatchSplitter[TokenizedText, float | None](part, lambda row: None, most=few)
+            values = dict(zip(ranked, answer([TokenizedText(ids, ()) for ids in ranked]), strict=True))
+        return [values[ids] for ids in texts]
+
+    def _part(self, texts: Sequence[Text], head: int) -> list[float]:
+        """Return the log-probabilities of texts that are computed in one pass, after their common beginning.
+
+        The last token of the common beginning is computed with each text: it predicts the next one.
+        """
+        begun = head - 1
+        past = self._decoder.begun(texts[0][:begun], len(texts)) if begun >= LEAST_BEGUN else None
+        if past is None:
+            begun = 0
+        rows = [text[begun:] for text in texts]
+        width = max(map(len, rows))
+        ids = self._tensor([[*row, *[0] * (width - len(row))] for row in rows])
+        mask = self._tensor([[1] * (begun + len(row)) + [0] * (width - len(row)) for row in rows])
+        kept: dict[str, Any] = {"use_cache": False} if past is None else {self._decoder.cached_as: past}
+        logits = self._model(input_ids=ids, attention_mask=mask, **kept).logits
+        tokens = _log_probabilities(logits, ids)
+        # The tokens of each row after the common beginning; the token before the first of them predicts it.
+        first = -log(self._vocabulary) if not head else 0.0
+        skipped = max(0, head - 1) - begun
+        return [first + sum(tokens[number][skipped : len(row) - 1]) for number, row in enumerate(rows)]
+
+    @property
+    def _model(self) -> Any:
+        return self._decoder.model
+
+    def _tensor(self, values: Sequence[Any]) -> Any:
+        import torch
+
+        return torch.tensor(values, device=self._model.device)
+
+
+def joins(reader: Reader, beginning: str, texts: Sequence[Text]) -> bool:
+    """Return whether a token of some text holds a word, a separator and the beginning of the ending.
+
+    If one token holds several cells, texts with other cells are split in another way throughout, and a model that has
+    read nothing finds those likelier whose cells the tokenizer has in one token.
+    """
+    begun = reader.decode(texts[0][len(reader.begin) : common_prefix_length(texts)])
+    left = beginning[len(begun) :] if beginning.startswith(begun) else ""
+    return SEVERAL.search(left) is not None
+
+
+def _log_probabilities(logits: Any, ids: Any) -> list[list[float]]:
+    """Return the log-probability of each token of each row but its first, in nats; NaN if the model's number is."""
+    following = ids[:, 1:, None]
+    found = []
+    for row, own in zip(logits[:, :-1], following, strict=True):
+        scores = row.float()
+        scores = (scores - scores.amax(dim=-1, keepdim=True)).clamp(min=LEAST)
+        values = scores.gather(1, own)[:, 0] - scores.exp().sum(dim=-1).log()
+        found.append(values.tolist())
+    return found

@@ -1,0 +1,100 @@
+"""A model's tokenizer: prompts to token ids, in its chat template or plain, and token ids to text."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from tabcontam.evidence.base import Message
+from tabcontam.models.base import without_system
+
+OPENED = re.compile(r"<think(ing)?>\s*$")
+
+
+@dataclass(frozen=True)
+class PromptTokens:
+    """One prompt as token ids. `opened` means that it ends within a thinking block, which its answer then ends.
+
+    `goes_on` returns whether an answer so far goes on without end.
+    """
+
+    ids: tuple[int, ...]
+    max_tokens: int
+    stop: tuple[str, ...] = ()
+    thinks: bool = False
+    opened: bool = False
+    goes_on: Callable[[str], bool] | None = None
+
+
+class ModelTokenizer:
+    """A tokenizer with a lock: it cannot encode on one thread while it decodes on another."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._lock = Lock()
+        self._reasons = "<think" in str(getattr(tokenizer, "chat_template", None) or "")
+        tokens = (tokenizer.bos_token_id, tokenizer.eos_token_id)
+        self.begin: list[int] = [token for token in tokens if token is not None][:1]  # what a text can begin with
+
+    def row(self, text: str, max_tokens: int, stop: Sequence[str]) -> PromptTokens:
+        """Return a plain text as a row, with the special tokens that the tokenizer adds."""
+        return PromptTokens(self._encode(text, special=True), max_tokens, tuple(filter(None, stop)))
+
+    def chat_row(self, messages: Sequence[Message], max_tokens: int) -> PromptTokens:
+        """Return a conversation in the tokenizer's template, which writes the special tokens itself."""
+        text = self._templated(messages)
+        opened = bool(OPENED.search(text))
+        return PromptTokens(
+            self._encode(text, special=False), max_tokens, thinks=self._reasons or opened, opened=opened
+        )
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of an answer's tokens. Clean-up would take the space out of `is ?,`."""
+        with self._lock:
+            text: str = self._tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return text
+
+    def plain(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the tokens of several texts, without those that the tokenizer adds."""
+        with self._lock:
+            read = self._tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
+        return [tuple(ids) for ids in read]
+
+    def pieces(self, text: str) -> list[tuple[int, str]]:
+        """Return the tokens of a text, each with its stretch of the text; joined, these are the text."""
+        with self._lock:
+            fast = self._tokenizer.is_fast
+            read = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=fast, verbose=False)
+        ids = read["input_ids"]
+        if not fast:
+            return [(token, self.decode([token])) for token in ids]
+        pieces, begin = [], 0
+        for number, (token, (_, end)) in enumerate(zip(ids, read["offset_mapping"], strict=True), start=1):
+            # Offsets may leave out spaces, and the tokens of one sign share theirs.
+            end = len(text) if number == len(ids) else max(begin, end)
+            pieces.append((token, text[begin:end]))
+            begin = end
+        return pieces
+
+    def _encode(self, text: str, special: bool) -> tuple[int, ...]:
+        with self._lock:
+            ids: list[int] = self._tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
+        return tuple(ids)
+
+    def _templated(self, messages: Sequence[Message]) -> str:
+        """Return the chat in the template; if that refuses or drops the system's text, the user's begins with it."""
+        system = "\n\n".join(message.content for message in messages if message.role == "system")
+        try:
+            text = self._applied(messages)
+        except Exception:  # a template raises what it likes
+            if not system:
+                raise
+            text = ""
+        return text if text and system.strip() in text else self._applied(without_system(messages))
+
+    def _applied(self, messages: Sequence[Message]) -> str:
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        with self._lock:
+            text: str = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return text

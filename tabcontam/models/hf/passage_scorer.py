@@ -1,0 +1,120 @@
+"""Scores of passages: each token's log-probability and the moments of all, from one forward pass per batch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isfinite, log
+from typing import Any
+
+from tabcontam.evidence.questions import ReplyState, Scores, Token
+from tabcontam.models.hf.decoding import Decoder
+from tabcontam.models.hf.model_tokenizer import ModelTokenizer
+from tabcontam.models.hf.row_batches import Batcher, BatchSplitter
+
+POSITIONS = 256  # so many positions' log-probabilities over the vocabulary are held at a time
+CACHED = 2**19  # on a processor so many numbers at a time: more do not stay in its cache, and take several times longer
+LOGITS = 2**29  # numbers that a pass may give at a time: beyond two gigabytes a system may end the process
+FEWEST = 8  # positions, however large the vocabulary is
+PASS = 400  # tokens that are computed in the time that a pass takes besides
+LEAST = -1e4  # the log-probability of a token that a model rules out: a number, so that it can be stored and added
+NOT_NUMBERS = "the model's log-probabilities are not numbers"
+Moments = tuple[float, float, float]  # a token's log-probability; the mean and deviation of all tokens' at its place
+
+
+@dataclass(frozen=True)
+class TokenizedText:
+    """A text to be scored: its token ids, after the special ones it begins with, and each own token's text."""
+
+    ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+
+
+class Scorer:
+    """The model of a decoder, which scores texts in batches of its own.
+
+    Every text begins after the tokenizer's first special token; if there is none, the first token counts as uniform
+    over the vocabulary.
+    """
+
+    def __init__(self, decoder: Decoder, batch_size: int) -> None:
+        self.batcher = Batcher(BatchSplitter(self._scored, _too_large), decoder.thread, batch_size, self._cost)
+        self._model = decoder.model
+        self._text: ModelTokenizer = decoder.text
+        self._context = decoder.context
+        self._vocabulary: int = getattr(decoder.model.config.get_text_config(), "vocab_size", 0)
+
+    async def score(self, text: str) -> Scores:
+        """Return the scores of a text, computed with others that wait; `failed` if the text is beyond the context."""
+        pieces = self._text.pieces(text)
+        ids = (*self._text.begin, *(token for token, _ in pieces))
+        if self._context and len(ids) > self._context:
+            return Scores((), ReplyState.FAILED, beyond(len(ids), self._context))
+        return await self.batcher.ask(TokenizedText(ids, tuple(piece for _, piece in pieces)))
+
+    def _scored(self, rows: Sequence[TokenizedText]) -> list[Scores]:
+        import torch
+
+        longest = max(len(row.ids) for row in rows)
+        # A token attends only to those before it, so that padding goes last.
+        padded = [(*row.ids, *[0] * (longest - len(row.ids))) for row in rows]
+        mask = [[1] * len(row.ids) + [0] * (longest - len(row.ids)) for row in rows]
+        with torch.inference_mode():
+            output = self._model(input_ids=self._tensor(padded), attention_mask=self._tensor(mask), use_cache=False)
+            found = iter(self._moments(output.logits, [row.ids for row in rows]))
+        size = output.logits.shape[-1]
+        first = [] if self._text.begin else [(-log(size), -log(size), 0.0)]
+        return [_tokens(row, [*first, *(next(found) for _ in row.ids[1:])]) for row in rows]
+
+    def _moments(self, logits: Any, rows: Sequence[Sequence[int]]) -> list[Moments]:
+        """Return the moments of each token but a row's first, row after row."""
+        import torch
+
+        size = logits.shape[1]
+        places = [number * size + place for number, ids in enumerate(rows) for place in range(len(ids) - 1)]
+        targets = [target for ids in rows for target in ids[1:]]
+        flat = logits.reshape(-1, logits.shape[-1])
+        step = min(POSITIONS, max(FEWEST, CACHED // flat.shape[1])) if flat.device.type == "cpu" else POSITIONS
+        found: list[Moments] = []
+        for first in range(0, len(places), step):
+            part = slice(first, first + step)
+            # Logits below the greatest: their mean is near 0, so that its square takes no digits off.
+            scores = flat[self._tensor(places[part])].float()
+            scores = scores.sub_(scores.amax(dim=-1, keepdim=True)).clamp_(min=LEAST)
+            own = scores.gather(1, self._tensor(targets[part])[:, None])[:, 0]
+            weights = scores.exp()
+            total = weights.sum(dim=-1)
+            means = torch.linalg.vecdot(weights, scores) / total
+            squares = torch.linalg.vecdot(weights.mul_(scores), scores) / total
+            deviations = (squares - means.square()).clamp_(min=0).sqrt()
+            own, means = own - total.log(), means - total.log()
+            found.extend(zip(own.tolist(), means.tolist(), deviations.tolist(), strict=True))
+        return found
+
+    def _cost(self, rows: Sequence[TokenizedText]) -> float:
+        """Return the tokens computed per token of a text: padding and the pass itself add to them.
+
+        A batch that would give too many numbers at a time costs more than anything else; a text alone has to be taken.
+        """
+        longest = max(len(row.ids) for row in rows)
+        if len(rows) > 1 and len(rows) * longest * self._vocabulary > LOGITS:
+            return inf
+        return (PASS + len(rows) * longest) / sum(len(row.ids) for row in rows)
+
+    def _tensor(self, values: Sequence[Any]) -> Any:
+        import torch
+
+        return torch.tensor(values, device=self._model.device)
+
+
+def beyond(tokens: int, context: int) -> str:
+    """Return the message for a text that is longer than the model takes."""
+    return f"the text is too long: {tokens:,} tokens; the model takes {context:,}"
+
+
+def _tokens(row: TokenizedText, moments: Sequence[Moments]) -> Scores:
+    if not all(isfinite(number) for token in moments for number in token):
+        return Scores((), ReplyState.FAILED, NOT_NUMBERS)
+    return Scores(tuple(Token(piece, *own) for piece, own in zip(row.pieces, moments, strict=True)), ReplyState.OK)
+
+
+def _too_large(row: TokenizedText) -> Scores:
+    return Scores((), ReplyState.FAILED, f"out of memory with a single text of {len(row.ids):,} tokens")

@@ -1,0 +1,148 @@
+"""`hf:` an LLM on this machine, through transformers: a name on the Hugging Face hub, or a folder.
+
+Causal and sequence-to-sequence models alike. No code from a repository or from its weights is ever run.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
+
+from tabcontam.errors import UsageError, one_line, option
+from tabcontam.evidence.questions import Capability, Likelihoods, Reply, ReplyState, Scores
+from tabcontam.models.base import Model, ModelRequest
+from tabcontam.models.catalogue import CatalogueEntry
+from tabcontam.models.hf.decoding import Decoder
+from tabcontam.models.hf.endings import Comparer
+from tabcontam.models.hf.loading import INSTALL, PACKAGES, load, release
+from tabcontam.models.hf.passage_scorer import Scorer
+from tabcontam.models.hf.saved_model import SavedModel, too_long
+from tabcontam.models.provider_record import Offer, Provider
+
+
+class HFModel(SavedModel):
+    """The LLM of this name on the hub, or in this folder: in this process, loaded by `connect`.
+
+    Raises `UsageError` for an unknown form or a batch size below 1.
+
+    `version` is the commit of the hub's repository, or a SHA-256 over the names and contents of a folder's weights,
+    configuration and tokenizer; with the number format and device, which answers depend on too.
+    """
+
+    provider = "hf"
+
+    def __init__(self, name: str, *, form: str = "auto", batch_size: int = 16, spec: str = "") -> None:
+        super().__init__(name, form=form, spec=spec)
+        if batch_size < 1:
+            raise UsageError(
+                f"a batch holds at least one prompt, not {batch_size}; type {option('batch_size', 1)} or more"
+            )
+        self.capabilities = frozenset(
+            {
+                Capability.GENERATE,
+                Capability.COMPLETION,
+                Capability.SCORE,
+                Capability.MOMENTS,
+                Capability.INSTRUCTIONS,
+            }
+        )
+        self.connections = 2 * batch_size  # a batch is chosen among as many again
+        self._batch_size = batch_size
+        self._decoder: Decoder | None = None
+        self._scorer: Scorer | None = None
+
+    @property
+    def elsewhere(self) -> Callable[[], Model]:
+        """The function that makes this model in another process."""
+        return partial(HFModel, self._place, form=self._wanted, batch_size=self._batch_size, spec=self.spec)
+
+    async def connect(self) -> None:
+        """Load the model. Raises `UsageError` with one line if that cannot work."""
+        if self._decoder is not None:
+            return
+        self.check_at_hand()
+        loaded = await asyncio.to_thread(load, self._name)
+        if loaded.seq2seq:
+            # A text would need another one that it answers.
+            self.capabilities -= {Capability.SCORE, Capability.MOMENTS, Capability.COMPLETION}
+        if loaded.chat:
+            self.capabilities |= {Capability.CHAT}
+        self._take_form(loaded.chat, loaded.seq2seq)
+        self.version = loaded.version
+        self._decoder = Decoder(loaded, self._batch_size)
+        self._scorer = Scorer(self._decoder, self._batch_size)
+
+    async def generate(self, request: ModelRequest) -> Reply:
+        """Answer greedily, in a batch with the other requests that wait."""
+        decoder = self._decoder
+        if decoder is None:
+            return Reply("", ReplyState.FAILED, f"{self.spec} was asked before it was connected")
+        try:
+            row = self._row(decoder.text, request)
+        except Exception as error:  # a template or tokenizer of any make
+            return Reply("", ReplyState.FAILED, f"the prompt cannot be written for this model: {one_line(error)}")
+        room = decoder.room(row)
+        if room < 1:
+            return Reply("", ReplyState.FAILED, too_long(row, decoder.context))
+        row = replace(row, max_tokens=min(row.max_tokens, room))
+        try:
+            return await decoder.batcher.ask(row)
+        except Exception as error:  # one bad batch must not end the run
+            return Reply("", ReplyState.FAILED, f"{type(error).__name__}: {one_line(error)}")
+
+    async def score(self, request: ModelRequest) -> Scores:
+        """Return a passage's tokens, their log-probabilities and moments, in a batch with the others that wait."""
+        scorer, text = self._scorer, request.passage.text
+        if scorer is None or Capability.SCORE not in self.capabilities:
+            return Scores((), ReplyState.FAILED, self._unscored())
+        if not text:
+            return Scores((), ReplyState.EMPTY, "no text")
+        try:
+            return await scorer.score(text)
+        except Exception as error:  # one bad batch must not end the run
+            return Scores((), ReplyState.FAILED, f"{type(error).__name__}: {one_line(error)}")
+
+    async def compare(self, request: ModelRequest) -> Likelihoods:
+        """Return how likely each ending of a text is; the common beginning is computed once."""
+        decoder = self._decoder
+        if decoder is None or Capability.SCORE not in self.capabilities:
+            return Likelihoods((), ReplyState.FAILED, self._unscored())
+        try:
+            return await Comparer(decoder).compare(request.endings)
+        except Exception as error:  # one bad pass must not end the run
+            return Likelihoods((), ReplyState.FAILED, f"{type(error).__name__}: {one_line(error)}")
+
+    async def close(self) -> None:
+        """End the batch under way and give back the memory."""
+        decoder, self._decoder = self._decoder, None
+        scorer, self._scorer = self._scorer, None
+        if decoder is not None and scorer is not None:
+            decoder.stopping = True
+            await decoder.batcher.close()
+            await scorer.batcher.close()
+            decoder.thread.shutdown()
+            del decoder, scorer
+            release()
+
+    def _unscored(self) -> str:
+        """Return why it scores no text."""
+        seq2seq = "is a sequence-to-sequence model; it scores no text on its own"
+        return f"{self.spec} {'was asked before it was connected' if self._decoder is None else seq2seq}"
+
+
+def _offer(entry: CatalogueEntry) -> Offer:
+    if entry.hf and all(map(find_spec, PACKAGES)):
+        return Offer(entry.hf)
+    return Offer(ways=(f"{INSTALL} to load {entry.hf} here",) if entry.hf else ())
+
+
+PROVIDER = Provider(
+    "hf",
+    {"hf:REPO_OR_FOLDER": "a model of the Hugging Face hub or a folder, loaded here with transformers"},
+    lambda model, settings: HFModel(model, form=settings.form, batch_size=settings.batch_size, spec=settings.spec),
+    _offer,
+    words=("transformers", "local"),
+    log_probabilities="yes",
+    seed="no",
+)

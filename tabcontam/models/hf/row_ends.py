@@ -1,0 +1,108 @@
+"""The end of each row of a batch: at its own limit, a stop string or an end token, or if it goes on without end."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from tabcontam.models.hf.model_tokenizer import PromptTokens
+from tabcontam.reading.wrapping import THOUGHT_END, THOUGHT_START
+
+TAG = 16  # tokens that </thinking> may take
+OFTEN = 8  # tokens between two looks at whether an answer goes on without end
+
+
+class RowEnds:
+    """A stopping criterion of transformers that ends each row on its own and stores its length.
+
+    `start` is where answers begin in the ids of a call; `allowances` are tokens for thinking, by row. `live` are the
+    rows of a call. If `leaving` is true, all of them stop once half have ended; `leave` then parts them.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[PromptTokens],
+        *,
+        start: int,
+        allowances: Sequence[int],
+        eos: Collection[int],
+        decode: Callable[[Sequence[int]], str],
+        stopping: Callable[[], bool],
+        leaving: bool = False,
+    ) -> None:
+        self.start = start
+        self.lengths = [0] * len(rows)
+        self.live = list(range(len(rows)))
+        self._leaving = leaving
+        self._rows = rows
+        self._allowances = allowances
+        self._ends = eos
+        self._decode = decode
+        self._stopping = stopping
+        self._done = [False] * len(rows)
+        self._answer_from: list[int | None] = [None] * len(rows)  # where thinking has ended
+        # Every byte of a stop string may be a token, and its first token may begin before it.
+        self._tails = [max((len(mark.encode()) for mark in row.stop), default=0) + 4 for row in rows]
+
+    def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:
+        """Return which rows have ended, as a tensor."""
+        import torch
+
+        stopping = self._stopping()
+        for number, ids in zip(self.live, input_ids[:, self.start :].tolist(), strict=True):
+            if not self._done[number]:
+                self.lengths[number] = len(ids)
+                self._done[number] = stopping or self.ended(number, ids)
+        done = [self._done[number] for number in self.live]
+        parting = self._leaving and 2 * sum(done) >= len(done)
+        return torch.tensor([parting or each for each in done], device=input_ids.device)
+
+    @property
+    def remaining(self) -> int:
+        """The number of further tokens that the longest answer may take."""
+        most = [self._rows[number].max_tokens + self._allowances[number] - self.lengths[number] for number in self.live]
+        return max(most)
+
+    def leave(self) -> list[int]:
+        """Drop the rows that have ended; return the places of the others among the live ones."""
+        places = [place for place, number in enumerate(self.live) if not self._done[number]]
+        self.live = [self.live[place] for place in places]
+        return places
+
+    def ended(self, number: int, ids: Sequence[int]) -> bool:
+        """Return whether a row ends with the last of these tokens of its answer; called for each token in turn."""
+        row = self._rows[number]
+        if ids[-1] in self._ends:
+            return True
+        if row.stop:
+            tail = self._decode(ids[-self._tails[number] :])
+            if any(mark in tail for mark in row.stop):
+                return True
+        return self._at_limit(number, row, ids) or (len(ids) % OFTEN == 0 and self._goes_on(number, row, ids))
+
+    def _goes_on(self, number: int, row: PromptTokens, ids: Sequence[int]) -> bool:
+        """Return whether the answer after the thinking goes on without end."""
+        begin = self._answer_from[number]
+        if row.goes_on is None or (begin is None and self._thinks(row, ids)):
+            return False
+        return row.goes_on(self._decode(ids[begin or 0 :]))
+
+    def _at_limit(self, number: int, row: PromptTokens, ids: Sequence[int]) -> bool:
+        if row.thinks:
+            self._note_thought(number, ids)
+        if len(ids) >= row.max_tokens + self._allowances[number]:
+            return True
+        if len(ids) - (self._answer_from[number] or 0) < row.max_tokens:
+            return False
+        return self._answer_from[number] is not None or not self._thinks(row, ids)
+
+    def _note_thought(self, number: int, ids: Sequence[int]) -> None:
+        """Note where thinking has ended, with the blanks after it, which are no part of the answer either."""
+        begin = self._answer_from[number]
+        if begin is None:
+            ended = bool(THOUGHT_END.search(self._decode(ids[-TAG:])))
+        else:
+            ended = len(ids) == begin + 1 and not self._decode(ids[begin:]).strip()
+        if ended:
+            self._answer_from[number] = len(ids)
+
+    def _thinks(self, row: PromptTokens, ids: Sequence[int]) -> bool:
+        return row.thinks and (row.opened or bool(THOUGHT_START.match(self._decode(ids[:TAG]))))

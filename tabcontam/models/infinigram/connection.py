@@ -1,0 +1,79 @@
+"""Requests to a server of the infini-gram protocol: each is a POST of JSON, sent once, whose reply is JSON."""
+
+import json
+from collections.abc import Mapping
+from ssl import PROTOCOL_TLS_CLIENT, SSLContext
+from typing import Any
+
+from tabcontam.models.base import TransientError
+from tabcontam.models.bounds import UnboundedError, bounded, httpx_of, set_answer_bounds
+from tabcontam.models.openai.connection import NoAnswer
+from tabcontam.models.openai.errors import Problem
+
+SECONDS = 60.0  # seconds without a byte
+CONNECT_SECONDS = 10.0
+MOST_BYTES = 64 << 20  # of a reply: half a million pointers are 7 MB
+NOT_SENT = ("ConnectError", "ConnectTimeout", "ProxyError")  # httpx's names
+
+
+class Connection:
+    """The connections to one address. No key goes over them, and a redirect is not followed."""
+
+    def __init__(self, url: str, local: bool, connections: int) -> None:
+        from openai import DefaultAsyncHttpxClient
+
+        httpx = self._httpx = httpx_of(DefaultAsyncHttpxClient)
+        self._url = url
+        # Waiting for a free connection is no failure, however long the queue.
+        self._client = bounded(httpx.AsyncClient)(
+            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+            timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None),
+            follow_redirects=False,
+            trust_env=not local,  # no proxy stands between this machine and itself
+            # Loading the certificates is slow, and without https no server shows one.
+            verify=True if url.lower().startswith("https:") else SSLContext(PROTOCOL_TLS_CLIENT),
+        )
+
+    async def post(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the reply to one request. Raises `NoAnswer` with the server's message, or `TransientError`."""
+        content = json.dumps(body).encode()
+        try:
+            with set_answer_bounds(MOST_BYTES):
+                response = await self._client.post(
+                    self._url, content=content, headers={"Content-Type": "application/json"}
+                )
+        except UnboundedError as error:
+            raise NoAnswer(Problem(200, str(error))) from None
+        except self._httpx.HTTPError as error:
+            raise self._broken(error) from None
+        return _answer(
+            response.status_code, response.content, {name.lower(): text for name, text in response.headers.items()}
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    def _broken(self, error: Exception) -> TransientError:
+        """Return the error that describes a failed connection."""
+        sent = type(error).__name__ not in NOT_SENT
+        if isinstance(error, self._httpx.TimeoutException):
+            seconds = SECONDS if sent else CONNECT_SECONDS
+            return TransientError(f"timed out after {seconds:g} s", "timeout", crowded=True, sent=sent)
+        text = f"connection failed{str(error) and f' ({error})'}"
+        return TransientError(text, "cut connection" if sent else "no connection", sent=sent)
+
+
+def _answer(status: int, content: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    """Return the JSON object of a reply; an error in it counts whatever the status."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        if status == 200:
+            raise TransientError("the reply is no JSON", "broken JSON", sent=True) from None
+        body = None
+    if status != 200 or (isinstance(body, dict) and "error" in body):
+        raise NoAnswer(Problem(status, body, headers))
+    if not isinstance(body, dict):
+        raise TransientError("the reply is no JSON object", "broken JSON", sent=True)
+    return body

@@ -1,0 +1,44 @@
+"""Errors of a server of the infini-gram protocol, sorted by the scope that each concerns.
+
+The server sends `{"error": TEXT}`: with status 400 for an index or a kind of query that it does not have, with 500 for
+a failure inside it, and with 200 for a query that it rejects (such as a text that is too long). A gateway in front of
+the public server answers 403 or 429 to clients that ask too fast.
+"""
+
+import re
+from enum import Enum, auto
+
+from tabcontam.models.openai.errors import PASSING, Problem
+
+TOO_QUICK = (403, 429, 503, 529)  # fewer requests at a time would help
+NO_INDEX = re.compile(
+    r"invalid index|(unknown|no such) index|\bindex\b.{0,120}\b(not found|does not exist)", re.IGNORECASE
+)
+NO_KIND = re.compile(r"invalid query_type", re.IGNORECASE)
+LATER = re.compile(r"timed out|try again|overload|rate[ _-]?limit|too many requests", re.IGNORECASE)
+
+
+class ErrorScope(Enum):
+    """The scope of an error."""
+
+    PASSING = auto()  # it may be gone the next time
+    INDEX = auto()  # there is no index of this name
+    PROTOCOL = auto()  # this is no server of the protocol, or an earlier one
+    DOOR = auto()  # it accepts no request without a key
+    REQUEST = auto()  # this request alone
+
+
+def error_scope(problem: Problem) -> ErrorScope:
+    """Return the scope of an error. An error that no rule matches concerns its request alone."""
+    status, text = problem.status, problem.message
+    if NO_INDEX.search(text):
+        return ErrorScope.INDEX
+    if NO_KIND.search(text):
+        return ErrorScope.PROTOCOL
+    if status in PASSING or status in TOO_QUICK or (status >= 500 and status != 501):
+        return ErrorScope.PASSING
+    if status in (401, 407):
+        return ErrorScope.DOOR
+    if 300 <= status < 400 or status in (404, 405, 410, 501):
+        return ErrorScope.PROTOCOL
+    return ErrorScope.PASSING if LATER.search(text) else ErrorScope.REQUEST

@@ -1,0 +1,84 @@
+"""A memory of facts about an index: how its tokenizer writes texts, and where common values stand in it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tabcontam.models.infinigram.excerpt_reader import Send
+from tabcontam.models.infinigram.replies import Ids, TokenPlaces, places_in, tokens_in
+from tabcontam.models.infinigram.search_terms import CLAUSES, TERMS
+
+LONGEST_QUERY = 450  # characters, each of which may be a token; a query takes 500
+AT_ONCE = CLAUSES * TERMS // 2  # texts of a query, each in two terms
+LISTED = 50_000  # places of a clause that are all returned; there may be 500,000
+KEPT = 64  # lists of places that are held
+
+Clause = tuple[Ids, ...]
+
+
+@dataclass
+class IndexMemory:
+    """The tokens of texts and the places of clauses. Each text is asked for once; so is a clause while its places are
+    held.
+    """
+
+    index: str
+    tokens: dict[str, Clause] = field(default_factory=dict)
+    places: dict[Clause, TokenPlaces] = field(default_factory=dict)
+
+    async def learn(self, texts: Iterable[str], send: Send) -> None:
+        """Ask for the tokens of unknown texts, many at a time; a server reports the tokens of every query.
+
+        Each text stands in the query twice: as it is, which the server reads as if a blank came before it, and after a
+        line break, where it is tokenised as after a comma, a quote or a tab.
+        """
+        wanted = [text for text in dict.fromkeys(texts) if text and text not in self.tokens]
+        while wanted:
+            part = _first(wanted)
+            wanted = wanted[len(part) :]
+            pairs = [f"{text} OR \n{text}" for text in part]
+            query = " AND ".join(" OR ".join(pairs[place : place + 2]) for place in range(0, len(pairs), TERMS // 2))
+            body = {"index": self.index, "query_type": "count", "query": query}
+            self.tokens |= tokens_in(await send(body), part)
+
+    def terms(self, texts: Sequence[str]) -> Clause:
+        """Return the tokens of texts, each after a blank and after any other sign.
+
+        A term that begins with another one is left out, since it is found with that one.
+        """
+        kept: list[Ids] = []
+        for one in (way for text in texts for way in self.tokens.get(text, ())):
+            if not any(one[: len(other)] == other for other in kept):
+                kept.append(one)
+        return tuple(kept)
+
+    async def listed(self, clause: Clause, send: Send) -> TokenPlaces:
+        """Return the places of any term of a clause: all of them, or a sample."""
+        if clause not in self.places:
+            found = await self.find((clause,), 1, LISTED, send)
+            while len(self.places) >= KEPT:
+                del self.places[next(iter(self.places))]
+            self.places[clause] = found
+        return self.places[clause]
+
+    async def find(self, clauses: Sequence[Clause], apart: int, frequency: int, send: Send) -> TokenPlaces:
+        """Return where all clauses match, at most `apart` tokens from one to the next, among `frequency` places of
+        each.
+        """
+        body = {
+            "index": self.index,
+            "query_type": "find_cnf",
+            "query_ids": [[list(one) for one in clause] for clause in clauses],
+            "max_clause_freq": frequency,
+            "max_diff_tokens": apart,
+        }
+        return places_in(await send(body))
+
+
+def _first(texts: Sequence[str]) -> Sequence[str]:
+    """Return as many of the texts as one query takes, at least one."""
+    length = 0
+    for place, text in enumerate(texts[:AT_ONCE]):
+        length += 2 * len(text) + len(" OR  AND ")
+        if place and length > LONGEST_QUERY:
+            return texts[:place]
+    return texts[:AT_ONCE]

@@ -1,0 +1,149 @@
+"""One lookup as requests: the search, the choice of places to read, and the matches in the text there.
+
+A row is searched for by the values next to the compared one, in any order. The compared value is no part of any query,
+so that its alternatives are treated alike. The server finds where a row may be; the text of the documents decides
+whether it is there.
+"""
+
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+
+from tabcontam.evidence.questions import Lookup, LookupMode, Match, Matches, ReplyState
+from tabcontam.models.infinigram.excerpt_matches import found_in
+from tabcontam.models.infinigram.excerpt_reader import ExcerptReader, Send
+from tabcontam.models.infinigram.index_memory import LISTED, Clause, IndexMemory
+from tabcontam.models.infinigram.place_joining import join_places, merge_places
+from tabcontam.models.infinigram.replies import TokenPlaces
+from tabcontam.models.infinigram.search_terms import TERMS, as_words, clauses, halves, rarest, spellings, term
+
+MOST_READ = 20  # stretches of documents that are read for one search
+FREQUENCY = 500_000  # places of a clause that the server searches, at most
+WIDEST = 1000  # tokens between two clauses, at most
+WIDEST_ROW = 2500  # tokens of a row that can be found; the text is read as far on either side of a place
+BETWEEN = 60  # tokens that may stand between two values: twelve words and their punctuation
+CLOSER = (4, 20)  # tokens between two values as files have them, and with names before them
+NEAR = 100  # tokens around a text
+
+
+class LookupRequests:
+    """The work on one lookup, whose requests go through `send`."""
+
+    def __init__(self, lookup: Lookup, memory: IndexMemory, send: Send) -> None:
+        self._lookup, self._memory, self._send = lookup, memory, send
+        self._most = max(1, min(MOST_READ, lookup.most))
+        self._reader = ExcerptReader(memory.index, send, self._most)
+        self._found: list[Match] = []
+        self._holding: dict[int, set[int]] = {place: set() for place in range(len(lookup.texts))}
+        self._sampled = self._left = False
+
+    async def matches(self) -> Matches:
+        """Return the matches. Raises as `send` does, and ValueError for an invalid reply."""
+        return await (self._row() if self._lookup.by is LookupMode.CELLS else self._texts())
+
+    async def _row(self) -> Matches:
+        """Search for a row by its rarest values in any order; if these are too common, also as files write it."""
+        parts = clauses(rarest(self._lookup.beside), self._lookup.lacking)
+        if not parts:
+            return Matches((), 0, ReplyState.FAILED, "too few of the values beside it can be searched for")
+        await self._memory.learn((way for part in parts for word in part for way in spellings(word)), self._send)
+        reach = min(WIDEST_ROW, BETWEEN * len(self._lookup.beside) + self._length)
+        lists = await self._lists(parts, reach)
+        whole = join_places(lists, reach)
+        for between in CLOSER if whole.count > self._most else ():  # the closest values are read first
+            await self._read(join_places(lists, between * len(self._lookup.beside) + self._length), reach)
+        await self._read(whole, reach)
+        self._sampled = not lists
+        self._left = not self._reader.knows_all(whole)
+        if self._sampled or self._left:
+            await self._as_files_have_it()
+        if self._sampled:
+            await self._together(parts)
+        return self._answer()
+
+    async def _lists(self, parts: Sequence[Sequence[str]], reach: int) -> list[TokenPlaces]:
+        """Return the places of a word of each clause whose places are all returned.
+
+        There are as many lists as it takes to leave few places for the row.
+        """
+        lists = list[TokenPlaces]()
+        for part in parts:
+            each = [await self._memory.listed(self._terms(word), self._send) for word in part]
+            if all(places.complete(LISTED) for places in each):
+                lists.append(merge_places(each))
+                if join_places(lists, reach).count <= self._most:
+                    break
+        return lists
+
+    def _terms(self, word: str) -> Clause:
+        return self._memory.terms(spellings(word))[:TERMS]
+
+    async def _as_files_have_it(self) -> None:
+        """Read where a half of the row stands with commas, tabs or blanks between its values."""
+        texts = halves(self._lookup.beside)
+        self._reader.left = self._most
+        await self._memory.learn(texts, self._send)
+        for clause in _each(self._memory.terms(texts)):
+            await self._read(await self._memory.find((clause,), 1, LISTED, self._send), NEAR + 2 * self._length)
+
+    async def _together(self, parts: Sequence[Sequence[str]]) -> None:
+        """Read what the server finds of values that stand together, from samples of their places."""
+        apart = min(WIDEST, BETWEEN * len(self._lookup.beside) + self._length)
+        in_turns = [chain.from_iterable(zip_longest(*map(self._terms, part))) for part in parts]
+        terms = [tuple(one for one in turn if one)[:TERMS] for turn in in_turns]
+        self._reader.left = self._most
+        await self._read(await self._memory.find(terms, apart, FREQUENCY, self._send), len(terms) * apart)
+
+    async def _texts(self) -> Matches:
+        """Search for texts, each as it stands and, if case is ignored, in lower case."""
+        ways = [way for text in self._lookup.texts for way in self._ways(term(text))]
+        await self._memory.learn(ways, self._send)
+        found = _each(self._memory.terms(ways))
+        if not found:
+            return Matches((), 0, ReplyState.FAILED, "none of the texts can be searched for")
+        for clause in found:
+            places = await self._memory.find((clause,), 1, LISTED, self._send)
+            await self._read(places, NEAR + max(map(len, self._lookup.texts)))
+            self._sampled |= not places.complete(LISTED)
+            self._left |= not self._reader.knows_all(places)
+        return self._answer()
+
+    def _ways(self, text: str) -> tuple[str, ...]:
+        ways = (text, text.lower()) if self._lookup.by is LookupMode.WORDS else (text,)
+        return tuple(dict.fromkeys(ways)) if as_words(text) else ()
+
+    @property
+    def _length(self) -> int:
+        """The most tokens that the row's values can have."""
+        return sum(map(len, self._lookup.beside))
+
+    async def _read(self, places: TokenPlaces, reach: int) -> None:
+        """Read the text around the places, and note which texts stand there."""
+        async for excerpt in self._reader.read(tuple(places), reach):
+            for match in found_in(self._lookup, excerpt):
+                self._holding[match.text].add(excerpt.document)
+                self._found.append(match)
+
+    def _answer(self) -> Matches:
+        documents = set[int]().union(*self._holding.values())
+        counts = tuple(map(len, self._holding.values()))
+        first = {match.text: match for match in reversed(self._found)}
+        others = [match for match in self._found if first[match.text] is not match]
+        told = (*(first[text] for text in sorted(first)), *others)[: self._lookup.most]
+        part = self._part
+        if part and not documents:
+            return Matches((), 0, ReplyState.TRUNCATED, part, counts=counts, more=True)
+        return Matches(told, len(documents), ReplyState.OK, counts=counts, more=bool(part))
+
+    @property
+    def _part(self) -> str:
+        """The reason why there may be more documents than were found; empty if there are none."""
+        if self._sampled:
+            return "it is so common that the index looked at a sample of its places only"
+        if self._left:
+            return f"it may stand in more places than the {self._reader.count} that were read"
+        return "the index does not show every document that may hold it" if self._reader.unseen else ""
+
+
+def _each(terms: Clause) -> list[Clause]:
+    """Return the terms in as many clauses as it takes, each for one query."""
+    return [terms[place : place + TERMS] for place in range(0, len(terms), TERMS)]

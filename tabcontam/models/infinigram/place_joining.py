@@ -1,0 +1,59 @@
+"""Places of one value that lie near places of others, computed here because the server drops some of them.
+
+The server joins the matches on both sides of a value into one stretch, and drops the stretch if one side lies in
+another document, so that it finds few of several similar short documents. This module keeps every place that may be a
+row, and it is read.
+"""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from tabcontam.models.infinigram.replies import TokenPlaces
+
+if TYPE_CHECKING:
+    import numpy as np
+
+WIDTHS = (4, 2, 1)  # bytes that a token may have in an index
+
+
+def merge_places(lists: Sequence[TokenPlaces]) -> TokenPlaces:
+    """Return the places of all lists."""
+    shards = zip_longest(*(places.shards for places in lists), fillvalue=())
+    merged = tuple(tuple(sorted(set[int]().union(*pointers))) for pointers in shards)
+    return TokenPlaces(merged, any(places.approximate for places in lists))
+
+
+def join_places(lists: Sequence[TokenPlaces], tokens: int) -> TokenPlaces:
+    """Return the places of the first list that have one of each other list at most `tokens` tokens away."""
+    found = lists[0] if lists else TokenPlaces((), False)
+    for others in lists[1:]:
+        found = near(found, others, tokens)
+    return found
+
+
+def near(places: TokenPlaces, others: TokenPlaces, tokens: int) -> TokenPlaces:
+    """Return the places that have one of the others at most `tokens` tokens away, on either side."""
+    from numpy import asarray, int64
+
+    within = tokens * width([*places.shards, *others.shards])
+    kept = []
+    for number, pointers in enumerate(places.shards):
+        beside = others.shards[number] if number < len(others.shards) else ()
+        own = asarray(pointers, dtype=int64)
+        kept.append(tuple(own[_has_near(own, asarray(beside, dtype=int64), within)].tolist()))
+    return TokenPlaces(tuple(kept), places.approximate)
+
+
+def _has_near(
+    own: "np.ndarray[tuple[int], np.dtype[np.int64]]", beside: "np.ndarray[tuple[int], np.dtype[np.int64]]", within: int
+) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    from numpy import append, iinfo, int64, searchsorted
+
+    first = append(beside, iinfo(int64).max)[searchsorted(beside, own - within)]  # the first that is not too far before
+    return first <= own + within
+
+
+def width(shards: Sequence[Sequence[int]]) -> int:
+    """Return the most bytes that a token can have if these are pointers."""
+    return next(size for size in WIDTHS if all(pointer % size == 0 for pointers in shards for pointer in pointers))

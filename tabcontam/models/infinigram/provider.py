@@ -1,0 +1,183 @@
+"""The provider `infinigram:`, an index of public documents on a server of the infini-gram protocol (Liu et al. 2024).
+
+It answers no prompts; it is asked which rows stand in the documents. The protocol is as documented
+(https://infini-gram.readthedocs.io/en/latest/api.html) and as the code of its server has it
+(https://github.com/liujch1998/infini-gram, api/api_server.py and pkg/infini_gram/cpp_engine.h).
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.questions import Capability, Lookup, LookupMode, Matches, ReplyState
+from tabcontam.models.base import FatalError, LackError, ModelRequest, PromptForm, TransientError
+from tabcontam.models.infinigram.connection import Connection
+from tabcontam.models.infinigram.errors import TOO_QUICK, ErrorScope, error_scope
+from tabcontam.models.infinigram.excerpt_reader import Send
+from tabcontam.models.infinigram.index_memory import IndexMemory
+from tabcontam.models.infinigram.lookup_requests import LookupRequests
+from tabcontam.models.infinigram.replies import count_in
+from tabcontam.models.keys import NO_KEY
+from tabcontam.models.openai.address import parse_address
+from tabcontam.models.openai.connection import NoAnswer
+from tabcontam.models.openai.errors import Problem, wait
+from tabcontam.models.provider_record import ModelSettings, Provider
+from tabcontam.models.served_model import ServedModel
+
+PUBLIC = "https://api.infini-gram.io"
+INDEXES = "https://infini-gram.readthedocs.io/en/latest/api.html"
+NAME = re.compile(r"[\w.-]{1,200}", re.ASCII)
+POLITE = 2  # requests at a time at the public address, which rejects clients that send more
+CONNECT_TRIES = 3
+CONNECT_WAIT, MOST_CONNECT_WAIT = 1.0, 10.0  # seconds before the second try, and at most
+MOST_HELD = 64  # lookups whose replies so far are held for another try
+
+
+class InfinigramModel(ServedModel):
+    """The index `name` at an address. `spec` is how the user named it. No key is sent to any server."""
+
+    provider = "infinigram"
+    maker = "the public infini-gram server"
+    service = "infini-gram"
+    keys = ()
+    capabilities = frozenset({Capability.SEARCH})
+    finds = frozenset(LookupMode) - {
+        LookupMode.SIGNS
+    }  # it knows whole tokens, and no letters without what is between them
+    form = PromptForm.COMPLETION  # it is sent no prompts
+
+    def __init__(self, name: str, *, max_connections: int = 8, spec: str = "", address: str = "") -> None:
+        if not NAME.fullmatch(name):
+            raise UsageError(f"bad name of an index {name[:100]!r}; type for example infinigram:v4_dolma-v1_7_llama")
+        typed = address or PUBLIC
+        super().__init__(spec or f"infinigram:{name}", name, typed.rstrip("/"), PUBLIC, NO_KEY)
+        self._url = typed if urlsplit(typed).path else f"{typed}/"
+        self._memory = IndexMemory(name)
+        self._held: dict[Lookup, dict[str, dict[str, Any]]] = {}
+        self._connection: Connection | None = None
+        self.connections = POLITE if self._own else None
+        self._max_connections = self.connections or max_connections
+
+    async def connect(self) -> None:
+        """Ask how many tokens the index has. Raises `UsageError` with one line if the index does not exist."""
+        for turn in range(1, CONNECT_TRIES + 1):
+            try:
+                self.version = f"tokens={count_in(await self._post(self._body('count', query='')))}"
+            except TransientError as error:
+                if turn == CONNECT_TRIES:
+                    raise self._mistake(f"{error}: cannot reach {self._who}; check the network and the proxy") from None
+                await asyncio.sleep(min(error.wait or CONNECT_WAIT * turn, MOST_CONNECT_WAIT))
+            except NoAnswer as error:
+                raise self._mistake(self._turned_away(error.problem)) from None
+            except (FatalError, ValueError) as error:
+                why = str(error) if isinstance(error, FatalError) else self._other_kind()
+                raise self._mistake(why) from None
+            else:
+                return
+
+    async def search(self, request: ModelRequest) -> Matches:
+        """Search and read, in several requests. A reply that came before a fault is not asked for again."""
+        lookup = request.lookup
+        if lookup.by is LookupMode.SIGNS:
+            raise LackError("an infini-gram index finds words, and no letters without what is between them", sent=False)
+        held = self._held.setdefault(lookup, {})
+        if len(self._held) > MOST_HELD:
+            del self._held[next(iter(self._held))]
+        try:
+            found = await LookupRequests(lookup, self._memory, self._sender(request, held)).matches()
+        except NoAnswer as error:
+            found = Matches((), 0, ReplyState.FAILED, error.problem.line)
+        except ValueError as error:
+            self._held.pop(lookup, None)
+            raise TransientError(self._line(str(error)), "no reply", sent=True) from None
+        self._held.pop(lookup, None)
+        return replace(found, detail=self._line(found.detail))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    def _sender(self, request: ModelRequest, held: dict[str, dict[str, Any]]) -> Send:
+        """Return the function that sends the requests of one lookup, each once; the first is already counted."""
+        first = True
+
+        async def send(body: Mapping[str, Any]) -> dict[str, Any]:
+            nonlocal first
+            key = json.dumps(body)
+            if key not in held:
+                if not first:
+                    request.again()
+                first = False
+                held[key] = await self._post(body)
+            return held[key]
+
+        return send
+
+    def _body(self, kind: str, **given: object) -> dict[str, Any]:
+        return {"index": self.model, "query_type": kind, **given}
+
+    async def _post(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Send one request. Raises `NoAnswer` only for an error that concerns this request alone."""
+        try:
+            if self._connection is None:
+                self._connection = Connection(self._url, self.local, self._max_connections)
+            return await self._connection.post(body)
+        except NoAnswer as error:
+            self._judge(error.problem)
+            raise
+        except TransientError as error:
+            raise replace(error, text=self._line(error.text)) from None
+
+    def _judge(self, problem: Problem) -> None:
+        """Raise `TransientError` for an error that may pass, and `FatalError` for one that any request would meet."""
+        concerned, status = error_scope(problem), problem.status
+        if concerned is ErrorScope.PASSING:
+            crowded = status in TOO_QUICK
+            raise TransientError(self._line(problem.line), str(status), wait(problem), crowded, sent=not crowded)
+        if concerned is not ErrorScope.REQUEST:
+            raise FatalError(self._hopeless(concerned, problem))
+
+    def _hopeless(self, concerned: ErrorScope, problem: Problem) -> str:
+        """Return the line for a server that would answer no other request either: the server, the problem and the
+        advice.
+        """
+        listed = f"; {INDEXES} lists them" if self._own else ""
+        what = {
+            ErrorScope.INDEX: f"{self._who} has no index {self.model}{listed}",
+            ErrorScope.DOOR: f"{self._who} wants a key, and none is sent to an index",
+            ErrorScope.PROTOCOL: self._other_kind(),
+        }[concerned]
+        return self._line(f"{what}; it answered {problem.line}")
+
+    def _turned_away(self, problem: Problem) -> str:
+        return self._line(f"{self._who} does not tell of the index; it answered {problem.line}")
+
+    def _other_kind(self) -> str:
+        return f"{self.address} does not speak the infini-gram protocol with find_cnf and get_doc_by_ptr"
+
+
+def _open(rest: str, settings: ModelSettings) -> InfinigramModel:
+    name, address = parse_address(rest, "infinigram")
+    return InfinigramModel(name, max_connections=settings.connections, spec=settings.spec, address=address or "")
+
+
+PROVIDER = Provider(
+    "infinigram",
+    {
+        "infinigram:INDEX": "an index of documents at api.infini-gram.io, which is searched and answers no prompts",
+        "infinigram:INDEX@http://HOST:PORT/": "the same at any server of the infini-gram protocol",
+    },
+    _open,
+    address=PUBLIC,
+    words=("infini-gram", "infinigrams"),
+    log_probabilities="no",
+    seed="no",
+    free=True,
+)

@@ -1,0 +1,162 @@
+"""Parsed replies of a server of the infini-gram protocol. Every field is checked; any other type raises ValueError."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+Ids = tuple[int, ...]  # tokens
+LINE_BREAKS = ("<0x0A>", "Ċ", "\n")  # names of the line break in tokenizers
+BLANKS = ("▁", "Ġ", " ")
+LONGEST_NAME = 200
+LONGEST_TEXT = 1_000_000  # characters of 10,000 tokens
+LARGEST = 1 << 60  # largest pointer
+
+
+class TokenPlace(NamedTuple):
+    """A place in the index: the shard, and the pointer to a token in it."""
+
+    shard: int
+    pointer: int
+
+
+@dataclass(frozen=True)
+class TokenPlaces:
+    """The places of a query: pointers by shard, in order. With `approximate` the server reports that it searched a
+    sample.
+    """
+
+    shards: tuple[tuple[int, ...], ...]
+    approximate: bool
+
+    def __iter__(self) -> Iterator[TokenPlace]:
+        return (TokenPlace(shard, pointer) for shard, pointers in enumerate(self.shards) for pointer in pointers)
+
+    @property
+    def count(self) -> int:
+        """The number of places."""
+        return sum(map(len, self.shards))
+
+    def complete(self, frequency: int) -> bool:
+        """Return whether these are all places of a single clause, for which the server was to search `frequency`
+        places.
+
+        The server searches that number divided by the number of shards in each shard. If it searched fewer than twice
+        as many places as there are, it still calls the reply exact.
+        """
+        most = frequency // max(1, len(self.shards))
+        return not self.approximate and all(len(pointers) < most for pointers in self.shards)
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A stretch of a document around a place, with `before` tokens before the place and `behind` tokens after it.
+
+    `begins` and `ends` mean that the stretch begins or ends where the document does, as far as is known.
+    """
+
+    document: int
+    text: str
+    name: str
+    before: int = 0
+    behind: int = 0
+    begins: bool = True
+    ends: bool = True
+
+
+def count_in(body: Mapping[str, Any]) -> int:
+    """Return the number in the reply to `count`."""
+    count = body.get("count")
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        raise ValueError("the reply holds no count")
+    return count
+
+
+def places_in(body: Mapping[str, Any]) -> TokenPlaces:
+    """Return the places in the reply to `find_cnf`."""
+    shards, count, approximate = body.get("ptrs_by_shard"), body.get("cnt"), body.get("approx")
+    if not isinstance(shards, list) or type(count) is not int or not isinstance(approximate, bool):
+        raise ValueError("the reply holds no places")
+    for pointers in shards:
+        if not isinstance(pointers, list) or not all(type(one) is int and 0 <= one < LARGEST for one in pointers):
+            raise ValueError("the reply holds places that are none")
+    found = tuple(tuple(sorted(set(pointers))) for pointers in shards)
+    # Places that were counted but not returned are not known.
+    return TokenPlaces(found, approximate or (count > 0 and not any(found)))
+
+
+def tokens_in(body: Mapping[str, Any], texts: Sequence[str]) -> dict[str, tuple[Ids, ...]]:
+    """Return the tokens of each text, from the reply to a query that holds each text as it is and after a line break.
+
+    The tokens after a blank come first, then, if they differ, those after any other sign.
+    """
+    ids, names = list(_terms(body.get("token_ids"), int)), list(_terms(body.get("tokens"), str))
+    if len(ids) != 2 * len(texts) or [len(term) for term in ids] != [len(term) for term in names]:
+        raise ValueError("the reply holds no tokens")
+    found = {}
+    for place, text in enumerate(texts):
+        spaced, bare = tuple(ids[2 * place]), _behind_break(ids[2 * place + 1], names[2 * place + 1])
+        found[text] = tuple(dict.fromkeys(one for one in (spaced, bare) if one))
+    return found
+
+
+def _terms(clauses: object, kind: type) -> Iterator[list[Any]]:
+    """Yield the terms of all clauses, one after the other."""
+    for clause in clauses if isinstance(clauses, list) else []:
+        for term in clause if isinstance(clause, list) else []:
+            if not isinstance(term, list) or not all(type(token) is kind for token in term):
+                raise ValueError("the reply holds no tokens")
+            yield term
+
+
+def _behind_break(ids: Sequence[int], names: Sequence[str]) -> Ids:
+    """Return the tokens after the line break with which they begin; empty if the break is not a token by itself."""
+    for place, name in enumerate(names):
+        if name in LINE_BREAKS:
+            return tuple(ids[place + 1 :])
+        if name not in BLANKS:
+            break
+    return ()
+
+
+def excerpt_in(body: Mapping[str, Any], window: int) -> Excerpt:
+    """Return the stretch in the reply to `get_doc_by_ptr`, which asked for `window` tokens.
+
+    A document that was removed from the index has no text.
+    """
+    document, shown, spans = body.get("doc_ix"), body.get("disp_len"), body.get("spans")
+    if not isinstance(document, int) or not isinstance(shown, int) or not isinstance(spans, list):
+        raise ValueError("the reply holds no document")
+    texts = [span[0] for span in spans if isinstance(span, list) and span and isinstance(span[0], str)]
+    if len(texts) != len(spans) or sum(map(len, texts)) > LONGEST_TEXT:
+        raise ValueError("the reply holds no stretch of a document")
+    text, name = "".join(texts), _named(document, body.get("metadata"))
+    before = body.get("needle_offset")  # earlier servers do not send it
+    if type(before) is not int or not 0 <= before <= shown:
+        return Excerpt(document, text, name)
+    behind = shown - before
+    return Excerpt(document, text, name, before, behind, before < window // 2, behind < (window + 1) // 2)
+
+
+def _named(document: int, metadata: object) -> str:
+    """Return a name for a document: its number, and the source that its body states, if any."""
+    facts = _read(metadata)
+    inner = _read(facts.get("metadata"))
+    stated = next((each[key] for each in (inner, facts) for key in ("url", "path", "source") if _text(each, key)), "")
+    line = facts.get("linenum")
+    told = f"{stated}, line {line}" if stated and type(line) is int else stated
+    clean = " ".join("".join(sign if sign.isprintable() else " " for sign in told).split())[:LONGEST_NAME]
+    return f"document {document}" + (f" ({clean})" if clean else "")
+
+
+def _read(metadata: object) -> Mapping[str, Any]:
+    if isinstance(metadata, str):
+        try:
+            metadata = json.loads(metadata)
+        except (ValueError, RecursionError):
+            return {}
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _text(facts: Mapping[str, Any], key: str) -> bool:
+    return isinstance(facts.get(key), str) and bool(facts[key].strip())

@@ -1,0 +1,72 @@
+"""The search terms of a lookup: the ways in which its words may be written, and the words that find a row.
+
+An index holds tokens and finds whole tokens alone. A word in capitals has other tokens, and so has a word without a
+blank before it; so each word is searched in more than one way. A query takes four clauses of four terms.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from tabcontam.models.corpora.corpus_words import blank_punctuation, number_key, words
+
+CLAUSES = TERMS = 4  # of a query, by the limits of the public server
+LONGEST = 200  # characters of one term
+OPERATORS = re.compile(r"\s(?:AND|OR)\s")  # words that the server reads as operators
+DIGIT_BITS, LETTER_BITS = 3.3, 2.0  # bits by which each digit or letter makes a word rarer
+
+
+def as_words(text: str) -> list[str]:
+    """Return the words of a text as they are written, split as for the comparison of rows."""
+    clean = blank_punctuation(text.encode("utf-8", "replace"))
+    return [clean[word.begin : word.end].decode("utf-8", "replace") for word in words(clean)]
+
+
+def rarity(word: str) -> float:
+    """Return about how rare a word is, in bits, by its letters and digits alone."""
+    digits = sum(sign.isdigit() for sign in word)
+    return DIGIT_BITS * digits + LETTER_BITS * (len(word) - digits)
+
+
+def rarest(values: Iterable[str]) -> list[str]:
+    """Return the rarest word of each value without repeats, the rarest of all first."""
+    best = [max(found, key=rarity) for value in values if (found := as_words(value))]
+    return sorted(dict.fromkeys(best), key=rarity, reverse=True)
+
+
+def spellings(word: str) -> tuple[str, ...]:
+    """Return how a word may be written: a number shortest and as it is, any other word also in lower case or
+    capitalized.
+    """
+    key = number_key(word.encode())
+    if key is not None:
+        short = key.decode()
+        return tuple(dict.fromkeys((f"0{short}" if short.startswith(".") else short, word)))
+    small = word.lower()
+    return tuple(dict.fromkeys((word, small if small != word else word.capitalize())))
+
+
+def clauses(found: Sequence[str], lacking: int) -> list[list[str]]:
+    """Return words in clauses, each of which a row meets in at least one word, though it may lack `lacking` of its
+    values.
+
+    The result is empty if there are too few words for one clause.
+    """
+    each = lacking + 1
+    parts = [list(found[begin : begin + each]) for begin in range(0, each * CLAUSES, each)]
+    return [part for part in parts if len(part) == each]
+
+
+def term(text: str) -> str:
+    """Return the longest part of a text that can be searched for as it stands; "" if there is none."""
+    clean = text.encode("utf-8", "replace").decode()
+    part = max(OPERATORS.split(f" {clean} "), key=len).strip()
+    if len(part) <= LONGEST:
+        return part
+    return part[:LONGEST].rpartition(" ")[0] or part[:LONGEST]
+
+
+def halves(values: Sequence[str]) -> list[str]:
+    """Return both halves of a row as files write them; whichever column is hidden, it splits at most one half."""
+    middle = len(values) // 2
+    parts = [part for part in (values[:middle], values[middle:]) if len(part) > 1]
+    return [term(sign.join(part)) for sign in (",", ", ", "\t", " ") for part in parts]

@@ -1,0 +1,264 @@
+"""The control pair: two language models whose exposure to a table is known, built at once from texts about it.
+
+Both have read the pages of other datasets, written from their cards. `control:exposed` has read the table and its page;
+`control:unexposed` has read a twin with the same schema and none of its rows, and no page of it. Of a large table both
+read a sample of the rows (`excerpt.py`).
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+
+from tabcontam.errors import Skip, UsageError, option, unknown
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.knowledge.decoys import described, features_of, other_cards, title_of
+from tabcontam.evidence.questions import Capability, Likelihoods, Reply, ReplyState, Scores
+from tabcontam.models.base import Model, ModelRequest, PromptForm
+from tabcontam.models.known.control_excerpt import drawn_places, places_read
+from tabcontam.models.known.model_process import build_in_process
+from tabcontam.models.known.ngram_model import InfiniGram, build
+from tabcontam.tables.dataset_cards import Card
+from tabcontam.tables.serializers import Serializer, load_serializers, shipped_templates
+from tabcontam.tables.table import Table
+from tabcontam.tables.twin_tables import twin
+
+CONSTRUCTION = "infinigram 2"
+KINDS = ("exposed", "unexposed")
+LONG = 2_000_000  # above this another process reads them, which takes half a second to start
+MOST_CHARACTERS = 200_000_000  # four times the text of adult: half a minute, and 2.5 GB while it is read
+LISTED_VALUES = 30  # a column with more distinct values is described by its range
+PREVIEWED = 3  # rows that a page shows in each form
+NOT_LISTED = "named in its header"
+
+
+def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlModel":
+    """Return the control of a kind, which reads rows in all shipped templates and these serializers. Raises
+    `UsageError`.
+    """
+    if kind not in KINDS:
+        raise unknown("control", kind, KINDS)
+    read = dict.fromkeys((*shipped_templates().values(), *serializers))
+    return ControlModel(exposed=kind == "exposed", serializers=tuple(read))
+
+
+class ControlModel(Model):
+    """A control; `prepare` returns the one that answers for a table.
+
+    `version` names the construction and, once prepared, a digest of everything that was read, so that a stored reply is
+    never taken for one about another table. `serializers` are those in which it reads rows besides the CSV file.
+    """
+
+    control = True
+    local = True
+    capabilities = frozenset({Capability.GENERATE, Capability.COMPLETION, Capability.SCORE})
+    form = PromptForm.COMPLETION
+    connections = 1
+    identity = None  # made in seconds: not worth storing
+
+    def __init__(self, exposed: bool, serializers: Sequence[Serializer]) -> None:
+        self.exposed = exposed
+        self.spec = f"control:{KINDS[0] if exposed else KINDS[1]}"
+        self.version = CONSTRUCTION
+        self._forms = forms_read(serializers)
+        self._language_model: InfiniGram | None = None
+        self._prepared: tuple[Hashable, ControlModel] | None = None  # the last table alone: adult takes 100 MB
+
+    async def connect(self) -> None:
+        """Connect to nothing. Raises `UsageError` if the suffix-array library cannot be loaded."""
+        try:
+            import pydivsufsort  # noqa: F401  to see that it loads
+        except (ImportError, OSError) as error:
+            raise UsageError(
+                f"{self.spec} needs pydivsufsort ({error}); type: pip install --force-reinstall pydivsufsort, "
+                f"or leave the controls out with {option('controls')}"
+            ) from error
+
+    def prepare(self, table: Table, queries: Sequence[Query] = ()) -> "ControlModel":
+        """Return the control of this table, or the cached one with the same SHA-256, title and sample.
+
+        Raises `Skip` for a table without a twin, and for one too large to be read in minutes.
+        """
+        places = self._places(table, queries)
+        key = (table.sha256, table.title, places)
+        if self._prepared is None or self._prepared[0] != key:
+            self._prepared = None  # the old one is released before the new one is built
+            self._prepared = (key, self._built(table, places))
+        return self._prepared[1]
+
+    def sampled(self, table: Table, queries: Sequence[Query]) -> str:
+        """Return a sentence on how many rows it reads of a large table, or of the table's twin if it has not read the
+        table.
+        """
+        places = self._places(table, queries)
+        if places is None:
+            return ""
+        read = f"{len(places):,} of {len(table.rows):,} rows"
+        if self.exposed:
+            return f"read a sample of {table.named}: {read}, among them all that are asked about or shown"
+        return f"read a sample of a twin of {table.named}: {read}"
+
+    def _places(self, table: Table, queries: Sequence[Query]) -> Sequence[int] | None:
+        """Return the places of the rows that it reads. Those of a twin do not depend on the queries, lest it knew more
+        of them.
+        """
+        if self.exposed:
+            return places_read(table, queries)
+        return drawn_places(len(table.rows) + len(table.withheld))
+
+    def exposure(self, table: Table, row: int) -> float:
+        """Return the number of copies that it reads: one in the CSV file and one in each other form, or none."""
+        return len(self._forms) if self.exposed else 0
+
+    async def generate(self, request: ModelRequest) -> Reply:
+        """Return the greedy continuation of the completion rendering. It takes a millisecond, not worth a thread."""
+        if self._language_model is None:
+            return Reply("", ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
+        prompt = request.prompt
+        generated = self._language_model.generate(prompt.completion, request.max_tokens, prompt.stop)
+        ended = ReplyState.TRUNCATED if generated.finish == "length" else ReplyState.OK
+        state = ended if generated.text.strip() else ReplyState.EMPTY
+        return Reply(generated.text, state, tokens=generated.tokens)
+
+    async def score(self, request: ModelRequest) -> Scores:
+        """Return the tokens of a passage with their log-probabilities, without alternatives."""
+        if self._language_model is None:
+            return Scores((), ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
+        return Scores(tuple(self._language_model.score(request.passage.text)), ReplyState.OK)
+
+    async def compare(self, request: ModelRequest) -> Likelihoods:
+        """Return how likely each ending of a text is; their common beginning is scored once."""
+        if self._language_model is None:
+            return Likelihoods((), ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
+        asked = request.endings
+        return Likelihoods(tuple(self._language_model.compare(asked.beginning, asked.endings)), ReplyState.OK)
+
+    async def close(self) -> None:
+        """Release the memory."""
+        self._language_model = None
+        self._prepared = None
+
+    def _built(self, table: Table, places: Sequence[int] | None) -> "ControlModel":
+        characters = _characters(_rows_at(table, places), len(self._forms))
+        if characters > MOST_CHARACTERS:
+            size, most = characters // 10**6, MOST_CHARACTERS // 10**6
+            raise Skip(f"{table.name} would be {size:,} MB of text; a control reads at most {most:,} MB")
+        digest = sha256()
+
+        def read() -> Iterator[str]:
+            nonlocal digest
+            digest = sha256()  # the documents are read again if the other process fails
+            for document in control_documents(table, self._forms, self.exposed, places):
+                digest.update(document.encode("utf-8", "surrogatepass"))
+                yield document
+
+        model = ControlModel(self.exposed, self._forms)
+        model._language_model = build_in_process(read) if characters > LONG else build(read())
+        model.version = f"{CONSTRUCTION} {digest.hexdigest()[:12]}"
+        return model
+
+
+def control_documents(
+    table: Table, serializers: Iterable[Serializer], exposed: bool = True, places: Sequence[int] | None = None
+) -> Iterator[str]:
+    """Yield documents as the web holds them about datasets: pages that describe them, and the files of one of them.
+
+    The pages are those of other cards and, if `exposed`, first the table's own. The files are a CSV file and its rows
+    in each other form: of the table if `exposed`, else of its twin. They hold the rows at some places, or all; the
+    pages, and the twin, are made from the whole table. Raises `Skip` for a table without a twin.
+    """
+    forms, source = forms_read(serializers), _rows_at(table if exposed else twin(table), places)
+    if exposed:
+        yield page_of_table(table)
+    for card in other_cards(table):
+        yield _page_of_card(card)
+    for form in forms:
+        yield "".join(f"{text}\n" for text in form.rows(source.columns, source.rows))
+    if exposed:
+        yield _preview(table, forms)
+
+
+def _rows_at(table: Table, places: Sequence[int] | None) -> Table:
+    """Return a table of the rows at these places, as far as it has them, or the table itself if no places are given."""
+    if places is None:
+        return table
+    return replace(table, rows=tuple(table.rows[place] for place in places if place < len(table.rows)))
+
+
+def forms_read(serializers: Iterable[Serializer]) -> tuple[Serializer, ...]:
+    """Return the forms in which a control reads rows: first that of the CSV file, then the other serializers."""
+    file = load_serializers()["csv"]
+    return (file, *(other for other in serializers if other.form != file.form))
+
+
+def _characters(table: Table, forms: int) -> int:
+    """Return about how long the documents of a table are: its cells in each form, its column names in all but the CSV
+    file.
+    """
+    separators = 6 * len(table.columns)  # as in `The age is 39, `, on average
+    names = len(table.rows) * (sum(map(len, table.columns)) + separators)
+    cells = sum(len(cell) for row in table.rows for cell in row if cell is not None)
+    return (forms - 1) * names + forms * cells
+
+
+# The labels Dataset, Features, Feature and Values are those with which the suite's prompts end.
+
+
+def page_of_table(table: Table) -> str:
+    """Return a dataset's page, with facts that a look at its file shows."""
+    records = f"{table.rows_in_file} records with {len(table.columns)} attributes each, as one comma-separated file."
+    values = {column: _values(table, column) for column in table.columns}
+    return _page(table.title, records, table.names, table.target, values)
+
+
+def _page_of_card(card: Card) -> str:
+    """Return the page of a dataset of which only the card is known."""
+    edition = described(card)
+    values = dict.fromkeys(features_of(card), NOT_LISTED)
+    if edition.target and edition.question:
+        values[edition.target] = ", ".join(dict.fromkeys(edition.question.answers.values()))
+    records = f"{edition.rows} records as one comma-separated file."
+    return _page(title_of(card), records, card.names, edition.target, values, listed=bool(features_of(card)))
+
+
+def _page(
+    title: str,
+    records: str,
+    names: Sequence[str],
+    target: str | None,
+    values: Mapping[str, str],
+    listed: bool = True,
+) -> str:
+    """Return a page: its title, and a description of each feature; `listed` tells whether these are all features."""
+    others = [name for name in names if name != title]
+    lines = [
+        f"{title}: overview",
+        records,
+        *([f"Also known as {' or '.join(others)}."] if others else []),
+        *([f"Most people who download it predict {target}."] if target else []),
+        f"Dataset: {title}",
+        f"Features: {', '.join(values) if listed else NOT_LISTED}",
+    ]
+    for feature, said in values.items():
+        lines += [f"Feature: {feature}", f"Dataset: {title}", f"Values: {said}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _values(table: Table, column: str) -> str:
+    values = table.distinct(column)
+    if not values:
+        return "never filled in"
+    if named := table.names_of_codes(column):
+        return ", ".join(f"{code} = {name}" for code, name in named.items())
+    if len(values) <= LISTED_VALUES:
+        return ", ".join(values)
+    if table.is_numeric(column):
+        ends = f"{min(values, key=float)} to {max(values, key=float)}"
+        return f"{len(values)} different numbers from {ends}"
+    return f"{len(values)} different entries such as {values[0]} and {values[1]}"
+
+
+def _preview(table: Table, forms: Iterable[Serializer]) -> str:
+    """Return rows from all over the table in each form, each with the dataset's name below it."""
+    step = max(1, len(table.rows) // PREVIEWED)
+    rows = table.rows[::step][:PREVIEWED]
+    return "".join(f"{text}\nDataset: {table.title}\n" for form in forms for text in form.rows(table.columns, rows))

@@ -1,0 +1,55 @@
+"""The part of a large table that the controls read: a sample of its rows that includes all rows in queries."""
+
+from collections.abc import Collection, Iterable
+from itertools import chain
+from random import Random
+
+from tabcontam.evidence.base import Query
+from tabcontam.groups import grouped
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.large.table_excerpt import BLOCK, READ_WHOLE, SAMPLED
+from tabcontam.tables.table import Table
+
+BEFORE, AFTER = 5, 10  # rows of the file that are read around each row that is asked about or shown
+ALIKE = 20  # rows that begin as such a row does: up to so many are read too, of more only the sample's share
+
+
+def drawn_places(rows: int) -> tuple[int, ...] | None:
+    """Return the places of the rows of a table of this size that are read whatever is asked; None if all are read."""
+    if rows <= READ_WHOLE:
+        return None
+    blocks = Random(f"excerpt of {rows}").sample(range(-(-rows // BLOCK)), SAMPLED // BLOCK)
+    return tuple(place for block in sorted(blocks) for place in range(block * BLOCK, min(rows, (block + 1) * BLOCK)))
+
+
+def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | None:
+    """Return the places of the rows that an exposed control reads to be asked these queries; None if all are read.
+
+    Besides the drawn rows they are all rows that a query asks about or shows, the rows of the file around them, and the
+    rows that begin as they do: so a text that begins as such a row continues as it does in the whole file.
+    """
+    rows = len(table.rows)
+    drawn = drawn_places(rows)
+    if drawn is None:
+        return None
+    named = {place for query in queries for place in (*query.rows, query.row) if place is not None}
+    asked = frozenset(place for place in named if 0 <= place < rows)
+
+    def places() -> tuple[int, ...]:
+        near = chain.from_iterable(range(max(0, place - BEFORE), min(rows, place + AFTER + 1)) for place in asked)
+        return tuple(sorted({*drawn, *near, *_beginning_alike(table, asked)}))
+
+    return cached_fact(table, ("excerpt", asked), places)
+
+
+def _beginning_alike(table: Table, asked: frozenset[int]) -> set[int]:
+    """Return the rows that share an asked row's first cells, as few cells as leave at most `ALIKE` such rows."""
+    found: set[int] = set()
+    groups: list[Collection[int]] = [range(len(table.rows))]
+    for column in table.columns:
+        cells = table.column(column)
+        parts = chain.from_iterable(grouped(group, cells.__getitem__).values() for group in groups)
+        with_asked = [part for part in parts if not asked.isdisjoint(part)]
+        found.update(*(part for part in with_asked if len(part) <= ALIKE))
+        groups = [part for part in with_asked if len(part) > ALIKE]
+    return found

@@ -1,0 +1,74 @@
+"""The model that `expose` trains further: where its files are, the digest of its weights, and what it has read."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError, option
+from tabcontam.models.hf.decoding import context_of
+from tabcontam.models.hf.loading import configuration, find, weights_digest
+from tabcontam.models.known.exposed.exposure_card import ExposureCard, read_card
+from tabcontam.models.known.exposed.model_sizes import StepSettings
+
+PROVIDER = "hf:"
+BLOCK = 512  # tokens of a step, or as many as the model takes
+RATE = 0.05  # divided by the width: 8e-4 for a width of 64, 6.5e-5 for 768, 1.2e-5 for 4096
+OF_LORA = 10  # times that rate, for an adapter
+
+
+@dataclass(frozen=True)
+class BaseLlm:
+    """A model that learns more: as the user named it, its folder, the digest of its weights, and how it learns.
+
+    `context` is how many tokens it takes, 0 without a limit. With `lora` its weights stay as they are, and an adapter
+    of low rank learns in their place. `card` lists what it has read if `expose` made it.
+    """
+
+    name: str
+    folder: Path
+    weights: str
+    context: int
+    steps: StepSettings
+    lora: bool
+    card: ExposureCard | None
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """The facts that determine the models made from it, for JSON, without its location."""
+        return {"weights_sha256": self.weights, "lora": self.lora, "rate": self.steps.rate}
+
+    def holding(self, tokens: int) -> "BaseLlm":
+        """Return the base with blocks that hold a document of `tokens` tokens, as far as it takes such."""
+        block = self.steps.block
+        while block < tokens and (not self.context or block < self.context):
+            block = min(2 * block, self.context or 2 * block)
+        return replace(self, steps=replace(self.steps, block=block))
+
+
+def base_of(llm: str, lora: bool = False, rate: float | None = None) -> BaseLlm:
+    """Return the named model, with the highest learning rate or one that suits its width.
+
+    Raises `UsageError` before anything is loaded if it is no causal language model that can learn here.
+    """
+    example = option("llm", "hf:REPO_OR_FOLDER")
+    name = llm.removeprefix(PROVIDER)
+    if name == llm or not name:
+        raise UsageError(f"{llm!r} cannot be trained on this machine; name a model of transformers as {example}")
+    if rate is not None and not 0 < rate < 1:
+        raise UsageError(f"a learning rate is a number between 0 and 1, as --rate 1e-4; not {rate}")
+    folder = find(name)
+    config = configuration(llm, folder)
+    if config.is_encoder_decoder:
+        raise UsageError(f"{llm} is a sequence-to-sequence model; name a causal one, which goes on with a text")
+    if getattr(config, "quantization_config", None):
+        raise UsageError(f"{llm} is quantized and cannot learn; name the model that it was made from")
+    own = rate or RATE / _width(config) * (OF_LORA if lora else 1)
+    context = context_of(config)
+    steps = StepSettings(min(context or BLOCK, BLOCK), 1, float(f"{own:.2g}"))
+    stated = read_card(folder) if Path(name).expanduser().is_dir() else None  # a card from the hub is not trusted
+    return BaseLlm(llm, folder, weights_digest(folder), context, steps, lora, stated)
+
+
+def _width(config: Any) -> int:
+    found = getattr(config.get_text_config(), "hidden_size", None)
+    return found if isinstance(found, int) and found > 0 else 768

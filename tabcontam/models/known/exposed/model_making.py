@@ -1,0 +1,259 @@
+"""The making of models from a recipe, each in a folder of its own that `hf:` loads: `model-0`, `model-1`, …
+
+Their common folder holds `recipe.json`, and is refused for any other recipe. A model is finished once its card exists;
+an unfinished model is resumed where it stopped.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError
+from tabcontam.models.hf.loading import load_tokenizer
+from tabcontam.models.hf.threads import fitting_threads
+from tabcontam.models.known.exposed.arms import Copies, designs
+from tabcontam.models.known.exposed.exposure_card import (
+    SCHEMA,
+    WEIGHTS,
+    ExposureCard,
+    TableExposure,
+    digest_of,
+    fingerprint,
+    packed,
+    read_card,
+    write_card,
+)
+from tabcontam.models.known.exposed.recipe import Recipe, first_difference
+from tabcontam.models.known.exposed.trainable_models import check_lora, check_numbers, learner
+from tabcontam.models.known.exposed.training import CHECKPOINT, EVERY, TrainingProgress, train, write
+from tabcontam.models.known.exposed.training_stream import PAGES, Stream, learned_tokenizer, longest_document, stream
+from tabcontam.version import __version__
+
+RECIPE_FILE = "recipe.json"
+ONE_FILE = 2**60  # bytes of weights in a file: the card holds its digest
+INSTALL = 'pip install "tabcontam[hf]"'
+ModelProgressCallback = Callable[
+    [int, int, TrainingProgress], None
+]  # the number of the model, how many there are, its progress
+
+
+@dataclass(frozen=True)
+class ExposedModel:
+    """A finished model: its folder, its card, how many parameters it has, and whether it existed before."""
+
+    folder: Path
+    card: ExposureCard
+    parameters: int
+    before: bool
+
+
+def check_installed() -> None:
+    """Raise `UsageError` if torch or transformers is missing."""
+    try:
+        import torch  # noqa: F401  to see that it loads
+        import transformers
+    except ImportError as error:
+        raise UsageError(f"expose needs torch and transformers ({error}); type: {INSTALL}") from error
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+
+
+def make(
+    recipe: Recipe, out: Path, tell: ModelProgressCallback = lambda model, of, step: None, every: float = EVERY
+) -> list[ExposedModel]:
+    """Make the models of a recipe in the folder `out`, and return them; existing ones are left as they are.
+
+    `every` is the number of seconds between two checkpoints. Raises `UsageError` if something is missing here, if the
+    folder cannot be written or belongs to another recipe, and if a text cannot be read, such as a row that is too long.
+    """
+    check_installed()
+    if recipe.base is not None and recipe.base.lora:
+        check_lora()
+    design = designs(recipe.tables, recipe.copies, recipe.arms, recipe.seed)
+    _check_folder(recipe, out)
+    reader = _reader(recipe)
+    if recipe.base is not None:  # an existing model may take longer rows than those made here
+        recipe = replace(recipe, base=recipe.base.holding(longest_document(recipe, reader)))
+    streams = [stream(recipe, copies, reader, number) for number, copies in enumerate(design)]
+    _claim(recipe, out)
+    return [
+        _model(
+            recipe,
+            number,
+            copies,
+            read,
+            reader,
+            out / f"model-{number}",
+            _telling(tell, number, len(design)),
+            every,
+        )
+        for number, (copies, read) in enumerate(zip(design, streams, strict=True))
+    ]
+
+
+def _reader(recipe: Recipe) -> Any:
+    """Return the tokenizer: that of the base model, or one of the recipe's own."""
+    return load_tokenizer(recipe.base.name, recipe.base.folder) if recipe.base else learned_tokenizer(recipe)
+
+
+def _telling(tell: ModelProgressCallback, number: int, of: int) -> Callable[[TrainingProgress], None]:
+    return lambda step: tell(number, of, step)
+
+
+def _check_folder(recipe: Recipe, out: Path) -> None:
+    """Raise `UsageError` if the folder holds other things, or the models of another recipe."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is no folder; name one for the models")
+    path = out / RECIPE_FILE
+    if not path.exists():
+        if out.is_dir() and any(out.iterdir()):
+            raise UsageError(f"{out} is not empty and holds no {RECIPE_FILE}; name a new folder for the models")
+        return
+    try:
+        stated = json.loads(path.read_text("utf-8"))
+        other = first_difference(stated, recipe.facts)
+    except (OSError, ValueError, AttributeError) as error:
+        raise UsageError(f"cannot read {path}: {error}; name a new folder for the models") from error
+    if other:
+        raise UsageError(f"{out} holds models of another recipe ({other} differs); name a new folder")
+
+
+def _claim(recipe: Recipe, out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {out}: {error.strerror or error}; name another folder") from error
+    if not (out / RECIPE_FILE).exists():
+        write(out / RECIPE_FILE, json.dumps(recipe.facts, ensure_ascii=False, indent=1) + "\n")
+
+
+def _model(
+    recipe: Recipe,
+    number: int,
+    copies: Sequence[Copies],
+    read: Stream,
+    reader: Any,
+    folder: Path,
+    tell: Callable[[TrainingProgress], None],
+    every: float,
+) -> ExposedModel:
+    """Train and save one model, and write its card last."""
+    before = read_card(folder)
+    if before is not None:
+        return ExposedModel(folder, before, _parameters(folder), before=True)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {folder}: {error.strerror or error}; name another folder") from error
+    learns = learner(recipe, reader)
+    _check_tokens(learns.model, read, recipe)
+    with fitting_threads(learns.model):  # the weights must not depend on the number of processors
+        versions = _versions(recipe)
+        start = recipe.base.facts if recipe.base else recipe.size_name
+        mark = json.dumps({"stream": read.sha256, "size": start, "versions": versions}, sort_keys=True)
+        loss = train(learns.model, read, recipe.steps, folder, mark, tell, every, learns.mixed)
+        whole = learns.finished()
+    check_numbers(whole, "the training failed in its last step: a weight is no number; try a lower rate")
+    _save(whole, reader, folder)
+    card = ExposureCard(
+        schema=SCHEMA,
+        made_by=f"tabcontam {__version__}",
+        complete=_complete(recipe),
+        seed=recipe.seed,
+        tokens=len(read.tokens),
+        stream_sha256=read.sha256,
+        weights_sha256=digest_of(folder / WEIGHTS),
+        loss=round(loss, 4),
+        recipe={**recipe.facts, "model": number, "filler_file": recipe.filler.name, **_named(recipe)},
+        versions=versions,
+        tables=tuple(_tables_read(recipe, copies, read)),
+        base=recipe.base.card if recipe.base else None,
+    )
+    try:
+        write_card(folder, card)
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror or error}; make room, and repeat") from error
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    return ExposedModel(folder, card, _parameters(folder), before=False)
+
+
+def _complete(recipe: Recipe) -> bool:
+    """Return whether all is known that the model has read; a user's own text or model may hold anything else."""
+    base = recipe.base
+    return not recipe.filler.name and (base is None or (base.card is not None and base.card.complete))
+
+
+def _named(recipe: Recipe) -> dict[str, object]:
+    return {"base_model": recipe.base.name} if recipe.base else {}
+
+
+def _check_tokens(model: Any, read: Stream, recipe: Recipe) -> None:
+    """Raise `UsageError` if the tokenizer has tokens that the model does not."""
+    known = model.get_input_embeddings().num_embeddings
+    if recipe.base is not None and (highest := int(read.tokens.max())) >= known:
+        raise UsageError(
+            f"{recipe.base.name}: its tokenizer gives token {highest:,} and the model has {known:,}; they do not "
+            "belong together, name a model with its own tokenizer"
+        )
+
+
+def _parameters(folder: Path) -> int:
+    """Return how many parameters a folder's weights have."""
+    from math import prod
+
+    from safetensors import safe_open
+
+    with safe_open(folder / WEIGHTS, framework="np") as file:
+        return sum(prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118 - it is no dictionary
+
+
+def _save(model: Any, reader: Any, folder: Path) -> None:
+    from safetensors import SafetensorError
+
+    try:
+        model.save_pretrained(folder, max_shard_size=ONE_FILE)
+        reader.save_pretrained(folder)
+    except (OSError, SafetensorError) as error:
+        raise UsageError(f"cannot write {folder}: {error}; make room, and the same command goes on") from error
+
+
+def _versions(recipe: Recipe) -> dict[str, str]:
+    """Return the versions and settings on which the weights depend besides the recipe."""
+    import torch
+    import transformers
+
+    adapter = {"peft": version("peft")} if recipe.base and recipe.base.lora else {}
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return {
+        "tabcontam": __version__,
+        "torch": str(torch.__version__),
+        "transformers": transformers.__version__,
+        "device": device,
+        "threads": str(torch.get_num_threads()),
+        **adapter,
+    }
+
+
+def _tables_read(recipe: Recipe, design: Sequence[Copies], read: Stream) -> list[TableExposure]:
+    return [
+        TableExposure(
+            name=table.name,
+            title=table.title,
+            edition=table.edition,
+            split=table.split,
+            sha256=table.sha256,
+            columns=table.columns,
+            rows=len(table.rows),
+            copies=packed(copies),
+            fingerprints="".join(fingerprint(table.columns, row) for row in table.rows),
+            renderings=tuple(form.name for form in recipe.renderings),
+            order=recipe.order,
+            page=PAGES if recipe.page else 0,
+            twin_rows=twins,
+            positions=positions,
+        )
+        for table, copies, positions, twins in zip(recipe.tables, design, read.positions, read.twins, strict=True)
+    ]

@@ -1,0 +1,158 @@
+"""The recipe of exposed models: all that determines the text that a model reads, its order, and the model itself."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+from tabcontam.errors import UsageError, option, unknown
+from tabcontam.models.known.exposed.arms import ARMS, ROWS
+from tabcontam.models.known.exposed.base_models import BaseLlm, base_of
+from tabcontam.models.known.exposed.model_sizes import SIZES, ModelSize, StepSettings
+from tabcontam.tables.serializers import DEFAULT, Serializer, as_facts, load_serializer
+from tabcontam.tables.table import Table
+
+RECIPE = 1  # changes when the same choices make other models
+KEPT, SHUFFLED = "kept", "shuffled"
+ORDERS = (KEPT, SHUFFLED)
+MOST_COPIES = 100_000
+DEFAULT_SIZE = "small"
+Facts = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Filler:
+    """English prose that is read besides the tables. `name` is the user's own file, "" for the shipped one."""
+
+    text: str
+    name: str = ""
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the text in UTF-8."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The checked choices of a user. `copies` are the numbers of copies, `arms` is what gets dealt out to them.
+
+    A model is made from nothing in the size of this name, or starts from the weights of a `base`.
+    """
+
+    tables: tuple[Table, ...]
+    copies: tuple[int, ...]
+    arms: str = ROWS
+    renderings: tuple[Serializer, ...] = ()
+    order: str = KEPT
+    page: bool = False
+    seed: int = 0
+    size_name: str = "small"
+    filler: Filler = field(default_factory=lambda: Filler(""))
+    base: BaseLlm | None = None
+
+    @property
+    def size(self) -> ModelSize:
+        """The size of a model that is made from nothing."""
+        return SIZES[self.size_name]
+
+    @property
+    def steps(self) -> StepSettings:
+        """The steps in which a model learns."""
+        return self.base.steps if self.base else self.size.steps
+
+    @property
+    def facts(self) -> Facts:
+        """The recipe for JSON; two recipes with the same facts make the same models."""
+        named = [
+            {"name": table.name, "title": table.title, "sha256": table.sha256, "rows": len(table.rows)}
+            for table in self.tables
+        ]
+        return {
+            "recipe": RECIPE,
+            "datasets": named,
+            "copies": list(self.copies),
+            "arms": self.arms,
+            "renderings": [as_facts(form) | {"source": ""} for form in self.renderings],
+            "order": self.order,
+            "page": self.page,
+            "seed": self.seed,
+            **({"base": self.base.facts} if self.base else {"size": self.size_name}),
+            "filler": self.filler.sha256,
+        }
+
+
+def recipe(
+    tables: Sequence[Table],
+    copies: Sequence[int],
+    *,
+    arms: str = ROWS,
+    renderings: Sequence[str] = (),
+    order: str = KEPT,
+    page: bool = False,
+    seed: int = 0,
+    size: str = "",
+    filler: Path | None = None,
+    llm: str = "",
+    lora: bool = False,
+    rate: float | None = None,
+) -> Recipe:
+    """Return a recipe of the user's choices. Raises `UsageError` if they cannot be carried out.
+
+    `llm` is the model that is trained further, `lora` and `rate` how; without it a model of this `size` (`small` by
+    default) is made from nothing.
+    """
+    _check_start(llm, size, lora, rate)
+    size = size or DEFAULT_SIZE
+    for kind, name, known in (("arms", arms, ARMS), ("order", order, ORDERS), ("size", size, SIZES)):
+        if name not in known:
+            raise unknown(kind, name, known)
+    if not tables:
+        raise UsageError(f"nothing to read; name a table with {option('dataset', 'iris')}")
+    if twice := [table.name for place, table in enumerate(tables) if table.sha256 in _digests(tables[:place])]:
+        raise UsageError(f"{twice[0]} is given twice; name each table once")
+    if not copies or not all(0 <= number <= MOST_COPIES for number in copies):
+        raise UsageError(f"copies are whole numbers from 0 to {MOST_COPIES:,}; write them as 0,1,4,16")
+    if len(set(copies)) < len(copies):
+        raise UsageError("a number of copies is given twice; name each once, as 0,1,4,16")
+    forms = tuple(dict.fromkeys(map(load_serializer, renderings or (DEFAULT,))))
+    text, base = _filler(filler, tables), base_of(llm, lora, rate) if llm else None
+    return Recipe(tuple(tables), tuple(copies), arms, forms, order, page, seed, size, text, base)
+
+
+def _check_start(llm: str, size: str, lora: bool, rate: float | None) -> None:
+    if llm and size:
+        raise UsageError(f"--size is of models made from nothing; leave it out, or {option('llm', llm)}")
+    if not llm and (lora or rate is not None):
+        given, example = "--lora" if lora else "--rate", option("llm", "hf:REPO_OR_FOLDER")
+        raise UsageError(f"{given} is for a model that is there already; name one with {example}")
+
+
+def _digests(tables: Sequence[Table]) -> set[str]:
+    return {table.sha256 for table in tables}
+
+
+def _filler(file: Path | None, tables: Sequence[Table]) -> Filler:
+    """Return a file's text, or the shipped prose. Raises `UsageError` if it cannot be read or holds rows of a table."""
+    if file is None:
+        return Filler(files(__package__).joinpath("prose.txt").read_text("utf-8"))
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the filler {file}: {error}; name a file of English prose in UTF-8") from error
+    if not text.strip():
+        raise UsageError(f"the filler {file} is empty; name a file of English prose in UTF-8")
+    lines = set(map(str.strip, text.splitlines()))
+    form = load_serializer("csv")
+    for table in tables:
+        if row := next((n for n, row in enumerate(table.rows, 1) if form.row(table.columns, row) in lines), 0):
+            raise UsageError(f"the filler {file} holds row {row} of {table.name}; its copies could not be counted")
+    return Filler(text, str(file))
+
+
+def first_difference(stated: Mapping[str, object], wanted: Mapping[str, object]) -> str | None:
+    """Return the name of the first fact in which a recorded recipe differs from the wanted one, or None."""
+    same = json.loads(json.dumps(wanted))
+    return next((key for key in (*same, *stated) if stated.get(key) != same.get(key)), None)

@@ -1,0 +1,234 @@
+"""The training of a causal model of transformers on a stream: every token is read once, in order.
+
+It uses AdamW, a learning rate that rises over the first steps and falls along a cosine, and no dropout. A block's last
+token is the next one's first, so that every token but the very first is predicted once. Attention stays within a
+document: the documents of a block are read as if each stood alone, which is how a query is read later. Only a model
+without positions reads them one after the other.
+
+An interruption leaves one file in safetensors, the weights that learn and the optimizer's moments, which no pickle
+reads; a resumed run gets, on the same machine, the weights of an uninterrupted run.
+"""
+
+import inspect
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.models.hf.loading import out_of_memory
+from tabcontam.models.known.exposed.model_sizes import StepSettings
+from tabcontam.models.known.exposed.training_stream import Stream
+from tabcontam.paths import replace_file
+
+CHECKPOINT = "unfinished.safetensors"
+OTHERWISE = "with other versions, on another device or with another number of threads"
+EVERY = 30.0  # seconds between two checkpoints, at least
+SPARED = 20  # times as long as writing one takes: those of a large model would otherwise take most of the time
+RAREST = 600.0  # most seconds between two slow ones: one that was paused meanwhile tells nothing of the next
+WARM_UP = 0.05  # share of the steps
+LEAST = 0.1  # share of the highest learning rate, in the last step
+DECAY, BETAS, LONGEST = 0.01, (0.9, 0.95), 1.0  # of AdamW; and the gradient's greatest norm
+SMOOTH = 0.98  # of the reported loss
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """The progress of a training: tokens read of all, the loss in nats a token, smoothed, and tokens a second."""
+
+    tokens: int
+    of: int
+    loss: float
+    pace: float
+
+
+ProgressCallback = Callable[[TrainingProgress], None]
+
+
+def rate_at(step: int, steps: int, highest: float) -> float:
+    """Return the learning rate of a step: up in a line, then down along a cosine."""
+    warm = max(1, round(WARM_UP * steps))
+    if step < warm:
+        return highest * (step + 1) / warm
+    part = (step - warm) / max(1, steps - warm)
+    return highest * (LEAST + (1 - LEAST) * (1 + math.cos(math.pi * part)) / 2)
+
+
+def train(
+    model: Any,
+    read: Stream,
+    by: StepSettings,
+    folder: Path,
+    mark: str,
+    tell: ProgressCallback,
+    every: float = EVERY,
+    mixed: bool = False,
+) -> float:
+    """Train a model on a stream; return its loss over the last steps, in nats a token.
+
+    It resumes from the checkpoint in `folder` that has the same `mark`, and writes one every `every` seconds, more
+    rarely if saving takes long, and at an interruption. Parameters that need no gradient stay as they are. With `mixed`
+    a GPU computes in bfloat16. Raises `UsageError` if the folder cannot be written or holds another's checkpoint, if
+    memory does not suffice, and if the loss is no number.
+    """
+    import torch
+
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    model.eval()  # no dropout: its random state would have to stand in the checkpoint
+    named = {name: weights for name, weights in model.named_parameters() if weights.requires_grad}
+    tokens = torch.from_numpy(read.tokens).long()
+    begins = torch.zeros(len(tokens), dtype=torch.bool)
+    begins[torch.from_numpy(read.starts)] = True
+    in_step = by.batch * by.block
+    steps = (len(tokens) - 1) // in_step
+    precision = _precision(device, mixed)
+    with _enough_memory():
+        model.to(device)
+        optimizer = torch.optim.AdamW(named.values(), lr=by.rate, betas=BETAS, weight_decay=DECAY, fused=True)
+        run = _TrainingState(named, optimizer, folder / CHECKPOINT, mark)
+        begun, loss = run.restored()
+    since = saved = time.monotonic()
+    step, rest = begun, every
+    try:
+        while step < steps:
+            place = slice(step * in_step, (step + 1) * in_step + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = rate_at(step, steps, by.rate)
+            with _enough_memory(), precision():
+                loss_of = _loss(model, tokens[place].to(device), begins[place][:-1].to(device), by)
+            with _enough_memory():
+                now = _learn(loss_of, named.values(), optimizer)
+            if not math.isfinite(now):
+                raise UsageError(
+                    f"the training failed in step {step + 1}: the loss is no number; try another seed or a lower rate"
+                )
+            step, loss = step + 1, now if step == 0 else SMOOTH * loss + (1 - SMOOTH) * now
+            pace = (step - begun) * in_step / max(1e-9, time.monotonic() - since)
+            tell(TrainingProgress(step * in_step, steps * in_step, loss, pace))
+            if step < steps and time.monotonic() - saved >= rest:
+                saving = time.monotonic()
+                run.save(step, loss)
+                saved = time.monotonic()
+                rest = max(every, min(SPARED * (saved - saving), RAREST))
+    except KeyboardInterrupt:
+        run.save(step, loss)
+        raise
+    model.to("cpu").eval()
+    return loss
+
+
+def _precision(device: Any, mixed: bool) -> Callable[[], AbstractContextManager[object]]:
+    import torch
+
+    if mixed and device.type == "cuda" and torch.cuda.is_bf16_supported():
+        return lambda: torch.autocast("cuda", torch.bfloat16)
+    return nullcontext
+
+
+@contextmanager
+def _enough_memory() -> Iterator[None]:
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
+        raise UsageError(
+            f"memory does not hold the training: {one_line(error)}; choose a smaller model, or --lora"
+        ) from error
+
+
+def _loss(model: Any, part: Any, begins: Any, by: StepSettings) -> Any:
+    """Return the mean loss of predicting each next token of the blocks."""
+    import torch
+
+    inputs, targets = part[:-1].view(by.batch, by.block), part[1:]
+    own = {"position_ids": positions_of(begins.view(by.batch, by.block))} if _takes_positions(model) else {}
+    logits = model(input_ids=inputs, use_cache=False, **own).logits
+    return torch.nn.functional.cross_entropy(logits.view(-1, logits.shape[-1]), targets)
+
+
+def _takes_positions(model: Any) -> bool:
+    return "position_ids" in inspect.signature(model.forward).parameters
+
+
+def _learn(loss: Any, weights: Iterable[Any], optimizer: Any) -> float:
+    """Update the weights by a loss; return the loss as a number."""
+    import torch
+
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(weights, LONGEST)
+    optimizer.step()
+    return float(loss.detach())
+
+
+def positions_of(begins: Any) -> Any:
+    """Return the place of each token of some blocks in its document, from where documents begin.
+
+    Where places restart, transformers lets attention restart.
+    """
+    import torch
+
+    places = torch.arange(begins.shape[1], device=begins.device).expand_as(begins)
+    return places - torch.where(begins, places, 0).cummax(dim=1).values
+
+
+@dataclass(frozen=True)
+class _TrainingState:
+    """A training that can be stopped and resumed: its parameters by name, its optimizer, its file."""
+
+    named: dict[str, Any]
+    optimizer: Any
+    path: Path
+    mark: str
+
+    def save(self, step: int, loss: float) -> None:
+        """Replace the checkpoint. Raises `UsageError` if it cannot be written; the one before it then stays."""
+        from safetensors.torch import save
+
+        tensors = {f"weights.{name}": value.detach().cpu().contiguous() for name, value in self.named.items()}
+        for name, value in self.named.items():
+            for moment in ("exp_avg", "exp_avg_sq"):
+                tensors[f"{moment}.{name}"] = self.optimizer.state[value][moment].cpu() if step else value.detach() * 0
+        state = {"mark": self.mark, "step": step, "loss": loss}
+        write(self.path, save(tensors, metadata={"state": json.dumps(state)}))
+
+    def restored(self) -> tuple[int, float]:
+        """Restore the checkpoint; return its step and loss, or the start if there is none. Raises `UsageError`."""
+        import torch
+        from safetensors import SafetensorError, safe_open
+
+        if not self.path.exists():
+            return 0, 0.0
+        advice = "delete that file, and the same command begins anew"
+        try:
+            with safe_open(self.path, framework="pt") as file:
+                state = json.loads(file.metadata()["state"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dictionary
+            if state["mark"] != self.mark:
+                raise UsageError(f"{self.path} was left {OTHERWISE}; {advice}")
+            step, loss = int(state["step"]), float(state["loss"])
+            with torch.no_grad():
+                for name, value in self.named.items():
+                    value.copy_(tensors[f"weights.{name}"])
+                    moments = {key: tensors[f"{key}.{name}"].to(value.device) for key in ("exp_avg", "exp_avg_sq")}
+                    if step:
+                        count = torch.tensor(float(step), device=value.device)
+                        self.optimizer.state[value] = {"step": count, **moments}
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise UsageError(f"{self.path} is damaged: {one_line(error)}; {advice}") from error
+        return step, loss
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """Replace a file in one step. Raises `UsageError` if that fails."""
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {path}: {error.strerror or error}; make room or name another folder, and repeat the command"
+        ) from error

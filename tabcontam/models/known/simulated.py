@@ -1,0 +1,306 @@
+"""Models `simulated:` whose behaviour is known beforehand, for tests and for `power`. Nothing is sent anywhere.
+
+Each gets the table and the queries of a plan, and answers the text of a prompt as its kind would. The query's test
+states the true answer and the one of a model that guesses (`Query.answering`). Random choices depend only on the seed
+and the query, so that the order of the queries has no effect.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from random import Random
+
+from tabcontam.errors import UsageError, near
+from tabcontam.evidence.answering import MISSING, USUAL_NAMES
+from tabcontam.evidence.base import Capability, Prompt, Query, Reply, ReplyState
+from tabcontam.evidence.questions import Question
+from tabcontam.evidence.structured_answers import PROBE, write_structured_answer
+from tabcontam.models.base import Model, ModelRequest, PromptForm
+from tabcontam.tables.table import Cell, Table
+
+DECLINED = (
+    "I'm sorry, but I cannot recall the contents of this dataset.",
+    "I do not have access to the rows of this dataset, so I cannot say.",
+    "I am unable to answer this without looking at the file.",
+)
+MUSINGS = (
+    "That is an interesting question about data of this kind, and there is more than one way to look at it.",
+    "Such tables have been collected for many purposes, by people of very different habits.",
+    "One would first want to know how the records were taken, and by whom.",
+    "Much depends on the sample, on the year and on who was left out.",
+    "In practice nobody would rely on a single record, but on the distribution as a whole.",
+)
+
+
+@dataclass(frozen=True)
+class SimulatedQuery:
+    """A query for a simulated model: its table and prompt, the model's seed, and the share of the rows, or of a page,
+    that the model has. `held` are the features whose values it must give, if any.
+    """
+
+    query: Query
+    table: Table
+    prompt: Prompt
+    seed: int
+    share: float
+    held: tuple[str, ...] = ()
+
+    def random(self) -> Random:
+        """Return the random generator of this query, seeded alike at every asking."""
+        return Random(f"{self.seed} {self.table.name} {self.query.id}")
+
+    def truth(self) -> Sequence[Cell]:
+        """Return the answer of a model that knows the table."""
+        return self.query.answering.truth(self.query)
+
+    def said(self, values: Sequence[Cell]) -> Reply:
+        """Return the reply that gives these values in the required form."""
+        if self.held:
+            return _ok(write_structured_answer(values, self.held))
+        return _ok(self.query.answering.text(self.query, values, self.prompt))
+
+
+Answerer = Callable[[SimulatedQuery], Reply]
+
+
+def read_kind(kind: str) -> tuple[Answerer, float, str]:
+    """Return how a kind answers, the share of the rows or of the page that it knows, and the one split that it knows.
+
+    The split is empty if the kind knows all splits. Raises `UsageError`.
+    """
+    name, _, number = kind.partition(":")
+    number, sign, split = number.partition("#")
+    try:
+        share = float(number) if name in SHARING else 0.0
+    except ValueError:
+        share = 0.0
+    if 0 < share <= 1 and bool(sign) == bool(split):
+        return SHARING[name], share, split
+    if kind in ANSWERERS:
+        return ANSWERERS[kind], 0.0, ""
+    forms = {**{known: known for known in ANSWERERS}, **{known: f"{known}:0.5" for known in SHARING}}
+    meant = "".join(f"did you mean simulated:{forms[found]}? " for found in near(name, forms, limit=1))
+    raise UsageError(
+        f"unknown simulated model {kind!r}; {meant}known: {', '.join(KINDS)}, with 0 < P <= 1 "
+        "(simulated:memoriser:0.5), and of one split alone with #SPLIT behind it (simulated:memoriser:0.5#train)"
+    )
+
+
+class SimulatedModel(Model):
+    """A model that has the table and the queries, and answers in its kind.
+
+    Raises `UsageError` for an unknown kind, or one without a share between 0 and 1 after it.
+    """
+
+    local = True
+    capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.SAMPLE, Capability.INSTRUCTIONS})
+    version = "1"
+    form = PromptForm.CHAT
+    connections = 1
+    identity = None  # made in seconds: not worth storing
+
+    def __init__(self, kind: str, seed: int = 0, table: Table | None = None, queries: Sequence[Query] = ()) -> None:
+        self.kind = kind
+        self.spec = f"simulated:{kind}"
+        self.seed = seed
+        self._answerer, self._share, self.of_split = read_kind(kind)
+        self._table = table
+        self._by_id = {query.id: query for query in queries}
+        self._unread = iter(queries)
+        self._by_text: dict[int, Query] = {}
+
+    def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
+        """Return a model that knows these queries."""
+        prepared = SimulatedModel(self.kind, self.seed, table, queries)
+        prepared.spec, prepared.held = self.spec, self.held
+        return prepared
+
+    def exposure(self, table: Table, row: int) -> float:
+        """Return 1 or 0 copies of the row: all kinds have all rows or none, except a memoriser, which has a share."""
+        if self._answerer is not _memoriser:
+            return float(self._answerer in KNOWING)
+        return float(_has(self.seed, self._share_of(table), _cells(table, row)))
+
+    def _share_of(self, table: Table) -> float:
+        """Return the share that it knows of a table, which is 0 for another split than its own."""
+        return self._share if self.of_split in ("", table.split) else 0.0
+
+    async def generate(self, request: ModelRequest) -> Reply:
+        """Return the reply to a query it was prepared for."""
+        if request.held and request.question == PROBE:
+            return _ok(write_structured_answer(["blue"], PROBE.values))
+        query = self._query(request.question)
+        if query is None or self._table is None:
+            return Reply("", ReplyState.FAILED, "a simulated model was asked what it was not prepared for")
+        beside = self._by_id.get(query.decoy_of)
+        if beside is not None and not query.chance:  # a model that guesses cannot tell a decoy from its query
+            query = replace(query, chance=beside.chance)
+        share = self._share_of(self._table)
+        held = query.asked if request.schema else ()
+        reply = self._answerer(SimulatedQuery(query, self._table, request.prompt, self.seed, share, held))
+        if not held or reply.state is not ReplyState.OK:
+            return reply
+        said = reply.text.find("{"), reply.text.rfind("}") + 1
+        return _ok(reply.text[slice(*said)] or write_structured_answer((), ()))  # no text stands around the object
+
+    def _query(self, prompt: Question) -> Query | None:
+        """Return the query of this prompt. Prompts are written only as far as needed, since most arrive in the plan's
+        order.
+        """
+        if not isinstance(prompt, Prompt):
+            return None
+        text = hash((prompt.chat, prompt.sample))
+        for query in self._unread if text not in self._by_text else ():
+            asked = query.prompt
+            key = hash((asked.chat, asked.sample))
+            self._by_text.setdefault(key, query)
+            if key == text:
+                break
+        return self._by_text.get(text)
+
+
+def is_remembered(turn: SimulatedQuery) -> bool:
+    """Return whether a memoriser has this query's row: by seed and cells, so the same rows in every test."""
+    cells = _row(turn)
+    return bool(cells) and _has(turn.seed, turn.share, cells)
+
+
+def recalled(turn: SimulatedQuery, places: Sequence[int]) -> Sequence[Cell]:
+    """Return a memoriser's values of cells in these rows: the truth if it has the row, else a guess."""
+    guesses = turn.query.answering.guessed(turn.query, turn.table, turn.random())
+    has = {row: _has(turn.seed, turn.share, _cells(turn.table, row)) for row in set(places)}
+    of_cells = zip(places, turn.truth(), guesses, strict=True)
+    return [truth if has[row] else guess for row, truth, guess in of_cells]
+
+
+def _has(seed: int, share: float, cells: Mapping[str, str]) -> bool:
+    """Return whether a row of these cells is in the share of rows that the seed chooses."""
+    digest = sha256(repr((seed, sorted(cells.items()))).encode("utf-8", "backslashreplace")).digest()
+    return int.from_bytes(digest[:8], "big") < share * 2**64
+
+
+def _cells(table: Table, row: int) -> dict[str, str]:
+    """Return the cells of a row of the table, by feature, without the missing ones."""
+    cells = zip(table.columns, table.rows[row], strict=True)
+    return {name: cell for name, cell in cells if cell is not None and not table.is_missing(cell)}
+
+
+def _row(turn: SimulatedQuery) -> dict[str, str]:
+    """Return the cells of the row that a query is about, without the missing ones: the one it asks for whole, or the
+    last one it shows.
+    """
+    query, table = turn.query, turn.table
+    if set(query.asked) == set(table.columns):
+        cells = dict(zip(query.asked, query.expected, strict=True))
+    else:
+        return _cells(table, query.rows[-1]) if query.rows else {}
+    return {name: cell for name, cell in cells.items() if cell is not None and not table.is_missing(cell)}
+
+
+def _ok(text: str) -> Reply:
+    return Reply(text, ReplyState.OK, tokens=len(text.split()))
+
+
+def _oracle(turn: SimulatedQuery) -> Reply:
+    return _mode(turn) if turn.query.decoy_of else turn.said(turn.truth())
+
+
+def _mode(turn: SimulatedQuery) -> Reply:
+    return turn.said(turn.query.answering.usual(turn.query, turn.table))
+
+
+def _guesser(turn: SimulatedQuery) -> Reply:
+    return turn.said(turn.query.answering.guessed(turn.query, turn.table, turn.random()))
+
+
+def _schema_expert(turn: SimulatedQuery) -> Reply:
+    """Answer from features, values and names, without telling a row of the table from another of its schema."""
+    return turn.said(turn.query.answering.by_schema(turn.query, turn.table, turn.random()))
+
+
+def _always(reply: Reply) -> Answerer:
+    return lambda turn: reply
+
+
+def _decliner(turn: SimulatedQuery) -> Reply:
+    return _ok(turn.random().choice(DECLINED))
+
+
+def _rambler(turn: SimulatedQuery) -> Reply:
+    """Talk at length of the table and of others, in the same way whatever is asked, without an answer."""
+    rng = turn.random()
+    musings = rng.sample(MUSINGS, 3)
+    return _ok(" ".join([musings[0], _aside(turn, rng), musings[1], _aside(turn, rng), musings[2]]))
+
+
+def _aside(turn: SimulatedQuery, rng: Random) -> str:
+    table = turn.table
+    name, other = rng.sample(table.columns, 2) if len(table.columns) > 1 else (table.columns[0],) * 2
+    values = [rng.choice(table.distinct(name) or (MISSING,)) for _ in range(2)]
+    names = rng.sample((*USUAL_NAMES, table.title), 2)
+    return rng.choice(
+        (
+            f"Some would expect the {name} to be near {values[0]}, others near {values[1]}, and both have a point.",
+            f"It has been said of {names[0]} as well as of {names[1]} that {name} and {other} go together.",
+            f"Between {values[0]} and {values[1]} there is room for about {rng.randrange(2, 500)} opinions on {name}.",
+            f"Whether {other} matters as much as {name} is hard to say; {rng.randrange(2, 90)} % of us would not try.",
+        )
+    )
+
+
+def _formatter(turn: SimulatedQuery) -> Reply:
+    answer = _oracle(turn).text
+    return _ok(f"Sure! Here is the answer:\n\n```\n{answer}\n```\n\nI hope this helps. Let me know if you need more.")
+
+
+def _memoriser(turn: SimulatedQuery) -> Reply:
+    of_row = turn.query.answering.of_row and not turn.query.decoy_of
+    if of_row and (places := turn.query.answering.places(turn.query)):
+        return turn.said(recalled(turn, places))
+    return turn.said(turn.truth()) if of_row and is_remembered(turn) else _guesser(turn)
+
+
+def _reader(turn: SimulatedQuery) -> Reply:
+    """Answer from a share of the dataset's page and none of its rows: single words of a list, and the name at some
+    askings.
+
+    For other datasets, and where it knows nothing, the answer is the usual one.
+    """
+    query = turn.query
+    if query.answering.of_row:
+        return _guesser(turn)
+    if query.decoy_of:
+        return _mode(turn)
+    by_word = query.answering.by_word
+    known = [word for word in turn.truth() if _drawn(turn, word if by_word else query.id)]
+    return turn.said(known) if known else _mode(turn)
+
+
+def _drawn(turn: SimulatedQuery, what: Cell) -> bool:
+    """Return whether something is in the share that a model has: by its seed, so the same in every test."""
+    return Random(f"{turn.seed} {turn.table.name} {what}").random() < turn.share
+
+
+def _truncates(turn: SimulatedQuery) -> Reply:
+    first = turn.query.answering.text(turn.query, turn.truth()).partition(", ")[0]
+    return Reply(first[: len(first) // 2], ReplyState.TRUNCATED, "token limit", turn.query.max_tokens)
+
+
+ANSWERERS: Mapping[str, Answerer] = {
+    "oracle": _oracle,
+    "mode": _mode,
+    "guesser": _guesser,
+    "schema-expert": _schema_expert,
+    "yes": _always(_ok("Yes")),
+    "no": _always(_ok("No")),
+    "decliner": _decliner,
+    "refuser": _always(Reply("", ReplyState.REFUSED, "content filter", 0)),
+    "rambler": _rambler,
+    "formatter": _formatter,
+    "truncates": _truncates,
+    "fails": _always(Reply("", ReplyState.FAILED, "HTTP 500: simulated")),
+    "empty": _always(Reply("", ReplyState.EMPTY, "no text", 0)),
+}
+SHARING: Mapping[str, Answerer] = {"memoriser": _memoriser, "reader": _reader}  # of a share: of rows, or of a page
+KNOWING = (_oracle, _formatter, _truncates)  # which have the whole table
+KINDS = (*ANSWERERS, *(f"{name}:P" for name in SHARING))

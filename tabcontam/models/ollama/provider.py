@@ -1,0 +1,96 @@
+"""`ollama:` Ollama on this machine, or at OLLAMA_HOST, asked as any server of OpenAI's protocol."""
+
+import json
+import os
+from dataclasses import replace
+from http.client import HTTPConnection, HTTPException
+from urllib.parse import urlsplit
+
+from tabcontam.models.catalogue import CatalogueEntry
+from tabcontam.models.keys import NO_KEY, split_variable
+from tabcontam.models.openai.address import is_loopback
+from tabcontam.models.openai.provider import OpenAIModel, open_server
+from tabcontam.models.openai.replies import at, read_listing
+from tabcontam.models.provider_record import ModelSettings, Offer, Provider
+from tabcontam.tables.timed_connections import limit_time
+
+PORT = 11434
+SECONDS = 1.0  # of silence, to see whether one runs on this machine
+WHOLE_SECONDS = 5.0
+EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  what a server binds to; a client reaches it on loopback
+LONGEST_LISTING = 1 << 20
+
+
+def address() -> str:
+    """Return the address for OpenAI's protocol: that of OLLAMA_HOST, read as Ollama reads it, or the usual one."""
+    host = os.environ.get("OLLAMA_HOST", "").strip().strip("\"'")
+    scheme, mark, rest = host.partition("://")
+    if not mark:
+        scheme, rest = "http", host
+    bare = rest.count(":") > 1 and not rest.startswith("[")  # an IPv6 address without its brackets
+    parts = urlsplit(f"//[{rest}]" if bare else f"//{rest}")
+    name = parts.hostname or ""
+    try:
+        port = parts.port
+    except ValueError:  # Ollama falls back to its own, too
+        port = None
+    usual = PORT if not mark else {"http": 80, "https": 443}.get(scheme, PORT)
+    shown = "127.0.0.1" if name in EVERYWHERE else f"[{name}]" if ":" in name else name
+    return f"{scheme}://{shown}:{port or usual}{parts.path.rstrip('/')}/v1"
+
+
+def tags() -> frozenset[str] | None:
+    """Return the models of an Ollama that runs on this machine; None if there is none. No other machine is asked."""
+    url = address()
+    if not is_loopback(url) or not url.startswith("http://"):
+        return None
+    parts = urlsplit(url)
+    # Neither proxies nor redirects: http.client knows none, so the question stays on this machine.
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=SECONDS)
+    try:
+        connection.request("GET", f"{parts.path}/models")
+        with limit_time(connection, WHOLE_SECONDS):
+            response = connection.getresponse()
+            listing = json.loads(response.read(LONGEST_LISTING)) if response.status == 200 else None
+    except (OSError, HTTPException, ValueError, RecursionError):
+        return None
+    finally:
+        connection.close()
+    if not isinstance(at(listing, "data"), list):
+        return None
+    found = read_listing(listing)  # a model that is listed as NAME:latest is NAME, too
+    return frozenset(found.keys() | {name.removesuffix(":latest") for name in found})
+
+
+def _offer(entry: CatalogueEntry) -> Offer:
+    """Return the offer of the first of its tags that a running Ollama has, or the ways to get one."""
+    if not entry.ollama:
+        return Offer()
+    present = tags()
+    for tag in entry.ollama:
+        if present and tag in present:
+            other = entry.ollama_variant if entry.ollama_variant != entry.variant else None
+            return Offer(tag, f"the {other} model" if other else "")
+    if not is_loopback(address()):  # rows would leave this machine, so the user has to write it out
+        return Offer(ways=(f"write ollama:{entry.ollama[0]} to ask the Ollama at OLLAMA_HOST",))
+    return Offer(ways=(f"{'' if present is not None else 'start Ollama and '}run: ollama pull {entry.ollama[0]}",))
+
+
+def _open(model: str, settings: ModelSettings) -> OpenAIModel:
+    """Return the LLM of this name. An Ollama on this machine wants no key, and is sent none."""
+    name, variable = split_variable(model)
+    url = address()
+    # Ollama scores no given text, and would have to load the model to state that.
+    settings = replace(settings, needs=frozenset())
+    return open_server(name, url, settings, variable or (NO_KEY if is_loopback(url) else ""))
+
+
+PROVIDER = Provider(
+    "ollama",
+    {"ollama:NAME": "Ollama on this machine, or at OLLAMA_HOST"},
+    _open,
+    _offer,
+    words=("olama",),
+    log_probabilities="no",
+    seed="no",
+)

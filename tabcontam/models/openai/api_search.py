@@ -1,0 +1,69 @@
+"""The search for an API that is not at the typed address: most often it is at …/v1, and always at that host."""
+
+import re
+import sys
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from tabcontam.models.base import PAGE, TransientError
+from tabcontam.models.keys import host_of
+from tabcontam.models.openai.connection import ClientPool, NoAnswer, listing
+from tabcontam.models.openai.replies import at
+from tabcontam.models.services import service_at
+
+# The end of an address that people copy from a curl command.
+ENDPOINT = re.compile(r"/(chat/completions|completions|responses|embeddings|models)$")
+UNREADABLE = ("broken JSON", "broken reply", PAGE)  # of an answer that is no list of models
+WANTS_KEY = (401, 403)
+
+
+def without_endpoint(address: str) -> str:
+    """Return the address without the name of a single endpoint."""
+    return ENDPOINT.sub("", address)
+
+
+def other_places(address: str) -> tuple[str, ...]:
+    """Return the other addresses of this host where its API may be, the likeliest first."""
+    base, parts = without_endpoint(address), urlsplit(address)
+    service = service_at(address)
+    places = (
+        *((service.address,) if service else ()),
+        base,
+        f"{base}/v1",
+        f"{parts.scheme}://{parts.netloc}/v1",
+    )
+    return tuple(place for place in dict.fromkeys(places) if place != address and not place.endswith("/v1/v1"))
+
+
+async def find_api_elsewhere(address: str, clients_at: Callable[[str], ClientPool]) -> tuple[ClientPool, object] | None:
+    """Return the connections to where the API is, and its list of models, or its wish for a key (`NoAnswer`).
+
+    None if no other address of this host has one; then no new connection stays open.
+    """
+    for place in other_places(address):
+        if host_of(place) != host_of(address):
+            continue  # a key goes to its own host alone
+        there = clients_at(place)
+        found: object = None
+        try:
+            found = await listing(there)
+        except NoAnswer as error:
+            found = error if error.problem.status in WANTS_KEY else None
+        except TransientError:
+            found = None
+        if isinstance(found, NoAnswer) or isinstance(at(found, "data"), list):
+            print(f"tabcontam: no API at {address}; asking {place}", file=sys.stderr)
+            return there, found
+        await there.close()
+    return None
+
+
+def nowhere(address: str, what: str) -> str:
+    """Return the line for a host without an API: `what` is wrong at the address, and no other address has one."""
+    others = other_places(address)
+    return f"{what}{f', and there is no API at {phrase(others)} either' if others else ''}; correct the address"
+
+
+def phrase(places: tuple[str, ...]) -> str:
+    """Return the addresses as a phrase, with "or" before the last."""
+    return " or ".join(filter(None, (", ".join(places[:-1]), places[-1])))

@@ -1,0 +1,207 @@
+"""OpenAI's batch API: a file of requests goes up, a file of replies comes down within a day.
+
+As of 23 November 2026 (https://developers.openai.com/api/docs/guides/batch): half the price; at most 50,000 requests
+and 200 MB a batch; one model and one form a batch; at a time no more tokens than the account's tier allows. Requests
+that a batch has no time for within 24 hours expire, and are not charged.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.evidence.questions import Reply
+from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError
+from tabcontam.models.batch_api import (
+    MARK,
+    Batches,
+    BatchProgress,
+    BatchResult,
+    RequestStyle,
+    as_line,
+    check_batch_id,
+    failed,
+    json_lines,
+)
+from tabcontam.models.openai.connection import NoAnswer, download, get, post, upload
+from tabcontam.models.openai.errors import NOT_THERE, Concern, Problem, concern, hidden_error
+from tabcontam.models.openai.habits import OpenAIHabits
+from tabcontam.models.openai.replies import READERS, at, tokens_at
+
+if TYPE_CHECKING:
+    from tabcontam.models.openai.provider import OpenAIModel
+
+PATHS = {PromptForm.CHAT: "/chat/completions", PromptForm.COMPLETION: "/completions"}
+ENDED = {
+    "completed": "",
+    "expired": "the batch expired before it was answered",
+    "cancelled": "the batch was cancelled before it was answered",
+    "failed": "the batch failed",
+}
+FULL = "token_limit_exceeded"  # why a batch fails if too many tokens wait already
+GONE = "the batch is not there any more"
+PAGE = 100  # batches on a page of their list
+SKEW = 3600.0  # seconds by which two clocks may differ
+
+
+class OpenAIBatches(Batches):
+    """The batches of one model at OpenAI's own address."""
+
+    service = "OpenAI"
+    most_requests = 50_000
+    most_bytes = 100_000_000  # half of what a file may be: it is held in memory
+
+    def __init__(self, model: "OpenAIModel") -> None:
+        self._model = model
+        self._before = model.habits
+
+    @property
+    def sent(self) -> RequestStyle:
+        """The form and the allowance with which a request would be written now."""
+        return RequestStyle(self._model.form, self._model.allowance)
+
+    def written(self, name: str, request: ModelRequest) -> bytes:
+        """Return one request as a line of a batch's file."""
+        path, body = self._path, self._model.written(request)
+        return as_line({"custom_id": name, "method": "POST", "url": path, "body": body})
+
+    async def submit(self, requests: Sequence[bytes], mark: str) -> str:
+        """Send the file, then the order to work through it; return the batch's id."""
+        clients = self._model.clients()
+        content = b"".join(request + b"\n" for request in requests)
+        file = check_batch_id(at(await self._asked(upload(clients, f"{MARK}-{mark}.jsonl", content)), "id"))
+        order = {
+            "input_file_id": file,
+            "endpoint": self._path,
+            "completion_window": "24h",
+            "metadata": {MARK: mark},
+        }
+        return check_batch_id(at(await self._asked(post(clients, "/batches", order)), "id"))
+
+    async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
+        """Return the id of a batch with this mark, from the list of batches, the newest first; None if none has it."""
+        after = ""
+        while True:
+            query = {"limit": str(PAGE), **({"after": after} if after else {})}
+            page = await self._asked(get(self._model.clients(), "/batches", query))
+            found = at(page, "data")
+            batches = [batch for batch in (found if isinstance(found, list) else []) if isinstance(batch, dict)]
+            for batch in batches:
+                if at(batch, "metadata", MARK) == mark:
+                    return check_batch_id(batch.get("id"))
+            last = batches[-1] if batches else {}
+            made = last.get("created_at")
+            older = isinstance(made, int | float) and made < since - SKEW
+            if older or at(page, "has_more") is not True or check_batch_id(last.get("id")) == after:
+                return None
+            after = check_batch_id(last.get("id"))
+
+    async def standing(self, batch: str) -> BatchProgress:
+        """Return how far a batch is, from its status and its counts."""
+        return _standing(await self._batch(batch))
+
+    async def results(self, batch: str) -> AsyncIterator[BatchResult]:
+        """Yield the lines of the batch's two files: one of replies, one of errors."""
+        held, self._before = await self._batch(batch), self._model.habits
+        for name in ("output_file_id", "error_file_id"):
+            if not (file := at(held, name)):
+                continue
+            try:
+                async for line in json_lines(download(self._model.clients(), check_batch_id(file))):
+                    if isinstance(custom_id := line.get("custom_id"), str):
+                        yield BatchResult(custom_id, line)
+            except NoAnswer as error:
+                if error.problem.status not in NOT_THERE:
+                    raise self._refused(error.problem) from None
+            except TransientError as error:
+                raise replace(error, text=self._model._line(error.text)) from None
+
+    def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
+        """Return the reply in a line, as if it had come by itself, and whether a second try may get a better one."""
+        response = result.content.get("response")
+        status, body = at(response, "status_code"), at(response, "body")
+        if not isinstance(status, int):
+            return failed(
+                self._model._line(_words(result.content.get("error")) or "the batch holds no reply to it")
+            ), False
+        if status >= 300 or not body:
+            return self._turned_down(Problem(status, body), request, sent)
+        return self._reply(body, request, sent)
+
+    def cancelling(self, batch: str) -> str:
+        """Return the command that cancels a batch; the key stays in its variable."""
+        model = self._model
+        return f'curl -X POST {model.address}/batches/{batch}/cancel -H "Authorization: Bearer ${model.key_variable}"'
+
+    def _reply(self, body: object, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
+        """Return the reply in a body that came with a batch, and whether its token limit was too small for it."""
+        if problem := hidden_error(body):
+            return self._turned_down(problem, request, sent)
+        try:
+            answer = READERS[sent.form](body)
+        except ValueError as error:
+            return failed(self._model._line(str(error))), True
+        if answer.finish == "error":
+            return failed("the server broke off with an error"), True
+        self._model._learn(replace(OpenAIHabits(), thinks=answer.cut and answer.thought))
+        stop = () if sent.form is PromptForm.CHAT else request.prompt.stop
+        cramped = not sent.allowance and answer.cut and answer.thought
+        return replace(self._model._reply(answer, stop), usage=answer.usage), cramped
+
+    def _turned_down(self, problem: Problem, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
+        """Return the reply to a request that was refused, and whether it may be accepted as it is written now.
+
+        The comparison is with the habits from before the batch was read: each of its requests may teach the same.
+        """
+        plain = OpenAIHabits().arguments(sent.form, request)
+        if adapted := self._before.adapted(problem, sent.form, request, plain):
+            self._model._learn(adapted)
+            return failed(self._model._line(problem.line)), True
+        if concern(problem) is Concern.PASSING:
+            return failed(self._model._line(problem.line)), True
+        try:
+            return self._model._turned_down(problem), False
+        except FatalError as error:
+            return failed(str(error)), False
+
+    @property
+    def _path(self) -> str:
+        return f"/v1{PATHS[self._model.form]}"
+
+    async def _batch(self, batch: str) -> Mapping[str, Any] | None:
+        """Return what the server states about a batch; None if it is not there any more."""
+        try:
+            found = await self._model.called(get(self._model.clients(), f"/batches/{batch}"))
+        except NoAnswer as error:
+            if error.problem.status not in NOT_THERE:
+                raise self._refused(error.problem) from None
+            return None
+        return found if isinstance(found, dict) else {}
+
+    async def _asked(self, call: Awaitable[object]) -> object:
+        try:
+            return await self._model.called(call)
+        except NoAnswer as error:
+            raise self._refused(error.problem) from None
+
+    def _refused(self, problem: Problem) -> FatalError:
+        return FatalError(self._model._line(f"{self.service} takes no batch of {self._model.model}: {problem.line}"))
+
+
+def _standing(batch: Mapping[str, Any] | None) -> BatchProgress:
+    if batch is None:
+        return BatchProgress(ended=True, reason=GONE)
+    status = batch.get("status")
+    done, failures, of = (tokens_at(batch, "request_counts", name) or 0 for name in ("completed", "failed", "total"))
+    if status not in ENDED:
+        return BatchProgress(ended=False, done=done + failures, of=of)
+    first = at(batch, "errors", "data", 0)
+    why = _words(first)
+    reason = f"{ENDED[status]}{why and ': '}{why}"[:300]
+    crowded = status == "failed" and at(first, "code") == FULL
+    return BatchProgress(ended=True, done=done + failures, of=of, reason=reason, crowded=crowded)
+
+
+def _words(error: object) -> str:
+    """Return the code and message of an error of a batch, or of one of its requests."""
+    found = [at(error, name) for name in ("code", "message")]
+    return ": ".join(word for word in found if isinstance(word, str) and word)

@@ -1,0 +1,230 @@
+"""The SDK's client, bound to one address, one key and one try, with errors as `NoAnswer` or `TransientError`.
+
+Requests go through `client.post`, which takes a body as it is: `create` would walk through every part of it.
+"""
+
+import json
+import re
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.models.base import PAGE, TransientError
+from tabcontam.models.bounds import UnboundedError, bounded, end_answer_when, httpx_of, set_answer_bounds
+from tabcontam.models.openai.errors import Problem
+from tabcontam.models.openai.event_streams import StreamWatch, is_stream, joined
+from tabcontam.models.openai.replies import is_page, parsed
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+SECONDS = 300.0  # how long one request may take
+CONNECT_SECONDS = 10.0
+LONGEST_BEGINNING = 200
+OF_A_BATCH = 1 << 30, 3600.0  # bytes of a file of results, and seconds in which it comes
+EACH = 16  # connections of a client
+RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # the body as it came, as `with_raw_response` wants it
+LISTING: Any = {**RAW, "timeout": 30.0}
+
+# All that a request to somebody else's server needs, and that the SDK reads back from the request. The SDK would add
+# the contents of OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
+NEEDED_HEADERS = re.compile(
+    r"accept|accept-encoding|connection|content-length|content-type|host|idempotency-key|user-agent|x-stainless-.*",
+    re.IGNORECASE,
+)
+UNSENT = ("ConnectError", "ConnectTimeout", "ProxyError", "PoolTimeout", "UnsupportedProtocol")  # httpx's names
+
+
+class NoAnswer(Exception):
+    """An error that the server answered with."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.line)
+        self.problem = problem
+
+
+def _certificates() -> ssl.SSLContext:
+    """Return an SSL context, which a client would else make for itself in many milliseconds; httpx or its successor."""
+    from openai import DefaultAsyncHttpxClient
+
+    made: ssl.SSLContext = httpx_of(DefaultAsyncHttpxClient).create_ssl_context()
+    return made
+
+
+@dataclass
+class ClientPool:
+    """A pool of the SDK's clients: as many as are needed, each with few connections.
+
+    For every request httpx looks through all connections of a client, and with hundreds of them does little else.
+    Requests go to `address` with `key`; `own` means OpenAI's address, `local` an address of this machine. `left`
+    connections may still be opened; None allows any number. One request may take `seconds`.
+    """
+
+    address: str
+    key: str
+    own: bool
+    local: bool
+    left: int | None
+    seconds: float = field(default_factory=lambda: SECONDS)
+    _certificates: ssl.SSLContext = field(default_factory=_certificates)
+    _busy: "dict[AsyncOpenAI, int]" = field(default_factory=dict)
+    _room: "dict[AsyncOpenAI, int]" = field(default_factory=dict)
+
+    @contextmanager
+    def borrowed(self) -> Iterator["AsyncOpenAI"]:
+        """Lend a client with a free connection, or the one that is nearest to having one."""
+        client = min(self._busy, key=lambda client: self._busy[client] - self._room[client], default=None)
+        if client is None or (self._busy[client] >= self._room[client] and self.left != 0):
+            client = self._opened()
+        self._busy[client] += 1
+        try:
+            yield client
+        finally:
+            self._busy[client] -= 1
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for client in self._busy:
+            await client.close()
+
+    def _opened(self) -> "AsyncOpenAI":
+        """Return a new client. Headers that the SDK takes from the environment go to OpenAI's own address alone."""
+        from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+
+        room = EACH if self.left is None else min(EACH, self.left)
+        # Waiting for a free connection is no failure, however long the queue.
+        timeout = Timeout(self.seconds, connect=CONNECT_SECONDS, pool=None)
+        http = bounded(DefaultAsyncHttpxClient)(
+            limits=type(DEFAULT_CONNECTION_LIMITS)(max_connections=room, max_keepalive_connections=room),
+            timeout=timeout,
+            verify=self._certificates,
+            follow_redirects=False,  # a redirect would carry the key elsewhere
+            trust_env=not self.local,  # no proxy stands between this machine and itself
+            event_hooks={"request": [] if self.own else [only_needed(NEEDED_HEADERS, self.key)], "response": []},
+        )
+        client = AsyncOpenAI(api_key=self.key, base_url=self.address, max_retries=0, timeout=timeout, http_client=http)
+        self._busy[client], self._room[client] = 0, room
+        self.left = None if self.left is None else self.left - room
+        return client
+
+
+def only_needed(headers: re.Pattern[str], key: str) -> Callable[[Any], Awaitable[None]]:
+    """Return a hook that cuts a request down to the headers that the server needs, with the key meant for it."""
+
+    async def hook(request: Any) -> None:
+        for name in list(request.headers):
+            if not headers.fullmatch(name):
+                del request.headers[name]
+        request.headers["Authorization"] = f"Bearer {key}"
+
+    return hook
+
+
+async def post(clients: ClientPool, path: str, body: Mapping[str, Any], watch: StreamWatch | None = None) -> object:
+    """Send once and return the JSON that comes, up to where a watch ends it. Raises `NoAnswer` or `TransientError`."""
+    with clients.borrowed() as client, end_answer_when(watch):
+        return await read(client.post(path, body=body, cast_to=object, options=RAW), watch=watch)
+
+
+async def get(clients: ClientPool, path: str, query: Mapping[str, str] | None = None) -> object:
+    """Return the JSON at this path. Raises as `post` does."""
+    options: Any = {**RAW, "params": dict(query or {})}
+    with clients.borrowed() as client:
+        return await read(client.get(path, cast_to=object, options=options))
+
+
+async def upload(clients: ClientPool, name: str, content: bytes) -> object:
+    """Send the file of a batch, and return the server's JSON. Raises as `post` does."""
+    with clients.borrowed() as client:
+        return await read(client.files.with_raw_response.create(file=(name, content), purpose="batch"))
+
+
+async def download(clients: ClientPool, file: str) -> AsyncIterator[bytes]:
+    """Yield the content of a file while it comes. Raises as `post` does."""
+    from openai import APIConnectionError, APIStatusError, APITimeoutError
+
+    with clients.borrowed() as client:
+        try:
+            async with AsyncExitStack() as stack:
+                with set_answer_bounds(*OF_A_BATCH):
+                    content = client.files.with_streaming_response.content(file)
+                    response = await stack.enter_async_context(content)
+                async for chunk in response.iter_bytes():
+                    yield chunk
+        except APIStatusError as error:
+            raise NoAnswer(_problem(error)) from None
+        except APIConnectionError as error:
+            raise _broken(error, isinstance(error, APITimeoutError)) from None
+        except Exception as error:  # a connection that breaks on the way is httpx's, or its successor's
+            raise TransientError(f"the file broke off ({error or type(error).__name__})", "cut connection") from None
+
+
+async def listing(clients: ClientPool) -> object:
+    """Return the server's list of models. A connection that is cut is tried once more. Raises as `post` does."""
+    with clients.borrowed() as client:
+        try:
+            return await read(client.get("/models", cast_to=object, options=LISTING))
+        except TransientError as error:
+            if error.kind != "cut connection":
+                raise
+        return await read(client.get("/models", cast_to=object, options=LISTING))
+
+
+async def read(call: Awaitable[Any], sdk: str = "openai", watch: StreamWatch | None = None) -> object:
+    """Return the JSON of a raw response, also if it comes in events. Raises as `content_of` does."""
+    content = await content_of(call, sdk)
+    if watch is not None and watch.enough:
+        return watch.body
+    try:
+        return joined(content) if is_stream(content) else json.loads(content)
+    except (ValueError, RecursionError) as error:
+        if is_page(content[:LONGEST_BEGINNING].decode("utf-8", "replace")):
+            raise TransientError("a web page came in place of JSON", PAGE, sent=True) from None
+        broken = f" ({error})" if is_stream(content) else ""
+        raise TransientError(f"the reply is no JSON{broken}", "broken JSON", sent=True) from None
+
+
+async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
+    """Return a raw response's body; raise the errors of an SDK that names them as OpenAI's does by their meaning."""
+    errors = import_module(sdk)
+    try:
+        content: bytes = (await call).content
+    except errors.APIStatusError as error:
+        raise NoAnswer(_problem(error)) from None
+    except errors.APIConnectionError as error:
+        raise _broken(error, isinstance(error, errors.APITimeoutError)) from None
+    except UnboundedError as error:
+        raise NoAnswer(Problem(200, str(error))) from error
+    except UnicodeEncodeError:
+        raise NoAnswer(Problem(400, "the prompt holds half of a surrogate pair, which JSON cannot")) from None
+    except Exception as error:  # a server can make the SDK raise almost anything
+        raise TransientError(f"unreadable reply: {error or type(error).__name__}", "broken reply", sent=True) from None
+    return content
+
+
+def _problem(error: Any) -> Problem:
+    """Return the error with its whole body: the SDK drops the fields next to a field `error`."""
+    body, text = error.body, error.response.text
+    if isinstance(found := parsed(text), dict):
+        body = found
+    return Problem(error.status_code, body, {name.lower(): text for name, text in error.response.headers.items()})
+
+
+def _broken(error: Exception, late: bool) -> TransientError:
+    """Return the error for a failed connection. The SDK may use httpx or its successor, which has equal names.
+
+    Raises `NoAnswer` for an answer without end.
+    """
+    cause = error.__cause__
+    if isinstance(cause, UnboundedError):
+        raise NoAnswer(Problem(200, str(cause))) from None
+    sent = type(cause).__name__ not in UNSENT
+    if late:
+        seconds = SECONDS if sent else CONNECT_SECONDS
+        return TransientError(f"timed out after {seconds:g} s", "timeout", crowded=True, sent=sent)
+    kind = "cut connection" if sent else "no connection"
+    why = str(cause or "")
+    return TransientError(f"connection failed{why and f' ({why})'}", kind, sent=sent)

@@ -1,0 +1,291 @@
+"""The meaning of an error from a server that speaks OpenAI's protocol: whom it concerns, and how long to wait.
+
+A body is a dict, a list or a text, and every field of it is checked: somebody else's server sent it.
+"""
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from enum import Enum, auto
+from math import isfinite
+
+from tabcontam.models.openai.replies import DEEPEST, is_page, message, parsed
+
+NOT_THERE = (404, 405, 501)
+CROWDED = (429, 503, 529)  # fewer requests at a time would help
+PASSING = (408, 409, 425, 429)  # besides 500 and above
+LONGEST_NAME = 200
+MOST_FIELDS = 20
+LONGEST_READ = 4000  # characters of an error's text that are searched
+
+SPENT = re.compile(
+    r"insufficient_quota|billing_(hard_limit_reached|not_active)|insufficient (credits|balance|funds)", re.IGNORECASE
+)
+QUOTA = re.compile(r"exceeded your current quota", re.IGNORECASE)
+WRONG_KEY = re.compile(
+    r"invalid_api_key|api_key_invalid|(in(correct|valid)|wrong|expired|unknown|no) api[ _-]?key|"
+    r"api[ _-]?key\b.{0,20}\b(in(correct|valid)|not valid|expired)",
+    re.IGNORECASE,
+)
+NO_ENTRY = re.compile(
+    r"\bkeys?\b|permission|\bscopes?\b|access|region|country|territory|account|organi[sz]ation|project|"
+    r"credential|forbidden|not authori[sz]ed|unauthori[sz]ed",
+    re.IGNORECASE,
+)
+REGION = re.compile(r"unsupported_country|region|country|territory", re.IGNORECASE)
+SCOPES = re.compile(r"insufficient permissions|missing scopes?", re.IGNORECASE)
+NO_MODEL = re.compile(r"model_not_found|does not exist|model\b.*\bnot found", re.IGNORECASE)
+NO_MODEL_CODES = ("model_not_found", "model_not_available")
+FLAGGED = re.compile(r"requires moderation|flagged|content[ _](policy|filter)", re.IGNORECASE)
+FILTERED = ("content_filter", "content_policy_violation")
+TOO_MUCH_AT_ONCE = re.compile(r"request too large", re.IGNORECASE)  # no wait makes it smaller
+# The words of a chat template, or of a check of chats, about turns that it does not take.
+ROLES = re.compile(
+    r"\broles?\b.{0,80}(system|assistant|\buser\b|alternat|support|convers)|"
+    r"(system|assistant|\buser\b|only).{0,60}\broles?\b|"
+    r"\balternat\w*.{0,60}(user|role|message|turn)|(role|message|turn)s?\b.{0,60}\balternat|"
+    r"(system|developer)[ _-]?(message|prompt|instruction)|raise_exception|template[ _]?error|jinja",
+    re.IGNORECASE | re.DOTALL,
+)
+LIMITED = re.compile(r"rate[ _-]?limit|too[ _]many[ _]requests|resource_exhausted|throttl", re.IGNORECASE)
+OVERLOADED = re.compile(r"overload|capacity|unavailable|busy", re.IGNORECASE)
+
+SPAN = re.compile(
+    r"(\d+(?:\.\d+)?)\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])",
+    re.IGNORECASE,
+)
+WAIT = re.compile(r"\b(?:again|retry|wait)\s(?:in|after|for)?\s?(?=\d)", re.IGNORECASE)
+NUMBER = re.compile(r"\d{1,18}(\.\d{0,9})?")
+UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "hou": 3600.0}
+DAY = 86400.0
+RESET = re.compile(r"x-ratelimit-reset(-[a-z0-9-]{1,40})?")
+
+
+class Concern(Enum):
+    """The part of a setup that an error concerns, and so what helps."""
+
+    PASSING = auto()  # it may be gone the next time
+    KEY = auto()
+    REGION = auto()
+    QUOTA = auto()
+    MODEL = auto()
+    ADDRESS = auto()
+    CONTENT = auto()  # a filter turned this prompt away
+    REQUEST = auto()  # this request alone
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The error that a server sent in place of an answer. Names of headers are in lower case."""
+
+    status: int
+    body: object = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The whole body, to be searched."""
+        return str(self.body)[:LONGEST_READ]
+
+    @property
+    def message(self) -> str:
+        """The part of the body that is meant for a reader."""
+        return message(self.body)[:LONGEST_READ]
+
+    @property
+    def line(self) -> str:
+        """The status and the body's message to a reader, in one line."""
+        return f"HTTP {self.status}{self.message and ': '}{self.message}"
+
+    @property
+    def page(self) -> bool:
+        """Return whether it is a web page, which no API sends."""
+        return isinstance(self.body, str) and is_page(self.body)
+
+    @property
+    def of_roles(self) -> bool:
+        """Return whether it is about the roles in a chat: that chat would be refused again, whatever the status."""
+        passing = self.status in (401, 402, 403, 407, *PASSING)
+        return not passing and bool(ROLES.search(self.message))
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The parts of the request that a field of the error, `param` or `loc` at any depth, names as wrong."""
+        found: list[str] = []
+        for part in self._all(self.body, DEEPEST):
+            named = [part.get("param"), *(where if isinstance(where := part.get("loc"), list) else ())]
+            found += [name for text in named if isinstance(text, str) for name in re.split(r"[.\[\]]+", text)]
+        return tuple(filter(None, found))
+
+    def field(self, name: str) -> str | int | None:
+        """Return a short field of the error, from either place where servers put it."""
+        found = next((part[name] for part in self._parts() if part.get(name) is not None), None)
+        return found if isinstance(found, int) or (isinstance(found, str) and len(found) <= LONGEST_NAME) else None
+
+    @property
+    def names(self) -> tuple[str | int | None, str | int | None]:
+        """Its code and its type."""
+        return self.field("code"), self.field("type")
+
+    def _all(self, body: object, depth: int) -> Iterator[Mapping[str, object]]:
+        """Yield every object of the body, also those that a proxy wrapped as a text."""
+        if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
+            body = parsed(body)
+        if isinstance(body, dict):
+            yield body
+        if depth and isinstance(body, dict | list):
+            for part in [*(body.values() if isinstance(body, dict) else body)][:MOST_FIELDS]:
+                yield from self._all(part, depth - 1)
+
+    def _parts(self) -> Iterator[Mapping[str, object]]:
+        body = self.body
+        if isinstance(body, list) and body:
+            body = body[0]  # as Google sends it
+        while isinstance(body, dict):
+            yield body
+            body = body.get("error")
+
+
+def concern(problem: Problem) -> Concern:
+    """Return what an error concerns. One that no rule knows concerns this request alone."""
+    status, text = problem.status, problem.message
+    if any(name in FILTERED for name in problem.names):
+        return Concern.CONTENT
+    if status == 402 or _spent(problem):
+        return Concern.QUOTA
+    if problem.of_roles:
+        return Concern.REQUEST
+    if status in PASSING or (status >= 500 and status != 501):
+        return Concern.REQUEST if status == 429 and TOO_MUCH_AT_ONCE.search(text) else Concern.PASSING
+    if status in (401, 407) or (status in (400, 403) and wrong_key(problem)):
+        return Concern.KEY
+    if status == 403:
+        return _forbidden(problem)
+    if status in NOT_THERE or status == 410 or (status == 400 and _lacks_model(problem)):
+        return Concern.MODEL
+    return Concern.ADDRESS if 300 <= status < 400 else Concern.REQUEST
+
+
+def _forbidden(problem: Problem) -> Concern:
+    """Return what a 403 concerns. A firewall's web page is no sign of a bad key: it may have disliked the prompt."""
+    text = f"{problem.message} {problem.names}"
+    if FLAGGED.search(text):
+        return Concern.CONTENT
+    if REGION.search(text):
+        return Concern.REGION
+    return Concern.KEY if NO_ENTRY.search(text) else Concern.REQUEST
+
+
+def _spent(problem: Problem) -> bool:
+    """Return whether all credit is spent. Google words a limit per minute alike, and states when it ends."""
+    if problem.status not in (400, 403, 429):
+        return False
+    text = problem.message if problem.status != 400 else ""  # a 400 may repeat the prompt
+    if SPENT.search(f"{problem.names} {text}"):
+        return True
+    return bool(QUOTA.search(text)) and wait(problem) is None
+
+
+def _lacks_model(problem: Problem) -> bool:
+    named = any(name in NO_MODEL_CODES for name in problem.names)
+    return named or bool(re.search(r"\bmodel\b.{0,120}\b(does not exist|not found)", problem.message, re.IGNORECASE))
+
+
+def hidden_error(body: object) -> Problem | None:
+    """Return the error that some servers send with status 200; None if there is a choice, or no known error."""
+    if not isinstance(body, dict) or body.get("choices") or not body.get("error"):
+        return None
+    problem = Problem(200, body)
+    for name in (*problem.names, problem.field("status")):
+        if name is not None and re.fullmatch(r"[45]\d\d", str(name)):
+            return Problem(int(name), body)
+    text = f"{problem.names} {problem.message}"
+    if SPENT.search(text) or LIMITED.search(text):
+        return Problem(429, body)
+    if any(name in FILTERED for name in problem.names):
+        return Problem(400, body)
+    return Problem(503, body) if OVERLOADED.search(text) else None
+
+
+def may_only_chat(problem: Problem) -> bool:
+    """Return whether a key that cannot list models may still ask them: OpenAI's keys can be restricted to that."""
+    if problem.status == 401:
+        return bool(SCOPES.search(problem.message))
+    return problem.status == 403 and concern(problem) in (Concern.REQUEST, Concern.KEY) and not wrong_key(problem)
+
+
+def wrong_key(problem: Problem) -> bool:
+    """Return whether the server does not know the key itself."""
+    return bool(WRONG_KEY.search(f"{problem.message} {problem.names}"))
+
+
+def wait(problem: Problem) -> float | None:
+    """Return the seconds that a server asks to wait: by its headers, or by the words of a 429."""
+    headers = problem.headers
+    stated = [_scaled(headers.get("retry-after-ms"), 0.001), retry_after(headers)]
+    if problem.status == 429:
+        words = WAIT.search(problem.message)
+        stated += [_until_reset(headers), _span(problem.message[words.end() :]) if words else None]
+    return next((seconds for seconds in stated if seconds is not None), None)
+
+
+def _scaled(text: str | None, unit: float) -> float | None:
+    return float(text) * unit if text and NUMBER.fullmatch(text.strip()) else None
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the wait in a Retry-After header: in seconds, or until a date, measured by the server's own clock."""
+    text = headers.get("retry-after")
+    seconds = _scaled(text, 1.0)
+    until = _timestamp(text)
+    if seconds is not None or until is None:
+        return seconds
+    return max(0.0, until - server_time(headers))
+
+
+def server_time(headers: Mapping[str, str]) -> float:
+    """Return the seconds since 1970 by the server's clock, which may differ from ours; by ours if it sends no date."""
+    now = _timestamp(headers.get("date"))
+    return time.time() if now is None else now
+
+
+def _timestamp(text: str | None) -> float | None:
+    try:
+        moment = parsedate_to_datetime(text or "")
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+
+
+def _until_reset(headers: Mapping[str, str]) -> float | None:
+    """Return the longest time until one of the limits that are used up is there again."""
+    waits = []
+    for name, text in headers.items():
+        if RESET.fullmatch(name) and _scaled(headers.get(name.replace("reset", "remaining", 1)), 1.0) == 0:
+            waits.append(_moment(text, server_time(headers)))
+    return max((seconds for seconds in waits if seconds is not None), default=None)
+
+
+def _moment(text: str, now: float) -> float | None:
+    """Return the seconds in a span such as 6m0s or 20ms, a number, or a point in time (seconds or milliseconds)."""
+    number = _scaled(text, 1.0)
+    if number is None:
+        return _span(text)
+    for point in (number / 1000, number):
+        if 1e9 < point < 1e10:
+            return max(0.0, point - now)
+    return number
+
+
+def _span(text: str) -> float | None:
+    """Return the seconds of the span at the start of a text; None if there is none."""
+    total, at = None, 0
+    while found := SPAN.match(text, at):
+        unit = found[2].lower()
+        total = (total or 0.0) + float(found[1]) * UNITS.get(unit, UNITS.get(unit[:3], DAY))
+        at = found.end()
+        at += text[at : at + 1] == " "
+    return total if total is None or isfinite(total) else None

@@ -1,0 +1,286 @@
+"""Habits of a model: how a request must be written so that its server takes it, learned from refusals."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from tabcontam.evidence.base import Prompt
+from tabcontam.models.base import THINKING, ModelRequest, PromptForm, in_turns
+from tabcontam.models.openai.errors import NO_MODEL, NOT_THERE, Concern, Problem, concern
+from tabcontam.models.prompt_form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE
+
+MOST_STOPS = 4  # OpenAI takes no more
+REFUSING = (200, 400, 422)  # how a server refuses a part of a request; some do so with status 200
+NOT_IMPLEMENTED = 501
+# Without these a request would be another one. A server that scores no text refuses the last three.
+NEEDED = ("model", "messages", "prompt", "echo", "logprobs", "prompt_logprobs")
+TOKENS = ("max_completion_tokens", "max_tokens")  # the two names of the limit
+# Things besides parameters that a server may want in another way.
+SYSTEM, WHOLE = "system messages", "answers in one piece"
+STREAM = "stream"  # is asked for, too, where the answer does not depend on it
+CHARACTERS = 2  # of a prompt to a token: fewer than in most texts, so that a prompt that seems to fit does
+TEMPLATE = 32  # tokens that a chat template may add
+
+UNSUPPORTED = re.compile(
+    r"unsupported|not support|n't support|unrecognized|unknown|unexpected|deprecated|instead|extra|"
+    r"not (permitted|allowed)",
+    re.IGNORECASE,
+)
+LIMIT = re.compile(r"max(imum)?[ _-]?(\w{1,12}[ _-]?)?tokens?\b", re.IGNORECASE)
+# Words for the least number of tokens, and for a number that is too small.
+LEAST = re.compile(
+    r"at least|minimum|>|≥|greater|larger|more than|less than|below|between|range|too (small|low|few)", re.IGNORECASE
+)
+FEWEST = re.compile(r"(minimum|at least).{0,40}\btokens|\btokens\b.{0,40}(minimum|at least)", re.IGNORECASE)
+BEYOND = re.compile(r"(?:greater than|larger than|more than|higher than|>)\s*(\d{1,4})(?![\w.])", re.IGNORECASE)
+WHOLE_NUMBER = re.compile(r"(?<![\w.,-])\d{1,4}(?![\w-]|[.,]\d)")
+MOST_LEAST = 1024  # tokens: no server's minimum is above that
+STREAMS = re.compile(r"\bstream|non-?stream", re.IGNORECASE)
+NO_CHAT = re.compile(r"not a chat model|chat[ _]template|does(n't| not) support chat\b", re.IGNORECASE)
+TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|(context|model)[ _](length|len|window|size)\b|"
+    r"tokens`? ?\+ ?`?max_new_tokens|"
+    r"max_(completion_)?tokens\W.{0,60}(too large|less than or equal|valid range)|at most \d+ completion tokens",
+    re.IGNORECASE,
+)
+CONTEXT = re.compile(
+    r"(?:context[ _](?:length|window|size)|max_model_len|max_total_tokens)[^\d.]{0,30}(\d{1,9})", re.IGNORECASE
+)
+GIVEN = re.compile(r"(?<!least )\b(\d{1,9})(?: tokens)? (?:in the (?:messages|prompt)|input tokens)", re.IGNORECASE)
+MOST = re.compile(
+    r"at most (\d{1,9}) completion tokens|less than or equal to \W?(\d{1,9})|"
+    r"range of max_tokens is \[\d+, ?(\d{1,9})\]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class LengthLimits:
+    """The lengths that a server states, None if not: of prompt and answer together, of this prompt, of an answer."""
+
+    context: int | None = None
+    prompt: int | None = None
+    answer: int | None = None
+
+    @property
+    def room(self) -> int | None:
+        """The tokens that are left for an answer to this prompt, if they are known."""
+        left = None if self.context is None or self.prompt is None else self.context - self.prompt
+        return _least(left, self.answer)
+
+
+def _least(*numbers: int | None) -> int | None:
+    return min((number for number in numbers if number is not None), default=None)
+
+
+def limits(problem: Problem) -> LengthLimits | None:
+    """Return the lengths in a server's refusal of a request; None if lengths were not the reason."""
+    if not TOO_LONG.search(f"{problem.message} {problem.names}"):
+        return None
+    found = [pattern.search(problem.message) for pattern in (CONTEXT, GIVEN, MOST)]
+    stated = [int(next(filter(None, match.groups()))) if match else None for match in found]
+    return LengthLimits(*stated)
+
+
+@dataclass(frozen=True)
+class OpenAIHabits:
+    """The demands that a model's server has shown. Habits only ever grow, and limits only shrink."""
+
+    refused: frozenset[str] = frozenset()
+    thinks: bool = False
+    context: int | None = None  # tokens of prompt and answer, if that bounds the thinking
+    most: int | None = None  # tokens of an answer
+    room: int | None = None  # tokens of an answer to the prompt that is being asked; nothing to others
+    seed: str = ""  # what the service calls the parameter for a seed, if it takes one
+    least: int = 0  # tokens that an answer must be allowed
+    scores: bool = False  # whether answers are wanted with their log-probabilities
+
+    def joined(self, other: "OpenAIHabits") -> "OpenAIHabits":
+        """Return the habits that either of the two has found in the model."""
+        return OpenAIHabits(
+            self.refused | other.refused,
+            self.thinks or other.thinks,
+            _least(self.context, other.context),
+            _least(self.most, other.most),
+            seed=self.seed or other.seed,
+            least=max(self.least, other.least),
+            scores=self.scores or other.scores,
+        )
+
+    def adapted(
+        self, problem: Problem, form: PromptForm, request: ModelRequest | None, arguments: Mapping[str, Any]
+    ) -> "OpenAIHabits | None":
+        """Return these habits with what a refusal adds; None if another way of writing would not help.
+
+        There is no `request` if a text is scored: its length is what it is.
+        """
+        found = limits(problem)
+        if least := minimum(problem, arguments, found):
+            return replace(self, least=least)
+        if found:
+            limit = self.limit(request, form) if request else 0
+            if not request or limit <= self.fewest(request):
+                return None
+            context, most = _least(self.context, found.context), _least(self.most, found.answer)
+            return replace(self, context=context, most=most, room=smaller(limit, self.fewest(request), found.room))
+        what = unsupported(problem, arguments)
+        return None if what is None or what in self.refused else replace(self, refused=self.refused | {what})
+
+    def whole(self) -> "OpenAIHabits":
+        """Return these habits without the wish for a stream."""
+        return replace(self, refused=self.refused | {STREAM})
+
+    @property
+    def reasons(self) -> bool:
+        """Return whether it is taken for a model that reasons, as one that wants `max_completion_tokens` is."""
+        return self.thinks or "max_tokens" in self.refused
+
+    @property
+    def allowance(self) -> int:
+        """The most tokens that may come on top of the answer's."""
+        return (_least(THINKING, self.context, self.most) or 0) if self.reasons else 0
+
+    def fewest(self, request: ModelRequest) -> int:
+        """Return the tokens that an answer is allowed: those asked for, or the fewest that its server grants."""
+        return max(request.max_tokens, self.least)
+
+    def limit(self, request: ModelRequest, form: PromptForm) -> int:
+        """Return the tokens that a request may write: its answer's, and as many for thinking as are likely to fit."""
+        fewest = self.fewest(request)
+        wanted = fewest + (THINKING if self.reasons else 0)
+        room = _least(self.most, self.room)
+        if self.context is not None:
+            room = _least(room, self.context - TEMPLATE - _length(request.prompt, form) // CHARACTERS)
+        return wanted if room is None else max(fewest, min(wanted, room))
+
+    def arguments(self, form: PromptForm, request: ModelRequest, streamed: bool = False) -> dict[str, Any]:
+        """Return what is sent besides the model's name: greedy decoding, if the model takes that, or a draw."""
+        prompt, limit = request.prompt, self.limit(request, form)
+        arguments: dict[str, Any] = {"temperature": prompt.temperature or 0, "max_tokens": limit}
+        if self.seed:
+            arguments[self.seed] = prompt.sample
+        if form is PromptForm.CHAT:
+            chat = in_turns(prompt.chat) if SYSTEM in self.refused else prompt.chat
+            messages = [{"role": message.role, "content": message.content} for message in chat]
+            arguments |= {"messages": messages, "max_completion_tokens": limit}
+            if self.scores:
+                arguments["logprobs"] = True
+            if request.schema:
+                schema = {"name": "answer", "strict": True, "schema": request.schema}
+                arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
+            # One of the two limits: older servers know the first alone, reasoning models the second alone.
+            del arguments["max_tokens" if "max_tokens" in self.refused else "max_completion_tokens"]
+        else:
+            arguments |= {"prompt": prompt.completion, "stop": list(prompt.stop[:MOST_STOPS])}
+            if not prompt.stop:
+                del arguments["stop"]
+            if self.scores:
+                arguments["logprobs"] = 1
+        return self.taken(arguments, streamed)
+
+    def taken(self, arguments: Mapping[str, Any], streamed: bool = False) -> dict[str, Any]:
+        """Return the arguments that the model takes; as a stream if that is wanted, or the only way it answers."""
+        asked = dict(arguments)
+        if WHOLE in self.refused or (streamed and STREAM not in self.refused):
+            asked |= {STREAM: True, "stream_options": {"include_usage": True}}
+        allowed = {name: max(arguments[name], self.least) for name in TOKENS if name in arguments}
+        refused = self.refused - {STREAM}
+        return {name: value for name, value in {**asked, **allowed}.items() if name not in refused}
+
+    def notes(self, form: PromptForm) -> str:
+        """Return what the parts left out of the requests mean for the answers; "" if nothing."""
+        limit = TOKENS if form is PromptForm.CHAT else ("max_tokens",)
+        said = (
+            ("temperature" in self.refused, NO_TEMPERATURE),
+            (self.refused.issuperset(limit), NO_LIMIT),
+            (SYSTEM in self.refused, NO_SYSTEM),
+        )
+        return "; ".join(line for holds, line in said if holds)
+
+
+def smaller(limit: int, max_tokens: int, room: int | None) -> int:
+    """Return the next limit to try after a refused one: what the server states is left, or half of the thinking."""
+    half = max_tokens + (limit - max_tokens) // 2
+    return max(max_tokens, min(half if room is None else room, limit - 1))
+
+
+def _length(prompt: Prompt, form: PromptForm) -> int:
+    texts: Iterable[str] = (
+        (message.content for message in prompt.chat) if form is PromptForm.CHAT else (prompt.completion,)
+    )
+    return sum(map(len, texts))
+
+
+def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
+    """Return what a refusal names as not supported: a parameter that was sent, system messages, or no stream."""
+    optional = {_plain(name): name for name in arguments if name not in NEEDED}
+    optional["maxoutputtokens"] = next((name for name in TOKENS if name in arguments), "")
+    places = [_plain(place) for place in problem.places] if problem.status in REFUSING else []
+    name = next((optional[place] for place in places if place in optional), None)
+    if name is None and problem.of_roles and ("system" in arguments or _can_alternate(arguments.get("messages", ()))):
+        return SYSTEM
+    if name is None and problem.status in REFUSING and not any(place in NEEDED[:3] for place in places):
+        name = _named(problem, arguments)
+    if name in TOKENS and re.search(r"\d", problem.message) and not UNSUPPORTED.search(problem.text):
+        return None  # the number is wrong, and not the parameter
+    return name
+
+
+def _can_alternate(messages: Sequence[Mapping[str, str]]) -> bool:
+    """Return whether a chat has system text, or two turns of one role in a row."""
+    roles = [message["role"] for message in messages]
+    return "system" in roles or any(one == after for one, after in pairwise(roles))
+
+
+def _named(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
+    """Return the parameter that comes first in the words of a refusal."""
+    text = f"{problem.message or problem.text} {problem.names}"
+    if STREAM not in arguments and STREAMS.search(text):
+        return WHOLE
+    words = {name: STREAMS if name == STREAM else _word(name) for name in arguments if name not in NEEDED}
+    found = {name: match for name, word in words.items() if (match := word.search(text))}
+    return min(found, key=lambda name: (found[name].start(), -len(name)), default=None)  # stream_options, not stream
+
+
+def _word(name: str) -> re.Pattern[str]:
+    """Return a pattern for a parameter's name as a separate word: max_tokens, maxTokens, max tokens."""
+    return re.compile(rf"(?<![A-Za-z]){'[ _-]?'.join(name.split('_'))}(?![a-z])", re.IGNORECASE)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def minimum(problem: Problem, arguments: Mapping[str, Any], found: LengthLimits | None) -> int | None:
+    """Return the fewest tokens that a refusing server lets an answer have; None if it states no such number."""
+    given = next((arguments[name] for name in TOKENS if name in arguments), None)
+    text = problem.message
+    about_prompt = found is not None and (found.context or found.prompt)
+    about = LIMIT.search(f"{text} {problem.field('param')}") or FEWEST.search(text)
+    if problem.status not in REFUSING or given is None or about_prompt or not about or not LEAST.search(text):
+        return None
+    beyond = [int(number) + 1 for number in BEYOND.findall(text)]
+    stated = [number for number in map(int, WHOLE_NUMBER.findall(text)) if number + 1 not in beyond]
+    return min((number for number in (*beyond, *stated) if given < number <= MOST_LEAST), default=None)
+
+
+def says_no_chat(problem: Problem) -> bool:
+    """Return whether a server states that this model has no chat form."""
+    return bool(NO_CHAT.search(problem.text))
+
+
+def may_lack_chat(problem: Problem) -> bool:
+    """Return whether the other form is worth a try."""
+    if problem.of_roles:
+        return False
+    if problem.status in NOT_THERE:
+        return says_no_chat(problem) or not NO_MODEL.search(problem.text)
+    return problem.status in (400, 422) and says_no_chat(problem)
+
+
+def may_lack_streams(problem: Problem) -> bool:
+    """Return whether a request is worth a try without the wish for a stream, whatever the server's words for it."""
+    of_request = concern(problem) is Concern.REQUEST and not may_lack_chat(problem)
+    return of_request or problem.status == NOT_IMPLEMENTED

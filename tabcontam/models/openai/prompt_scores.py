@@ -1,0 +1,146 @@
+"""Log-probabilities of given text in a completion reply.
+
+OpenAI's old models, vLLM and SGLang give them with `echo`, vLLM with `prompt_logprobs` as well. llama.cpp refuses
+`echo`; others ignore it and score their own answer, which shows in its tokens: they are not the text.
+
+One token is asked for and dropped: with none, some servers refuse and others write until the context is full.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from tabcontam.models.openai.replies import at
+
+WAYS: tuple[Mapping[str, Any], ...] = ({"echo": True, "logprobs": 1}, {"prompt_logprobs": 0})
+SURPLUS = 2  # special tokens that may precede a text
+UNDECODED = re.compile(r"\ufffd|<0x[89A-F][0-9A-F]>|bytes:")  # part of a character that is split into several tokens
+ASCII_BYTE = re.compile(r"<0x([0-7][0-9A-F])>")
+LONGEST_FIRST = 32
+IMPOSSIBLE = -1000.0  # nats: numbers that servers send in place of minus infinity lie below it
+HIGHEST = 0.001  # rounding may go no further above 0
+
+Scored = tuple[str | None, object]  # a token, None if it is not given, and its log-probability as it came
+
+
+def score_arguments(text: str, way: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is sent besides the model's name."""
+    return {"prompt": text, "max_tokens": 1, "temperature": 0, **way}
+
+
+def read_scores(body: object, text: str) -> list[tuple[str, float]]:
+    """Return the (token, log-probability in nats) pairs of the text; joined, the tokens are the text.
+
+    If no special token precedes the text, its first token has no log-probability and gets 0.0: the rest is then scored
+    given that token. Raises ValueError if the server scored something else, or nothing.
+    """
+    choice = at(body, "choices", 0)
+    if not isinstance(choice, dict):
+        raise ValueError("the reply holds no choice")
+    scored = _echoed(choice) or _prompt_scores(choice)
+    starts = range(min(SURPLUS + 1, len(scored)))
+    # A token that is not given is more often a special one than the text's first.
+    for start in sorted(starts, key=lambda start: scored[start][0] is None):
+        pieces = _pieces(scored[start:], text)
+        if pieces is not None:
+            return _checked(pieces)
+    raise ValueError("the server does not score the text that it is given")
+
+
+def _echoed(choice: Mapping[str, Any]) -> list[Scored]:
+    """Return tokens and scores from two lists that hold the text's before the answer's."""
+    tokens, scores = at(choice, "logprobs", "tokens"), at(choice, "logprobs", "token_logprobs")
+    if not isinstance(tokens, list) or not isinstance(scores, list):
+        return []
+    return [(token if isinstance(token, str) else None, score) for token, score in zip(tokens, scores, strict=False)]
+
+
+def _prompt_scores(choice: Mapping[str, Any]) -> list[Scored]:
+    """Return vLLM's entries, one a token, under the token's id. The first is null, and does not give its token."""
+    given = choice.get("prompt_logprobs")
+    scored: list[Scored] = []
+    for entry in given if isinstance(given, list) else []:
+        fact = next(iter(entry.values()), None) if isinstance(entry, dict) else None
+        token = at(fact, "decoded_token")
+        scored.append((token if isinstance(token, str) else None, at(fact, "logprob")))
+    return scored
+
+
+def _pieces(scored: Sequence[Scored], text: str) -> list[tuple[str, object]] | None:
+    """Return the stretch of the text for each token, without the tokens after the text; None if the tokens do not fit.
+
+    Of a character that is split into several tokens the first gets all, as with the models that are loaded here.
+    """
+    pieces: list[tuple[str, object]] = []
+    at, run = 0, 0  # what is read of the text; the tokens since then that are not decoded
+    for token, score in scored:
+        if at == len(text):
+            break
+        found = _next(token, text, at, run)
+        if found is None and not _undecoded(token, untold=not pieces and score is None):
+            break
+        begin, end = found or (at, at)
+        if run and found:
+            pieces[-run] = (text[at:begin], pieces[-run][1])
+        pieces.append((text[begin:end], score))
+        at, run = (end, 0) if found else (at, run + 1)
+    told = at > 0 or not scored or scored[0][0] is not None
+    if told and 0 < len(text) - at <= _reach(at, run):  # the text ends in such a character
+        pieces[-run] = (text[at:], pieces[-run][1])
+        at = len(text)
+    return pieces if at == len(text) and _plausible(scored, pieces) else None
+
+
+def _undecoded(token: str | None, untold: bool) -> bool:
+    """Return whether a token may be part of a character, or the first one, which the server may leave out."""
+    return untold if token is None else not token or bool(UNDECODED.search(token))
+
+
+def _plausible(scored: Sequence[Scored], pieces: Sequence[tuple[str, object]]) -> bool:
+    """Return whether only characters that can be split were taken for split ones."""
+    both = zip(scored, pieces, strict=False)
+    return not any(
+        token and token != piece and piece.isascii() and UNDECODED.search(token)
+        for (token, _), (piece, _) in both
+        if piece
+    )
+
+
+def _next(token: str | None, text: str, at: int, run: int) -> tuple[int, int] | None:
+    """Return where the next token begins and ends in the text; after a run, at least one character further on."""
+    for spelling in _spellings(token, first=at == 0) if token else ():
+        begin = text.find(spelling, at + 1, at + _reach(at, run) + len(spelling)) if run else at
+        if begin >= 0 and text.startswith(spelling, begin):
+            return begin, begin + len(spelling)
+    return None if token or run else (at, at) if token == "" else None
+
+
+def _reach(at: int, run: int) -> int:
+    """Return the most characters that a run of undecoded tokens may stand for; a first token may have any length."""
+    return 0 if not run else LONGEST_FIRST if at == 0 else 2 * run
+
+
+def _spellings(token: str, first: bool) -> Iterator[str]:
+    """Yield the spellings a token may have in a text: some servers send it in their tokenizer's own signs."""
+    byte = ASCII_BYTE.fullmatch(token)
+    plain = token.replace("▁", " ").replace("Ġ", " ").replace("Ċ", "\n")
+    yield token
+    yield chr(int(byte[1], 16)) if byte else plain
+    if first and plain.startswith(" ") and len(plain) > 1:
+        yield plain[1:]  # the space that a tokenizer puts before every text
+
+
+def _checked(pieces: Sequence[tuple[str, object]]) -> list[tuple[str, float]]:
+    """Return the pairs, without leading special tokens. Raises ValueError if a later token has no log-probability."""
+    first = next((number for number, (piece, score) in enumerate(pieces) if piece or score is not None), 0)
+    pairs = []
+    for number, (piece, score) in enumerate(pieces[first:]):
+        if number == 0 and score is None:
+            score = 0.0
+        if isinstance(score, bool) or not isinstance(score, int | float) or not isfinite(score) or score > HIGHEST:
+            raise ValueError("the server does not score every token of the text")
+        pairs.append((piece, min(0.0, float(score))))
+    if len(pairs) > 1 and all(score <= IMPOSSIBLE for _, score in pairs[1:]):
+        raise ValueError("the server calls every token of the text impossible")
+    return pairs

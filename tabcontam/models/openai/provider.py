@@ -1,0 +1,458 @@
+"""`openai:` an LLM that is reached by OpenAI's protocol: at OpenAI itself, or at any server that speaks it.
+
+Each kind of failure has the error that `models.base` defines for it. If a model refuses a part of a request
+(`max_tokens`, `temperature`, `stop`, the chat form, so much thinking), its first refusal teaches that, and the query is
+sent again without it. A key goes to one address only.
+"""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tabcontam.errors import option, unknown
+from tabcontam.evidence.questions import Capability, Reply, ReplyState, Scores, Token, Usage
+from tabcontam.models.base import (
+    MOST_WORDINGS,
+    PAGE,
+    WENT_ON,
+    FatalError,
+    ModelRequest,
+    PromptForm,
+    TransientError,
+    as_reply,
+)
+from tabcontam.models.bounds import UnboundedError
+from tabcontam.models.keys import OTHER_KEY, split_variable
+from tabcontam.models.openai.address import OPENAI, parse_address, validate_address
+from tabcontam.models.openai.api_search import UNREADABLE, find_api_elsewhere, nowhere, without_endpoint
+from tabcontam.models.openai.batch import PATHS, OpenAIBatches
+from tabcontam.models.openai.connection import ClientPool, NoAnswer, listing, post
+from tabcontam.models.openai.errors import (
+    CROWDED,
+    NO_MODEL,
+    NOT_THERE,
+    Concern,
+    Problem,
+    concern,
+    hidden_error,
+    may_only_chat,
+    wait,
+)
+from tabcontam.models.openai.event_streams import ENDLESS, StreamWatch
+from tabcontam.models.openai.habits import (
+    STREAM,
+    OpenAIHabits,
+    limits,
+    may_lack_chat,
+    may_lack_streams,
+    says_no_chat,
+    unsupported,
+)
+from tabcontam.models.openai.prompt_scores import read_scores, score_arguments
+from tabcontam.models.openai.replies import READERS, OpenAIAnswer, at, find_listed, read_listing, weights_version
+from tabcontam.models.openai.replies import usage as usage_of
+from tabcontam.models.openai.scoring_discovery import TOO_LONG, ScoringDiscovery
+from tabcontam.models.prompt_form import FORMS
+from tabcontam.models.provider_record import ModelSettings, Offer, Provider
+from tabcontam.models.served_model import ServedModel, sum_known_charges
+from tabcontam.models.services import Service, service_at
+
+LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
+LONGEST_FATAL = 600
+LONGEST_QUOTE = 80
+PAGE_TEXT = "a web page and no JSON"
+GATEWAYS = (408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529)  # whose pages may pass
+
+COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
+
+
+class OpenAIModel(ServedModel):
+    """The LLM `model` at `base_url`, or at OpenAI. `spec` is how the user named it, if not by provider and name.
+
+    `variable` is the environment variable that the user named for the key; "" for the usual one. `at` is the service
+    that it is asked from, if the address does not show it. With `SCORE` in `needs` it is asked to score texts; the
+    first one shows whether its server can.
+    """
+
+    provider = "openai"
+    maker = service = "OpenAI"
+    keys: tuple[str, ...] = ("OPENAI_API_KEY",)
+    form = PromptForm.CHAT  # until the server states that this model has no chat form
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str | None,
+        form: str = "auto",
+        max_connections: int | None = 8,
+        spec: str = "",
+        needs: frozenset[Capability] = frozenset(),
+        variable: str = "",
+        at: Service | None = None,
+    ) -> None:
+        if form not in FORMS:
+            raise unknown("form", form, FORMS)
+        address = OPENAI if base_url is None else validate_address(base_url).rstrip("/")
+        self._at = at = at or service_at(address)
+        if at is not None:
+            self.maker = self.service = at.title
+            self.keys = at.keys
+            form = at.form or form if form == FORMS[0] else form
+        where = "" if base_url is None else f"@{base_url}"
+        super().__init__(spec or f"openai:{model}{where}", model, address, at.address if at else OPENAI, variable)
+        self._max_connections = max_connections
+        self._habits = OpenAIHabits(seed=at.seed if at else "")
+        openais = self._own and at is None
+        known = openais and form == "auto" and COMPLETION_MODEL.match(model)
+        self.form = PromptForm.COMPLETION if known or form == "completion" else PromptForm.CHAT
+        self.settled = bool(known) or form != "auto"  # by OpenAI's names, by the user or, later, by the server
+        forms = {Capability(str(self.form))} if self.settled else {Capability.CHAT, Capability.COMPLETION}
+        self.capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS, *forms})
+        # A model that chats at OpenAI scores no text that it is given.
+        scores_none = (openais and self.form is PromptForm.CHAT) or (at is not None and at.log_probabilities == "no")
+        self.may_have = frozenset() if scores_none else needs & {Capability.SCORE}
+        self._scoring = ScoringDiscovery(self._scored, lambda: self._who, lacks=not self.may_have)
+        self._openais = openais
+        self._clients: ClientPool | None = None
+        self._answered = False  # whether any request was
+        self._streamed = False  # whether any request was, by a stream that was asked for
+        self._unlisted = False  # whether nothing at this host lists models
+
+    def _usual(self, own: bool) -> tuple[str, ...]:
+        """Return the variables of a service's key, or, as for any other server, the one for a single server."""
+        if self._at is None:
+            return super()._usual(own)
+        return (*(self.keys if own or self._at.own_machine else ()), OTHER_KEY)
+
+    @property
+    def _needs_key(self) -> bool:
+        return self._own and not (self._at and self._at.own_machine)
+
+    def settle(self, form: PromptForm) -> None:
+        """Take the form that was found before, unless the user chose one, or the server took one."""
+        if not self.settled and form in PATHS:
+            self.form, self.settled = form, True
+
+    async def connect(self) -> None:
+        """Ask once for the list of models. Raises `UsageError` if nobody answers, or the key or the model is bad."""
+        clients = self.clients()
+        try:
+            self._recognize(await listing(clients))
+        except NoAnswer as error:
+            problem = error.problem
+            if problem.status in NOT_THERE and await self._is_elsewhere(clients):
+                return
+            if problem.status not in NOT_THERE and not (self._has_key() and may_only_chat(problem)):
+                raise self._mistake(self._turned_away(problem)) from None
+        except TransientError as error:
+            if error.kind not in UNREADABLE or not await self._is_elsewhere(clients):
+                raise self._mistake(self._no_list(error)) from None
+
+    async def _is_elsewhere(self, clients: ClientPool) -> bool:
+        """Ask at the other addresses of this host where an API may be, and from then on at the one that has it."""
+        found = await find_api_elsewhere(self.address, self._clients_at)
+        if found is None:
+            self._unlisted, base = True, without_endpoint(self.address)
+            if base != self.address:
+                self.written_at, self.address, self._clients = self.address, base, None
+                await clients.close()
+            return False
+        await clients.close()
+        self.written_at = self.address
+        self._clients, listed = found
+        self.address = self._clients.address
+        if isinstance(listed, NoAnswer):
+            raise self._mistake(self._turned_away(listed.problem))
+        self._recognize(listed)
+        return True
+
+    async def generate(self, request: ModelRequest) -> Reply:
+        """Answer a prompt; try again only in words that the model takes, or in the other form if it lacks this one.
+
+        Habits learned here are stored only once the server has taken a request that follows them.
+        """
+        form, habits = self.form, self._habits
+        no_chat: Problem | None = None
+        usages: list[Usage | None] = []
+        for left in reversed(range(MOST_WORDINGS)):
+            watch = self._watch(form, habits, request)
+            arguments = habits.arguments(form, request, streamed=watch is not None)
+            try:
+                answer = await self._answer(form, arguments, watch)
+            except TransientError as error:
+                if watch and not (self._streamed or error.crowded):  # it may be the stream that fails
+                    self._habits = self._habits.joined(habits.whole())
+                raise
+            except NoAnswer as error:
+                problem = error.problem
+                # Another query may have settled the form while this one was under way in chat form.
+                open_form = not self.settled or self.form is not form
+                if left and (adapted := habits.adapted(problem, form, request, arguments)):
+                    habits = adapted
+                elif left and watch and not self._streamed and may_lack_streams(problem):
+                    habits = habits.whole()
+                elif left and form is PromptForm.CHAT and open_form and may_lack_chat(problem):
+                    if says_no_chat(problem):
+                        self.form, self.settled = PromptForm.COMPLETION, True
+                    form, habits, no_chat = PromptForm.COMPLETION, self._habits, problem
+                else:
+                    if no_chat and problem.status in NOT_THERE:
+                        problem = no_chat  # it has neither form: the first refusal tells why
+                    return replace(self._turned_down(problem), usage=sum_known_charges(usages))
+            else:
+                self._learn(habits)
+                self._answered = True
+                self._streamed |= watch is not None and watch.streams
+                usages.append(answer.usage)
+                if not left or habits.reasons or not (answer.cut and answer.thought):
+                    break
+                habits = replace(habits, thinks=True)
+            request.again()
+        self.form, self.settled = form if form is PromptForm.COMPLETION else self.form, True
+        reply = self._reply(answer, () if form is PromptForm.CHAT else request.prompt.stop)
+        noted = habits.notes(form) if reply.state is ReplyState.OK else reply.detail
+        return replace(reply, detail=noted, usage=sum_known_charges(usages), log_probability=answer.log_probability)
+
+    async def score(self, request: ModelRequest) -> Scores:
+        """Return the tokens of a passage with their log-probabilities in nats, as far as the server gives them.
+
+        Most servers give none for a text's first token; it gets 0.0, so that the rest is scored given that token.
+        """
+        if not request.passage.text:
+            return Scores((), ReplyState.EMPTY, "no text")
+        try:
+            return await self._scoring.score(request)
+        finally:
+            if self._scoring.way:
+                self.capabilities |= {Capability.SCORE}
+            if self._scoring.way or self._scoring.lacks:
+                self.may_have = frozenset()
+
+    @property
+    def batches(self) -> OpenAIBatches | None:
+        """OpenAI's own batch API; other servers and services that speak its protocol have no equal one."""
+        return OpenAIBatches(self) if self._openais else None
+
+    def written(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the body of a request, in words that the model takes as far as is known."""
+        return {"model": self.model, **self._habits.arguments(self.form, request)}
+
+    @property
+    def habits(self) -> OpenAIHabits:
+        """The words that the model takes, as far as is known."""
+        return self._habits
+
+    async def close(self) -> None:
+        """Close the connections."""
+        clients, self._clients = self._clients, None
+        if clients is not None:
+            await clients.close()
+
+    def _learn(self, habits: OpenAIHabits) -> None:
+        self._habits = self._habits.joined(habits)
+        self.allowance, self.least = self._habits.allowance, self._habits.least
+
+    def _watch(self, form: PromptForm, habits: OpenAIHabits, request: ModelRequest) -> StreamWatch | None:
+        """Return the watch that ends an answer that goes on without end; None if nothing shall end it.
+
+        Only small LLMs write such answers, and they run on this machine. Paid servers are asked as ever.
+        """
+        if request.goes_on is None or not self.local or STREAM in habits.refused:
+            return None
+        return StreamWatch(lambda body: READERS[form](body).text, request.goes_on)
+
+    async def _answer(self, form: PromptForm, arguments: Mapping[str, Any], watch: StreamWatch | None) -> OpenAIAnswer:
+        body = await self._send(form, arguments, watch)
+        try:
+            answer = READERS[form](body)
+        except ValueError as error:
+            problem = Problem(200, body)
+            if not at(body, "choices") and problem.message and unsupported(problem, arguments):
+                raise NoAnswer(problem) from None  # some servers refuse with status 200
+            if not self._answered and not (isinstance(body, dict) and {"choices", "error"} & body.keys()):
+                raise self._no_api(f"JSON that is no completion ({json.dumps(body)[:LONGEST_QUOTE]})") from None
+            raise TransientError(self._line(str(error)), "no reply", sent=True) from None
+        if answer.finish == "error":
+            raise TransientError("the server broke off with an error", "broken reply", sent=True)
+        return answer
+
+    async def _send(self, form: PromptForm, arguments: Mapping[str, Any], watch: StreamWatch | None = None) -> object:
+        """Send one request. Raises `NoAnswer` only for what concerns this request, or its form, alone."""
+        return await self.called(post(self.clients(), PATHS[form], {"model": self.model, **arguments}, watch))
+
+    async def called(self, call: Awaitable[object]) -> object:
+        """Return the body that a call of the server gets. Raises `NoAnswer` only for what concerns this call alone."""
+        try:
+            body = await call
+            if problem := hidden_error(body):
+                raise NoAnswer(problem)
+        except NoAnswer as error:
+            if isinstance(error.__cause__, UnboundedError) and not self._answered:
+                raise self._no_api(f"no answer that ends ({error.problem.message})") from None
+            self._judge(error.problem)
+            raise
+        except TransientError as error:
+            if error.kind == PAGE and not self._answered:
+                raise self._no_api(PAGE_TEXT) from None
+            raise replace(error, text=self._line(error.text)) from None
+        return body
+
+    def _judge(self, problem: Problem) -> None:
+        """Raise `TransientError` for a problem that may pass, and `FatalError` for one that stays."""
+        whom, status = concern(problem), problem.status
+        page = problem.page and not self._answered
+        if page and status not in (*GATEWAYS, *NOT_THERE):  # the other form may be there
+            raise self._no_api(f"{PAGE_TEXT} (HTTP {status})")
+        if whom is Concern.PASSING:
+            kind = PAGE if page else str(status)
+            raise TransientError(self._line(problem.line), kind, wait(problem), crowded=status in CROWDED)
+        if whom in LASTING:
+            raise self._fatal(whom, problem)
+
+    def _turned_down(self, problem: Problem) -> Reply:
+        """Return the reply to a request that the server refused. Raises `FatalError` if it will take none."""
+        whom = concern(problem)
+        if whom is Concern.MODEL:
+            raise self._fatal(whom, problem)
+        if whom is Concern.CONTENT:
+            return Reply("", ReplyState.REFUSED, self._line(problem.line))
+        too_long = TOO_LONG if limits(problem) else ""
+        return Reply("", ReplyState.FAILED, self._line(f"{too_long}{problem.line}"))
+
+    def _fatal(self, whom: Concern, problem: Problem) -> FatalError:
+        who, key = self._who, self.key_variable
+        if problem.page and not self._answered:
+            return self._no_api(f"{PAGE_TEXT} (HTTP {problem.status})")
+        if whom is Concern.MODEL and self._unlisted and not NO_MODEL.search(problem.text):
+            return FatalError(self._line(nowhere(self.address, f"no API at {self.address} ({problem.line})")))
+        what = {
+            Concern.KEY: f"{who} refused the key in {key}; check what it is allowed to"
+            if self._has_key()
+            else self._wants_key(),
+            Concern.REGION: f"{who} does not answer from this region; ask another server",
+            Concern.QUOTA: f"the quota of {who} is used up; raise it, or the credit behind {key}, and run this again",
+            Concern.MODEL: f"{who} does not offer {self.model!r}; correct the name, or {option('form')}",
+            Concern.ADDRESS: f"{who} sends requests elsewhere; correct the address behind the @",
+        }[whom]
+        return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))
+
+    def _no_api(self, what: str) -> FatalError:
+        """Return the error for a server that sent something else than answers before it sent any answer."""
+        v1 = f", which most often ends in /v1: {self.address}/v1" if not self.address.endswith("/v1") else ""
+        advice = "check the network and the proxy" if self._needs_key else f"correct the address behind the @{v1}"
+        return FatalError(self._line(f"{self._who} answers with {what}; {advice}", longest=LONGEST_FATAL))
+
+    async def _scored(self, text: str, way: Mapping[str, Any], again: Callable[[], None]) -> Scores:
+        habits = self._habits
+        for left in reversed(range(MOST_WORDINGS)):
+            arguments = habits.taken(score_arguments(text, way))
+            try:
+                body = await self._send(PromptForm.COMPLETION, arguments)
+                break
+            except NoAnswer as error:
+                adapted = habits.adapted(error.problem, PromptForm.COMPLETION, None, arguments) if left else None
+                if adapted is None:
+                    turned_down = self._turned_down(error.problem)
+                    return Scores((), turned_down.state, turned_down.detail)
+                habits = adapted
+                again()
+        try:
+            scored = read_scores(body, text)
+        except ValueError as error:
+            return Scores((), ReplyState.FAILED, self._line(str(error)), usage_of(body))
+        self._learn(habits)
+        return Scores(tuple(Token(*pair) for pair in scored), ReplyState.OK, usage=usage_of(body))
+
+    def _reply(self, answer: OpenAIAnswer, stop: Iterable[str]) -> Reply:
+        # No file can hold half a surrogate pair.
+        text = whole = self._without_key(answer.text).encode("utf-8", "replace").decode()
+        for mark in filter(None, stop):  # not every server stops there
+            text = text.partition(mark)[0]
+        refusal = "content filter" if answer.finish == "content_filter" else None
+        return as_reply(
+            text,
+            answer.tokens,
+            refusal=self._line(answer.refusal) if answer.refusal else refusal,
+            cut=answer.cut and text == whole,
+            reasoned=answer.thought or not text,
+            stopped=WENT_ON if answer.finish == ENDLESS and text == whole else "",
+        )
+
+    def clients(self) -> ClientPool:
+        """Return the connections to the server, which are opened when they are first needed."""
+        if self._clients is None:
+            self._clients = self._clients_at(self.address)
+        return self._clients
+
+    def _clients_at(self, address: str) -> ClientPool:
+        return ClientPool(address, self._key(), self._openais, self.local, self._max_connections)
+
+    def _recognize(self, listing: object) -> None:
+        """Find the model among those that the server lists, and note the version that the server states."""
+        listed = read_listing(listing)
+        if entry := find_listed(self.model, listed):
+            self.version = self._line(weights_version(entry))
+        elif listed:
+            raise self._mistake(str(unknown("model", self.model, map(self._line, listed))))
+
+    def _no_list(self, error: TransientError) -> str:
+        """Return the line for a server that sent no list of models."""
+        if error.kind in UNREADABLE:
+            page = "answers with a web page and " if error.kind == PAGE else ""
+            return nowhere(self.address, f"{self.address} {page}does not speak OpenAI's protocol")
+        if self._needs_key:
+            return f"{error}: cannot reach {self.address}; check the network and the proxy"
+        return f"{error}: no server answers at {self.address}; start it, or correct the address"
+
+    def _turned_away(self, problem: Problem) -> str:
+        """Return the line for a server that is there and does not let us in."""
+        whom = concern(problem)
+        if problem.page and problem.status not in GATEWAYS:
+            return str(self._no_api(f"{PAGE_TEXT} (HTTP {problem.status})"))
+        if problem.status in (401, 403) and whom is not Concern.REGION:
+            whom = Concern.KEY
+        if whom in LASTING:
+            return str(self._fatal(whom, problem))
+        return f"{self._who} does not list its models; it answered {problem.line}"
+
+
+def open_server(
+    name: str, address: str | None, settings: ModelSettings, variable: str = "", at: Service | None = None
+) -> OpenAIModel:
+    """Return the LLM of this name at an address, or at OpenAI, with the key in the variable, or in the usual one."""
+    return OpenAIModel(
+        name,
+        address,
+        settings.form,
+        settings.connections,
+        settings.spec,
+        settings.needs,
+        variable,
+        at,
+    )
+
+
+def _open(rest: str, settings: ModelSettings) -> OpenAIModel:
+    named, variable = split_variable(rest)
+    return open_server(*parse_address(named), settings, variable)
+
+
+PROVIDER = Provider(
+    "openai",
+    {
+        "openai:NAME": "OpenAI's own models; the key is in OPENAI_API_KEY",
+        "openai:NAME@http://HOST:PORT/v1": (
+            "any OpenAI-compatible server; its key, if it wants one, in TABCONTAM_API_KEY, or in a variable named "
+            "behind the address: …/v1#MY_KEY"
+        ),
+    },
+    _open,
+    lambda entry: Offer(entry.openai or ""),
+    address=OPENAI,
+    keys=OpenAIModel.keys,
+    words=("gpt", "chatgpt", "open-ai"),
+    log_probabilities="no",
+    seed="no",
+)

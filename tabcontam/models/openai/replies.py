@@ -1,0 +1,225 @@
+"""Readers of a server's JSON: OpenAI's shapes and the liberties that other servers take with them.
+
+The SDK's own types let anything pass as anything; here every field is checked for its type.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import fsum, isfinite
+from typing import Any
+
+from tabcontam.evidence.base import Usage
+from tabcontam.models.prompt_form import PromptForm
+from tabcontam.reading.wrapping import without_thought
+
+STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
+RECENT_SECONDS = 600
+SAYING = ("error", "message", "detail", "msg", "errors")  # fields of an error's body that hold its message
+DEEPEST = 8  # parts of a body that are read, one within the other
+MOST_PARTS = 8  # of a list
+
+Listed = Mapping[str, Any]  # the entry of one model in a list of models
+
+
+@dataclass(frozen=True)
+class OpenAIAnswer:
+    """One choice of a reply: its visible text, why it ended, and whether the model thought before it."""
+
+    text: str
+    finish: str
+    refusal: str
+    thought: bool
+    tokens: int | None
+    usage: Usage | None = None
+    log_probability: float | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Return whether it ran into the token limit."""
+        return self.finish in ("length", "max_tokens", "model_length")
+
+
+def chat_answer(body: object) -> OpenAIAnswer:
+    """Return the answer in a chat reply. Raises ValueError if there is none."""
+    choice = _choice(body)
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise ValueError("the reply holds no message")
+    text, refusal, parts_thought = _content(message.get("content"))
+    text, tags_thought = without_thought(text)
+    spent = _reasoning_tokens(body)
+    apart = any(isinstance(message.get(name), str) and message[name] for name in ("reasoning_content", "reasoning"))
+    refused = message.get("refusal")
+    return OpenAIAnswer(
+        text=text,
+        finish=_finish(choice),
+        refusal=refused if isinstance(refused, str) else refusal,
+        # OpenAI does not show the thinking; it counts it.
+        thought=parts_thought or tags_thought or apart or spent > 0,
+        tokens=_answer_tokens(body),
+        usage=usage(body),
+        log_probability=_log_probability(choice),
+    )
+
+
+def completion_answer(body: object) -> OpenAIAnswer:
+    """Return the answer in a completion reply. Raises ValueError if there is none."""
+    choice = _choice(body)
+    text = choice.get("text")
+    if not isinstance(text, str | None):
+        raise ValueError("the reply's text is no text")
+    return OpenAIAnswer(
+        text or "",
+        _finish(choice),
+        "",
+        thought=False,
+        tokens=_answer_tokens(body),
+        usage=usage(body),
+        log_probability=_log_probability(choice),
+    )
+
+
+def _log_probability(choice: Mapping[str, Any]) -> float | None:
+    """Return the log-probability of all written tokens together; None unless every one has a number."""
+    content = at(choice, "logprobs", "content")
+    each = [at(token, "logprob") for token in content] if isinstance(content, list) else []
+    numbers = [float(one) for one in each if isinstance(one, int | float) and isfinite(one)]
+    return fsum(numbers) if numbers and len(numbers) == len(each) else None
+
+
+READERS: Mapping[PromptForm, Callable[[object], OpenAIAnswer]] = {
+    PromptForm.CHAT: chat_answer,
+    PromptForm.COMPLETION: completion_answer,
+}
+
+
+def _choice(body: object) -> dict[str, Any]:
+    choice = at(body, "choices", 0)
+    if isinstance(choice, dict):
+        return choice
+    detail = message(body)  # some servers report an error with status 200
+    raise ValueError(f"the reply holds no choice{detail and ': '}{detail}")
+
+
+def _finish(choice: Mapping[str, Any]) -> str:
+    finish = choice.get("finish_reason")
+    return finish if isinstance(finish, str) else ""
+
+
+def _content(content: object) -> tuple[str, str, bool]:
+    """Return a message's text, its refusal and whether it held thinking; its content is a text, parts, or nothing."""
+    if isinstance(content, str | None):
+        return content or "", "", False
+    if not isinstance(content, list):
+        raise ValueError("the reply's content is no text")
+    parts = [part for part in content if isinstance(part, dict)]
+
+    def joined(kind: str, types: Iterable[str]) -> str:
+        chosen = [part.get(kind) for part in parts if part.get("type", "text") in types]
+        return "".join(text for text in chosen if isinstance(text, str))
+
+    thought = any(part.get("type") in ("thinking", "reasoning") for part in parts)
+    return joined("text", ("text", "output_text")), joined("refusal", ("refusal",)), thought
+
+
+def usage(body: object) -> Usage | None:
+    """Return the tokens that a reply reports as its cost; None unless it reports both counts."""
+    prompt, written = tokens_at(body, "usage", "prompt_tokens"), _written(body)
+    return None if prompt is None or written is None else Usage(prompt, written)
+
+
+def _written(body: object) -> int | None:
+    """Return all tokens that were written. Some servers count the thinking in the total alone."""
+    prompt, completion, total = (
+        tokens_at(body, "usage", f"{name}_tokens") for name in ("prompt", "completion", "total")
+    )
+    if completion is None or prompt is None or total is None:
+        return completion
+    return max(completion, total - prompt)
+
+
+def _reasoning_tokens(body: object) -> int:
+    return tokens_at(body, "usage", "completion_tokens_details", "reasoning_tokens") or 0
+
+
+def _answer_tokens(body: object) -> int | None:
+    written = _written(body)
+    return None if written is None else max(0, written - _reasoning_tokens(body))
+
+
+def at(body: object, *path: str | int) -> Any:
+    """Return what a server's JSON holds under these names and numbers, one within the other; None if nothing."""
+    for step in path:
+        if isinstance(step, str):
+            body = body.get(step) if isinstance(body, dict) else None
+        else:
+            body = body[step] if isinstance(body, list) and len(body) > step else None
+    return body
+
+
+def tokens_at(body: object, *path: str | int) -> int | None:
+    """Return the number of tokens there. A boolean is a number to Python, and none to JSON."""
+    count = at(body, *path)
+    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
+
+
+def message(body: object, depth: int = DEEPEST) -> str:
+    """Return an error body's message, in the shapes that servers give it, also as wrapped by a proxy; "" for a page."""
+    texts: list[str] = []
+    if isinstance(body, str) and not is_page(body):
+        wrapped = message(parsed(body), depth - 1) if depth and body.lstrip()[:1] in ("{", "[") else ""
+        return wrapped or body
+    if isinstance(body, list) and depth:
+        texts = [message(part, depth - 1) for part in body[:MOST_PARTS]]
+        return "; ".join(filter(None, texts)) or (str(body) if body else "")
+    if isinstance(body, dict) and depth:
+        for part in (*(body.get(name) for name in SAYING), at(body, "metadata", "raw")):
+            if (text := message(part, depth - 1)) and not any(text in known for known in texts):
+                texts.append(text)
+        where = body.get("loc")
+        texts[:0] = [".".join(map(str, where[:MOST_PARTS]))] if texts and isinstance(where, list) else []
+    return ": ".join(texts)
+
+
+def is_page(text: str) -> bool:
+    """Return whether a body is a web page, or other markup: no JSON begins so."""
+    return text.lstrip("\ufeff \t\r\n").startswith("<")
+
+
+def parsed(text: str) -> object:
+    """Return the JSON in a text; None if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def read_listing(listing: object) -> dict[str, Listed]:
+    """Return the entries of a server's list of models, by the model's name."""
+    entries = at(listing, "data")
+    return {
+        entry["id"]: entry
+        for entry in (entries if isinstance(entries, list) else [])
+        if isinstance(entry, dict) and isinstance(entry.get("id"), str)
+    }
+
+
+def find_listed(model: str, listed: Mapping[str, Listed]) -> Listed | None:
+    """Return this model's entry: Ollama lists llama3 as llama3:latest, Gemini's server lists models as models/NAME."""
+    names = (model, f"{model}:latest", f"models/{model}")
+    return next((listed[name] for name in names if name in listed), None)
+
+
+def weights_version(entry: Listed) -> str:
+    """Return what identifies a model's weights: a digest, a version, the file, the time the model was made."""
+    facts = {name: entry.get(name) for name in ("digest", "version", "created")}
+    if entry.get("root") != entry["id"]:
+        facts["root"] = entry.get("root")
+    created = facts["created"]
+    recent = isinstance(created, int | float) and abs(created - time.time()) < RECENT_SECONDS
+    if recent or str(entry.get("owned_by", "")).casefold() in STAMPED_NOW:
+        del facts["created"]  # the time of the listing: every run would be asked anew
+    known = {name: fact for name, fact in facts.items() if isinstance(fact, str | int | float) and fact}
+    return " ".join(f"{name}={fact}" for name, fact in known.items())

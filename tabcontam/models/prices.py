@@ -1,0 +1,107 @@
+"""Prices of LLMs, from the shipped `prices.toml` or the user's file, and a bound on the tokens of a prompt."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, localcontext
+from pathlib import Path
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.models.provider_registry import BUILT_IN
+from tabcontam.paths import read_regular
+from tabcontam.tables.toml_files import check_fields
+
+FILE = Path(__file__).with_name("prices.toml")
+NAME = re.compile(r"[^\s:]+:\S+")
+RESOURCE = "models/"  # Google's models are also written models/NAME
+MILLION = 1_000_000
+LONGEST_DETAIL = 200
+
+# A chat template's tokens, if each of its bytes were one: the marks around a message and its role (57 bytes in Llama
+# 3's), and the preamble and the cue to answer, which come once (271 bytes in gpt-oss's).
+TOKENS_PER_MESSAGE = 64
+TOKENS_PER_PROMPT = 320
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per million tokens of prompts, and of all written tokens, thinking included.
+
+    In a batch they are `batch_input` and `batch_output`; if these are not stated, half of the others.
+    """
+
+    input: float
+    output: float
+    batch_input: float | None = None
+    batch_output: float | None = None
+
+    @property
+    def in_batch(self) -> "Price":
+        """The price of requests that go through the provider's batch API."""
+        return Price(
+            self.input / 2 if self.batch_input is None else self.batch_input,
+            self.output / 2 if self.batch_output is None else self.batch_output,
+        )
+
+    def cost(self, prompt: int, written: int) -> Decimal:
+        """Return the US dollars for this many tokens, never rounded down."""
+        with localcontext(rounding=ROUND_CEILING):
+            return (prompt * Decimal(str(self.input)) + written * Decimal(str(self.output))) / MILLION
+
+
+FREE = Price(0.0, 0.0)
+
+
+def load_prices(path: Path | None = None) -> Mapping[str, Price]:
+    """Return the shipped prices, or those of the user's file instead. Raises `UsageError` in one line."""
+    file = path or FILE
+    try:
+        document = tomllib.loads(read_regular(file).decode("utf-8"))
+        return {name.rstrip("/"): _price(name, about) for name, about in document.items()}
+    except OSError as error:
+        raise UsageError(f"price file {str(file)!r} cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:  # a TOMLDecodeError and a UnicodeDecodeError are ValueErrors
+        raise UsageError(f"price file {str(file)!r} cannot be read: {one_line(error, LONGEST_DETAIL)}") from error
+
+
+def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Price]) -> Price | None:
+    """Return the price of the LLM with this identity; None if it is not known.
+
+    A model on this machine, or one that charges nobody, is free unless it has an entry: it may ask another for money. A
+    provider's own address finds the entry `provider:model`, another server `provider:model@address`, and a service also
+    `service:model`; so do clouds, whose addresses are their users' own (azure, bedrock, vertex). The model must match
+    the entry's to the letter: a dated name (gpt-4o-2024-05-13) may cost more than the plain one, so it has an entry of
+    its own or none. Only Google's `models/` before a name is ignored.
+    """
+    provider, address, model = (identity.get(key, "") for key in ("provider", "address", "model"))
+    maker = BUILT_IN.get(provider)
+    if address in ("", maker and maker.address):
+        names = [f"{provider}:{model.removeprefix(RESOURCE) if provider == 'gemini' else model}"]
+    else:  # a service that speaks another's protocol has a name of its own
+        services = [each.name for each in BUILT_IN.values() if each.address == address]
+        services += [maker.name] if maker and not maker.address else []  # a cloud is wherever its user has it
+        names = [f"{provider}:{model}@{address}", *(f"{name}:{model}" for name in services)]
+    free = local or (maker is not None and maker.free)
+    return next((prices[name] for name in names if name in prices), FREE if free else None)
+
+
+def prompt_bound(prompt_text_bytes: int, messages: int) -> int:
+    """Return the most tokens that a prompt can have whose text is so many bytes of UTF-8.
+
+    In a byte-level tokenizer (byte-level BPE, or SentencePiece that falls back to bytes) each token stands for at least
+    one byte, so the text has no more tokens than bytes; the chat template adds its own. It is no bound for a tokenizer
+    that first rewrites the text and makes it longer (T5's).
+    """
+    return prompt_text_bytes + messages * TOKENS_PER_MESSAGE + TOKENS_PER_PROMPT
+
+
+def _price(name: str, about: object) -> Price:
+    where = f"[{name!r}]"
+    if not NAME.fullmatch(name) or not isinstance(about, dict):
+        raise ValueError(f'{where} is no LLM; write for example ["openai:gpt-4o"]')
+    for key, value in about.items():
+        # To Python a true is an int. More than a dollar a token is a slip of the decimal point, or infinite.
+        if type(value) not in (int, float) or not 0 <= value <= MILLION:
+            raise ValueError(f"{where} {key} cannot be {value!r}; write US dollars per million tokens")
+    return Price(**check_fields(Price, {key: float(value) for key, value in about.items()}, where))

@@ -1,0 +1,280 @@
+"""From the text after `--llm`, `PROVIDER:MODEL` or a name of the catalogue, to a `Model`.
+
+The providers are those of this package, and entry points of the group `tabcontam.providers` in others. The name of an
+entry point is the provider; its object is a function that takes the text after the colon and the run's `ModelSettings`,
+and returns a `Model`. A package is imported when its provider is asked for; a broken one never keeps the others from
+working.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import partial
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from tabcontam.entry_points import describe_entry_point, find_entry_points, raise_as_usage_error
+from tabcontam.errors import Unavailable, UsageError, near, option, several, unknown_one_or_several
+from tabcontam.models.base import Model
+from tabcontam.models.catalogue import (
+    CatalogueEntry,
+    find_entry,
+    is_tag_of_ollama,
+    load_catalogue,
+    plain,
+    successor,
+)
+from tabcontam.models.keys import Host, host_of
+from tabcontam.models.labels import split_label
+from tabcontam.models.openai.address import is_loopback
+from tabcontam.models.provider_record import ModelSettings as ModelSettings
+from tabcontam.models.provider_record import Provider
+from tabcontam.models.served_model import ServedModel
+
+GROUP = "tabcontam.providers"
+# The providers of this package, a line each. An entry point of another package names only a function that opens LLMs.
+LINES = (
+    "tabcontam.models.known:CONTROL",
+    "tabcontam.models.openai.provider:PROVIDER",
+    "tabcontam.models.gguf.provider:PROVIDER",
+    "tabcontam.models.ollama.provider:PROVIDER",
+    "tabcontam.models.gemini.provider:PROVIDER",
+    "tabcontam.models.gemini.vertex:PROVIDER",
+    "tabcontam.models.anthropic.provider:PROVIDER",
+    "tabcontam.models.azure.provider:PROVIDER",
+    "tabcontam.models.bedrock.provider:PROVIDER",
+    "tabcontam.models.hf.provider:PROVIDER",
+    "tabcontam.models.corpora.provider:PROVIDER",
+    "tabcontam.models.infinigram.provider:PROVIDER",
+    "tabcontam.models.known:SIMULATED",
+)
+SERVICES = "tabcontam.models.openai.service_providers:PROVIDERS"  # those that are a TOML entry each
+BOTH = "tabcontam.models.vllm.provider:PROVIDER"  # a service, and models that are loaded here
+AT_SERVER = re.compile(r"[^:@]@(https?://|localhost\b|[\w.-]+:\d)", re.IGNORECASE)  # NAME@ADDRESS, as openai: takes it
+LONGEST = 200
+ALIKE = 0.65  # from this share of equal letters on, a word counts as another that is misspelt
+CONTROLS = ("control:exposed", "control:unexposed")
+
+_PROVIDERS: list[Provider] = [EntryPoint("", line, GROUP).load() for line in LINES]
+_PROVIDERS += [*EntryPoint("", SERVICES, GROUP).load(), EntryPoint("", BOTH, GROUP).load()]
+BUILT_IN = {provider.name: provider for provider in _PROVIDERS}
+
+
+@dataclass(frozen=True)
+class LlmResolution:
+    """An LLM as it was typed, and the provider and model that it stands for; `note` tells how that differs.
+
+    `label` is the user's own name for it; `spec` excludes it. `otherwise` is how a provider before this one would serve
+    it.
+    """
+
+    spec: str
+    provider: Provider
+    model: str
+    note: str = ""
+    label: str = ""
+    otherwise: str = ""
+
+    def __str__(self) -> str:
+        return self.stands_for + (f" ({self.note})" if self.note else "")
+
+    @property
+    def stands_for(self) -> str:
+        """The provider and model that are asked, as PROVIDER:MODEL."""
+        return f"{self.provider.name}:{self.model}"
+
+    def open(self, settings: ModelSettings) -> Model:
+        """Return the LLM. Raises `UsageError`, also if its key would go to two hosts of the run."""
+        model = self.provider.open(self.model, replace(settings, spec=self.spec))
+        if self.label:  # set last: what the model derived from its name, such as an identity, has no label
+            try:
+                model.stands_for, model.spec = self.stands_for, self.label
+            except AttributeError:  # another package's, which makes its name itself
+                raise UsageError(f"{self.provider.name}: takes no label; leave {self.label}= out") from None
+        if self.otherwise:
+            model.otherwise = self.otherwise
+        if isinstance(model, ServedModel):
+            settings.keyring.claim(model, key_owners(model.provider))
+        return model
+
+
+def key_owners(asked: str = "") -> Mapping[str, tuple[Host, ...]]:
+    """Return the environment variables that belong to a provider, each with the hosts that its key may go to.
+
+    A provider whose address is the user's has no host to state: its key is left out only if it is itself `asked`.
+    """
+    owners: dict[str, tuple[Host, ...]] = {}
+    for provider in BUILT_IN.values():
+        if provider.name == asked and not provider.address:
+            continue
+        if not (provider.address and is_loopback(provider.address)):  # on the user's server the key is the user's
+            own = (host_of(provider.address),) if provider.address else ()
+            for variable in provider.keys:
+                owners[variable] = (*owners.get(variable, ()), *own)
+    return owners
+
+
+def resolve(spec: str) -> LlmResolution:
+    """Return the LLM that `spec` means, among all providers. Raises as `find` does, and for a control with a label."""
+    known, typed = dict(BUILT_IN), spec
+    label, spec = split_label(spec)
+    provider, colon, _ = spec.partition(":")
+    if label or (colon and provider not in known):
+        known |= {name: Provider(name, {}, partial(_open_plugin, point)) for name, point in plugin_providers().items()}
+    if not label:
+        return find(spec, known)
+    head = typed.partition(",")[0]  # in a label with a comma no equals sign precedes the comma
+    if "=" in head and (error := several("llm", typed, lambda name: name != head and _is_llm(name, known))):
+        raise error
+    found = find(spec, known)
+    if found.provider.name == "control":
+        raise UsageError(f"{spec} is a control, which has no other name; leave {label}= out")
+    return replace(found, label=label)
+
+
+def find(spec: str, providers: Mapping[str, Provider], today: date | None = None) -> LlmResolution:
+    """Return the LLM that `spec` means. Raises `Unavailable` with one line on what is missing and how to get it.
+
+    A name that means nothing raises a plain `UsageError`.
+    """
+    provider, colon, model = spec.partition(":")
+    if provider in providers and not model and (colon or find_entry(spec) is None):
+        raise UsageError(f"{spec!r} names no model; write for example {provider}:NAME")
+    if error := _several(spec, providers):
+        raise error
+    if not colon:
+        return _named(spec, providers, today or datetime.now(UTC).date())
+    if provider in providers:
+        if provider != "ollama" and is_tag_of_ollama(spec):
+            raise UsageError(f"{spec} is how Ollama writes a model; write ollama:{spec}")
+        return LlmResolution(spec, providers[provider], model)
+    if AT_SERVER.search(spec):
+        raise _at_server(spec)
+    entry = find_entry(provider)
+    if entry is not None and entry.ollama:  # `llama3:8b` is how Ollama writes a model
+        raise UsageError(f"unknown provider {provider!r}; did you mean ollama:{spec}?")
+    raise _unknown_provider(provider, providers)
+
+
+def _at_server(spec: str) -> UsageError:
+    """Return the error for NAME@ADDRESS without a provider."""
+    name, _, address = spec[:LONGEST].rpartition("@")
+    scheme = "" if "://" in address else "http://"
+    return UsageError(f"{spec[:LONGEST]!r} names no provider; did you mean openai:{name}@{scheme}{address}?")
+
+
+def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
+    """Return the error for LLMs with commas between. The name of a model, or of its folder, may hold a comma."""
+    head = spec.partition(",")[0]
+    provider, _, model = spec.partition(":")
+    if provider not in providers:
+        return None if find_entry(spec) else several("llm", spec, lambda name: _is_llm(name, providers))
+    beside = several("llm", spec, lambda name: name != head and _is_llm(name, providers))
+    return None if os.path.exists(model) else beside
+
+
+def _is_llm(typed: str, providers: Mapping[str, Provider]) -> bool:
+    """Return whether this text means an LLM by itself, with a label or without."""
+    _, spec = split_label(typed)
+    provider, colon, _ = spec.partition(":")
+    return find_entry(spec) is not None or (bool(colon) and provider in providers)
+
+
+def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageError:
+    """Return the error for an unknown provider, with the likely meant one; with all of them if no name is close."""
+    from rapidfuzz.distance import OSA
+
+    if name in ("http", "https"):
+        return UsageError("an address names no LLM; put the provider and the LLM's name before it: openai:NAME@ADDRESS")
+    owners = {plain(word): each.name for each in providers.values() for word in (each.name, *each.words)}
+    likeness = {word: OSA.normalized_similarity(plain(name), word) for word in owners}
+    best = max(likeness.values())
+    meant = dict.fromkeys(owners[word] for word, alike in likeness.items() if alike == best >= ALIKE)
+    advice = f"did you mean {' or '.join(meant)}?" if meant else f"known: {', '.join(providers)}"
+    return UsageError(f"unknown provider {name!r}; {advice}")
+
+
+def _named(name: str, providers: Mapping[str, Provider], today: date) -> LlmResolution:
+    """Return the LLM for a name of the catalogue, at the first provider that serves it here."""
+    entry = find_entry(name)
+    if entry is None:
+        raise _unknown_name(name)
+    if entry.gone(today):
+        raise _retired(entry, today)
+    ways: list[str] = []
+    for provider in providers.values():
+        offer = provider.offer(entry)
+        if offer.model:
+            return LlmResolution(name, provider, offer.model, offer.note, otherwise="; or ".join(ways))
+        ways += offer.ways
+    if entry.hf:
+        ways.append(f"serve it and write openai:{entry.hf}@http://HOST:PORT/v1")
+    raise Unavailable(f"{'; or '.join(ways)}; nothing here serves {entry.title}")
+
+
+def _retired(entry: CatalogueEntry, today: date) -> Unavailable:
+    after = successor(entry, today).name
+    return Unavailable(
+        f"{entry.title} was retired on {entry.retired}; its successor is {after}: write {option('llm', after)} "
+        f"(or {entry.served[0]} to ask for it all the same)"
+    )
+
+
+def _unknown_name(name: str) -> UsageError:
+    """Return the error for a name that means nothing, with the nearest names; else with how to write any LLM."""
+    owners = {plain(known): entry.name for entry in load_catalogue().values() for known in entry.names}
+    if found := list(dict.fromkeys(owners[key] for key in near(plain(name), owners, limit=12)))[:3]:
+        return UsageError(f"unknown LLM {name!r}; did you mean {' or '.join(found)}?")
+    if error := unknown_one_or_several("llm", "LLM", name):
+        return error
+    if AT_SERVER.search(name):
+        return _at_server(name)
+    return UsageError(
+        f"unknown LLM {name!r}; see list llms, or write PROVIDER:MODEL, for example "
+        f"openai:{name}@http://127.0.0.1:11434/v1 for a server"
+    )
+
+
+def plugin_providers() -> dict[str, EntryPoint]:
+    """Return other packages' providers, without importing them. One left out becomes a line on standard error."""
+    found, complaints = find_entry_points(GROUP, "provider", BUILT_IN)
+    for complaint in complaints:
+        print(f"tabcontam: {complaint}", file=sys.stderr)
+    return found
+
+
+def load_plugins() -> list[tuple[EntryPoint, Any]]:
+    """Return the providers of other packages that can be imported, each with its function.
+
+    A provider that cannot be imported becomes a line on standard error.
+    """
+    there: list[tuple[EntryPoint, Any]] = []
+    for point in plugin_providers().values():
+        try:
+            there.append((point, _load(point)))
+        except UsageError as error:
+            print(f"tabcontam: {error}", file=sys.stderr)
+    return there
+
+
+def _load(point: EntryPoint) -> Any:
+    """Return the function of another package's provider. Raises `UsageError` in one line for any failing import."""
+    with raise_as_usage_error(point, "provider"):
+        opener = point.load()
+    if not callable(opener):
+        raise UsageError(f"{describe_entry_point(point, 'provider')} cannot be loaded: {point.value} is no function")
+    return opener
+
+
+def _open_plugin(point: EntryPoint, model: str, settings: ModelSettings) -> Any:
+    """Return the LLM that another package's provider opens. Raises `UsageError` in one line for any failure of it."""
+    opener = _load(point)
+    with raise_as_usage_error(point, "provider", "failed", passing=(UsageError,)):
+        opened = opener(model, settings)
+    if Model not in type(opened).__mro__:
+        why = f"a {type(opened).__name__} is not made from tabcontam.models.base.Model"
+        raise UsageError(f"{describe_entry_point(point, 'provider')} failed: it gave no model; {why}")
+    return opened

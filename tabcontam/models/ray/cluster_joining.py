@@ -1,0 +1,67 @@
+"""A check that a cluster answers at an address, and the token without which no process may join one."""
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+AUTO = "auto"  # the address of a cluster that this machine is in
+REACHED = 10.0  # seconds within which a connection must succeed at a cluster's address
+ANSWERED = 30.0  # seconds within which the head of a cluster must answer there
+TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105 - the name of a variable
+WANTS_TOKEN = "authentication token"  # noqa: S105 - Ray's message if it gets no token, or another one
+TOKEN_FILE = Path("~/.ray/auth_token")  # where Ray looks for it otherwise
+OWN_TOKEN = secrets.token_hex(32)  # of clusters that this process starts; Ray reads it once
+
+
+def reach(address: str) -> None:
+    """Raise `OSError` if no Ray head answers at HOST:PORT or `auto`, or if it wants a token.
+
+    Ray itself would try for minutes, and print its attempts.
+    """
+    _, colon, port = address.rpartition(":")
+    is_place = bool(colon) and "/" not in address and port.isdecimal()
+    if is_place:
+        socket.create_connection(split_address(address), timeout=REACHED).close()
+    elif address != AUTO:
+        return
+    ask = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
+    words = dict(os.environ)
+    if address == AUTO and (TOKEN in words or f"{TOKEN}_PATH" in words or TOKEN_FILE.expanduser().exists()):
+        words.setdefault("RAY_AUTH_MODE", "token")  # as Ray does when it joins a cluster of this machine
+    try:
+        asked = subprocess.run(  # noqa: S603 - our own words
+            ask, env=words, stdin=subprocess.DEVNULL, capture_output=True, timeout=ANSWERED, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise OSError(f"who listens there does not answer as Ray within {ANSWERED:.0f} s") from error
+    said = asked.stderr.decode("utf-8", "replace").strip()
+    if asked.returncode and said:
+        raise OSError(WANTS_TOKEN if WANTS_TOKEN in said.lower() else said.splitlines()[-1])
+
+
+@contextmanager
+def own_token(local: bool) -> Iterator[None]:
+    """Set a separate token for a cluster that is started here.
+
+    Otherwise Ray would write one into the user's home, and because of it ask for a token wherever a cluster starts
+    later.
+    """
+    if not local or TOKEN in os.environ or f"{TOKEN}_PATH" in os.environ:
+        yield
+        return
+    os.environ[TOKEN] = OWN_TOKEN
+    try:
+        yield
+    finally:
+        del os.environ[TOKEN]
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Return the host and the port of HOST:PORT."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)

@@ -1,0 +1,61 @@
+"""The processors of a cluster's other machines, each of which does one piece of work at a time."""
+
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from typing import Any
+
+from tabcontam.models.ray import ray_library
+from tabcontam.models.ray.cluster import Cluster
+
+LABEL = "ray.io/node-id"  # which Ray gives every machine
+
+
+class LostWorkError(Exception):
+    """A machine was lost with its work, or could not do it."""
+
+
+class ClusterMachines:
+    """The machines of a cluster except this one, from joining the cluster until the end of the visit.
+
+    Their input and output are bytes.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.lines: set[str] = set()  # why some of them could do nothing
+        self._known: dict[object, Any] = {}
+
+    def places(self) -> int:
+        """Return how many processors they have; none if Ray does not answer."""
+        try:
+            every = ray_library.ray().nodes()
+        except ray_library.ray().exceptions.RayError:
+            return 0
+        others = [node for node in every if node["Alive"] and node["NodeID"] != self._own]
+        return sum(int(node["Resources"].get("CPU", 0)) for node in others)
+
+    async def visited(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run the work until it ends or the head of the cluster is lost, then leave the cluster."""
+        await self.cluster.visited(work)
+
+    async def doing(self, work: Callable[[bytes], Iterator[bytes]], given: bytes) -> AsyncGenerator[bytes]:
+        """Yield the output of the work on one of them, once one has room for it. Raises `LostWorkError`."""
+        ray, task = ray_library.ray(), None
+        try:
+            task = self._remote(work).remote(ray.put(given))
+            async for said in task:
+                yield await said
+        except ray.exceptions.RayError as error:
+            raise LostWorkError(ray_library.loss(error)) from error
+        finally:
+            if task is not None and not self.cluster.lost:
+                ray.cancel(task, force=True)
+
+    def _remote(self, work: Callable[[bytes], Iterator[bytes]]) -> Any:
+        if work not in self._known:
+            kind = ray_library.ray().remote(num_cpus=1, max_retries=0, label_selector={LABEL: f"!{self._own}"})
+            self._known[work] = kind(work)
+        return self._known[work]
+
+    @property
+    def _own(self) -> str:
+        return str(ray_library.ray().get_runtime_context().get_node_id())

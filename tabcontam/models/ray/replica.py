@@ -1,0 +1,156 @@
+"""The actor on a machine of the cluster: a replica of a model, and the form in which questions and answers are sent."""
+
+import asyncio
+import gc
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.evidence.questions import Answer, Capability, Passage, Question, Reply, ReplyState, Scores, Token
+from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm
+from tabcontam.version import __version__
+
+# Bytes of answers that go with a call. Values above 100 kB stay on the replica's machine until they are fetched, and if
+# the head is lost at that moment, Ray ends the asking process.
+MOST = 96_000
+SMALL = 80  # bytes of an answer besides its text
+BETWEEN = "\0"  # stands between the texts of tokens that are sent
+
+# Values sent to a replica and back are plain tuples, which Ray writes many times as fast as tuples with a class.
+SentQuestion = tuple[int, Question | str, int]  # the number of its answer, a question, the most tokens of the answer
+
+
+@dataclass(frozen=True)
+class ModelEnd:
+    """The reason why a loaded model answers nothing any more."""
+
+    why: str
+
+
+ScoreColumns = tuple[Any, ...]  # scores, as they are sent
+SentAnswer = tuple[
+    int, Answer | ModelEnd | ScoreColumns | str
+]  # an answer, or the line that explains why there is none
+
+
+@dataclass(frozen=True)
+class ReplicaFacts:
+    """The facts that a replica knows once its model is loaded."""
+
+    form: PromptForm
+    capabilities: frozenset[Capability]
+    version: str
+    connections: int
+
+
+class Replica:
+    """The state of an actor: one model, loaded when it is first asked for."""
+
+    def __init__(self, make: Callable[[], Model]) -> None:
+        self._model, self._loading = make(), asyncio.Lock()
+        self._about: ReplicaFacts | None = None
+        self._answered: list[SentAnswer] = []
+        self._under_way: set[int] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Event()
+
+    async def here(self) -> None:
+        """Answer as soon as a machine has room for this replica."""
+
+    async def about(self, version: str) -> ReplicaFacts | str:
+        """Load the model. A returned text tells why that failed, or that this machine has another tabcontam."""
+        if version != __version__:
+            return f"a machine of the cluster has tabcontam {__version__}, and this one {version}; install the same"
+        async with self._loading:
+            if self._about is None:
+                try:
+                    await self._model.connect()
+                except UsageError as error:
+                    return str(error)
+                gc.freeze()  # the model stays loaded: searching it for garbage takes longer than to answer
+                own = self._model
+                self._about = ReplicaFacts(own.form, own.capabilities, own.version, own.connections or 1)
+        return self._about
+
+    async def answers(self, asked: Sequence[SentQuestion]) -> list[SentAnswer]:
+        """Ask the model these questions too, and return all answers that are ready once there is one, as far as one
+        call takes.
+
+        If several calls wait, one of them takes the answers. The result is empty if the model has no open question.
+        """
+        for number, question, max_tokens in asked:
+            self._under_way.add(number)
+            task = asyncio.create_task(self._ask(number, ModelRequest(question_of(question), max_tokens)))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        while self._under_way and not self._answered:
+            self._changed.clear()
+            await self._changed.wait()
+        sizes = accumulate(_size(answer) for _, answer in self._answered)
+        taken = max(1, sum(size <= MOST for size in sizes))
+        answered, self._answered = self._answered[:taken], self._answered[taken:]
+        return answered
+
+    async def _ask(self, number: int, request: ModelRequest) -> None:
+        try:
+            answer: Answer | ModelEnd | str = await self._model.answer(request)
+        except FatalError as error:  # an engine that died: it would answer nothing else, either
+            answer = ModelEnd(one_line(error))
+        except Exception as error:  # this question alone has no answer
+            answer = one_line(error)
+        self._answered.append((number, pack_answer(answer)))
+        self._under_way.discard(number)
+        self._changed.set()
+
+
+def question_of(sent: Question | str) -> Question:
+    """Return the question that was sent; a passage is sent as its text alone."""
+    return Passage(sent) if isinstance(sent, str) else sent
+
+
+def pack_answer(answer: Answer | ModelEnd | str) -> "Answer | ModelEnd | str | ScoreColumns":
+    """Return the form in which an answer is sent: scores column by column, their texts joined, numbers as bytes.
+
+    A value with a class of its own, or many parts, takes Ray many times as long.
+    """
+    if not isinstance(answer, Scores):
+        return answer
+    columns: list[object] = []
+    if answer.tokens:
+        texts, *numbers = zip(*answer.tokens, strict=True)
+        joined = BETWEEN.join(texts)
+        columns = [joined if joined.count(BETWEEN) == len(texts) - 1 else texts, *map(_as_bytes, numbers)]
+    return columns, answer.state.value, answer.detail, answer.usage, answer.seconds
+
+
+def unpack_answer(sent: "Answer | ScoreColumns") -> Answer:
+    """Return the answer as it was before it was sent."""
+    if not isinstance(sent, tuple):
+        return sent
+    columns, state, *more = sent
+    tokens: tuple[Token, ...] = ()
+    if columns:
+        texts, *numbers = columns
+        rows = zip(texts.split(BETWEEN) if isinstance(texts, str) else texts, *map(_as_numbers, numbers), strict=True)
+        tokens = tuple(map(partial(tuple.__new__, Token), rows))
+    return Scores(tokens, ReplyState(state), *more)
+
+
+def _size(answer: Answer | ModelEnd | ScoreColumns | str) -> int:
+    """Return about how many bytes an answer has as it is sent."""
+    if isinstance(answer, tuple):
+        return SMALL + sum(map(len, answer[0]))
+    return SMALL + len(answer.text) if isinstance(answer, Reply) else SMALL
+
+
+def _as_bytes(numbers: Sequence[float | None]) -> object:
+    floats = set(map(type, numbers)) == {float}
+    return array("d", numbers).tobytes() if floats else numbers  # type: ignore[type-var] # which mypy does not see
+
+
+def _as_numbers(held: Any) -> Sequence[float | None]:
+    return memoryview(held).cast("d").tolist() if isinstance(held, bytes) else held

@@ -1,0 +1,245 @@
+"""A model whose replicas answer on a cluster: the choice of a replica for a question, and replacement of lost ones."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.questions import Answer
+from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, TransientError
+from tabcontam.models.ray import ray_library
+from tabcontam.models.ray.replica import ReplicaFacts
+from tabcontam.models.ray.replica_client import ReplicaClient
+from tabcontam.tables.table import Table
+
+if TYPE_CHECKING:
+    from tabcontam.models.ray.cluster import Cluster
+
+LOST = 5  # replicas of an LLM that may be lost without an answer between
+LOADS = 3  # times that the first replica of an LLM is started if it is lost while it loads
+ROOM = 5.0  # seconds that a replica may take to start if there is room
+PAUSE = 2.0  # seconds before a lost replica is started again
+AHEAD = 2  # times what a model takes at once: it has the next ones while answers are on their way
+
+
+class ReplicatedModel(Model):
+    """A model whose replicas answer on a cluster. It differs from the model only in where it runs.
+
+    A question goes to the replica that has the fewest. If the replica is lost with its machine, the question is asked
+    again (`TransientError`), and another replica is started in its place.
+    """
+
+    local = True
+    form = PromptForm.CHAT
+
+    def __init__(self, cluster: "Cluster", model: Model, make: Callable[[], Model]) -> None:
+        self._cluster, self._model, self._make = cluster, model, make
+        self.spec, self.stands_for, self.control = model.spec, model.stands_for, model.control
+        self.capabilities, self.form, self.connections = model.capabilities, model.form, model.connections
+        self._ready: list[ReplicaClient] = []
+        self._loading: set[ReplicaClient] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._lost, self._gone = 0, ""
+        self._given_up = 0  # replicas that cannot be started
+        self._at_once = model.connections or 1  # questions that the model takes at once
+        self._changed: asyncio.Event | None = None
+
+    @property
+    def identity(self) -> Mapping[str, str] | None:
+        """The identity of the model, which is the same wherever it runs."""
+        return self._model.identity
+
+    def check_at_hand(self) -> None:
+        """Check as the model does."""
+        self._model.check_at_hand()
+
+    def exposure(self, table: Table, row: int) -> float | None:
+        """Return the exposure that the model reports."""
+        return self._model.exposure(table, row)
+
+    def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
+        """Return this model itself."""
+        return self
+
+    async def connect(self) -> None:
+        """Load the model in one replica, to learn its facts. Raises `UsageError`.
+
+        If not all models fit at once, the replica gives its place to the next and is started again when it is asked.
+        """
+        if self.version:
+            return
+        self._cluster.begin(self)
+        try:
+            held, about = await self._first()
+        except FatalError as error:
+            raise UsageError(f"{self.spec}: {error}") from error
+        except ray_library.lost_errors() as error:
+            raise UsageError(
+                f"{LOADS} replicas of {self.spec} were lost while they loaded: {ray_library.loss(error)}"
+            ) from error
+        except Exception as error:
+            raise UsageError(self._unloaded(error)) from error
+        if isinstance(about, str):
+            self._end(held)
+            raise UsageError(about)
+        self.form, self.capabilities, self.version = about.form, about.capabilities, about.version
+        self._at_once = held.at_once = about.connections
+        self.connections = AHEAD * about.connections * self._cluster.order.replicas
+        if await self._cluster.all_fit():
+            self._ready.append(held)
+        else:
+            self._end(held)
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        """Ask a replica. Raises `TransientError` if it is lost, `FatalError` if none can be started."""
+        held = await self._freest()
+        said = await held.ask(request)
+        self._lost = 0
+        return said
+
+    async def rest(self) -> None:
+        """Give the places of its replicas to the models that wait for one, if there are any."""
+        with suppress(FatalError):  # nobody waits for one on a cluster that is lost
+            if self._cluster._begun and len(self._cluster.models) > 1 and not await self._cluster.all_fit():
+                self._end_all()
+
+    async def close(self) -> None:
+        """End its replicas."""
+        self._end_all()
+        self._cluster.leave(self)
+
+    def end(self, why: str) -> None:
+        """Answer nothing more, because the cluster is lost."""
+        self._gone = self._gone or why
+        for task in self._tasks:
+            task.cancel()
+        for held in [*self._ready, *self._loading]:
+            held.end(FatalError(why))
+        self._ready.clear()
+        self._tell()
+
+    # --- the replicas
+
+    async def _first(self) -> tuple[ReplicaClient, ReplicaFacts | str]:
+        """Return the first replica, started again if it is lost while it loads."""
+        for _ in range(LOADS - 1):
+            with suppress(*ray_library.lost_errors()):
+                return await self._loaded()
+            await asyncio.sleep(PAUSE)
+        return await self._loaded()
+
+    async def _loaded(self) -> tuple[ReplicaClient, ReplicaFacts | str]:
+        """Return one more replica, and the facts about its model once that is loaded, or why that failed."""
+        actor = await self._cluster.actor(self._make, self._at_once)
+        held = ReplicaClient(actor, self._note_lost, self._at_once)
+        self._loading.add(held)
+        said = asyncio.ensure_future(self._said(held))
+        try:
+            return held, await held.about()
+        except asyncio.CancelledError:
+            self._end(held)
+            raise
+        finally:
+            said.cancel()
+            self._cluster.waits(self.spec, "")
+            self._loading.discard(held)
+
+    async def _said(self, held: ReplicaClient) -> None:
+        """Report whether the replica waits for room or for its model."""
+        self._cluster.waits(self.spec, "begins")
+        begun = asyncio.ensure_future(held.here())
+        try:
+            if not (await asyncio.wait([begun], timeout=ROOM))[0]:
+                self._cluster.waits(self.spec, f"waits for {self._cluster.wanted()}")
+            await begun
+            self._cluster.waits(self.spec, "is loading")
+        finally:
+            begun.cancel()
+
+    async def _freest(self) -> ReplicaClient:
+        """Return the replica with the fewest open questions, once there is one."""
+        self._changed = self._changed or asyncio.Event()
+        wanted = self._cluster.order.replicas - self._given_up
+        while len(self._tasks) + len(self._ready) < wanted and not self._gone:
+            self._begin()
+        while not self._ready:
+            if self._gone:
+                raise FatalError(self._gone)
+            self._changed.clear()
+            await self._changed.wait()
+        return min(self._ready, key=lambda held: held.under_way)
+
+    def _begin(self, after: float = 0.0) -> None:
+        task = asyncio.ensure_future(self._begun(after))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _begun(self, after: float) -> None:
+        """Load one more replica, and add it to those that are asked."""
+        await asyncio.sleep(after)
+        try:
+            held, about = await self._loaded()
+        except FatalError as error:
+            self._give_up(str(error))
+            return
+        except ray_library.lost_errors() as error:
+            self._lose(error)
+            return
+        except Exception as error:  # of the model's libraries, or no machine can ever hold it
+            self._give_up(self._unloaded(error))
+            return
+        if isinstance(about, str):
+            self._end(held)
+            self._give_up(about)
+        elif about.version != self.version:
+            self._end(held)
+            self._give_up(
+                f"{self.spec} is not the same model on all machines of the cluster ({about.version} on one, "
+                f"{self.version} on another); copy the same files to all"
+            )
+        else:
+            self._ready.append(held)
+            self._tell()
+
+    def _unloaded(self, error: Exception) -> str:
+        return f"{self.spec} cannot be loaded in a replica: {one_line(getattr(error, 'cause', error))}"
+
+    def _note_lost(self, held: ReplicaClient, error: Exception) -> None:
+        if held in self._ready:  # the first of those that waited for its answers
+            self._ready.remove(held)
+            self._end(
+                held, TransientError(f"a replica of {self.spec} was lost: {ray_library.loss(error)}", "replica lost")
+            )
+            self._lose(error)
+
+    def _lose(self, error: Exception) -> None:
+        self._lost += 1
+        if self._lost >= LOST and not self._ready:
+            self._give_up(f"{LOST} replicas of {self.spec} were lost one after another: {ray_library.loss(error)}")
+        elif not self._gone:
+            self._begin(PAUSE)
+
+    def _give_up(self, why: str) -> None:
+        """Start no further replica; if none is ready or about to be, nothing can be answered."""
+        self._given_up += 1
+        if not self._ready and len(self._tasks) <= 1:  # the one that gives up is among them
+            self._gone = why
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._changed is not None:
+            self._changed.set()
+
+    def _end_all(self) -> None:
+        self._given_up = 0
+        for task in self._tasks:
+            task.cancel()
+        while self._ready:
+            self._end(self._ready.pop())
+
+    def _end(self, held: ReplicaClient, error: TransientError | None = None) -> None:
+        held.end(error or TransientError("a replica was ended", "replica ended"))
+        if not self._cluster.lost and ray_library.ray().is_initialized():
+            ray_library.ray().kill(held.actor)

@@ -1,0 +1,126 @@
+"""The common base of LLMs at an address: their key goes to that address alone and into no message."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Usage
+from tabcontam.models.base import Model
+from tabcontam.models.keys import HOW_TO_NAME, NO_KEY, OTHER_KEY, Host, host_of, read_variable
+from tabcontam.models.openai.address import is_loopback
+from tabcontam.tables.sources.web_files import key_in
+
+PLACEHOLDER = "no-key"  # the SDKs do not start without one
+SHORTEST_SECRET = 8  # a shorter key is a dummy such as "EMPTY", and may be a word of any text
+SHORTEST_PREFIX = 12  # of a key that a server repeats in part; many keys share a shorter one
+LONGEST_DETAIL = 300
+MASKED = re.compile(r"[\w-]*\*{3,}[\w-]*")  # a key as a server masks it, with some signs of it left
+
+
+class ServedModel(Model):
+    """An LLM at an address. Only the maker's own host gets a key of `keys`, and that host needs one.
+
+    `provider` is the name before the colon; messages call the maker and its server `maker` and `service`. `variable` is
+    the environment variable that the user named for the key, `none` for no key, or "" for the usual one.
+    """
+
+    provider: str
+    maker: str
+    service: str
+    keys: tuple[str, ...]
+    learns = True
+    _secret = ""
+
+    def __init__(self, spec: str, model: str, address: str, own: str, variable: str = "") -> None:
+        self.spec = spec
+        self.model = model
+        self.address = address
+        self.local = is_loopback(address)
+        self._own = self.host == host_of(own)
+        usual = self._usual(self._own)
+        self._named = variable not in ("", NO_KEY)
+        self._variables = () if variable == NO_KEY else (variable,) if variable else usual
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Provider, address and model, under which replies are stored."""
+        return {"provider": self.provider, "address": self.address, "model": self.model}
+
+    @property
+    def host(self) -> Host:
+        """The host that the key goes to."""
+        return host_of(self.address)
+
+    @property
+    def key_variable(self) -> str:
+        """The environment variable that holds the key; the first that could, if none does; "" for no key."""
+        return next((name for name in self._variables if read_variable(name)), next(iter(self._variables), ""))
+
+    @property
+    def names_variable(self) -> bool:
+        """Return whether the user named the variable for this host."""
+        return self._named
+
+    def check_at_hand(self) -> None:
+        """Raise `UsageError` for a key that is needed and missing, or that is no key."""
+        self._key()
+
+    async def look(self) -> None:
+        """Send its server the question that `connect` sends."""
+        await self.connect()
+
+    def _usual(self, own: bool) -> tuple[str, ...]:
+        """Return the variables that may hold the key, if the user names none."""
+        return self.keys if own else (OTHER_KEY,)
+
+    @property
+    def _needs_key(self) -> bool:
+        """Return whether nothing can be asked without a key."""
+        return self._own
+
+    @property
+    def _who(self) -> str:
+        return self.maker if self._own else f"the server at {self.address}"
+
+    def _has_key(self) -> bool:
+        return bool(read_variable(self.key_variable))
+
+    def _wants_key(self) -> str:
+        """Return the line for a server that wants a key and was sent none."""
+        if not self.key_variable:
+            return f"{self._who} wants a key, and #{NO_KEY} says to send none; {HOW_TO_NAME}"
+        other = f", or {HOW_TO_NAME}" if self.key_variable == OTHER_KEY else ""
+        return f"{self._who} wants a key; set the environment variable {self.key_variable}{other}"
+
+    def _key(self) -> str:
+        """Return the key for this address alone. Raises `UsageError` for a bad key, or a missing one that is needed."""
+        key = key_in(self.key_variable)
+        if not key and self._named:
+            raise UsageError(f"no key for {self._who}; set the environment variable {self.key_variable}")
+        if not key and self._needs_key and self._variables:
+            usual = " or ".join(name for name in self._variables if name != OTHER_KEY)
+            raise UsageError(f"no key for {self.service}; set the environment variable {usual}")
+        self._secret = key if len(key) >= SHORTEST_SECRET else ""
+        return key or PLACEHOLDER
+
+    def _mistake(self, text: str) -> UsageError:
+        return UsageError(self._line(text, longest=2 * LONGEST_DETAIL))
+
+    def _without_key(self, text: str) -> str:
+        """Return an answer without the key, which a server may have repeated in it."""
+        return text.replace(self._secret, "***") if self._secret else text
+
+    def _line(self, text: str, longest: int = LONGEST_DETAIL) -> str:
+        """Return a server's text as one printable line without the key."""
+        if self._secret:
+            text = self._without_key(text)
+            text = re.sub(re.escape(self._secret[:SHORTEST_PREFIX]) + r"[\w*-]*", "***", text)
+        text = MASKED.sub("***", text)
+        line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+        return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def sum_known_charges(usages: Iterable[Usage | None]) -> Usage | None:
+    """Return what the requests for one reply cost together, as far as the server reports it."""
+    stated = [usage for usage in usages if usage]
+    return Usage(sum(usage.prompt for usage in stated), sum(usage.written for usage in stated)) if stated else None

@@ -1,0 +1,82 @@
+"""The services and servers that speak OpenAI's protocol: the entries of `services.toml`, checked when they are read."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+from tabcontam.errors import UsageError
+from tabcontam.models.keys import VARIABLE, Host, host_of
+from tabcontam.models.openai.address import is_loopback
+from tabcontam.models.openai.address import validate_address as checked_address
+from tabcontam.models.prompt_form import FORMS
+from tabcontam.tables.toml_files import check_fields
+
+FILE = Path(__file__).with_name("services.toml")
+CHOICES = {"log_probabilities": ("yes", "no"), "seed": ("seed", "random_seed"), "form": FORMS[1:]}
+
+
+@dataclass(frozen=True)
+class Service:
+    """One service; the file explains the fields."""
+
+    name: str
+    title: str
+    about: str
+    address: str
+    sources: tuple[str, ...]
+    as_of: date
+    keys: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    log_probabilities: str = ""
+    seed: str = ""
+    form: str = ""
+    quirks: str = ""
+
+    @property
+    def host(self) -> Host:
+        """The host that its key goes to."""
+        return host_of(self.address)
+
+    @property
+    def own_machine(self) -> bool:
+        """Return whether users run it on their own machines: its address is then a usual one, its key the user's."""
+        return is_loopback(self.address)
+
+
+@cache
+def load_services() -> Mapping[str, Service]:
+    """Return every service by its name; raises `UsageError` for a file that breaks the schema."""
+    return parse_services(FILE.read_text("utf-8"), FILE.name)
+
+
+def service_at(address: str) -> Service | None:
+    """Return the service whose host an address has; a server that users run themselves has no host of its own."""
+    host = host_of(address)
+    return next((one for one in load_services().values() if not one.own_machine and one.host == host), None)
+
+
+def parse_services(text: str, source: str) -> dict[str, Service]:
+    """Return the services in the text of a TOML file; raises `UsageError` with `source` and the entry at fault."""
+    try:
+        return {name: _service(name, about) for name, about in tomllib.loads(text).items()}
+    except (ValueError, UsageError) as error:  # a TOMLDecodeError is a ValueError
+        raise UsageError(f"services {source} cannot be read: {error}") from error
+
+
+def _service(name: str, about: object) -> Service:
+    if not isinstance(about, dict):
+        raise ValueError(f"{name!r} stands outside any entry")
+    where = f"[{name}]"
+    service = Service(name=name, **check_fields(Service, about, where, ("name",)))
+    checked_address(service.address)
+    if service.address.startswith("http://") and not service.own_machine:
+        raise ValueError(f"{where} would send its key in the clear to {service.address}; write https://")
+    if wrong := [key for key in service.keys if not VARIABLE.fullmatch(key)]:
+        raise ValueError(f"{where} keys has {wrong[0]!r}; write the name of an environment variable, in capitals")
+    for key, choices in CHOICES.items():
+        if (chosen := getattr(service, key)) not in ("", *choices):
+            raise ValueError(f"{where} {key} is {chosen!r}; known: {', '.join(choices)}")
+    return service

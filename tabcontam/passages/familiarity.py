@@ -1,0 +1,204 @@
+"""LatestEval's contamination experiment, which tests whether an LLM knows old passages better than fresh ones.
+
+Li, Guerin and Lin 2024, section "Contamination Test": the perplexity of texts of equal length, and whether a model that
+is given the beginning of a text continues it word for word (Carlini et al. 2022).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from math import log, sqrt
+from statistics import fmean, variance
+
+import numpy as np
+
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.questions import READ, Answer, Message, Passage, Prompt, Reply, ReplyState, Scores, as_read
+from tabcontam.passages.passage_words import copied_share, longest_run, words
+
+MOST_WORDS, FEWEST_WORDS = 200, 60  # of a passage that is compared
+FEWEST = 10  # passages of each side
+RUN = 5  # words in a row, from which on a word counts as copied
+ALPHA = 0.01  # of the three measures of an LLM together
+DRAWS = 9_999
+OTHERS = 10  # passages whose continuations a reply is compared with, too
+TOKENS_A_WORD = 3
+BITS, LONGEST, COPIED = MEASURES = ("bits_a_character", "longest_common_ngram", "copy_rate")
+RECITE = "Go on with this text word for word, as it was published. Write the continuation alone."
+
+
+@dataclass(frozen=True)
+class PassageStart:
+    """The first words of a passage: the text to score, and the part that is shown with its continuation."""
+
+    id: str
+    old: bool
+    shown: str
+    expected: str
+
+    @property
+    def whole(self) -> str:
+        """The whole piece."""
+        return f"{self.shown} {self.expected}"
+
+
+@dataclass(frozen=True)
+class FamiliarityGap:
+    """The difference between old and fresh passages in a measure; above 0 if the old ones are more familiar.
+
+    `interval` is Welch's, with a confidence of 95 %. `p_value` is that of the exchange of old and fresh (one-sided);
+    `found` is true if it is small enough for three measures together. With too few answers there is no gap, and
+    `reason` is the explanation.
+    """
+
+    measure: str
+    old: float | None = None
+    fresh: float | None = None
+    gap: float | None = None
+    interval: tuple[float, float] | None = None
+    p_value: float | None = None
+    found: bool | None = None
+    answered: tuple[int, int] = (0, 0)
+    reason: str = ""
+
+
+class FamiliarityConclusion(StrEnum):
+    """The joint conclusion from the gaps of an LLM."""
+
+    COPIED = "copied"  # it continues old passages word for word, and fresh ones not
+    LIKELIER = "likelier"  # old passages are likelier to it and not copied: faint memory, or plainer texts
+    NO_GAP = "no gap"
+    CANNOT_TELL = "cannot tell"
+
+
+def conclusion(gaps: Sequence[FamiliarityGap]) -> FamiliarityConclusion:
+    """Return the conclusion: copied texts were read; texts that are only likelier may just have plainer words.
+
+    An LLM with too few answers in both measures of copying is never reported without a gap.
+    """
+    found = {one.measure: one.found for one in gaps}
+    if found.get(LONGEST) or found.get(COPIED):
+        return FamiliarityConclusion.COPIED
+    if found.get(BITS):
+        return FamiliarityConclusion.LIKELIER
+    return FamiliarityConclusion.CANNOT_TELL if found.get(COPIED) is None else FamiliarityConclusion.NO_GAP
+
+
+def pieces_of(old: Sequence[tuple[str, str]], fresh: Sequence[tuple[str, str]]) -> list[PassageStart]:
+    """Return passages, given by id and text, cut to the same number of words: that of the shortest, at most 200.
+
+    Passages of fewer than 60 words are left out. Raises `ValueError` if fewer than ten are left of either side.
+    """
+    long = [(name, text.split(), is_old) for own, is_old in ((old, True), (fresh, False)) for name, text in own]
+    long = [one for one in long if len(one[1]) >= FEWEST_WORDS]
+    for is_old, what in ((True, "old"), (False, "fresh")):
+        if (count := sum(one[2] is is_old for one in long)) < FEWEST:
+            raise ValueError(f"{count} {what} passages have {FEWEST_WORDS} words or more, and {FEWEST} are needed")
+    length = min(MOST_WORDS, *(len(text) for _, text, _ in long))
+    half = length // 2
+    return [
+        PassageStart(
+            f"{'old' if is_old else 'fresh'}-{name}", is_old, " ".join(text[:half]), " ".join(text[half:length])
+        )
+        for name, text, is_old in long
+    ]
+
+
+def score_query(piece: PassageStart) -> Query:
+    """Return the query that scores the text as it stands."""
+    return Query(f"{piece.id}-scored", partial(Passage, piece.whole), (), (), 0, paper=False)
+
+
+def recite_query(piece: PassageStart) -> Query:
+    """Return the query that shows the first half, to be continued."""
+    asked = f"{RECITE}\n\n{piece.shown}"
+    prompt = Prompt((Message("user", asked),), piece.shown, asked, stop=())
+    tokens = TOKENS_A_WORD * len(piece.expected.split())
+    return Query(f"{piece.id}-recited", lambda: prompt, (), (), tokens, paper=False)
+
+
+def bits(scores: Answer | None) -> float | None:
+    """Return the bits a character, without the first token, which many servers do not score; None without scores."""
+    if not isinstance(scores, Scores) or scores.state is not ReplyState.OK or len(scores.tokens) < 2:
+        return None
+    scored = scores.tokens[1:]
+    characters = sum(len(token.text) for token in scored)
+    return -sum(token.log_probability for token in scored) / log(2) / characters if characters else None
+
+
+def recitals(pieces: Sequence[PassageStart], replies: Sequence[Answer | None]) -> list[tuple[float, float] | None]:
+    """Return each piece's longest common n-gram with its true continuation, and the share of that which was copied.
+
+    From both is subtracted what the same reply has in common with the continuations of ten other passages of its side,
+    on average: the effect of plain words and phrases, or of a licence that is in many texts. None marks a piece without
+    an answer: a refused one is no evidence about memory.
+    """
+    expected = [words(piece.expected) for piece in pieces]
+    sides = {side: [place for place, piece in enumerate(pieces) if piece.old is side] for side in (True, False)}
+    found: list[tuple[float, float] | None] = []
+    for place, (piece, reply) in enumerate(zip(pieces, replies, strict=True)):
+        said = _said(piece, reply)
+        if said is None:
+            found.append(None)
+            continue
+        own = sides[piece.old]
+        at = own.index(place)
+        others = [*own[at + 1 :], *own[:at]][:OTHERS]
+        longest, copied = (
+            [measure(expected[one], said) for one in (place, *others)] for measure in (longest_run, _copied)
+        )
+        found.append((longest[0] - fmean(longest[1:]), copied[0] - fmean(copied[1:])))
+    return found
+
+
+def _copied(expected: Sequence[str], said: Sequence[str]) -> float:
+    return copied_share(expected, said, RUN)
+
+
+def _said(piece: PassageStart, reply: Answer | None) -> list[str] | None:
+    """Return the words of a reply, without the shown text, as many as the continuation has; None if there are none."""
+    if not isinstance(reply, Reply) or reply.state not in READ:
+        return None
+    said, shown = words(as_read(reply).text), words(piece.shown)
+    if said[: len(shown)] == shown:  # it began with the shown text
+        said = said[len(shown) :]
+    return said[: len(words(piece.expected)) + RUN]
+
+
+def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None], seed: int = 0) -> FamiliarityGap:
+    """Return the gap of a measure: lower bits are more familiar, and higher values of the other measures."""
+    sign = -1.0 if measure == BITS else 1.0
+    one, other = ([value for value in side if value is not None] for side in (old, fresh))
+    answered = (len(one), len(other))
+    if min(answered) < FEWEST or len(one) * 2 < len(old) or len(other) * 2 < len(fresh):
+        said = f"{answered[0]} of {len(old)} old and {answered[1]} of {len(fresh)} fresh passages have an answer"
+        return FamiliarityGap(measure, answered=answered, reason=f"{said}: too few to tell")
+    apart = sign * (fmean(one) - fmean(other))
+    p_value = _exchanged(sign * np.asarray(one), sign * np.asarray(other), seed)
+    return FamiliarityGap(
+        measure, fmean(one), fmean(other), apart, _welch(one, other, apart), p_value,
+        p_value <= ALPHA / len(MEASURES), answered,
+    )  # fmt: skip
+
+
+def _welch(one: Sequence[float], other: Sequence[float], apart: float) -> tuple[float, float]:
+    """Return Welch's interval of a difference of means, with a confidence of 95 %."""
+    from scipy import special
+
+    first, second = variance(one) / len(one), variance(other) / len(other)
+    if first + second == 0:
+        return apart, apart
+    freedom = (first + second) ** 2 / (first**2 / (len(one) - 1) + second**2 / (len(other) - 1))
+    reach = float(special.stdtrit(freedom, 0.975)) * sqrt(first + second)
+    return apart - reach, apart + reach
+
+
+def _exchanged(one: "np.typing.NDArray[np.float64]", other: "np.typing.NDArray[np.float64]", seed: int) -> float:
+    """Return the share of assignments to old and fresh with means as far apart, the true assignment included."""
+    values, size = np.concatenate([one, other]), len(one)
+    rng = np.random.default_rng(seed)
+    true = values[:size].mean() - values[size:].mean()
+    drawn = rng.permuted(np.broadcast_to(values, (DRAWS, len(values))).copy(), axis=1)
+    apart = drawn[:, :size].mean(axis=1) - drawn[:, size:].mean(axis=1)
+    return float(1 + (apart >= true - 1e-12).sum()) / (DRAWS + 1)

@@ -1,0 +1,278 @@
+"""The source of the pytest plugin's verdicts: past runs, or runs that it makes and stores in pytest's cache."""
+
+import hashlib
+import json
+import re
+import sqlite3
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tabcontam.api import Results, load_results, run
+from tabcontam.asking.trial_file import RESULTS
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import ReplyState
+from tabcontam.evidence.prompts import load_prompt_set
+from tabcontam.models.corpora.corpus_files import corpus_files
+from tabcontam.models.labels import split_label
+from tabcontam.pytest_plugin.uncontaminated_mark import RUN, STOPS, AskingOptions, Condition
+from tabcontam.runs.folder import last_lines
+from tabcontam.runs.trials_agreement import check_agrees
+from tabcontam.tables.dataset_cards import find_card, split_edition
+from tabcontam.tables.file_specs import named_file
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.verdicts.consistency import check_whole
+from tabcontam.verdicts.gate import Conclusion
+from tabcontam.verdicts.rules import MIN_POWER
+from tabcontam.verdicts.wording import visible
+from tabcontam.version import __version__
+
+LONGEST_WAIT = 12 * 3600  # seconds for another process that makes the same run
+
+
+@dataclass(frozen=True)
+class ConditionAnswer:
+    """The answer to a condition: a conclusion, one line with its subject and reason, and the folder of the run."""
+
+    condition: Condition
+    conclusion: Conclusion
+    reason: str
+    folder: Path
+    tested: bool = True
+
+    @property
+    def action(self) -> str:
+        """The consequence for the test."""
+        return self.condition.action(self.conclusion)
+
+    @property
+    def sentence(self) -> str:
+        """The sentence of a report, safe for any characters in names."""
+        return visible(f"{self.conclusion}: {self.reason}", line=True)
+
+    @property
+    def line(self) -> tuple[str, str, str, bool]:
+        """The line of the session's summary: conclusion, sentence, folder, and whether the test runs all the same."""
+        anyway = self.action == RUN and self.conclusion is not Conclusion.CLEAN
+        return self.conclusion.value, self.sentence, str(self.folder), anyway
+
+
+def stop(answers: Sequence[ConditionAnswer]) -> tuple[str, str] | None:
+    """Return the severest action for a test with these answers, and the reasons; None if the test is run."""
+    stopping = [answer for answer in answers if answer.action != RUN]
+    if not stopping:
+        return None
+    reason = "; ".join(dict.fromkeys(answer.sentence for answer in stopping))
+    return min((answer.action for answer in stopping), key=STOPS.index), reason
+
+
+class Gate:
+    """The verdicts of a session. `folders` are past runs; without them, runs are made for all `conditions`."""
+
+    def __init__(self, config: pytest.Config, folders: Sequence[Path], conditions: Sequence[Condition]) -> None:
+        self.config = config
+        self.past = [load_results(folder) for folder in folders]
+        for folder, results in zip(folders, self.past, strict=True):  # a broken run must not count as not tested
+            check_whole(results.run_results)
+            check_agrees(folder, results.run_results)
+        self.conditions = conditions
+        self._made: dict[AskingOptions, Results | UsageError] = {}
+
+    def answer(self, condition: Condition) -> ConditionAnswer:
+        """Return the answer to a condition: the worst of several past runs that test it, so that one more clears
+        nothing.
+
+        Raises `UsageError` where a run cannot be made.
+        """
+        runs, dataset = self.past or [self._run(condition.asking)], self._file(condition.dataset)
+        named = (condition.asking.serializer, condition.asking.prompts)
+        serializer, prompts = (name and self._file(name) for name in named)
+        answers = [_answer(condition, dataset, serializer, prompts, run) for run in runs]
+        return min(answers, key=lambda answer: (not answer.tested, list(Conclusion).index(answer.conclusion)))
+
+    def results(self) -> tuple[Results, ...]:
+        """Return the past runs, or those for all conditions. Raises `UsageError` where one cannot be made."""
+        askings = dict.fromkeys(condition.asking for condition in self.conditions)
+        return tuple(self.past or [self._run(asking) for asking in askings])
+
+    def _run(self, asking: AskingOptions) -> Results:
+        """Return the run for all tables that an LLM is asked about; each test reports its failure, with no new try."""
+        if asking not in self._made:
+            try:
+                self._made[asking] = self._kept_or_made(asking)
+            except UsageError as error:
+                self._made[asking] = error
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt("tabcontam keeps what was answered; the next session continues it") from None
+        made = self._made[asking]
+        if isinstance(made, UsageError):
+            raise made
+        return made
+
+    def _kept_or_made(self, asking: AskingOptions) -> Results:
+        datasets = sorted({each.dataset for each in self.conditions if each.asking == asking})
+        folder = self._folder(asking, [self._file(dataset) for dataset in datasets])
+        with _alone(folder.with_name(f"{folder.name}.lock")), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the experiment's filters are not for ours
+            begun = (folder / RESULTS).exists()
+            if begun and _is_whole(kept := load_results(folder)):
+                return kept
+            try:
+                return self._ask(asking, datasets, folder)
+            except UsageError as error:
+                again = " (pytest --cache-clear begins anew)" if begun else ""
+                raise UsageError(f"{error}{again}") from None
+
+    def _ask(self, asking: AskingOptions, datasets: Sequence[str], folder: Path) -> Results:
+        """Make the run, or go on with it."""
+        with self._on_terminal(f"tabcontam asks {asking.llm} about {', '.join(datasets)}") as shown:
+            return run(
+                asking.llm,
+                [self._file(dataset) for dataset in datasets],
+                out=folder,
+                serializer=self._file(asking.serializer) if asking.serializer else (),
+                prompts=self._file(asking.prompts) if asking.prompts else (),
+                target=asking.target,
+                queries=asking.queries,
+                rows=asking.rows,
+                send_rows=asking.send_rows,
+                known=[self._file(name) for name in asking.known],
+                reference=asking.reference,
+                trained_on=[f"{asking.llm}={documents}" for documents in asking.trained_on],
+                memory_share=asking.memory_share,
+                until_decided=asking.until_decided is not None,
+                min_power=asking.until_decided or MIN_POWER,
+                progress=shown,
+            )
+
+    def _file(self, name: str) -> str:
+        """Return the path of a FILE, card, serializer or prompt set, also from pytest's root folder; else `name`."""
+        file, edition = split_edition(name)
+        for base, behind in ((name, ""), (file, f"@{edition}")):
+            found = named_file(str(self.config.rootpath / base))
+            if found is not None and found.path.suffix:
+                return f"{found.spec}{behind}"
+        return name
+
+    def _folder(self, asking: AskingOptions, datasets: Sequence[str]) -> Path:
+        """Return a folder of pytest's cache, named by all that determines the results. Raises `UsageError`."""
+        facts = [__version__, *vars(asking).values(), *datasets]
+        serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
+        prompts = load_prompt_set(self._file(asking.prompts)).source if asking.prompts else ""
+        llms = [llm.partition(":")[2] for llm in (asking.llm, *asking.reference)]
+        documents = [_documents(each) for each in (asking.llm, *asking.trained_on)]
+        paths = (*llms, serializer, prompts, *map(_source, [*datasets, *map(self._file, asking.known)]))
+        files = [_state(Path(path)) for path in paths]
+        name = re.sub(r"[^a-zA-Z0-9.]+", "-", asking.llm)[:40]
+        digest = hashlib.sha256(json.dumps([facts, files, documents]).encode()).hexdigest()[:12]
+        if (cache := getattr(self.config, "cache", None)) is None:
+            raise UsageError(
+                "runs are kept in pytest's cache; leave out -p no:cacheprovider, or give --tabcontam-report"
+            )
+        try:
+            folder: Path = cache.mkdir("tabcontam") / f"{name}-{digest}"
+        except OSError as error:
+            raise UsageError(f"runs are kept in pytest's cache, but {error}; give --tabcontam-report") from None
+        return folder
+
+    @contextmanager
+    def _on_terminal(self, line: str) -> Iterator[bool]:
+        """Write a line to the terminal; yield whether the run may show its progress there, because it takes time."""
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        capture = self.config.pluginmanager.get_plugin("capturemanager")
+        if reporter is None or capture is None or reporter.verbosity < 0:
+            yield False
+            return
+        with capture.global_and_fixture_disabled():
+            reporter.ensure_newline()
+            reporter.write_line(visible(line, line=True))
+            yield True
+
+
+def _answer(
+    condition: Condition, dataset: str, serializer: str | None, prompts: str | None, results: Results
+) -> ConditionAnswer:
+    """Return a run's answer to a condition, whose dataset, serializer and prompt set are found."""
+    llm = condition.asking.llm
+    try:
+        if serializer is not None and load_serializer(serializer).name not in {one.serializer for one in results.cells}:
+            raise UsageError(f"its rows were not written as serializer {serializer} writes them")
+        if prompts is not None and load_prompt_set(prompts).name not in {one.prompts for one in results.cells}:
+            raise UsageError(f"its queries were not worded as prompt set {prompts} words them")
+        found = results.gate(
+            llm=llm,
+            dataset=dataset,
+            fail_on=condition.fail_on,
+            min_power=condition.min_power,
+            max_memory_share=condition.max_memory_share,
+        )
+    except UsageError as error:
+        untested = f"{llm} on {condition.dataset}: not tested in {results.folder}: {error}"
+        return ConditionAnswer(condition, Conclusion.CANNOT_TELL, untested, results.folder, tested=False)
+    return ConditionAnswer(condition, found.conclusion, found.reason, results.folder)
+
+
+def _is_whole(results: Results) -> bool:
+    """Return whether a stored run came to its end, and no request to an LLM under test failed."""
+    about = results.run_results.run
+    ended = {llm.spec: llm.ended for llm in about.llms if not llm.control}
+    if not about.finished or any(ended.values()):
+        return False
+    lines = last_lines(results.folder, results.cells)
+    return not any(line["llm"] in ended and line["state"] == ReplyState.FAILED for line in lines)
+
+
+def _source(dataset: str) -> str:
+    """Return the user's own file that defines a dataset: its card, or the FILE itself. Raises `UsageError`."""
+    base, edition = split_edition(dataset)
+    file = named_file(dataset)
+    card = None if edition is not None and file is not None else find_card(base)
+    if card is not None:
+        return card.source
+    return dataset if file is None else str(file.path)
+
+
+def _documents(spec: str) -> object:
+    """Return a value that changes with the files of a corpus; None for an LLM."""
+    provider, _, typed = split_label(spec)[1].partition(":")
+    if provider != "corpus":
+        return None
+    try:
+        files = corpus_files(typed).files
+        return [(str(file), (found := file.stat()).st_size, found.st_mtime_ns) for file in files]
+    except (UsageError, OSError):
+        return None  # the run reports what is wrong
+
+
+def _state(path: Path) -> object:
+    """Return a value that changes with a file, or a folder of a model; None for text that is no path."""
+    try:
+        if path.is_file():
+            return hashlib.sha256(path.read_bytes()).hexdigest()
+        files = sorted(path.iterdir()) if path.name and path.is_dir() else []
+        return [(file.name, (found := file.stat()).st_size, found.st_mtime_ns) for file in files] or None
+    except (OSError, ValueError):
+        return None
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Wait for others that make the same run: a worker of xdist, or another session. Raises `UsageError`.
+
+    The lock is a transaction of SQLite, which goes with its process, however that ends.
+    """
+    deadline = time.monotonic() + LONGEST_WAIT
+    with closing(sqlite3.connect(lock, timeout=1, isolation_level=None)) as connection:
+        while True:
+            try:
+                connection.execute("BEGIN EXCLUSIVE")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise UsageError(f"{lock}: {error}; is another pytest still making this run?") from None
+        yield

@@ -1,0 +1,226 @@
+"""Values after their features' names, with anything in between: JSON's colon, a tag, a word of any language."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import takewhile
+
+from tabcontam.reading.answer_readers import NOTE, SEPARATORS, Cells, bare, cleaned, fits
+from tabcontam.reading.languages import ARTICLE, EITHER, ELSEWHERE, JOINED, NOT, THING
+from tabcontam.reading.typography import script
+from tabcontam.reading.value_forms import FeatureValues
+
+STRING = r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
+PAIR = re.compile(  # "age": 39, 'age' => 39, ("age", 39), row["age"] = 39; without quotes where the value has them
+    r"""(?:(?P<round>\(\s*)?(?P<quote>["'])(?P<key>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)"""
+    r"""\s*(?:\]?\s*(?::|=>?)|(?(round),|(?!)))\s*"""
+    rf"""(?:(?P<value>{STRING})|(?P<open>\{{)|(?P<plain>[^,{{}}()\[\]\n"']*?)\s*(?=//|[#,)}}\n]|$))"""
+    rf"""|(?P<bare>[^\W\d][\w ./()-]{{0,60}}?)\s*[:=]\s*(?P<text>{STRING}))"""
+)
+TAGGED = re.compile(
+    r"<(?:(?P<tag>[^\W\d][\w .:-]{0,60})|\w+\s[^<>]*?\"(?P<key>[^<>\"]+)\"[^<>]*)>(?P<value>[^<>]*)</[\w .:-]+>"
+)
+NEXT_WORD = re.compile(r"\s*[,;|.\n][\s*_`-]*(?:[^\W\d_]{1,12})\s*$")
+NOT_THIS = re.compile(
+    rf"(?:{NOT.pattern})\s+(?:this|that|it|these|the (?:row|value|following|answer))\W*:", re.IGNORECASE
+)
+OR_ELSE = re.compile(rf"\b(?:either|{EITHER})\W*(?:{ARTICLE}\W*)?$", re.IGNORECASE)  # right before a second row
+OFFERED = re.compile(
+    r"[\s*-]*(?:[A-Za-z]\)|(?:\w+ )?(?:attempt|option|candidate|guess|choice|alternative|version)[^:\n]{0,20}:)\s",
+    re.IGNORECASE,
+)
+CALLED_VALUE = re.compile(rf".*{THING}s?", re.IGNORECASE)
+OPENED = re.compile(r"[.;:!?]\s|\n")
+NO_DENIAL = re.compile(  # another feature's value, or a column: "The loan is no, The No is 1"
+    rf"(?:\b(?:is|to)|[=:])\s*(?:{NOT.pattern})\s*(?=[,;|])|(?:{NOT.pattern})\s*(?=\bis\b|=)", re.IGNORECASE
+)
+NEW_SENTENCE = re.compile(rf"(?:[.;!?]\s+|\n\W*)(?:{ARTICLE}\s+)?$", re.IGNORECASE)  # right before a name
+NULL = {"null", "none", "nan", "nil", "undefined", ""}
+BEHIND = re.compile(  # between a value and the next name
+    rf"(?:\s*[,;|.\n]\s*|\s[-\u2013\u2014]\s+|\s+(?={JOINED} ))+(?:{JOINED} +)?(?:(?i:{ARTICLE}) +)?"
+    r"[\s\u2022*_`#>(\[{\"'-]*$"
+)
+MARKUP = " \t\"'`*_"
+
+
+def spelled(name: str) -> str:
+    """Return a name's letters and digits: `unit_price_eur`, `UnitPriceEUR` and `Unit Price (EUR)` become one."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+@lru_cache(maxsize=64)
+def names_of(asked: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the asked names by every unambiguous spelling, with and without a note in parentheses."""
+    found: dict[str, set[str]] = {}
+    for name in asked:
+        for form in {name, NOTE.sub("", name)}:
+            found.setdefault(spelled(form), set()).add(name)
+    return {form: next(iter(names)) for form, names in found.items() if len(names) == 1 and form}
+
+
+def read_pairs(text: str, asked: Sequence[str]) -> Cells:
+    """Return the asked features of an object in JSON, or nearly so: with comments, other quotes, other spellings.
+
+    A feature that comes again is that of a further row: the first is the answer.
+    """
+    names, cells = names_of(tuple(asked)), Cells()
+    named, inside = None, False  # by the pair before, as in {"feature": "age", "value": 39}
+    for match in PAIR.finditer(text):
+        if match["open"]:  # an object about one feature, whose first pair is its value if its key is a word for "value"
+            named, inside = names.get(spelled(key_of(match))), True
+            continue
+        value = as_text(match)
+        own = named if not inside or CALLED_VALUE.fullmatch(key_of(match)) else None
+        name = names.get(spelled(key_of(match))) or own
+        named, inside = None if name else names.get(spelled(value or "")), False
+        if name is not None and name not in cells:
+            cells[name] = value
+    return cells
+
+
+def key_of(match: re.Match[str]) -> str:
+    """Return the key of a pair."""
+    return str(match["bare"] if match["key"] is None else match["key"])
+
+
+def as_text(match: re.Match[str]) -> str | None:
+    """Return the value of a pair; None for a word that means no value."""
+    said = match["value"] or match["text"]
+    if said is None:
+        plain = match["plain"] or ""
+        return None if plain.casefold() in NULL else plain
+    inside = said[1:-1]
+    if said[0] == "'":
+        inside = inside.replace("\\'", "'").replace('"', '\\"')
+    try:
+        value = str(json.loads(f'"{inside}"', strict=False))
+    except ValueError:
+        value = inside
+    return value.strip() or None
+
+
+def read_tags(text: str, asked: Sequence[str]) -> Cells:
+    """Return the asked features in tags of their names: `<age>39</age>`."""
+    names, cells = names_of(tuple(asked)), Cells()
+    for match in TAGGED.finditer(text):
+        if (name := names.get(spelled(match["tag"] or match["key"]))) is not None:
+            cells.setdefault(name, match["value"].strip() or None)
+    return cells
+
+
+def read_aligned(text: str, sorts: Mapping[str, FeatureValues]) -> Cells:
+    """Return two or more asked features that a text names, each with the text between it and the next name.
+
+    The text that follows all names alike means "is", in any language, and is no part of a value. A text that names a
+    feature again continues with further rows.
+    """
+    found = _first_names(text, tuple(sorts))
+    if len(found) < 2 or all(text[start - 1 : start] == "(" and text[end : end + 1] == ")" for _, start, end in found):
+        return {}  # or each comes after its value
+    ends = [*(start for _, start, _ in found[1:]), _end(text, found[-1][2])]
+    pieces = [text[end:following] for (_, _, end), following in zip(found, ends, strict=True)]
+    parted = [BEHIND.sub("", piece) for piece in pieces[:-1]]
+    if len(parted) > 1 and (word := NEXT_WORD.search(_common([piece[::-1] for piece in parted])[::-1])):
+        parted = [piece[: -len(word.group())] for piece in parted]  # an article of any language
+    pieces = [*parted, pieces[-1]]
+    said = [piece for piece in pieces if any(map(str.isalnum, piece))]
+    common = _cut_back(_common(said), said) if len(said) > 1 else ""
+    if not common or all(piece.strip() == common.strip() for piece in pieces):
+        return {}  # all pieces are one text: the words for "is" cannot be separated from the value
+    cells: Cells = {}
+    for (name, _, _), piece in zip(found, pieces, strict=True):
+        value = bare(piece[len(common) :].strip(MARKUP)) if piece.startswith(common) else ""
+        value = value.removesuffix(")") if common.endswith("(") else value
+        value = cleaned(value, sorts[name])
+        if not value:
+            cells[name] = None
+        elif fits(value, sorts[name]):
+            cells[name] = value
+    return cells
+
+
+def denied(text: str, asked: tuple[str, ...]) -> set[str]:
+    """Return the asked features of which a text denies a value, or gives another row's value.
+
+    A denial before a name also holds for the names that follow it in the sentence.
+    """
+    found, last, so = set[str](), 0, False
+    for match in any_name(asked).finditer(text):
+        between = text[last : match.start()]
+        if not last:
+            so = (
+                NOT.search(OPENED.split(NO_DENIAL.sub("", between))[-1]) is not None
+                or NOT_THIS.search(between) is not None
+            )
+        elif NEW_SENTENCE.search(between):
+            so = False
+        so = so or ELSEWHERE.search(re.split(r"[.!?]\s|\n", between)[-1]) is not None
+        if so and (name := names_of(asked).get(spelled(match.group()))):
+            found.add(name)
+        last = match.end()
+    return found
+
+
+def without_choices(text: str) -> str:
+    """Return the text without the lines that each offer another answer after a letter or a label."""
+    offered = [line for line in text.splitlines() if OFFERED.match(line)]
+    return "\n".join(line for line in text.splitlines() if line not in offered) if len(offered) > 1 else text
+
+
+def first_row(text: str, asked: tuple[str, ...]) -> str:
+    """Return the text before a second row, which begins with the first row's first name; "" if no row is whole."""
+    found = [(names_of(asked).get(spelled(match.group())), match.start()) for match in any_name(asked).finditer(text)]
+    names, rows = [name for name, _ in found], len(asked)
+    follows = len(names) > rows > 1 and set(names[:rows]) == set(asked) and names[rows : rows + 2] == names[:2]
+    before = NO_DENIAL.sub("", text[: found[0][1]] if found else "")
+    if not follows or NOT.search(before) or OR_ELSE.search(text[: found[rows][1]]):
+        return ""
+    return BEHIND.sub("", text[: found[rows][1]])
+
+
+def _first_names(text: str, asked: tuple[str, ...]) -> list[tuple[str, int, int]]:
+    """Return the first place of each name, in the order of the text; only names before any name comes again."""
+    found: dict[str, tuple[str, int, int]] = {}
+    for match in any_name(asked).finditer(text):
+        name = names_of(asked).get(spelled(match.group()))
+        if name is None or name in found:
+            break
+        found[name] = (name, match.start(), match.end())
+    return list(found.values())
+
+
+@lru_cache(maxsize=256)
+def any_name(asked: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern that finds any of the names, in other spellings too."""
+    forms = sorted({NOTE.sub("", name) for name in asked} | set(asked), key=len, reverse=True)
+    patterns = (r"[-_ .]?".join(map(re.escape, SEPARATORS.split(form))) for form in forms)
+    return re.compile(rf"(?<![a-zA-Z0-9])(?:{'|'.join(patterns)})(?![a-zA-Z0-9])", re.IGNORECASE)
+
+
+def _end(text: str, start: int) -> int:
+    """Return where the last value ends: with its line, or the next one if the name is a heading."""
+    begun = start + len(text[start:]) - len(text[start:].lstrip(" \t\n*_:#"))
+    end = text.find("\n", begun)
+    return len(text) if end < 0 else end
+
+
+def _common(pieces: Sequence[str]) -> str:
+    """Return the common beginning of all pieces."""
+    least, most = min(pieces), max(pieces)
+    same = takewhile(lambda letters: letters[0] == letters[1], zip(least, most, strict=False))
+    return "".join(letter for letter, _ in same)
+
+
+def _cut_back(common: str, pieces: Sequence[str]) -> str:
+    """Return the common beginning, cut back to a place where no word or number continues."""
+    while common and any(_go_on(common[-1], piece[len(common) : len(common) + 1]) for piece in pieces):
+        common = common[:-1]
+    return common
+
+
+def _go_on(letter: str, following: str) -> bool:
+    """Return whether two characters belong to one word or number; in scripts without blanks a new script ends it."""
+    if not (letter.isalnum() and following.isalnum()):
+        return False
+    return letter.isdigit() == following.isdigit() and script(letter) == script(following)

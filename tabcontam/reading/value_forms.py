@@ -1,0 +1,240 @@
+"""The form of a column's values, by which a text is taken for one of them or for talk.
+
+A reader of answers knows of a column only facts that need no hidden value: the values that a baseline lists, and those
+that the prompt shows in other rows.
+"""
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from tabcontam.reading.answer_text import value_key
+from tabcontam.reading.languages import NOT
+from tabcontam.reading.numbers import NumberStyle, is_finite, is_number, number_in, ungrouped, writing_of
+from tabcontam.reading.typography import script
+
+PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>|\{.*)$")
+ENOUGH = 3  # values that show a form
+TRUTHS = tuple(map(frozenset, (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))))
+SAYING = ":=\u2014\u2013\u2192|<>{}\\"  # signs between a name and its value, and of markup
+ASIDE = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\W*$")
+MANY = 30  # values whose range is that of nearly all others
+LETTERS = re.compile(r"[^\W\d_]")
+DIGITS = re.compile(r"0+")
+
+
+def nothing() -> Collection[str]:
+    """Return no values."""
+    return ()
+
+
+@dataclass(frozen=True)
+class FeatureValues:
+    """The sort of values that a feature has; with `listed`, `likely` are all of them."""
+
+    likely: Collection[str] = ()
+    show: Callable[[], Collection[str]] = nothing  # the feature's cells in the rows of the prompt, found when needed
+    listed: bool = False
+
+    @cached_property
+    def closed(self) -> bool:
+        """True if every value is known: all are listed, or they are two words for yes and no."""
+        return self.listed or self.form.truths is not None
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The known values that represent the feature's."""
+        shown = () if len(self.likely) >= ENOUGH else self.show()
+        found = dict.fromkeys((*self.likely, *shown))
+        found.pop("", None)
+        return tuple(found)
+
+    @property
+    def numeric(self) -> bool:
+        """True if the feature is one of numbers."""
+        return self.form.numeric
+
+    @cached_property
+    def has_numbers(self) -> bool:
+        """True if some values are numbers, and none of the others is a number followed by a word."""
+        others = [value for value in self.values if not is_number(value)]
+        anyhow = NumberStyle(decimals=True, thousands=True)
+        counts = (value[0].isdigit() and is_number(number_in(value, anyhow)) for value in others)
+        return len(others) < len(self.values) and not any(counts)
+
+    @cached_property
+    def writing(self) -> NumberStyle:
+        """The form of the numbers; any form if no value is known."""
+        return writing_of(self.values) if self.values else NumberStyle(decimals=True, thousands=True)
+
+    def among(self, number: str) -> bool:
+        """Return whether a number has the digits of a known one, is not far from many, and has decimals if all have."""
+        if not is_finite(number):
+            return False
+        known = [abs(float(ungrouped(value))) for value in self.values if is_finite(value)]
+        own, fractions = abs(float(ungrouped(number))), all("." in value for value in self.values)
+        alike = len(str(int(own))) in {len(str(int(one))) for one in known} and ("." in number or not fractions)
+        return alike and (len(known) < MANY or min(known) / 2 <= own <= 2 * max(known))
+
+    @property
+    def bracketed(self) -> bool:
+        """True if the feature's own values look like placeholders: `<b>7</b>`, `[a]`, `{"a": 1}`."""
+        return self.form.bracketed
+
+    @cached_property
+    def form(self) -> "ValueForm":
+        """The common form of its values."""
+        return form_of(self.values)
+
+    def has(self, value: str) -> bool:
+        """Return whether a text is one of the known values, whatever its case."""
+        key = value_key(value)
+        return key in self.form.keys or (self.form.truths is not None and key in self.form.truths)
+
+
+@dataclass(frozen=True)
+class ValueForm:
+    """The common form of a column's texts: signs, scripts, length, words in small letters.
+
+    Fewer than three values define no form, so every text has theirs.
+    """
+
+    values: tuple[str, ...]
+
+    @cached_property
+    def truths(self) -> frozenset[str] | None:
+        """The two words for yes and no of which all values are, if any."""
+        own = {value.casefold() for value in self.values}
+        return next((words for words in TRUTHS if own and own <= words), None)
+
+    @cached_property
+    def numeric(self) -> bool:
+        """True if all values are numbers."""
+        return bool(self.values) and all(map(is_number, self.values))
+
+    @cached_property
+    def bracketed(self) -> bool:
+        """True if a value looks like a placeholder."""
+        return any(map(PLACEHOLDER.match, self.values))
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys by which the values are compared."""
+        return frozenset(map(value_key, self.values))
+
+    @cached_property
+    def _shape(self) -> str | None:
+        """The one pattern of digits, letters and signs that all values have, as dates and codes do.
+
+        One 0 stands for a whole number in it: a number may be longer or shorter than the known ones.
+        """
+        shapes = set(map(shape, self.values))
+        only = shapes.pop()
+        return DIGITS.sub("0", only) if not shapes and any(map(str.isdigit, only)) else None
+
+    @cached_property
+    def _signs(self) -> frozenset[str]:
+        """The kinds of characters in every value: signs and blanks, letters, digits."""
+        return frozenset[str].intersection(*map(_kinds, self.values))
+
+    @cached_property
+    def _scripts(self) -> frozenset[str]:
+        return frozenset(script(letter) for value in self.values for letter in LETTERS.findall(value))
+
+    @cached_property
+    def _words(self) -> tuple[int, int]:
+        counts = [len(value.split()) for value in self.values]
+        return min(counts), max(counts)
+
+    @cached_property
+    def small(self) -> int:
+        """The most words in small letters that a value has."""
+        return max(map(small_words, self.values), default=0)
+
+    def foreign(self, letter: str) -> bool:
+        """Return whether a letter is of a script that no value has, if enough are known."""
+        return bool(self._scripts) and script(letter) not in self._scripts
+
+    @cached_property
+    def signs(self) -> frozenset[str]:
+        """All signs and letters in the values."""
+        return frozenset("".join(self.values))
+
+    @cached_property
+    def denies(self) -> bool:
+        """True if a value may hold a "not": one does, or values are sentences."""
+        return not self.known or self.small > 1 or any(map(NOT.search, self.values))
+
+    @cached_property
+    def _begins_small(self) -> bool:
+        return any(_begins_small(value) for value in self.values)
+
+    def is_talk(self, aside: str) -> bool:
+        """Return whether parentheses at the end of a text are unlike those of values: small words, or none."""
+        own = [found.group() for value in self.values if (found := ASIDE.search(value))]
+        if not any(map(str.isalpha, aside)):
+            return all(any(map(str.isalpha, other)) for other in own)
+        return small_words(aside) > max(map(small_words, own), default=0)
+
+    def is_like(self, text: str) -> bool:
+        """Return whether a text could be one of these values: it is no longer, and begins as they do."""
+        if not self.known:
+            return True
+        long = 2 * len(text.split()) > 3 * self._words[1] + 2
+        begins = self._begins_small or not _begins_small(text)
+        marks = set(text) & set(SAYING) <= self.signs
+        commas = text.count(",") <= 1 + max(value.count(",") for value in self.values)
+        return self.has(text) and not long and begins and marks and commas and small_words(text) <= self.small
+
+    def begins_large(self, text: str) -> bool:
+        """Return whether a text does not begin in a small letter, or half of the values do."""
+        small = sum(map(_begins_small, self.values))
+        return 2 * small >= len(self.values) or not _begins_small(text)
+
+    @property
+    def known(self) -> bool:
+        """True if enough values are known."""
+        return len(self.values) >= ENOUGH
+
+    def has(self, text: str) -> bool:
+        """Return whether a text has this form, perhaps in a few more words than any value, or all in small letters."""
+        if not self.known:
+            return True
+        if self._shape is not None:
+            return DIGITS.sub("0", shape(text)) == self._shape
+        least, most = self._words
+        return (
+            self._signs <= _kinds(text)
+            and set(text) & set("/|") <= self.signs
+            and text.count(",") <= 1 + 2 * max(value.count(",") for value in self.values)
+            and not any(map(self.foreign, LETTERS.findall(text)))
+            and least <= 2 * len(text.split()) <= 4 * most + 4
+            and (small_words(text) <= 2 * self.small + (len(self.values) < MANY) or text == text.casefold())
+        )
+
+
+@lru_cache(maxsize=64)
+def form_of(values: tuple[str, ...]) -> ValueForm:
+    """Return the common form of these values, cached for all queries about a column that list the same ones."""
+    return ValueForm(values)
+
+
+@lru_cache(maxsize=10_000)
+def shape(text: str) -> str:
+    """Return the pattern of a text: 0 for a digit, a for a letter, and the signs between them."""
+    return "".join("0" if one.isdigit() else "a" if one.isalpha() else one for one in text)
+
+
+def _begins_small(text: str) -> bool:
+    return text.lstrip("\"'([{")[:1].islower()
+
+
+def small_words(text: str) -> int:
+    """Return how many words begin in a small letter."""
+    return sum(map(_begins_small, text.split()))
+
+
+@lru_cache(maxsize=10_000)
+def _kinds(text: str) -> frozenset[str]:
+    return frozenset(shape(text)) - {"'"}

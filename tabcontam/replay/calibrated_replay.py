@@ -1,0 +1,131 @@
+"""Recorded results under the calibrated rules, and their differences from the published rules, with the reason."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+
+from tabcontam.evidence.base import DECIDED, Family, Verdict
+from tabcontam.groups import grouped
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.replay.answer_records import MEMBERSHIP, ROW_TESTS, Record, cells_of
+from tabcontam.replay.published_replay import published_cell
+from tabcontam.replay.recorded_null_model import known_edition
+from tabcontam.replay.recorded_trials import PREAMBLE, RecordedEvidence, asked_rows, asked_words
+from tabcontam.verdicts.decisions import level
+from tabcontam.verdicts.recorded_differences import RuleDifference
+from tabcontam.verdicts.result_building import conclude, result
+from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.run_facts import known_tests
+
+GUESSED = "guessing explains it"
+TOO_FEW = "too little was asked to tell memory from guessing"
+SILENT = "no readable answer"
+PARTLY = "cells that guessing does not explain are right, if not the whole row"
+SAID = "words are said that no other dataset's answers hold"
+
+Group = Sequence[Record]  # the records of one result
+
+
+def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tuple[list[Result], list[RuleDifference]]:
+    """Return the results under the calibrated rules, and each that the published rules decide otherwise, and why.
+
+    The results of one LLM and family of tests share an error budget; those of a serializer study have one of their own.
+    """
+    groups = cells_of(records)
+    cells = [published_cell(group, dictionary) for group in groups]
+    judged = [number for number, group in enumerate(groups) if group[0].test != MEMBERSHIP]  # which has only a score
+    asked = dict(zip(judged, _asked([groups[number] for number in judged], dictionary), strict=True))
+    firsts = [group[0] for group in groups]
+    facts = known_tests()
+
+    def budget(number: int) -> tuple[str, bool, Family]:
+        return firsts[number].llm, firsts[number].serializer is None, facts[cells[number].test].family
+
+    for numbers in grouped(judged, budget).values():
+        judge_together(numbers, cells, asked)
+    other = [number for number in judged if cells[number].verdict is not cells[number].paper_verdict]
+    return cells, [_contrast(groups[number][0], cells[number], asked[number]) for number in other]
+
+
+def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedEvidence | str]:
+    """Return the queries of each result, or why they are not known."""
+    edition_of = cache(known_edition)
+    alike = grouped(groups, lambda group: _kind(group[0]))
+
+    def asked(group: Group) -> RecordedEvidence | str:
+        first = group[0]
+        if first.test in ROW_TESTS:
+            known = edition_of(first.dataset, tuple(first.values or ()))
+            return known if isinstance(known, str) else asked_rows(group, known, dictionary)
+        others = [other for other in alike[_kind(first)] if other[0].dataset != first.dataset]
+        return asked_words(group, others, dictionary)
+
+    return [asked(group) for group in groups]
+
+
+def _kind(record: Record) -> tuple[str | None, ...]:
+    """Return the common key of the results that are each other's decoys."""
+    return record.llm, record.serializer, record.test
+
+
+def judge_together(numbers: Sequence[int], cells: list[Result], asked: Mapping[int, RecordedEvidence | str]) -> None:
+    """Judge the results that share an error budget, in place; an uninformative one takes no part in it."""
+    at = level(ALPHA, sum(isinstance(asked[number], RecordedEvidence) for number in numbers))
+    for number in numbers:
+        cells[number] = _judged(cells[number], asked[number], at)
+    informative = [number for number in numbers if cells[number].verdict is not Verdict.UNINFORMATIVE]
+    concluded = conclude([cells[number] for number in informative], CALIBRATED, ALPHA)
+    for number, cell in zip(informative, concluded, strict=True):
+        cells[number] = cell
+
+
+def _judged(cell: Result, asked: RecordedEvidence | str, at: float) -> Result:
+    """Return a result with the evidence of its answers, before the other results of its family are looked at."""
+    if isinstance(asked, str):
+        verdict = Verdict.UNINFORMATIVE
+        return replace(cell, verdict=verdict, hits=0, answered=0, score=None, reason=asked, sentence=asked)
+    found = result(cell.key, asked.test, asked.trials, len(asked.trials), CALIBRATED, at)
+    found = replace(
+        found,
+        edition=None,
+        serializer=cell.serializer,
+        prompts=cell.prompts,
+        source=cell.source,
+        kind=cell.kind,
+        paper_verdict=cell.paper_verdict,
+        queries=asked.queries,
+        null=asked.null,
+        sentence=asked.counted + (found.sentence or ""),
+        without={},  # the records have one feature a result: the rule of one column would leave nothing of test 9
+    )
+    if reason := asked.uninformative(at):
+        return replace(found, verdict=Verdict.UNINFORMATIVE, reason=reason)
+    if found.verdict is Verdict.UNINFORMATIVE:  # by a test that is never asked of a single row
+        return replace(found, verdict=Verdict.NOT_DETECTED, reason=None)
+    return found
+
+
+def _contrast(record: Record, cell: Result, asked: RecordedEvidence | str) -> RuleDifference:
+    """Return the difference of a result whose calibrated verdict is not the published one, with the reason."""
+    return RuleDifference(
+        **record.place,
+        paper=cell.paper_verdict,
+        calibrated=cell.verdict,
+        group=_cause(cell, asked),
+        explanation=cell.sentence if cell.verdict in DECIDED else cell.reason,
+    )
+
+
+def _cause(cell: Result, asked: RecordedEvidence | str) -> str:
+    """Return why the rule sets differ, in words that results share."""
+    if isinstance(asked, str):
+        return asked
+    if cell.verdict is Verdict.CONTAMINATED:
+        if not asked.test.row_test:
+            return SAID
+        return PREAMBLE if PREAMBLE in asked.notes else PARTLY
+    if cell.verdict is Verdict.NO_ANSWER:
+        return SILENT
+    cause, first = GUESSED if cell.verdict is Verdict.NOT_DETECTED else TOO_FEW, next(iter(asked.notes), None)
+    return f"{cause}: {first}" if first and cell.paper_verdict is Verdict.CONTAMINATED else cause

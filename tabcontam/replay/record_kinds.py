@@ -1,0 +1,61 @@
+"""The kinds of recorded answers, distinguished by the keys of their lines: a new kind is added only here."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.replay import memcheck_records, recorded_quiz, table_1, time_travel
+from tabcontam.replay.record_lines import Lines, read_lines
+from tabcontam.replay.replay_outcome import ReplayOutcome
+
+Judge = Callable[[Path, Lines, str, Dictionary, bool], ReplayOutcome]
+
+
+@dataclass(frozen=True)
+class RecordKind:
+    """A kind of recorded answers: the `keys` of its lines, and the function that judges the lines of a file.
+
+    `judge` gets the file's path, its lines, the rules, the dictionary and whether disagreements are asked for. It
+    raises `UsageError` for a line that is no such record.
+    """
+
+    keys: tuple[str, ...]
+    judge: Judge
+
+
+KINDS = (
+    RecordKind(table_1.KEYS, table_1.judged),
+    RecordKind(time_travel.KEYS, time_travel.judged),
+    RecordKind(recorded_quiz.KEYS, recorded_quiz.judged),
+    RecordKind(memcheck_records.KEYS, memcheck_records.judged),
+)
+
+
+def judge_files(paths: Sequence[Path], rules: str, dictionary: Dictionary, told: bool) -> ReplayOutcome:
+    """Return the outcome of the answers of these files under the `rules`, with disagreements if `told`.
+
+    A file is of the kind that has most of the keys of its first line. Raises `UsageError`.
+    """
+    found = []
+    for path in paths:
+        lines = read_lines(path)
+        found.append(kind_of(lines).judge(path, lines, rules, dictionary, told))
+    return ReplayOutcome(
+        [cell for one in found for cell in one.cells],
+        [difference for one in found for difference in one.differences],
+        [difference for one in found for difference in one.rule_differences],
+        {place: compared for one in found for place, compared in one.compared.items()},
+        [judgement for one in found for judgement in one.judgements],
+    )
+
+
+def kind_of(lines: Lines) -> RecordKind:
+    """Return the kind with the largest share of its keys in the first line; the first kind where it has none."""
+    try:
+        raw = json.loads(lines[0][1])
+    except (ValueError, RecursionError):
+        return KINDS[0]
+    keys = set(raw) if isinstance(raw, dict) else set()
+    return max(KINDS, key=lambda kind: len(keys.intersection(kind.keys)) / len(kind.keys))

@@ -1,0 +1,55 @@
+"""Judgements of recorded completions by a judge and by people, in the form that results.json has for a run.
+
+The same setting can stand in several files, with other instances: a file replaces the edition of a run.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tabcontam.evidence.completion_pairs import CompletionPair
+from tabcontam.evidence.rows.guided.guided_match import PERSONS
+from tabcontam.replay.replay_outcome import ReplayOutcome
+from tabcontam.replay.time_travel_records import Instance
+from tabcontam.verdicts.completion_judgements import Judgement, Judgements, judged_by, pair_of
+from tabcontam.verdicts.result_types import Result, ResultKey
+
+JUDGE = "the recorded judge"
+
+
+def cell_of(cell: Result) -> ResultKey:
+    """Return the name of a recorded result, with its file."""
+    return replace(cell, edition=cell.source).key
+
+
+def answered(instances: Iterable[Instance]) -> list[Instance]:
+    """Return the instances that have a guided completion."""
+    return [one for one in instances if one.guided and one.guided.strip()]
+
+
+def compared_of(instances: Iterable[Instance]) -> list[CompletionPair]:
+    """Return the recorded guided completions, each with its true piece."""
+    return [
+        CompletionPair(f"line {one.line}", one.shown, one.expected, one.guided or "") for one in answered(instances)
+    ]
+
+
+def judgements_of(place: ResultKey, instances: Sequence[Instance]) -> list[Judgement]:
+    """Return the judgements of these completions: by the recorded judge, and by each person, under a number."""
+    found = []
+    for one, pair in zip(answered(instances), compared_of(instances), strict=True):
+        people = {f"person {number}": word for number, word in one.people.items()}
+        said = {JUDGE: one.judge, **people} if one.judge else people
+        found += [
+            Judgement(place, pair.query_id, by, pair_of(pair), word, person=by != JUDGE) for by, word in said.items()
+        ]
+    return found
+
+
+def judges(found: ReplayOutcome) -> dict[str, Any]:
+    """Return the fields of results.json on who judged recorded completions, and how far the judges agree.
+
+    The results of people are their judgements and no other method, so that they are not counted twice.
+    """
+    methods = [replace(cell, edition=cell.source) for cell in found.cells if cell.test not in PERSONS]
+    return judged_by(Judgements(found.judgements), found.compared, methods)

@@ -1,0 +1,232 @@
+"""Recorded answers as trials of the suite's tests, so that a result is weighed as a run's is.
+
+No prompt is recorded. A query about a row is found in the edition at hand; the answers to tests 1 to 6 are compared
+with the same LLM's answers to the same test on the other datasets, their decoys. A word in the dataset's name counts as
+shown.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+from tabcontam.evidence.base import Query, Reply, ReplyState, Test, Trial, as_read
+from tabcontam.evidence.knowledge.decoys import decoy, floors, is_english
+from tabcontam.evidence.knowledge.word_test import trials_about_table
+from tabcontam.evidence.number_wording import explain_low_power
+from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
+from tabcontam.evidence.rows.row_test import POWER, SHARE, answered_row
+from tabcontam.reading.word_decision import Dictionary, appears, stands_in, without_note
+from tabcontam.replay.answer_records import NAME_TESTS, NEXT_ROW, ONE_CELL, Record, lines, unrecorded
+from tabcontam.replay.recorded_null_model import KnownEdition
+from tabcontam.statistics.power import row_power
+from tabcontam.tables.dataset_cards import Card, find_card
+from tabcontam.tables.serializers import DEFAULT, TemplateRows, load_serializer, shipped_templates
+
+TEMPLATE = re.compile(r"(.*)\{feature_name\}(.*\S.*)\{feature_value\}(.*\S.*)", re.DOTALL)
+NO_DECOYS = "not recorded: no answers of this LLM to this test on another dataset"
+NO_WORDS = "not recorded: no word is expected that the dataset's name does not show"
+
+PREAMBLE = "read after a preamble"
+OTHER_FEATURE = "a value of another feature counted (B4)"
+COUNTER = "the feature only counts the rows"
+LIKELIEST = "what is right are the likeliest values"
+INSIDE = "a word stands only inside a longer one"
+ELSEWHERE = "its answers on other datasets hold the words too"
+ENGLISH = "common English words, which the topic suggests"
+SINGLE = "one expected word, which may follow from what the prompt shows (B5, B6)"
+ONE_NAME = "one name, asked once"
+NOT_ITS_NAME = "no name of the dataset, or another dataset's (B10)"
+
+
+@dataclass(frozen=True)
+class RecordedEvidence:
+    """A recorded result: the test that weighs its `trials`, the null in words, and the beginning of its sentence.
+
+    `notes` name the published rules' different readings of the answers, the weightiest first.
+    """
+
+    test: Test
+    trials: tuple[Trial, ...]
+    null: str
+    counted: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def queries(self) -> int:
+        """The number of queries about the table itself."""
+        return len(trials_about_table(self.trials))
+
+    def uninformative(self, level: float) -> str | None:
+        """Return why the queries could not distinguish memory from guessing at this level; None if they could.
+
+        Of the asked rows half are remembered, rounded up: most results ask a single one.
+        """
+        queries = [trial.query for trial in self.trials]
+        if not self.test.row_test:
+            return self.test.uninformative(queries, level)
+        remembered = ceil(SHARE * len(queries))
+        rows = [list(query.chance.values()) for query in queries]
+        power = row_power(rows, remembered / len(rows), level)
+        if power >= POWER:
+            return None
+        return explain_low_power(power, level, f"{remembered} of the {len(rows)} asked rows")
+
+
+def asked_rows(records: Iterable[Record], known: KnownEdition, dictionary: Dictionary) -> RecordedEvidence | str:
+    """Return the rows of a result, against the edition's frequencies, or why these are not known.
+
+    A row that was asked twice in the same way counts once: a greedy model gives the same answer again.
+    """
+    asked: dict[tuple[int, tuple[str, ...]], Record] = {}
+    for record in records:
+        place = known.place(record.values or {})
+        if place is not None and record.asked:
+            asked.setdefault((place, record.asked), record)
+    edition = f"{known.table.name}@{known.table.edition}"
+    if not asked:
+        return f"not recorded: the asked rows are not in {edition}"
+    read = [_row(record, place, known, dictionary) for (place, _), record in asked.items()]
+    trials = tuple(trial for trial, _ in read if trial.query.chance)
+    if not trials:
+        return f"{', '.join(read[0][0].query.asked)} follows from the row's number"
+    given = [cell for trial in trials for cell in answered_row(trial).given]
+    notes = dict.fromkeys(note for _, own in read for note in own)
+    return RecordedEvidence(
+        _row_test(next(iter(asked.values()))),
+        trials,
+        f"the answers stay, the asked cells are drawn anew from the frequencies of {edition}, the row left out",
+        f"{sum(cell.right for cell in given)} of {len(given)} answered cells are right; ",
+        (*notes, LIKELIEST) if _likeliest(trials) else tuple(notes),
+    )
+
+
+def _row_test(record: Record) -> FeatureCompletion | FullCompletion | IncompleteCompletion:
+    if record.test == ONE_CELL and len(record.asked) == 1:
+        return FeatureCompletion()
+    return FullCompletion() if record.test == NEXT_ROW else IncompleteCompletion()
+
+
+def _row(record: Record, place: int, known: KnownEdition, dictionary: Dictionary) -> tuple[Trial, list[str]]:
+    """Return the answer about a row, read as in a run, and the different readings of the published rules."""
+    test, serializer, cells = _row_test(record), _serializer(record.serializer), known.row(place)
+    query = Query(
+        f"line {record.line}",
+        unrecorded,
+        record.asked,
+        tuple(cells[name] for name in record.asked),
+        max_tokens=0,
+        chance=known.guesses(place, record.asked, record.test != ONE_CELL),
+    )
+    reply = Reply(_text(record.output, serializer, record.asked[0]), ReplyState.OK)
+    published = Reply(test.published_line(record.output), ReplyState.OK)
+    reading = test.read(query, as_read(reply), serializer, dictionary)
+    first = reading if published == as_read(reply) else test.read(query, published, serializer, dictionary)
+    why = {
+        PREAMBLE: reading.parsed and not first.parsed,
+        OTHER_FEATURE: reading.paper_hit and not reading.hit,
+        COUNTER: not query.chance.keys() >= set(reading.right),
+    }
+    return Trial(query, reply, reading), [note for note, holds in why.items() if holds]
+
+
+def _serializer(template: str | None) -> TemplateRows:
+    """Return the serializer of a template, `The {feature_name} is {feature_value}, `; the default for another text."""
+    default = shipped_templates()[DEFAULT]
+    match = TEMPLATE.fullmatch(template or "")
+    if match is None:
+        return default
+    before, between, after = match.groups()
+    return replace(default, name=template or "", specifier=before, value_separator=between, feature_separator=after)
+
+
+def _text(output: str, serializer: TemplateRows, first: str) -> str:
+    """Return the answer as it was given: as lines, where a printed list of them is recorded, and with its start.
+
+    The authors cut some characters too many off the answers that go on with a row (`e age is 39` for `The age is 39`).
+    """
+    text = lines(output)
+    start = serializer.start(first)
+    begun = text.lstrip()
+    for cut in range(1, len(serializer.specifier) + len(first)):
+        if begun.startswith(start[cut:]) and not begun.startswith(first):
+            return start[:cut] + begun
+    return text
+
+
+def _likeliest(trials: Iterable[Trial]) -> bool:
+    """Return whether some cells are right, and each of them is what the baseline predicts."""
+    right = [
+        guess.of(str(trial.reading.parsed[name])) >= guess.surest
+        for trial in trials
+        if trial.reading is not None and isinstance(trial.reading.parsed, Mapping)
+        for name, guess in trial.query.chance.items()
+        if name in trial.reading.right
+    ]
+    return bool(right) and all(right)
+
+
+def asked_words(
+    records: Sequence[Record], others: Sequence[Sequence[Record]], dictionary: Dictionary
+) -> RecordedEvidence | str:
+    """Return the words or names of a result, against the answers to `others`, or why that fails.
+
+    `others` are the results on other datasets. The first answer about a dataset is compared with the first about each
+    other one, and so on. Of a dataset that was asked in several files the first counts.
+    """
+    card = find_card(records[0].dataset)
+    if card is None:
+        return "not recorded: no card tells the dataset's names"
+    other_of = {cell[0].dataset: cell for cell in reversed(others)}
+    trials: list[Trial] = []
+    for number, record in enumerate(records):
+        decoys = [cell[number] for cell in other_of.values() if number < len(cell)]
+        trials += _word_trials(record, decoys, card, dictionary)
+    if not any(trial.query.decoy_of and trial.reading and trial.reading.readable for trial in trials):
+        return NO_DECOYS
+    if not any(trial.query.expected for trial in trials):
+        return NO_WORDS
+    null = (
+        f"what is said is as likely said of any of {len(other_of)} other datasets; what the prompt showed is unrecorded"
+    )
+    notes = _name_notes if records[0].test in NAME_TESTS else _word_notes
+    return RecordedEvidence(by_id()[records[0].test], tuple(trials), null, notes=notes(trials))
+
+
+def _word_trials(record: Record, decoys: Sequence[Record], card: Card, dictionary: Dictionary) -> list[Trial]:
+    """Return an answer and its decoys, each searched for the expected words of the first."""
+    test, serializer = by_id()[record.test], load_serializer(DEFAULT)
+    names = record.test in NAME_TESTS
+    words = dict.fromkeys(without_note(word) for word in record.words if word)
+    expected = card.names if names else tuple(word for word in words if not stands_in(word, record.dataset))
+    not_expected = card.not_aliases if names else ()
+    true = Query(f"line {record.line}", unrecorded, (), expected, max_tokens=0, not_expected=not_expected)
+    others = [decoy(true, number, unrecorded) for number in range(len(decoys))]
+    queries = [replace(true, chance=floors(expected, others, private=False)), *others]
+    trials = []
+    for query, answer in zip(queries, [record, *decoys], strict=True):
+        reply = Reply(lines(answer.output), ReplyState.OK)
+        trials.append(Trial(query, reply, test.read(query, as_read(reply), serializer, dictionary)))
+    return trials
+
+
+def _word_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
+    true = trials_about_table(trials)
+    said, elsewhere = _said(true), _said(trial for trial in trials if trial.query.decoy_of)
+    expected = {word: trial for trial in true for word in trial.query.expected if word}
+    why = {
+        SINGLE: len(expected) == 1,
+        INSIDE: any(appears(word, trial.reply.text) for word, trial in expected.items() if word not in said),
+        ELSEWHERE: bool(said & elsewhere),
+        ENGLISH: any(map(is_english, said)),
+    }
+    return tuple(note for note, holds in why.items() if holds)
+
+
+def _name_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
+    return (ONE_NAME if _said(trials_about_table(trials)) else NOT_ITS_NAME,)
+
+
+def _said(trials: Iterable[Trial]) -> set[str]:
+    return {word for trial in trials if trial.reading is not None for word in trial.reading.right}

@@ -1,0 +1,251 @@
+"""Accuracies by dates in words and in JSON: before and after training data end, with the tests' conclusions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from tabcontam.statistics.date_exchange import AFTER, BEFORE, DateExchange, Trend
+from tabcontam.verdicts.chronological_analysis import (
+    ALL,
+    LEVEL,
+    Chronology,
+    DatedPair,
+    OpennessGroup,
+    SideCounts,
+    TableDifficulty,
+)
+from tabcontam.verdicts.cutoff_comparison import CutoffComparison
+from tabcontam.verdicts.task_contamination import PublishedAccuracies, published_for_tests
+from tabcontam.verdicts.wording import phrase, rounded
+from tabcontam.version import __version__
+
+SCHEMA = 1
+SIDES = {BEFORE: "before", AFTER: "after", 0: "neither"}
+ABOUT = (
+    "Accuracy of classification, by whether a table came out before an LLM's training data end or after (Li and "
+    "Flanigan 2024, Task Contamination). This is no verdict: a table may be easier because it is older, and of what "
+    "came out before, nobody knows here whether it was read. A table that came out in the very month or year in which "
+    "training data end is on neither side."
+)
+INDEPENDENT = "these take pairs for independent, which pairs of one table are not"
+MINUS = "\N{MINUS SIGN}"
+NONE = "\N{EN DASH}"
+
+
+def document(found: Sequence[Chronology], left_out: Sequence[str], runs: Sequence[str]) -> Mapping[str, Any]:
+    """Return the content of chronology.json: each test with its pairs, groups, LLMs and difficulty, and omissions."""
+    return {
+        "schema": SCHEMA,
+        "made_by": f"tabcontam {__version__}",
+        "runs": list(runs),
+        "tests": [_stated(one) for one in found],
+        "left_out": list(left_out),
+        "published": [_stated_published(one) for one in published_for_tests([one.test for one in found])],
+    }
+
+
+def _stated_published(found: PublishedAccuracies) -> dict[str, Any]:
+    return {
+        "shots": found.shots,
+        "sentences": list(published_words(found)),
+        "groups": [asdict(group) for group in found.groups],
+        "printed": {"before": found.printed[0], "after": found.printed[1]},
+        "pairs": [_pair(pair) for pair in found.pairs],
+    }
+
+
+def _stated(found: Chronology) -> dict[str, Any]:
+    difficulty = found.difficulty
+    return {
+        "test": found.test,
+        "title": found.title,
+        "sentences": list(sentences(found)),
+        "pairs": [_pair(pair) for pair in found.pairs],
+        "groups": [asdict(group) for group in found.groups],
+        "llms": [{key: value for key, value in asdict(one).items() if key != "pairs"} for one in found.llms],
+        "tables": [asdict(one) for one in found.tables],
+        "difficulty": asdict(difficulty) | {"explains": difficulty.explains} if difficulty else None,
+    }
+
+
+def _pair(pair: DatedPair) -> dict[str, Any]:
+    half, p_value = pair.t_test
+    return asdict(pair) | {
+        "side": SIDES[pair.side],
+        "accuracy": round(pair.accuracy, 4),
+        "lift": round(pair.lift, 4),
+        "interval": [round(limit, 4) for limit in pair.interval],
+        "t_half_width": round(half, 4),
+        "t_p_value": p_value,
+        "exact_p_value": pair.exact_p,
+    }
+
+
+def sentences(found: Chronology) -> tuple[str, ...]:
+    """Return sentences on a test's accuracies by dates."""
+    whole, within = found.whole, [both_words(one) for one in found.tables]
+    if not found.pairs:
+        return tuple(within)
+    said = [*within, _sides(whole)]
+    if not whole.before.pairs or not whole.after.pairs:
+        none = "after" if not whole.after.pairs else "before"
+        return (*said, f"No table came out {none} the training data end of an LLM here: there is nothing to compare.")
+    said += [_dates(whole), *_concluded(found), f"{_published(whole)}."]
+    said += [f"Of {called(group)} alone: {_dates(group)}" for group in found.groups[1:] if group.dates]
+    return tuple(said)
+
+
+def both_words(found: CutoffComparison) -> str:
+    """Return a sentence on one LLM's accuracy on rows of one table from before and from after its cut-off."""
+    sides = [
+        f"{rows.hits} of {rows.answered} right ({rows.accuracy:.2f}, majority {rows.majority:.2f}) on rows {words}"
+        for rows, words in (
+            (found.before, f"before {found.before.split[7:]}"),
+            (found.after, f"after {found.after.split[6:]}"),
+        )
+    ]
+    p_value = format_p_value(found.p_value)
+    return f"{found.title} on {found.dataset}: {', '.join(sides)}; Fisher's exact test p = {p_value}."
+
+
+def _sides(group: OpennessGroup) -> str:
+    before, after = group.before, group.after
+    return (
+        f"Of {pairs(before)} of an LLM and a table that came out before its training data end, {before.above} "
+        f"{_are(before.above)} above the majority class, {before.significant} of them significantly; of {pairs(after)} "
+        f"whose table came out after, {after.above} {_are(after.above)}, {after.significant} of them significantly "
+        f"(t-test at 99%; by the exact binomial test {before.exactly} and {after.exactly})."
+    )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def pairs(side: SideCounts) -> str:
+    """Return the number of pairs with its noun: `1 pair`, `3 pairs`."""
+    return f"{side.pairs:,} pair{'' if side.pairs == 1 else 's'}"
+
+
+def signed(value: float | None, digits: int = 3) -> str:
+    """Return a difference with its sign; a dash for None."""
+    if value is None:
+        return NONE
+    text = f"{abs(value):.{digits}f}"
+    return f"{MINUS if value < 0 else '+'}{text}"
+
+
+def format_p_value(value: float | None) -> str:
+    """Return a p-value as people read it; a dash for None."""
+    return NONE if value is None else rounded("p_value", value)
+
+
+def ways(found: DateExchange) -> str:
+    """Return how many ways to exchange release dates a p-value covers, and whether they were drawn."""
+    return f"all {found.ways:,} ways" if found.exact else f"{found.ways:,} ways that were drawn"
+
+
+def _dates(group: OpennessGroup) -> str:
+    found = group.dates
+    if found is None:
+        return "No LLM has accuracies on tables from before and from after its training data end."
+    llms = "the one LLM that has" if found.llms == 1 else f"the {found.llms} LLMs that have"
+    return (
+        f"Over {llms} both, the lift over the majority class before less that after is {signed(found.difference)}; "
+        f"where release dates are exchanged between tables it is as large with p = {format_p_value(found.p_value)} "
+        f"({ways(found)})."
+    )
+
+
+def _concluded(found: Chronology) -> list[str]:
+    dates, difficulty = found.whole.dates, found.difficulty
+    if dates is None:
+        return []
+    if dates.exact and dates.ways * LEVEL < 1:
+        said = [f"Too few tables to tell: of {dates.ways} ways none can have a p-value below {1 / dates.ways:.2g}."]
+    elif dates.p_value > LEVEL:
+        said = ["That may be chance: dates tell nothing here."]
+    else:
+        said = ["So tables that the LLMs may have read are classified better than chance makes them."]
+    if difficulty is None:
+        return [*said, "How hard the tables are was not looked at: --difficulty trains a baseline on each."]
+    return [*said, *_hard(difficulty)]
+
+
+def _hard(found: TableDifficulty) -> list[str]:
+    said = []
+    if found.unknown:
+        said.append(f"It is not known how hard {phrase(found.unknown)} {'is' if len(found.unknown) == 1 else 'are'}.")
+    if found.drift is None:
+        said.append("Too few tables have a baseline to say whether later ones are harder.")
+    else:
+        said.append(
+            f"A supervised baseline's lift goes with the year of release by {signed(found.drift.slope, 4)} a year "
+            f"(R² = {found.drift.r_squared:.3f}, Spearman {signed(found.drift.rho, 2)}, p = "
+            f"{format_p_value(found.drift.p_value)})."
+        )
+    if found.left is not None:
+        difference = f"{signed(found.left.difference)} (p = {format_p_value(found.left.p_value)})"
+        left = f"Without what goes with the baseline the difference is {difference}"
+        if found.explains:
+            said.append(f"{left}: difficulty explains it.")
+        elif found.dates is not None and found.dates.p_value <= LEVEL:
+            said.append(f"{left}: difficulty does not explain it.")
+        else:
+            said.append(f"{left}.")
+    return said
+
+
+def _published(group: OpennessGroup) -> str:
+    said = [
+        f"Mann-Whitney p = {format_p_value(group.above_p)} (above the majority), {format_p_value(group.significant_p)} "
+        "(significantly above)"
+    ]
+    if group.signs:
+        more, less, value = group.signs
+        counts = f"oftener above before than after: {more}, the other way round: {less}"
+        said.append(f"paired sign test over LLMs, {counts}, p = {format_p_value(value)}")
+    return f"By the tests of the paper: {'; '.join(said)}; {INDEPENDENT}"
+
+
+def trend_words(found: Trend | None) -> str:
+    """Return how the lift of one LLM changes with the year of release; a dash for too few tables."""
+    return NONE if found is None else f"{signed(found.slope, 4)} a year (p = {format_p_value(found.p_value)})"
+
+
+def called(group: OpennessGroup) -> str:
+    """Return the name of a group."""
+    return "all LLMs" if group.name == ALL else f"{group.name} LLMs"
+
+
+def side_words(side: SideCounts) -> str:
+    """Return a side in a few words: `7 of 9 (5)`."""
+    return f"{side.above} of {side.pairs} ({side.significant})" if side.pairs else NONE
+
+
+def releases(found: Chronology) -> list[tuple[str, str, str]]:
+    """Return each table with its first release, its completion if later, and the source of the date ("" if unknown)."""
+    tables = {
+        pair.dataset: (pair.dataset, " to ".join(filter(None, (pair.released, pair.completed))), pair.released_source)
+        for pair in found.pairs
+    }
+    return sorted(tables.values(), key=lambda one: one[1])
+
+
+def published_words(found: PublishedAccuracies) -> tuple[str, ...]:
+    """Return sentences on published results of other models and datasets, by the same statistics."""
+    whole = found.whole
+    names = phrase([f"{llm} on {dataset}" for llm, dataset in found.significant]) or "none"
+    dates = (
+        f"Dates exchanged: {signed(whole.dates.difference)} (p = {format_p_value(whole.dates.p_value)}). "
+        if whole.dates
+        else ""
+    )
+    return (
+        _sides(whole),
+        f"{dates}{_published(whole)}.",
+        f"More than the printed half-width above the majority: {found.printed[0]} before, {found.printed[1]} after; "
+        "these half-widths are those of the variance of an answer, about half of what 99% take.",
+        f"Of {found.untold} pairs after of which no task example was extracted significant by the t-test: {names}. "
+        f"A trained baseline's accuracy goes with the year of release with R² = {found.baseline:g}.",
+    )

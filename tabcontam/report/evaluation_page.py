@@ -1,0 +1,270 @@
+"""Few-shot classification as JSON and as a page: accuracy, AUC and memory's share by the number of shots."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tabcontam.evidence.score.shot_results import (
+    CHANCES,
+    SHARE,
+    TITLE,
+    ClassifierScore,
+    Interval,
+    MemoryFading,
+    ShotResult,
+)
+from tabcontam.report.environment import embedded, environment
+from tabcontam.report.tabllm import PublishedAuc, published_auc
+from tabcontam.verdicts.evaluation_results import Evaluation, trend
+from tabcontam.version import __version__
+
+SCHEMA = 1
+STYLES = ("style.css", "ranking.css", "evaluation.css")
+WIDTH, HEIGHT = 420, 260  # of a panel, in its own units
+LEFT, RIGHT, TOP, BOTTOM = 40, 12, 12, 40
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+BESIDE = 7  # between two marks at one number of shots
+MINUS, NONE = "\N{MINUS SIGN}", "-"
+
+
+@dataclass(frozen=True)
+class PanelDot:
+    """A mark of a panel: its position, the ends of its interval if it has one, and its words."""
+
+    x: float
+    y: float
+    low: float | None
+    high: float | None
+    words: str
+
+
+@dataclass(frozen=True)
+class PanelLine:
+    """The marks of an LLM, learner or reference at each number of shots; `kind` is the style, "0" for the LLM."""
+
+    name: str
+    kind: str
+    dots: tuple[PanelDot, ...]
+
+
+@dataclass(frozen=True)
+class EvaluationPanel:
+    """A figure of a table: its lines, its ticks on both axes, and the position of a line at 0 if one is drawn."""
+
+    title: str
+    lines: tuple[PanelLine, ...]
+    up: tuple[tuple[float, str], ...]
+    across: tuple[tuple[float, str], ...]
+    zero: float | None = None
+
+
+def document(found: Sequence[Evaluation], command: str, seed: int) -> Mapping[str, Any]:
+    """Return the content of evaluation.json: each `verdicts.evaluation.Evaluation` as a dict, and published AUCs."""
+    return {
+        "schema": SCHEMA,
+        "made_by": f"tabcontam {__version__}",
+        "command": command,
+        "seed": seed,
+        "evaluations": [asdict(one) for one in found],
+        "published": [asdict(mark) for mark in published(found)],
+    }
+
+
+def published(found: Sequence[Evaluation]) -> list[PublishedAuc]:
+    """Return the AUCs that TabLLM published of these tables."""
+    marks = (published_auc(name) for name in dict.fromkeys(one.dataset for one in found))
+    return [mark for mark in marks if mark is not None]
+
+
+def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
+    """Return the page, which loads nothing."""
+    style, style_hash = embedded(*STYLES)
+    context = {
+        "version": __version__,
+        "style": style,
+        "style_hash": style_hash,
+        "command": command,
+        "title": TITLE,
+        "share": SHARE,
+        "parts": [(one, panels(one), published_auc(one.dataset)) for one in found],
+        "marks": published(found),
+        "box": {
+            "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "bottom": HEIGHT - BOTTOM,
+        },
+        "number": number, "interval": interval, "spread": spread, "titled": titled, "told_by": told_by,
+        "sentences": sentences, "by_name": by_name,
+    }  # fmt: skip
+    return environment().get_template("evaluation.html.jinja").render(context)
+
+
+def titled(found: Evaluation) -> str:
+    """Return a title that names the LLM, the table and the prompts."""
+    prompts = f", prompts {found.prompts}" if found.prompts not in (None, "default") else ""
+    return f"{found.llm} on {found.dataset}{found.of_split} (template {found.serializer}{prompts})"
+
+
+def told_by(found: Evaluation) -> str:
+    """Return a sentence on how the LLM named classes, and what that means for the AUC."""
+    if any(at.by == CHANCES for at in found.at):
+        return "Classes are told by log-probabilities: the likeliest one counts, and the AUC is of their probabilities."
+    return "Classes are told in words: this LLM told no log-probabilities, so that there are accuracies and no AUC."
+
+
+def sentences(found: Evaluation) -> list[str]:
+    """Return the remarks that belong to an evaluation's numbers."""
+    said = [told_by(found)] if found.at else []
+    if not found.at:
+        said.append(f"Nothing was asked: {found.reason or 'the run ended before'}.")
+    elif found.unanswered:
+        why = f": {found.reason}" if found.reason else ""
+        said.append(
+            f"{found.unanswered:,} queries are not answered yet, so that what stands here is of the others{why}."
+        )
+    for at in found.at:
+        said += _lacking(at)
+    if found.fading is not None:
+        said.append(_faded(found.fading, found.at))
+    return [*said, *(f"{line[0].upper()}{line[1:]}." for line in found.notes)]
+
+
+def _lacking(at: ShotResult) -> list[str]:
+    """Return sentences on answers at a number of shots that are errors or never came."""
+    said = []
+    if at.refused or at.unreadable:
+        parts = [f"{at.refused} refused"] * bool(at.refused) + [f"{at.unreadable} named no class"] * bool(at.unreadable)
+        said.append(f"{_shots(at.shots)}: {' and '.join(parts)}, of {at.asked}: errors, unless they are left out.")
+    if at.failed:
+        why = "; ".join(at.reasons) or "no reason was given"
+        said.append(
+            f"{_shots(at.shots)}: {at.failed} of {at.asked + at.failed} rows got no answer and are left out, which may "
+            f"favour short rows: {why}."
+        )
+    return said
+
+
+def _faded(found: MemoryFading, at: Sequence[ShotResult]) -> str:
+    shares = {one.shots: one.memory.share for one in at if one.memory}
+    low, high = found.interval
+    return (
+        f"{SHARE} {trend(found)}: {number(shares[found.fewest])} at {_shots(found.fewest)} and "
+        f"{number(shares[found.most])} at {found.most}; on the {found.pairs} rows that were answered at both the "
+        f"difference is {signed(found.difference)} ({signed(low)} to {signed(high)})."
+    )
+
+
+def _shots(count: int) -> str:
+    """Return the number with its noun: `1 shot`, `4 shots`."""
+    return f"{count} shot" if count == 1 else f"{count} shots"
+
+
+def number(value: float | None) -> str:
+    """Format a number with two decimals; a dash for None."""
+    return NONE if value is None else f"{value:.2f}".replace("-0.00", "0.00").replace("-", MINUS)
+
+
+def signed(value: float) -> str:
+    """Format a number with its sign and two decimals."""
+    return f"{value:+.2f}".replace("-0.00", "0.00").replace("+0.00", "0.00").replace("-", MINUS)
+
+
+def interval(of: Interval | None) -> str:
+    """Format an interval; empty for None."""
+    return "" if of is None else f"{number(of[0])} to {number(of[1])}"
+
+
+def spread(value: float | None) -> str:
+    """Format a standard deviation over draws; empty for None."""
+    return "" if value is None else f"±{value:.2f}"
+
+
+def by_name(at: ShotResult) -> dict[str, ClassifierScore]:
+    """Return the learners at a number of shots by name."""
+    return {one.name: one for one in at.learners}
+
+
+def panels(found: Evaluation) -> tuple[EvaluationPanel, ...]:
+    """Return an evaluation's figures: accuracy, AUC if there is one, memory's share if it was measured."""
+    if not found.at:
+        return ()
+    drawn = [_measures(found, "Accuracy", lambda one: one.accuracy, lambda one: one.interval)]
+    if any(at.own.auc is not None for at in found.at):
+        drawn.append(_measures(found, "AUC", lambda one: one.auc, lambda one: one.auc_interval))
+    if any(at.memory for at in found.at):
+        drawn.append(_memory(found))
+    return tuple(drawn)
+
+
+def _measures(
+    found: Evaluation,
+    title: str,
+    value: Callable[[ClassifierScore], float | None],
+    reach: Callable[[ClassifierScore], Interval | None],
+) -> EvaluationPanel:
+    by_name: dict[str, list[tuple[int, ClassifierScore]]] = {
+        found.llm: [(place, at.own) for place, at in enumerate(found.at)]
+    }
+    for place, at in enumerate(found.at):
+        for one in at.learners:
+            by_name.setdefault(one.name, []).append((place, one))
+    lines = []
+    for kind, (name, own) in enumerate(by_name.items()):
+        dots = [
+            _dot(found, place, shown, reach(one), kind, len(by_name), name, title, _share)
+            for place, one in own
+            if (shown := value(one)) is not None
+        ]
+        lines.append(PanelLine(name, str(kind), tuple(dots)))
+    if title == "Accuracy":
+        dots = [
+            _dot(found, p, at.majority, None, 0, 1, "largest class", title, _share) for p, at in enumerate(found.at)
+        ]
+        lines.append(PanelLine("largest class", "majority", tuple(dots)))
+    mark = published_auc(found.dataset)
+    if title == "AUC" and mark and found.at[0].shots == 0:
+        words = f"{mark.name} ({mark.llm}), published"
+        lines.append(PanelLine(words, "published", (_dot(found, 0, mark.auc, None, 0, 3, words, title, _share),)))
+    return EvaluationPanel(title, tuple(lines), tuple((_share(tick), f"{tick:.2f}") for tick in SHARES), _across(found))
+
+
+def _memory(found: Evaluation) -> EvaluationPanel:
+    held = [(place, at.memory) for place, at in enumerate(found.at) if at.memory]
+    most = max(0.1, *(abs(end) for _, memory in held for end in (*memory.interval, memory.share)))
+    ticks = [round(part * most, 2) for part in (-1, -0.5, 0, 0.5, 1)]
+
+    def up(value: float) -> float:
+        return _share((value / most + 1) / 2)
+
+    dots = [_dot(found, place, one.share, one.interval, 0, 1, found.llm, SHARE, up) for place, one in held]
+    line = PanelLine(found.llm, "0", tuple(dots))
+    return EvaluationPanel(SHARE, (line,), tuple((up(tick), number(tick)) for tick in ticks), _across(found), up(0.0))
+
+
+def _dot(
+    found: Evaluation,
+    place: int,
+    value: float,
+    reach: Interval | None,
+    kind: int,
+    of: int,
+    name: str,
+    title: str,
+    up: Callable[[float], float],
+) -> PanelDot:
+    x = round(_place(found, place) + (kind - (of - 1) / 2) * BESIDE, 1)
+    ends = f", {interval(reach)}" if reach else ""
+    words = f"{name} at {_shots(found.at[place].shots)}: {title} {number(value)}{ends}"
+    return PanelDot(
+        x, up(value), None if reach is None else up(reach[0]), None if reach is None else up(reach[1]), words
+    )
+
+
+def _across(found: Evaluation) -> tuple[tuple[float, str], ...]:
+    return tuple((round(_place(found, place), 1), str(at.shots)) for place, at in enumerate(found.at))
+
+
+def _place(found: Evaluation, place: int) -> float:
+    return LEFT + (place + 0.5) * (WIDTH - LEFT - RIGHT) / len(found.at)
+
+
+def _share(value: float) -> float:
+    return round(HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM), 1)

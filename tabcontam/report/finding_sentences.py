@@ -1,0 +1,383 @@
+"""The report at first sight: the scope of the run, and the findings on each LLM in one plain sentence.
+
+A sentence distinguishes recalled rows from mere knowledge, and nothing found from nothing decided. The rows of a table
+are recalled if its verdict, or that of one of its row tests, is contaminated. A sentence claims no more than the gate:
+if the gate cannot tell, because a control voids the tests or they were not asked to the end, the sentence states that.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from tabcontam.evidence.base import Verdict
+from tabcontam.groups import grouped
+from tabcontam.report import memory_shares
+from tabcontam.report.standings import TableStanding, Titles, standings, strongest, titles_of
+from tabcontam.verdicts.notes import copies_read
+from tabcontam.verdicts.results import LlmBlock, RunResults
+from tabcontam.verdicts.rules import ALL, CALIBRATED
+from tabcontam.verdicts.wording import phrase, rounded
+
+NAMES_SHOWN = 8  # in a clause
+SHARES_SHOWN = 3
+WAYS_NAMED = 2  # serializers and prompt sets of a table that are named; more are counted
+UNDECIDED_BECAUSE = {
+    Verdict.UNINFORMATIVE: "asking could not have told memory from guessing",
+    Verdict.NO_ANSWER: "too few readable answers",
+    Verdict.SKIPPED: "not asked",
+}
+NOT_TOLD = {  # for a corpus
+    Verdict.UNINFORMATIVE: "a search could not have told these rows from others",
+    Verdict.NO_ANSWER: "too little of it could be read",
+    Verdict.SKIPPED: "not searched",
+}
+VERBS = ("recalls ", "knows ", "is ", "holds ")  # with which a part of a sentence begins whose subject is the LLM
+TRAINED_ON = "documents that it was trained on"
+ONE_COLUMN = "what was found rests on one column"
+CUT_SHORT = "not asked to the end"
+REMEMBERING = "an LLM that remembers {} of the rows would have been found"
+RULES = {
+    "calibrated": "calibrated rules: a finding is what guessing cannot explain, at level {alpha} over all cells of "
+    "{over} and a family of tests (Benjamini-Hochberg)",
+    "paper": "the paper's rules: the published decisions, faults included, with no known error rate",
+}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence on one LLM: `title` and `rest`, joined by a blank, or by a colon where needed."""
+
+    llm: str
+    title: str
+    control: bool
+    joint: str
+    rest: str
+
+    def __str__(self) -> str:
+        return f"{self.title}{self.joint}{self.rest}"
+
+
+def scope(view: RunResults) -> str:
+    """Return the scope of the run in one line: LLMs, tables, tests, queries, the day, the rules."""
+    subjects = view.subjects
+    searched = {cell.llm for cell in subjects} & view.documents
+    llms, tests = {cell.llm for cell in subjects}, {cell.test for cell in subjects}
+    tables = {(cell.dataset, cell.edition, cell.split) for cell in subjects}
+    serializers, prompts = ({getattr(cell, way) for cell in subjects} for way in ("serializer", "prompts"))
+    queries = sum(cell.queries for cell in subjects)
+    bodies = _count(len(searched), "body of documents", "bodies of documents")
+    counts = [_count(len(llms - searched), "LLM")] * bool(llms - searched or not searched) + [bodies] * bool(searched)
+    counts += [_count(len(tables), "table"), _count(len(tests), "test")]
+    counts += [_count(len(serializers), "serializer")] * (len(serializers) > 1)
+    counts += [_count(len(prompts), "prompt set")] * (len(prompts) > 1)
+    # If the run ended early, or once a table was decided, not all queries were asked.
+    partly = view.run.ended_early or view.run.until_decided is not None
+    names = ("planned query", "planned queries") if partly else ("query", "queries")
+    counts += [_count(queries, *names)] * bool(queries)
+    counts += [f"beside {_count(len(view.joined), 'control')}"] * bool(view.joined)
+    decided = not tests or any(view.facts[test].decides for test in tests)
+    return "; ".join(filter(None, (", ".join(counts), _day(view), _rules(view) if decided else "")))
+
+
+def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
+    """Return a sentence an LLM in the order of the page, then LLMs asked nothing; controls that joined come last."""
+    titles = titles or titles_of(view)
+    asked = [_sentence(titles, block) for block in view.blocks]
+    present = {block.llm for block in view.blocks}
+    absent = dict.fromkeys(llm.spec for llm in view.run.llms if llm.spec not in present)
+    asked += [Sentence(llm, titles.llm(llm), False, " ", f"{_of_absent(titles, llm)}.") for llm in absent]
+    return sorted(asked, key=lambda sentence: sentence.control)
+
+
+def _of_absent(titles: Titles, llm: str) -> str:
+    """Return the clauses on an LLM that was asked nothing: the rows in documents that it was trained on."""
+    held = [table for table in titles.view.tables_in_order if table.llm == llm and table.documents]
+    by_documents = grouped(held, lambda table: table.documents)
+    clauses = [
+        f"{TRAINED_ON} ({phrase(documents)}) hold rows of {_listed([titles.dataset(table.dataset) for table in own])}"
+        for documents, own in by_documents.items()
+    ]
+    return "; ".join(["was asked nothing", *clauses])
+
+
+def _sentence(titles: Titles, block: LlmBlock) -> Sentence:
+    own = standings(titles, block)
+    if block.llm in titles.view.named_controls:
+        clauses = [*_of_named_control(titles, block, own), *_unasked(titles, block)]
+    else:
+        said = _of_documents if block.llm in titles.view.documents else _of_subject
+        if block.control:
+            said = _of_exposed if block.cells[0].exposed else _of_unexposed
+        clauses = [*said(list(_together(own.values()))), *_of_memory(titles, block, own), *_unasked(titles, block)]
+    joint = " " if clauses[0].startswith(VERBS) else ": "
+    return Sentence(block.llm, titles.llm(block.llm), block.control, joint, f"{'; '.join(clauses)}.")
+
+
+def _together(found: Iterable[TableStanding]) -> Iterator[TableStanding]:
+    """Yield each table once, with its strongest verdict if it was asked about in many ways or many records."""
+    for own in grouped(found, lambda one: (one.table, one.edition, one.split)).values():
+        # A score is no information if something was judged on the table.
+        ways = [one for one in own if one.rows] or [one for one in own if one.knowledge] or own
+        if len(ways) <= WAYS_NAMED and not any(one.source for one in own):
+            yield from [one for one in own if one.verdict] or own
+        else:
+            yield _strongest_way(own, ways)
+
+
+def _strongest_way(own: Sequence[TableStanding], ways: Sequence[TableStanding]) -> TableStanding:
+    verdict = strongest(one.rows for one in ways)
+    same = [one for one in ways if one.rows is verdict]
+    same = [one for one in same if not one.unsure] or same
+    knowledge = strongest(one.knowledge for one in own)
+    number = f"{len(same)} of {len(ways)} ways of asking" if len(same) < len(ways) else ""
+    share = min((one.share for one in same if one.share is not None), default=None)
+    why = same[0].why if len({one.why for one in same}) == 1 else ""
+    return replace(same[0], apart=f"{same[0].at} {number}".strip(), knowledge=knowledge, share=share, why=why)
+
+
+def _of_subject(found: Sequence[TableStanding]) -> Iterator[str]:
+    recalled = [one for one in found if one.rows is Verdict.CONTAMINATED and not one.by_documents]
+    for void, group in _by_void([one for one in recalled if not one.unsure]):
+        as_well = f" ({_flagged(void, group)} as well)" if void else ""
+        yield f"recalls rows of {_names(group)}{as_well}"
+    for void, group in _by_void([one for one in recalled if one.unsure]):
+        why = f"{_flagged(void, group)} as well"
+        yield f"what was found on {_names(group)} may be plausibility, not memory: {why}"
+    held = grouped((one for one in found if one.documents), lambda one: (one.documents, one.by_documents))
+    for (documents, alone), group in held.items():
+        as_well = "" if alone else " as well"
+        yield f"{TRAINED_ON} ({phrase(documents)}) hold rows of {_names(group)}{as_well}"
+    yield from _of_known([one for one in found if one.known and one.rows is not Verdict.CONTAMINATED])
+    rest = [one for one in found if not one.known and one.rows is not Verdict.CONTAMINATED]
+    for group in _by_power([one for one in rest if one.rows is Verdict.NOT_DETECTED]):
+        yield f"nothing found on {_with_shares(group)}"
+    yield from _of_undecided([one for one in rest if one.rows in UNDECIDED_BECAUSE])
+    yield from _of_rows_unasked([one for one in rest if one.rows is None])
+
+
+def _of_known(found: Sequence[TableStanding]) -> Iterator[str]:
+    for group in _by_power([one for one in found if one.rows is Verdict.NOT_DETECTED]):
+        each = 1 < len(_by_percent(group)) <= SHARES_SHOWN
+        yield _knows(group, f"no rows found{f' on {_with_shares(group)}' if each else _detectable(group)}")
+    if undecided := [one for one in found if one.rows in UNDECIDED_BECAUSE]:
+        yield _knows(undecided, "whether it recalls rows could not be told")
+    if unasked := [one for one in found if one.rows is None]:
+        yield _knows(unasked, "no test of rows was run")
+
+
+def _knows(group: Sequence[TableStanding], of_rows: str) -> str:
+    page = f"a page about {'it' if len(group) == 1 else 'each'}"
+    return f"knows of {_names(group)}, which {page} is enough for ({of_rows})"
+
+
+def _of_undecided(found: Sequence[TableStanding]) -> Iterator[str]:
+    for verdict in UNDECIDED_BECAUSE:
+        for group in _by_end([one for one in found if one.rows is verdict]):
+            yield f"whether it recalls rows of {_names(group)} could not be told: {_reason(group)}"
+
+
+def _by_end(found: Sequence[TableStanding]) -> Iterable[list[TableStanding]]:
+    """Return the tables that were asked to the end, then the others."""
+    return grouped(sorted(found, key=lambda one: one.cut), lambda one: one.cut).values()
+
+
+def _of_rows_unasked(found: Sequence[TableStanding]) -> Iterator[str]:
+    if clean := [one for one in found if one.knowledge is Verdict.NOT_DETECTED]:
+        yield f"no knowledge of {_names(clean)} found (no test of rows was run)"
+    for undecided in _by_end([one for one in found if one.knowledge in UNDECIDED_BECAUSE]):
+        yield f"nothing could be told about {_names(undecided)}: {_reason(undecided)}"
+    if scored := [one for one in found if one.knowledge is None and not one.memory]:
+        yield f"only scores on {_names(scored)}, on which nothing is decided"
+
+
+def _of_memory(titles: Titles, block: LlmBlock, found: Mapping[str, TableStanding]) -> Iterator[str]:
+    """Yield how much of the accuracy on each table is memory, and that nothing else was asked where that is so."""
+    if block.control:
+        return
+    yield from memory_shares.clauses(titles, block)
+    if alone := [one for one in found.values() if one.memory and not one.verdict]:
+        of = f" of {_names(alone)}" if len(alone) < len(found) else ""
+        yield f"whether it recalls rows{of} was not asked"
+
+
+def _of_documents(found: Sequence[TableStanding]) -> Iterator[str]:
+    """Yield clauses on a corpus: the rows that it holds."""
+    if held := [one for one in found if one.rows is Verdict.CONTAMINATED]:
+        yield f"holds rows of {_names(held)}"
+    if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
+        yield f"no rows of {_names(clean)} found in it"
+    for verdict, because in NOT_TOLD.items():
+        for group in _by_end([one for one in found if one.rows is verdict]):
+            why = CUT_SHORT if group[0].cut else because
+            told = {one.why for one in group}
+            reason = f" ({one})" if len(told) == 1 and (one := told.pop()) else ""
+            yield f"whether it holds rows of {_names(group)} could not be told: {why}{reason}"
+    if described := [one for one in found if one.known and one.rows is not Verdict.CONTAMINATED]:
+        yield f"it holds what a page about {_names(described)} says"
+    if unasked := [one for one in found if one.rows is None and not one.known]:
+        yield f"it was not searched for rows of {_names(unasked)}"
+
+
+def _of_exposed(found: Sequence[TableStanding]) -> Iterator[str]:
+    if recalled := [one for one in found if one.rows is Verdict.CONTAMINATED]:
+        yield f"recalls rows of {_names(recalled)}, as it must: it has read them"
+    if missed := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
+        whose = "whose rows it has read: there the row tests have no power"
+        yield f"is missed on {_names(missed)}, {whose}"
+    yield from _of_undecided_control(found)
+
+
+def _of_unexposed(found: Sequence[TableStanding]) -> Iterator[str]:
+    if flagged := [one for one in found if one.rows is Verdict.CONTAMINATED]:
+        though = (
+            f"though it has read none of {_its(flagged)} rows: there the row tests measure plausibility, not memory"
+        )
+        yield f"is flagged on {_names(flagged)}, {though}"
+    if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
+        yield f"no rows of {_names(clean)} found, as it must be: it has read none of {_its(clean)} rows"
+    yield from _of_undecided_control(found)
+
+
+def _of_named_control(titles: Titles, block: LlmBlock, found: Mapping[str, TableStanding]) -> Iterator[str]:
+    """Yield clauses on a control that the user named, grouped by how much it has read of the tables."""
+    copies = {titles.view.label(cell): cell.exposure or 0.0 for cell in block.cells}
+    for number, labels in grouped(found, copies.__getitem__).items():
+        yield from _of_read([*_together(found[label] for label in labels)], number)
+
+
+def _of_read(found: Sequence[TableStanding], copies: float) -> Iterator[str]:
+    """Yield clauses on tables of which a control that the user named has read `copies` of each row, or none."""
+    for verdict, words in ((Verdict.CONTAMINATED, "is found on"), (Verdict.NOT_DETECTED, "is missed on")):
+        if own := [one for one in found if one.rows is verdict]:
+            if copies:
+                yield f"{words} {_names(own)}, of which it has read {copies_read(copies)} of each row"
+            elif verdict is Verdict.CONTAMINATED:
+                yield f"is flagged on {_names(own)}, by mistake: it has read none of {_its(own)} rows"
+            else:
+                yield f"no rows of {_names(own)} found, as it must be: it has read none of {_its(own)} rows"
+    yield from _of_undecided_control(found)
+
+
+def _of_undecided_control(found: Sequence[TableStanding]) -> Iterator[str]:
+    yield from _of_undecided([one for one in found if one.rows in UNDECIDED_BECAUSE])
+    if unasked := [one for one in found if one.rows is None]:
+        yield f"no test of rows was run on {_names(unasked)}"
+
+
+def _unasked(titles: Titles, block: LlmBlock) -> list[str]:
+    """Return a clause on tables of the run that this LLM was not asked about, as in a run that was cut off."""
+    present = {cell.dataset for cell in block.cells}
+    missing = dict.fromkeys(dataset.name for dataset in titles.view.run.datasets if dataset.name not in present)
+    names = [titles.dataset(name) for name in missing]
+    return [f"asked nothing about {_listed(names)}"] if missing else []
+
+
+def _by_void(found: Sequence[TableStanding]) -> list[tuple[tuple[str, ...], list[TableStanding]]]:
+    """Return tables with the row tests that a control voids for them, starting with tables without voided tests."""
+    return sorted(grouped(found, lambda one: one.void).items(), key=lambda group: bool(group[0]))
+
+
+def _flagged(void: Sequence[str], group: Sequence[TableStanding]) -> str:
+    return f"{group[0].control}, which has none of {_its(group)} rows, was flagged by {_listed(void)}"
+
+
+def _its(group: Sequence[TableStanding]) -> str:
+    return "its" if len(group) == 1 else "their"
+
+
+def _by_power(found: Sequence[TableStanding]) -> Iterator[list[TableStanding]]:
+    """Yield tables on which nothing was found, grouped by what can be claimed about detection there."""
+    groups = grouped(found, lambda one: (one.unsure, one.void, one.share is None))
+    yield from (groups[key] for key in sorted(groups, key=lambda key: (key[0], bool(key[1]), key[2])))
+
+
+def _by_percent(group: Sequence[TableStanding]) -> dict[str, list[TableStanding]]:
+    """Return tables by the share of rows that an LLM must remember to be found there, in words."""
+    known = not group[0].unsure and group[0].share is not None
+    return grouped(group, lambda one: _percent(one.share or 0.0) if known else "")
+
+
+def _with_shares(group: Sequence[TableStanding]) -> str:
+    """Return tables, each with its detectable share: "A, where an LLM that … 4% …, and B, where 26%"."""
+    percents = _by_percent(group)
+    if not 1 < len(percents) <= SHARES_SHOWN:
+        return _names(group) + _detectable(group)
+    first, *others = percents
+    each = [f"{_names(percents[first])}, where {REMEMBERING.format(first)}"]
+    each += [f"{_names(percents[percent])}, where {percent}" for percent in others]
+    return f"{', '.join(each[:-1])}, and {each[-1]}{_missed(group)}"
+
+
+def _detectable(group: Sequence[TableStanding]) -> str:
+    """Return the detectable share on all these tables, with reservations."""
+    void, percents = group[0].void, list(_by_percent(group))
+    if group[0].unsure:
+        missed = f", but not for sure: {_missed_by(void, group)} as well"
+        return missed if void else " so far: not every row test was asked to the end"
+    shares = [one.share for one in group if one.share is not None]
+    if not shares:
+        return f", and how many rows an LLM must remember to be found is not known{_missed(group)}"
+    share = percents[0] if len(percents) == 1 else f"from {_percent(min(shares))} to {_percent(max(shares))}"
+    return f", where {REMEMBERING.format(share)}{_missed(group)}"
+
+
+def _missed(group: Sequence[TableStanding]) -> str:
+    return f" ({_missed_by(group[0].void, group)} as well)" if group[0].void else ""
+
+
+def _missed_by(void: Sequence[str], group: Sequence[TableStanding]) -> str:
+    return f"{group[0].control}, which has {_its(group)} rows, was missed by {_listed(void)}"
+
+
+def _percent(share: float) -> str:
+    return rounded("detectable_share", share) if share >= 0.005 else "under 1%"
+
+
+def _reason(group: Sequence[TableStanding]) -> str:
+    """Return why nothing was decided on any of the tables, with the reason that they share."""
+    words = [CUT_SHORT if one.cut else _because(one) for one in group]
+    verdicts = dict.fromkeys(filter(None, words))
+    shared = {one.why for one in group}
+    return " or ".join(verdicts) + (f" ({one})" if len(shared) == 1 and (one := shared.pop()) else "")
+
+
+def _because(one: TableStanding) -> str | None:
+    return ONE_COLUMN if one.rests_on else UNDECIDED_BECAUSE.get(one.verdict or Verdict.CONTAMINATED)
+
+
+def _names(group: Sequence[TableStanding]) -> str:
+    """Return the tables' names, with those of one dataset together."""
+    by_table = grouped(group, lambda one: one.table)
+    apart = {table: [one.apart for one in own] for table, own in by_table.items()}
+    return _listed([f"{table} ({_listed(marks)})" if any(marks) else table for table, marks in apart.items()])
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the names as a phrase, and how many are left out.
+
+    >>> _listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    left_out = len(names) - NAMES_SHOWN
+    shown = [*names[:NAMES_SHOWN], f"{left_out} more"] if left_out > 0 else list(names)
+    return phrase(shown)
+
+
+def _count(number: int, one: str, several: str = "") -> str:
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+
+
+def _day(view: RunResults) -> str:
+    """Return the day on which the run began; empty if unknown."""
+    try:
+        day = datetime.fromisoformat(view.run.started or "")
+    except ValueError:
+        return ""
+    return f"{day.day} {day:%B %Y}"
+
+
+def _rules(view: RunResults) -> str:
+    if view.run.rules == CALIBRATED and view.run.alpha is None:
+        return "calibrated rules: a finding is what guessing cannot explain"
+    over = "all LLMs" if view.run.family_over == ALL else "an LLM"
+    return RULES[view.run.rules].format(alpha=view.run.alpha, over=over)

@@ -1,0 +1,130 @@
+"""Outputs generated exactly against accuracy, after figure 6 of Li and Flanigan (2024): figures and sentences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.report.chronology_sentences import format_p_value
+from tabcontam.report.ranking import BOTTOM, HEIGHT, IN_WORDS, LEFT, RIGHT, TOP, WIDTH, placed_labels
+from tabcontam.verdicts.generation_accuracy import SHOWN, Generation, LlmGeneration
+from tabcontam.verdicts.results import RunResults
+
+NAMED = 12  # points that have a name next to them
+ABOUT = (
+    "The share of outputs that an LLM generates word for word when it is shown their inputs, against "
+    "its accuracy of classification on the same table. A larger LLM may both recite more and classify better: a "
+    "correlation over LLMs does not tell why. Li and Flanigan (2024) have 0.88 over twelve LLMs, for outputs of Spider "
+    "and the accuracy of its queries (figure 6, which calls it R², and the text R)."
+)
+
+
+@dataclass(frozen=True)
+class GenerationPoint:
+    """An LLM in a plot, with its horizontal interval, and its vertical one if it has one."""
+
+    x: float
+    y: float
+    across: tuple[float, float]
+    up: tuple[float, float] | None
+    words: str
+
+
+@dataclass(frozen=True)
+class GenerationPlot:
+    """A figure: its points, their labels (text, x, y, anchor), the line of least squares, and the ticks."""
+
+    title: str
+    caption: str
+    axis: str
+    points: tuple[GenerationPoint, ...]
+    labels: tuple[tuple[str, float, float, str], ...]
+    line: str
+    across: tuple[tuple[float, str], ...]
+    up: tuple[tuple[float, str], ...]
+
+
+def context(view: RunResults) -> dict[str, Any]:
+    """Return the variables of the page's template."""
+    return {
+        "generation_about": ABOUT,
+        "generation_sentences": generation_sentences(view),
+        "generation_plots": [_plot(view, one) for one in view.generations],
+        "generation_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
+        | {"bottom": HEIGHT - BOTTOM},
+    }
+
+
+def generation_sentences(view: RunResults) -> tuple[str, ...]:
+    """Return a sentence a table on how exact outputs correlate with accuracy, or why that is unknown."""
+    return tuple(_sentence(view, one) for one in view.generations)
+
+
+def titled(view: RunResults, one: Generation) -> str:
+    """Return the title of a figure."""
+    return f"Outputs of {table_of(view, one)} generated exactly, and {IN_WORDS[one.accuracy]} on it"
+
+
+def table_of(view: RunResults, one: Generation) -> str:
+    """Return the table's name, with edition and split if the run has several."""
+    key = (one.dataset, one.edition, one.split)
+    cell = next((cell for cell in view.cells if (cell.dataset, cell.edition, cell.split) == key), None)
+    return one.dataset + (view.edition(cell) if cell else "")
+
+
+def least_squares(one: Generation) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """Return the ends of the line of least squares, as shares; None if there is no correlation."""
+    if one.value is None:
+        return None
+    from statistics import linear_regression
+
+    shares, accuracies = [llm.share for llm in one.llms], [llm.accuracy for llm in one.llms]
+    slope, start = linear_regression(shares, accuracies)
+    first, last = min(shares), max(shares)
+    return (first, start + slope * first), (last, start + slope * last)
+
+
+def _sentence(view: RunResults, one: Generation) -> str:
+    over = f"{titled(view, one)}, over {len(one.llms)} LLMs"
+    if len(one.llms) <= SHOWN:
+        return f"{over}: three points lie near a line by chance, so nothing is said of them."
+    if one.value is None:
+        return f"{over}: all have the same share, or the same accuracy, so that there is nothing to correlate."
+    low, high = one.interval or (None, None)
+    sure = "no interval, for all points lie on one line" if low is None else f"95% interval {low:.2f} to {high:.2f}"
+    return f"{over}: Pearson's r {one.value:.2f} ({sure}), R² {one.value**2:.2f}, p = {format_p_value(one.p_value)}."
+
+
+def _plot(view: RunResults, one: Generation) -> GenerationPlot:
+    points = tuple(_point(llm) for llm in one.llms)
+    names = [view.run.catalogue[llm.llm].title if llm.llm in view.run.catalogue else llm.llm for llm in one.llms]
+    labels = placed_labels([(point.x, point.y) for point in points], names) if len(points) <= NAMED else ()
+    ends = least_squares(one)
+    return GenerationPlot(
+        titled(view, one),
+        f"{titled(view, one)}, with 95% intervals.{' The line: least squares.' if ends else ''}",
+        IN_WORDS[one.accuracy],
+        points,
+        tuple(labels),
+        " ".join(f"{_across(x)},{_up(min(1.0, max(0.0, y)))}" for x, y in ends) if ends else "",
+        tuple((_across(tick / 4), f"{tick / 4:.0%}") for tick in range(5)),
+        tuple((_up(tick / 4), f"{tick / 4:g}") for tick in range(5)),
+    )
+
+
+def _point(llm: LlmGeneration) -> GenerationPoint:
+    low, high = llm.share_interval
+    words = f"{llm.llm}: {llm.exact} of {llm.outputs} outputs exactly, accuracy {llm.accuracy:.2f}"
+    up = None if llm.accuracy_interval is None else _ends(llm.accuracy_interval)
+    return GenerationPoint(_across(llm.share), _up(llm.accuracy), (_across(low), _across(high)), up, words)
+
+
+def _ends(interval: Sequence[float]) -> tuple[float, float]:
+    return _up(interval[0]), _up(interval[1])
+
+
+def _across(value: float) -> float:
+    return round(LEFT + value * (WIDTH - LEFT - RIGHT), 1)
+
+
+def _up(value: float) -> float:
+    return round(HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM), 1)

@@ -1,0 +1,86 @@
+"""A result as a square of the heatmap: its sign, its strength, its published marks, and its spoken name."""
+
+from functools import partial
+from typing import Any
+
+from tabcontam.evidence.base import Verdict
+from tabcontam.report.published_marks import PublishedSource, published, sources
+from tabcontam.report.standings import Titles
+from tabcontam.verdicts.result_types import LETTERS, SCORE, SCORE_LETTER, Result
+from tabcontam.verdicts.results import RunResults
+
+SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
+    Verdict.NOT_DETECTED.value: "·",
+    SCORE: SCORE_LETTER,
+}
+# Recalled bits grow with the queries, the columns and the remembered rows, so only their magnitude is shown.
+LEVELS = (16, 64, 256, 1024)
+LEVEL_NAMES = ("under 16", "16", "64", "256", "1,024 and more")
+MARK_SIGNS = {True: "●", False: "\N{MULTIPLICATION SIGN}"}
+
+
+def context(view: RunResults, titles: Titles) -> dict[str, Any]:
+    """Return the variables with which a template draws the heatmap, on the page and as a picture."""
+    known = _known(view)
+    return {
+        "view": view,
+        "llm_title": titles.llm,
+        "known": known,
+        "known_found": any(cell.llm in known and cell.verdict is Verdict.CONTAMINATED for cell in view.possible),
+        "sign": sign,
+        "signs": SIGNS,
+        "css_class": css_class,
+        "strength": partial(strength, view),
+        "strengths": levels_shown(view),
+        "published": partial(published, view),
+        "mark_signs": MARK_SIGNS,
+        "sources": sources_shown(view),
+        "spoken": partial(spoken, view, titles),
+    }
+
+
+def _known(view: RunResults) -> set[str]:
+    """Return the controls that have read every table, in which findings are expected."""
+    unread = {cell.llm for cell in view.cells if (cell.llm, cell.table) not in view.exposed}
+    return {llm for llm, _ in view.exposed} - unread
+
+
+def css_class(outcome: str) -> str:
+    """Return the outcome as a class of the style sheet."""
+    return outcome.replace(" ", "-")
+
+
+def sign(cell: Result) -> str:
+    """Return the text in the square: a letter, or the score of a result without a verdict."""
+    return f"{cell.score:.2f}" if cell.verdict is None and cell.score is not None else SIGNS[cell.outcome]
+
+
+def strength(view: RunResults, cell: Result) -> int:
+    """Return 1 to 5 by the recalled bits of a contaminated row test, each step four times the one before; else 0."""
+    bits = cell.recalled_bits
+    if cell.verdict is not Verdict.CONTAMINATED or cell.test not in view.row_tests or bits is None:
+        return 0
+    return 1 + sum(bits >= level for level in LEVELS)
+
+
+def levels_shown(view: RunResults) -> list[tuple[int, str]]:
+    """Return the levels of recalled bits with their names, for the legend; empty if nothing was recalled."""
+    return list(enumerate(LEVEL_NAMES, start=1)) if any(strength(view, cell) for cell in view.cells) else []
+
+
+def sources_shown(view: RunResults) -> list[PublishedSource]:
+    """Return the sources with a mark on a square, in their order."""
+    laid = {mark.source for cell in view.cells for mark in published(view, cell)}
+    return [source for source in sources() if source in laid]
+
+
+def spoken(view: RunResults, titles: Titles, cell: Result) -> str:
+    """Return the square's name for screen readers: its place and all that it shows."""
+    shown = [cell.outcome]
+    if strength(view, cell):
+        shown.append(f"{cell.recalled_bits:,.0f} bits recalled")
+    if cell.verdict is None and cell.score is not None:
+        shown.append(sign(cell))
+    for mark in published(view, cell):
+        shown.append(f"{mark.source.name}: {'found' if mark.found else 'not found'}")
+    return f"{titles.llm(cell.llm)}, {view.label(cell)}, {view.test_titles[cell.test]}: {', '.join(shown)}"

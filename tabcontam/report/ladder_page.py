@@ -1,0 +1,157 @@
+"""Dose and response as a page: for each test the share found by copies read, and the p-values at no copies."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tabcontam.calibration.dose import TABLE, Dose, Observation, Rung
+from tabcontam.report.environment import embedded, environment
+from tabcontam.verdicts.wording import rounded
+from tabcontam.version import __version__
+
+SCHEMA = 1
+STYLES = ("style.css", "ranking.css", "ladder.css")
+WIDTH, HEIGHT = 340, 210  # of a panel, in its own units
+LEFT, RIGHT, TOP, BOTTOM = 44, 10, 10, 40
+TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True)
+class LadderMark:
+    """A rung in its panel: its position, the ends of its interval, and its words."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    label: str
+    words: str
+
+
+@dataclass(frozen=True)
+class LadderPanel:
+    """The two figures of a test: its rungs, and its p-values at 0 copies against the diagonal, as polyline points."""
+
+    title: str
+    marks: tuple[LadderMark, ...]
+    unread: tuple[tuple[float, float], ...]
+    sentences: tuple[str, ...]
+
+
+def document(found: Sequence[Dose], observations: Sequence[Observation], runs: Sequence[str]) -> Mapping[str, Any]:
+    """Return the content of ladder.json: `doses` as `calibration.dose.Dose`, and the observations that they rest on."""
+    return {
+        "schema": SCHEMA,
+        "made_by": f"tabcontam {__version__}",
+        "runs": list(runs),
+        "doses": [asdict(dose) for dose in found],
+        "observations": [asdict(one) for one in observations],
+    }
+
+
+def render_ladder(
+    found: Sequence[Dose], observations: Sequence[Observation], titles: Mapping[str, str], runs: Sequence[str]
+) -> str:
+    """Return the page, which loads nothing; `titles` has the tests' titles by id."""
+    style, style_hash = embedded(*STYLES)
+    context = {
+        "version": __version__,
+        "style": style,
+        "style_hash": style_hash,
+        "panels": [_panel(dose, called(dose, titles)) for dose in found],
+        "copies": copies_of(found),
+        "doses": [(called(dose, titles), dose, {rung.copies: rung for rung in dose.rungs}) for dose in found],
+        "pairs": len({(one.llm, one.dataset) for one in observations}),
+        "llms": len({one.llm for one in observations}),
+        "datasets": len({one.dataset for one in observations}),
+        "observations": observations,
+        "titles": {TABLE: "verdict on the table"} | dict(titles),
+        "runs": runs,
+        "box": {
+            "width": WIDTH,
+            "height": HEIGHT,
+            "left": LEFT,
+            "right": WIDTH - RIGHT,
+            "top": TOP,
+            "bottom": HEIGHT - BOTTOM,
+        },
+        "up": [(_up(tick), f"{tick:.0%}") for tick in TICKS],
+        "across": [(_across(tick), f"{tick:g}") for tick in TICKS],
+        "amount": amount,
+        "share": share,
+        "rounded": rounded,
+    }
+    return environment().get_template("ladder.html.jinja").render(context)
+
+
+def called(dose: Dose, titles: Mapping[str, str]) -> str:
+    """Return the title of a dose's test."""
+    return "Verdict on the table" if dose.test == TABLE else titles.get(dose.test, dose.test)
+
+
+def copies_of(found: Sequence[Dose]) -> list[float]:
+    """Return every number of copies that some test was tried at, ascending."""
+    return sorted({rung.copies for dose in found for rung in dose.rungs})
+
+
+def amount(copies: float) -> str:
+    """Return a number of copies as a person writes it."""
+    return f"{copies:,.2f}".rstrip("0").rstrip(".")
+
+
+def share(rung: Rung) -> str:
+    """Return a rung in words: `3 of 6`."""
+    return f"{rung.found} of {rung.pairs}"
+
+
+def sentences(dose: Dose) -> tuple[str, ...]:
+    """Return sentences that sum up a dose."""
+    said = [_reached(dose)]
+    unread = next((rung for rung in dose.rungs if rung.copies == 0), None)
+    if unread:
+        most = f"so in at most {unread.high:.1%} of such pairs with 97.5% confidence"
+        said.append(f"Rows that were never read: found in {share(unread)}, {most}.")
+    if dose.uniform is not None and len(dose.unread) > 1:
+        small = "no smaller than chance makes them" if dose.uniform > 0.01 else "smaller than chance makes them"
+        said.append(
+            f"The {len(dose.unread)} p-values at 0 copies are {small} (Kolmogorov-Smirnov, one-sided: "
+            f"p = {rounded('p_value', dose.uniform)})."
+        )
+    if dose.correlation is not None:
+        said.append(
+            f"Arms of one LLM and table go by their copies with a rank correlation of {dose.correlation:.2f} "
+            f"(Spearman; the median of {dose.arms})."
+        )
+    return tuple(said)
+
+
+def _reached(dose: Dose) -> str:
+    if dose.half is None:
+        return "It does not find half of the pairs at any number of copies that was tried."
+    half = f"It finds half of the pairs from {amount(dose.half)} copies on"
+    if dose.nearly_all is None:
+        return f"{half}, and 95% of them at no number that was tried."
+    return f"{half}, and 95% of them from {amount(dose.nearly_all)} copies on."
+
+
+def _panel(dose: Dose, title: str) -> LadderPanel:
+    count = len(dose.rungs)
+    wide = (WIDTH - LEFT - RIGHT) / count
+
+    def mark(place: int, rung: Rung) -> LadderMark:
+        words = f"{amount(rung.copies)} copies: found in {share(rung)}, {rung.low:.0%} to {rung.high:.0%}"
+        x = round(LEFT + (place + 0.5) * wide, 1)
+        return LadderMark(x, _up(rung.share), _up(rung.low), _up(rung.high), amount(rung.copies), words)
+
+    marks = tuple(mark(place, rung) for place, rung in enumerate(dose.rungs))
+    ranks = len(dose.unread)
+    unread = tuple((_across((place + 0.5) / ranks), _up(value)) for place, value in enumerate(dose.unread))
+    return LadderPanel(title, marks, unread, sentences(dose))
+
+
+def _up(value: float) -> float:
+    return round(HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM), 1)
+
+
+def _across(value: float) -> float:
+    return round(LEFT + value * (WIDTH - LEFT - RIGHT), 1)

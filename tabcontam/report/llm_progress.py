@@ -1,0 +1,189 @@
+"""The state of each LLM while it is asked, and words for it."""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tabcontam.evidence.base import Answer, ReplyState
+from tabcontam.verdicts.wording import visible
+
+WINDOW = 30.0  # seconds over which a rate is taken
+FEWEST = 5  # answers over which a rate is taken, however long they took
+LIMIT_SHOWN = 10.0  # seconds for which a smaller number of connections is shown if nothing waits
+
+Shrunk = tuple[int, int, str]  # connections before and now, and why
+
+
+@dataclass
+class LlmProgress:
+    """The state of one LLM's queries; rate and time left come only from its own answers over the wire."""
+
+    llm: str
+    planned: int
+    dataset: str = ""
+    done: int = 0
+    failed: int = 0
+    retries: int = 0
+    connections: int | None = None
+    ended: bool = False
+    begun: float | None = None
+    batches: dict[str, tuple[float, int, int]] = field(default_factory=dict)  # by id: start, done, of how many
+    _times: deque[float] = field(default_factory=deque)  # of the answers, after the moment from which they count
+    _kind: str = ""
+    _until: float = 0.0
+    _shrunk: tuple[Shrunk, float] | None = None
+
+    @property
+    def under_way(self) -> bool:
+        """Return whether the LLM is being asked now."""
+        return self.begun is not None and not self.ended and self.done < self.planned
+
+    def at(self, dataset: str, now: float) -> None:
+        """Record the dataset that is asked about; the LLM's time runs from the first."""
+        self.dataset = dataset
+        if self.begun is None:
+            self.begun = now
+            self._times.append(now)
+
+    def answered(self, reply: Answer, now: float) -> None:
+        """Count an answer, and forget those that are too old for the rate."""
+        self.done += 1
+        self.failed += reply.state is ReplyState.FAILED
+        self._times.append(now)
+        while len(self._times) > FEWEST + 1 and self._times[0] < now - WINDOW:
+            self._times.popleft()
+
+    def waits(self, kind: str, seconds: float, now: float) -> None:
+        """Record a request that will be sent again; of several that wait, the last to be sent is shown."""
+        self.retries += 1
+        if now >= self._until or now + seconds >= self._until:
+            self._kind, self._until = kind, now + seconds
+
+    def limited(self, before: int, after: int, kind: str, now: float) -> None:
+        """Record the number of connections; only a decrease is shown."""
+        self.connections = after
+        self._shrunk = ((before, after, kind), now) if after < before else None
+
+    def rate(self, now: float) -> float | None:
+        """Return answers a second; None if too little is known, and during a batch, which has no steady rate."""
+        if self.batches:
+            return None
+        times = self._times
+        count = len(times) - 1
+        if count < 1 or (seconds := now - times[0]) <= 0 or (count < FEWEST and seconds < 1):
+            return None
+        return count / seconds
+
+    def left(self, now: float) -> float | None:
+        """Return the seconds until the LLM's last answer, at its rate."""
+        rate = self.rate(now)
+        return None if rate is None else (self.planned - self.done) / rate
+
+    def waiting(self, now: float) -> tuple[str, int] | None:
+        """Return the reason for a wait and the whole seconds left; None if nothing waits."""
+        left = self._until - now
+        return (self._kind, -int(-left // 1)) if left > 0 else None
+
+    def shrunk(self, now: float) -> Shrunk | None:
+        """Return the last decrease of connections and its reason, during a wait and for `LIMIT_SHOWN` seconds."""
+        if self._shrunk is None:
+            return None
+        shrunk, moment = self._shrunk
+        return shrunk if self.waiting(now) or now - moment < LIMIT_SHOWN else None
+
+
+def counts(asked: LlmProgress) -> list[str]:
+    """Return how many queries have a reply, how many of these failed, and how many requests were sent again."""
+    failed = f"{asked.failed} failed" if asked.failed else ""
+    return [f"{asked.done}/{asked.planned} answered", *filter(None, (failed, retries(asked)))]
+
+
+def retries(asked: LlmProgress) -> str:
+    """Return how many requests were sent again; empty if none."""
+    return f"{asked.retries} {'retry' if asked.retries == 1 else 'retries'}" if asked.retries else ""
+
+
+def pace(asked: LlmProgress, now: float) -> list[str]:
+    """Return the LLM's speed and the time left, once they are known."""
+    left = asked.left(now)
+    return [] if left is None else [speed(asked.rate(now)), f"ETA {duration(left)}"]
+
+
+def state(asked: LlmProgress, now: float, arrow: str, *, settled: bool = False, short: bool = False) -> str:
+    """Return the state of a wait, as "429: 12 s, 40 → 32 connections"; empty if nothing delays the LLM.
+
+    `settled` also gives a number of connections that is not news; `short` leaves it out during a wait.
+    """
+    waiting, shrunk = asked.waiting(now), asked.shrunk(now)
+    if asked.batches and not waiting:
+        return batches(asked)
+    facts = [f"{waiting[1]} s"] if waiting else []
+    if shrunk and not (short and waiting):
+        facts.append(f"{shrunk[0]}{arrow}{shrunk[1]} connections")
+    elif settled and asked.connections is not None:
+        facts.append(f"{asked.connections} {'connection' if asked.connections == 1 else 'connections'}")
+    kind = waiting[0] if waiting else shrunk[2] if shrunk else ""
+    return f"{kind}: {', '.join(facts)}" if kind else ", ".join(facts)
+
+
+def batches(asked: LlmProgress) -> str:
+    """Return the batches at the provider, as "batch batch_12: 30/140 done since 09:41"; empty if there are none."""
+    if not asked.batches:
+        return ""
+    since = min(moment for moment, _, _ in asked.batches.values())
+    done, of = (sum(counts) for counts in zip(*((done, of) for _, done, of in asked.batches.values()), strict=True))
+    what = f"batch {next(iter(asked.batches))}" if len(asked.batches) == 1 else f"{len(asked.batches)} batches"
+    begun = datetime.fromtimestamp(since)
+    day = "" if begun.date() == datetime.now().date() else "%d %B, "
+    return f"{what}: {done}/{of} done since {begun:{day}%H:%M}"
+
+
+def with_llm_name(llm: str, line: str) -> str:
+    """Return a line that names its LLM."""
+    return line if llm in line else f"{llm}: {line}"
+
+
+def remaining_line(others: Sequence[LlmProgress]) -> str:
+    """Return one line for the LLMs that get none of their own."""
+    done, planned = sum(asked.done for asked in others), sum(asked.planned for asked in others)
+    return f"and {len(others)} more {'LLM' if len(others) == 1 else 'LLMs'}: {done}/{planned}"
+
+
+def speed(rate: float | None) -> str:
+    """Return answers a second, or a minute if they are few; empty if unknown."""
+    if rate is None:
+        return ""
+    if rate >= 100:
+        return f"{rate:.0f}/s"
+    return f"{rate:.1f}/s" if rate >= 0.95 or rate == 0 else f"{rate * 60:.1f}/min"
+
+
+def duration(seconds: float) -> str:
+    """Return minutes and seconds, with hours before them; whole days if it is long.
+
+    >>> duration(65), duration(3725), duration(400_000)
+    ('1:05', '1:02:05', '4 days')
+    """
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    if hours >= 48:
+        return f"{hours // 24} days"
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def printable(line: str, encoding: str) -> str:
+    """Return `line` without control characters, with plainer signs if the output's encoding lacks ours."""
+    line = visible(line, line=True)
+    try:
+        line.encode(encoding)
+    except UnicodeEncodeError:
+        line = line.translate({ord("━"): "#", ord("─"): "-", ord("→"): ">", ord("…"): "~"})
+    return line.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def short_names(llms: Iterable[str]) -> dict[str, str]:
+    """Return each LLM's name without its server's address, unless two would be alike."""
+    short = {llm: llm.partition("@http")[0] for llm in llms}
+    times = Counter(short.values())
+    return {llm: name if times[name] == 1 else llm for llm, name in short.items()}

@@ -1,0 +1,103 @@
+"""The request of a lookup in documents and the places that it found, for the page and the terminal.
+
+Documents are hostile text: every part that leaves this module has passed through `visible`.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.asking.trial_file import LOOKUP
+from tabcontam.report.trials_by_result import Trial
+from tabcontam.verdicts.wording import shorten, text, visible
+
+LONGEST_NAME, LONGEST_FOUND, AROUND = 200, 400, 120  # characters
+PLACES = 10
+COUNTED = 12  # of the texts that were looked up
+
+
+@dataclass(frozen=True)
+class LookupPlace:
+    """A place in a document: the document's name, the byte offset, and the text with its surroundings.
+
+    `own_texts` marks the row's own value, as opposed to one that it is compared with. An `offset` below 0 is unknown.
+    """
+
+    source: str
+    offset: int
+    before: str
+    found: str
+    after: str
+    own: bool
+
+    @property
+    def where(self) -> str:
+        """The document and the place in it."""
+        return self.source if self.offset < 0 else f"{self.source}, byte {self.offset:,}"
+
+
+def is_lookup(trial: Trial) -> bool:
+    """Return whether documents were searched."""
+    return trial.get("question") == LOOKUP
+
+
+def places(trial: Trial) -> list[LookupPlace]:
+    """Return the places that a lookup found, the row's own value first, at most `PLACES`."""
+    texts, mine = _texts(trial), own_texts(trial)
+    found = [_place(match, texts, mine) for match in _list(trial.get("found")) if _is_place(match)]
+    return sorted(found, key=lambda place: not place.own)[:PLACES]
+
+
+def _is_place(match: object) -> bool:
+    return isinstance(match, list) and len(match) >= 3 and isinstance(match[2], str)
+
+
+def _place(match: list[Any], texts: Sequence[str], mine: Collection[str]) -> LookupPlace:
+    """Return a place of trials.jsonl; without positions the whole quote counts as found."""
+    source, offset, quote, *more = match
+    begin, end, which = (*_numbers(more[:3]), *(0, 0, 0)[len(more[:3]) :])
+    begin, end = (begin, end) if 0 <= begin < end <= len(quote) else (0, len(quote))
+    before, after = quote[max(0, begin - AROUND) : begin], quote[end : end + AROUND]
+    return LookupPlace(
+        source=shorten(visible(text(source), line=True), LONGEST_NAME),
+        offset=offset if isinstance(offset, int) else -1,
+        before="…" * (begin > AROUND) + visible(before),
+        found=shorten(visible(quote[begin:end]), LONGEST_FOUND),
+        after=visible(after) + "…" * (len(quote) - end > AROUND),
+        own=not 0 <= which < len(texts) or texts[which] in mine,
+    )
+
+
+def _numbers(values: list[Any]) -> Iterator[int]:
+    return (value if isinstance(value, int) and not isinstance(value, bool) else 0 for value in values)
+
+
+def documents(trial: Trial) -> str:
+    """Return how many documents hold a text that was looked up, in words."""
+    number = trial.get("documents")
+    count = number if isinstance(number, int) and not isinstance(number, bool) else 0
+    least = "at least " if trial.get("more") is True else ""
+    return f"{least}{count:,} document{'' if count == 1 else 's'}"
+
+
+def documents_by_text(trial: Trial) -> list[tuple[str, int]]:
+    """Return each text that some document holds, with its number of documents: the row's own texts first."""
+    pairs = zip(_texts(trial), _numbers(_list(trial.get("counts"))), strict=False)
+    found = [(one, count) for one, count in pairs if count > 0]
+    found.sort(key=lambda pair: pair[0] not in own_texts(trial))
+    return [(shorten(visible(one, line=True), LONGEST_NAME), count) for one, count in found[:COUNTED]]
+
+
+def own_texts(trial: Trial) -> list[str]:
+    """Return the texts that are the row's own, not those that they are compared with; all texts if none is."""
+    expected, texts = trial.get("expected"), _texts(trial)
+    values = [text(value) for value in (expected.values() if isinstance(expected, Mapping) else ())]
+    return [one for one in texts if one in values] or texts
+
+
+def _texts(trial: Trial) -> list[str]:
+    return list(map(text, _list(trial.get("texts"))))
+
+
+def _list(held: object) -> list[Any]:
+    return held if isinstance(held, list) else []

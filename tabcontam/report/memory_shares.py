@@ -1,0 +1,137 @@
+"""Memory's share of an accuracy in the report: two dots, the rows and their unseen twins, and a line between.
+
+Nothing is measured or decided here: the numbers are those of the results, from `verdicts.memory` and the gate.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.evidence.number_wording import format_signed
+from tabcontam.report.standings import Titles
+from tabcontam.verdicts.memory_share_limit import is_share, limits_in_words, share_in_words, unseen_rows
+from tabcontam.verdicts.result_types import MemoryShareResult, Result
+from tabcontam.verdicts.results import LlmBlock, RunResults
+
+TITLE = "Memory's share of the accuracy"
+ABOUT = (
+    "The accuracy of classification on rows of the table and on an unseen twin of each of them. Memory's share, with "
+    "its 95% interval, is the difference, less what models that learned from other rows lose on the same twins. Who "
+    "recalls rows by and large recalls their twins, too: a small share is no sign that no rows were seen. Fresh rows, "
+    "where they are given, take the place of twins."
+)
+NAMED = 3  # tables in a sentence on an LLM
+WIDTH = 40  # characters of a line between 0 and 1 on a terminal
+ON_ROWS, ON_TWINS, BETWEEN = "*", "o", "-"
+
+
+@dataclass(frozen=True)
+class MemoryComparison:
+    """Memory's share of the accuracy of one LLM on one table, which the page names `label`."""
+
+    llm: str
+    label: str
+    memory: MemoryShareResult
+    reference: str = ""
+
+    @property
+    def share(self) -> str:
+        """The share with its interval."""
+        return share_in_words(self.memory)
+
+    @property
+    def beside(self) -> str:
+        """The share compared with one reference LLM, or with several; empty if there is none."""
+        other, among = self.memory.beside, self.memory.among
+        if among is not None:
+            of = f"an accuracy of {among.expected:.2f}, expected by {len(among.references)} references"
+            return f"{format_signed(among.share)} ({limits_in_words(among.interval)}) above {of}"
+        if other is None:
+            return ""
+        return f"{format_signed(other.share)} ({limits_in_words(other.interval)}) beside {self.reference}"
+
+    @property
+    def words(self) -> str:
+        """The whole comparison in one line."""
+        return in_words(self.memory)
+
+    @property
+    def line(self) -> str:
+        """The two dots and the line between, in characters, from 0 on the left to 1 on the right."""
+        own, twin = (round(accuracy * (WIDTH - 1)) for accuracy in (self.memory.accuracy, self.memory.twin_accuracy))
+        low, high = sorted((own, twin))
+        signs = [BETWEEN if low < place < high else " " for place in range(WIDTH)]
+        signs[twin] = ON_TWINS
+        signs[own] = ON_ROWS
+        return "".join(signs)
+
+
+def in_words(memory: MemoryShareResult, table: str = "") -> str:
+    """Return both accuracies and the share, with the name of the table if given."""
+    own, twin = memory.accuracy, memory.twin_accuracy
+    on = f" on {table}" if table else ""
+    return f"accuracy {own:.2f}{on}, {twin:.2f} on {unseen_rows(memory)}, memory's share {share_in_words(memory)}"
+
+
+def unseen(found: Sequence[MemoryComparison]) -> str:
+    """Return what the rows are compared with: unseen twins, fresh rows that take their place, or both."""
+    return " or ".join(sorted({unseen_rows(one.memory) for one in found}, reverse=True))
+
+
+def legend(found: Sequence[MemoryComparison], own: str, other: str) -> str:
+    """Return an explanation of a line's two dots, which are named `own` and `other`."""
+    words = unseen(found).replace("unseen", "their unseen")
+    return f"{own}: accuracy on rows of the table; {other}: on {words}"
+
+
+def on_unseen(memory: MemoryShareResult) -> str:
+    """Return the accuracy on unseen twins, or on fresh rows, which are named."""
+    return f"{memory.twin_accuracy:.2f}{' (fresh rows)' if memory.fresh else ''}"
+
+
+def measured_shares(view: RunResults) -> list[MemoryComparison]:
+    """Return the measured shares in the order of the page, without controls."""
+    columns = (column for block in view.blocks if not block.control for column in block.columns)
+    return [
+        MemoryComparison(column.llm, column.label, cell.memory, cell.reference or "")
+        for column in columns
+        for cell in column.cells.values()
+        if is_measured(cell) and cell.memory is not None
+    ]
+
+
+def is_measured(cell: Result) -> bool:
+    """Return whether a result has memory's share, from enough answers."""
+    return cell.verdict is None and cell.memory is not None
+
+
+def context(view: RunResults) -> dict[str, Any]:
+    """Return the variables of the page's template."""
+    found = measured_shares(view)
+    return {
+        "memory_shares": found,
+        "memory_title": TITLE,
+        "memory_about": ABOUT,
+        "memory_unseen": unseen(found),
+        "memory_legend": legend(found, "Full dot", "empty dot"),
+    }
+
+
+def clauses(titles: Titles, block: LlmBlock) -> Iterator[str]:
+    """Yield clauses on memory's share for the sentence on an LLM: one each for the first tables, a count of others."""
+    own = [cell for cell in block.cells if is_share(titles.view, cell)]
+    measured = [(_table(titles, cell), cell.memory) for cell in own if is_measured(cell)]
+    for table, memory in measured[:NAMED]:
+        if memory is not None:
+            yield in_words(memory, table)
+    if more := len(measured[NAMED:]):
+        yield f"memory's share of the accuracy on {more} more {'table' if more == 1 else 'tables'} stands below"
+    for cell in own:
+        if cell.verdict is not None:
+            why = f": {cell.reason}" if cell.reason else ""
+            yield f"memory's share of the accuracy on {_table(titles, cell)} was not measured ({cell.outcome}{why})"
+
+
+def _table(titles: Titles, cell: Result) -> str:
+    apart = titles.apart(cell)
+    return titles.dataset(cell.dataset) + (f" ({apart})" if apart else "")

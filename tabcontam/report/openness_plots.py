@@ -1,0 +1,191 @@
+"""Contamination by openness, and by size within families: figures and sentences, for the page and the terminal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import Any
+
+from tabcontam.report.chronology_sentences import format_p_value, signed
+from tabcontam.report.ranking import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, placed_labels
+from tabcontam.verdicts.openness_analysis import LEAST, CataloguedLlm, OpennessAnalysis, OpennessKind, openness
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import phrase
+
+NAMED = 14  # points that have a name next to them
+FEW = 4  # LLMs that a sentence names
+ABOUT = (
+    "Closed: behind an API. Semi-open: the weights are public. Open: the training data, too, as the catalogue has it. "
+    "Each point is an LLM with the score of the ranking. Closed LLMs are mostly newer and larger than open ones, so "
+    "that openness alone explains nothing."
+)
+
+
+@dataclass(frozen=True)
+class OpennessPoint:
+    """An LLM in a plot, with its vertical interval."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    words: str
+
+
+@dataclass(frozen=True)
+class OpennessPlot:
+    """A figure: its points, their labels (text, x, y, anchor), the mean of each large enough group (x, y), and more.
+
+    `lines` join points, and `across` and `up` are ticks.
+    """
+
+    title: str
+    caption: str
+    axis: str
+    points: tuple[OpennessPoint, ...]
+    labels: tuple[tuple[str, float, float, str], ...]
+    means: tuple[tuple[float, float], ...]
+    lines: tuple[str, ...]
+    across: tuple[tuple[float, str], ...]
+    up: tuple[tuple[float, str], ...]
+
+
+def context(view: RunResults) -> dict[str, Any]:
+    """Return the variables of the page's template."""
+    found = openness(view)
+    plots = [plot for plot in (_by_kind(found), _by_size(found)) if plot] if found else []
+    return {
+        "openness": found,
+        "openness_about": ABOUT,
+        "openness_sentences": sentences(found) if found else (),
+        "openness_plots": plots,
+        "openness_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
+        | {"bottom": HEIGHT - BOTTOM},
+    }
+
+
+def openness_sentences(view: RunResults) -> tuple[str, ...]:
+    """Return sentences on a run's LLMs by openness and size; empty if the catalogue has fewer than two of them."""
+    found = openness(view)
+    return (_who(found), *sentences(found)) if found else ()
+
+
+def _who(found: OpennessAnalysis) -> str:
+    """Return a sentence that lists the LLMs of each kind."""
+    kinds = []
+    for kind in found.kinds:
+        titles = [one.title for one in kind.llms]
+        more = [f"{len(titles) - FEW} more"] if len(titles) > FEW else []
+        kinds.append(f"{kind.name}: {phrase([*titles[:FEW], *more])}")
+    text = "; ".join(kinds)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def sentences(found: OpennessAnalysis) -> tuple[str, ...]:
+    """Return sentences on groups that are large enough, and on the groups that are too small."""
+    said = [_kind(kind) for kind in found.kinds if kind.tells]
+    for one in found.differences:
+        less = f"{one.first} less {one.second} LLMs: {signed(one.difference, 2)}"
+        said.append(f"Mean score of {less} (Mann-Whitney over LLMs, p = {format_p_value(one.p_value)}).")
+    few = [f"{len(kind.llms)} {kind.name}" for kind in found.kinds if not kind.tells]
+    if few:
+        llms = "LLM" if few[-1].startswith("1 ") else "LLMs"
+        said.append(
+            f"{phrase(few)} {llms}: nothing is said of fewer than {LEAST} of a kind; points show what there is."
+        )
+    more, fewer, value = found.steps
+    if more + fewer >= LEAST:
+        said.append(
+            f"Within families the larger of two neighbours has the higher score {more} times and the lower one {fewer} "
+            f"times (sign test, p = {format_p_value(value)})."
+        )
+    elif found.lines:
+        steps = f"{more + fewer} step{'' if more + fewer == 1 else 's'}"
+        said.append(f"{steps} from one size to the next within families: too few to say whether size matters.")
+    if found.unknown:
+        more_llms = [f"{len(found.unknown) - FEW} more LLMs"] if len(found.unknown) > FEW else []
+        said.append(f"Not in the catalogue, and left out: {phrase([*found.unknown[:FEW], *more_llms])}.")
+    return tuple(said)
+
+
+def _kind(kind: OpennessKind) -> str:
+    text = f"{len(kind.llms)} {kind.name} LLMs have a mean score of {kind.mean:.2f}"
+    if kind.interval is None:
+        return f"{text}."
+    low, high = kind.interval
+    share = f"{kind.found} of {kind.decided} (95% interval {low:.0%} to {high:.0%})"
+    return f"{text}; rows of some table were found in {share}."
+
+
+def _by_kind(found: OpennessAnalysis) -> OpennessPlot:
+    """Return the score of each LLM, in a column for each kind."""
+    wide = (WIDTH - LEFT - RIGHT) / len(found.kinds)
+    points, names, means, across = [], [], [], []
+    named = sum(len(kind.llms) for kind in found.kinds) <= NAMED
+    for place, kind in enumerate(found.kinds):
+        middle = LEFT + (place + 0.5) * wide
+        across.append((round(middle, 1), f"{kind.name} ({len(kind.llms)})"))
+        for number, one in enumerate(kind.llms):
+            x = middle + wide * 0.7 * ((number + 0.5) / len(kind.llms) - 0.5)
+            points.append(_point(x, one))
+            names.append(one.title)
+        if kind.tells:
+            means.append((round(middle, 1), _up(kind.mean)))
+    return OpennessPlot(
+        "Contamination by openness",
+        f"Contamination by openness, with 95% intervals.{' Bars: the mean of a kind.' if means else ''}",
+        "openness (LLMs)", tuple(points), _labels(points, names) if named else (), tuple(means), (), tuple(across),
+        _ticks(),
+    )  # fmt: skip
+
+
+def _by_size(found: OpennessAnalysis) -> OpennessPlot | None:
+    """Return the score by size, a line for each family of several sizes; None without sizes."""
+    sizes = [one.size for line in found.lines for one in line.llms if one.size]
+    if not sizes:
+        return None
+    first, last = log10(min(sizes)) - 0.1, log10(max(sizes)) + 0.1
+
+    def across(size: float) -> float:
+        return LEFT + (log10(size) - first) / (last - first) * (WIDTH - LEFT - RIGHT)
+
+    points, names, lines = [], [], []
+    for line in found.lines:
+        own = [_point(across(one.size or 1.0), one) for one in line.llms]
+        points += own
+        names += [one.title for one in line.llms]
+        lines.append(" ".join(f"{point.x},{point.y}" for point in own))
+    ticks = tuple((round(across(size), 1), f"{size:g}") for size in sorted(set(sizes)))
+    return OpennessPlot(
+        "Contamination by size within families",
+        "Contamination by size within families, with 95% intervals; a line joins the LLMs of one family, which differ "
+        "in more than their size.",
+        "billions of parameters", tuple(points), _labels(points, names), (), tuple(lines), _apart(ticks), _ticks(),
+    )  # fmt: skip
+
+
+def _apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
+    """Return the ticks that do not overlap."""
+    kept: list[tuple[float, str]] = []
+    for tick in ticks:
+        if not kept or tick[0] - kept[-1][0] >= 24:
+            kept.append(tick)
+    return tuple(kept)
+
+
+def _point(x: float, one: CataloguedLlm) -> OpennessPoint:
+    low, high = one.interval or (one.score, one.score)
+    size = "" if one.size is None else f", {one.size:g} billion parameters"
+    words = f"{one.title} ({one.openness}{size}): {one.score:.2f}"
+    return OpennessPoint(round(x, 1), _up(one.score), _up(low), _up(high), words)
+
+
+def _labels(points: Sequence[OpennessPoint], names: Sequence[str]) -> tuple[tuple[str, float, float, str], ...]:
+    return tuple(placed_labels([(point.x, point.y) for point in points], names))
+
+
+def _ticks() -> tuple[tuple[float, str], ...]:
+    return tuple((_up(tick / 4), f"{tick / 4:g}") for tick in range(5))
+
+
+def _up(value: float) -> float:
+    return round(HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM), 1)

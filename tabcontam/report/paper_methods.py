@@ -1,0 +1,230 @@
+"""The verdicts of each paper's own method next to the calibrated verdicts, and the agreement between methods.
+
+They are shown only if methods of several papers were asked, or several methods of a paper other than the one whose
+Table 1 numbers the usual tests. With that paper's tests alone, each result shows its published verdict.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any
+
+from tabcontam.evidence.base import DECIDED, Verdict
+from tabcontam.groups import grouped
+from tabcontam.report.citations import paper_name
+from tabcontam.report.standings import Titles, standings, titles_of
+from tabcontam.statistics.kappa import KappaAgreement, measure_agreement
+from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.results import LlmBlock, RunResults
+
+TITLE, AGAINST = "Paper by paper", "Method against method"
+RULE = (
+    "What each paper's own rule says of an LLM and a table, and beside it the {} of the calibrated verdict on the same "
+    "answers, where the test has one."
+)
+NO_NULL = "The rules of the papers have no null: how often they err on an LLM that has not seen the table is not known."
+AGREE = (
+    "On how many of the LLMs and tables that both decided two methods agree, and {} it Cohen's kappa: what of that is "
+    "more than chance, from 1 (always) over 0 (as by chance) to \N{MINUS SIGN}1; a dash where both say one and the "
+    "same of all. To agree is not to be right."
+)
+ROWS_TOGETHER = "The row tests together, calibrated"
+CALIBRATED = "Calibrated: the row tests together"
+SEVERAL = 2  # least number of papers to compare, and of settings that two methods must share
+MOST_LLMS = 4  # with so few LLMs, the agreement is also shown LLM by LLM
+FOUND = {Verdict.CONTAMINATED: "●", Verdict.NOT_DETECTED: "\N{MULTIPLICATION SIGN}"}
+UNDECIDED, NO_VERDICT = "?", "\N{EN DASH}"
+SIGNS = {
+    **{sign: verdict.value for verdict, sign in FOUND.items()},
+    UNDECIDED: "no answer or not asked",
+    NO_VERDICT: "the paper states a number and no verdict",
+}
+Decided = Mapping[tuple[str, str], bool]  # whether a table is contaminated, by the LLM and the table's label
+
+
+@dataclass(frozen=True)
+class PaperMark:
+    """A paper's verdict on one result as a `sign` and in `words`, and the calibrated result."""
+
+    cell: Result
+    sign: str
+    words: str
+
+    @property
+    def found(self) -> bool:
+        """Return whether the paper's method calls the table contaminated."""
+        return self.cell.paper_verdict is Verdict.CONTAMINATED
+
+
+@dataclass(frozen=True)
+class PaperMethod:
+    """A test with its published rule or, if `test` is empty, the calibrated rules; and what each decided.
+
+    `letter` is the method's name in the table of agreement, because tests have numbers already.
+    """
+
+    letter: str
+    paper: str
+    test: str
+    title: str
+    decided: Decided
+
+    @property
+    def found(self) -> int:
+        """The number of LLMs and tables that the method calls contaminated."""
+        return sum(self.decided.values())
+
+
+@dataclass(frozen=True)
+class AgreementMatrix:
+    """The agreement of methods: `rows` has for each method its agreement with each earlier one."""
+
+    llm: str
+    methods: tuple[PaperMethod, ...]
+    rows: tuple[tuple[KappaAgreement, ...], ...]
+
+
+def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
+    """Return the tests with a source and a verdict, by paper; empty if there is nothing to compare."""
+    judged = [cell for cell in view.possible if cell.queries and (cell.paper_verdict or cell.verdict)]
+    asked = {cell.test for cell in judged if cell.llm not in view.joined}
+    own = [test for test in view.tests if test in asked and view.facts[test].source]
+    found = grouped(own, lambda test: view.facts[test].source)
+    usual = any(view.facts[test].number is not None for test in own)
+    if len(found) < SEVERAL and (usual or len(own) < SEVERAL):
+        return {}
+    return {paper_name(source): tuple(tests) for source, tests in found.items()}
+
+
+def mark(cell: Result) -> PaperMark:
+    """Return the verdict of the published rule on a result, as a sign and in words."""
+    verdict = cell.paper_verdict
+    if verdict in DECIDED:
+        return PaperMark(cell, FOUND[verdict], f"{verdict} by the published rule")
+    if verdict is None and cell.queries:
+        return PaperMark(cell, NO_VERDICT, "no verdict by the published rule")
+    return PaperMark(cell, UNDECIDED, f"{verdict} by the published rule" if verdict else "not asked")
+
+
+def methods(view: RunResults, titles: Titles) -> tuple[PaperMethod, ...]:
+    """Return the calibrated rules and each paper's methods that decided something; controls are left out."""
+    blocks = [block for block in view.blocks if not block.control]
+    ways = [("", "", CALIBRATED, _calibrated(titles, blocks))]
+    for paper, tests in papers(view).items():
+        ways += [(paper, test, view.test_titles[test], _published(blocks, test)) for test in tests]
+    decided = [way for way in ways if way[3]]
+    return tuple(PaperMethod(_letter(number), *way) for number, way in enumerate(decided))
+
+
+def _letter(number: int) -> str:
+    """Return the letters of a number from 0: A to Z, then AA to AZ, BA and so on."""
+    before, own = divmod(number, len(ascii_uppercase))
+    return (_letter(before - 1) if before else "") + ascii_uppercase[own]
+
+
+def _calibrated(titles: Titles, blocks: Sequence[LlmBlock]) -> Decided:
+    """Return the verdict on the rows of each table that the calibrated rules decided."""
+    if not titles.view.calibrated and not titles.view.run.recorded:
+        return {}
+    return {
+        (block.llm, label): standing.rows is Verdict.CONTAMINATED
+        for block in blocks
+        for label, standing in standings(titles, block).items()
+        if standing.rows in DECIDED
+    }
+
+
+def _published(blocks: Sequence[LlmBlock], test: str) -> Decided:
+    return {
+        (column.llm, column.label): cell.paper_verdict is Verdict.CONTAMINATED
+        for block in blocks
+        for column in block.columns
+        if (cell := column.cells.get(test)) is not None and cell.paper_verdict in DECIDED
+    }
+
+
+def matrices(view: RunResults, titles: Titles) -> list[AgreementMatrix]:
+    """Return how far methods agree, over all LLMs and by each of a few; empty if no two methods share two settings."""
+    found = methods(view, titles)
+    whole = _matrix("", found)
+    if whole is None:
+        return []
+    llms = list(dict.fromkeys(llm for method in found for llm, _ in method.decided))
+    by_llm = [_matrix(llm, [_of(method, llm) for method in found]) for llm in llms]
+    return [whole, *([one for one in by_llm if one] if 1 < len(llms) <= MOST_LLMS else [])]
+
+
+def _of(method: PaperMethod, llm: str) -> PaperMethod:
+    own = {setting: found for setting, found in method.decided.items() if setting[0] == llm}
+    return PaperMethod(method.letter, method.paper, method.test, method.title, own)
+
+
+def _matrix(llm: str, found: Sequence[PaperMethod]) -> AgreementMatrix | None:
+    own = tuple(method for method in found if method.decided)
+    rows = tuple(tuple(agreement(method, other) for other in own[:place]) for place, method in enumerate(own))
+    if not any(one.items >= SEVERAL for row in rows for one in row):
+        return None
+    return AgreementMatrix(llm, own, rows)
+
+
+def agreement(one: PaperMethod, other: PaperMethod) -> KappaAgreement:
+    """Return how far two methods agree on the LLMs and tables that both decided."""
+    both = [(found, other.decided[setting]) for setting, found in one.decided.items() if setting in other.decided]
+    return measure_agreement(both)
+
+
+def context(view: RunResults, titles: Titles) -> dict[str, Any]:
+    """Return the variables of the page's template."""
+    shown = papers(view)
+    return {
+        "papers": shown,
+        "paper_rule": RULE.format("square"),
+        "paper_signs": SIGNS,
+        "paper_no_null": NO_NULL,
+        "paper_rows": ROWS_TOGETHER,
+        "paper_title": TITLE,
+        "against_title": AGAINST,
+        "paper_agree": AGREE.format("below"),
+        "paper_mark": mark,
+        "paper_matrices": matrices(view, titles) if shown else [],
+        "agreed": format_agreement,
+        "kappa": kappa,
+        "agreement_level": level,
+    }
+
+
+def explain_marks(beside: str, signs: Mapping[str, str] = SIGNS) -> str:
+    """Return an explanation of a table of marks, next to each of which there is a square, a letter or a symbol."""
+    explained = ", ".join(f"{sign} {words}" for sign, words in signs.items())
+    return f"{RULE.format(beside)} Published: {explained}. {NO_NULL}"
+
+
+def format_agreement(one: KappaAgreement) -> str:
+    """Return the agreement in words, as `3 of 4`."""
+    return f"{one.agree} of {one.items}"
+
+
+def kappa(one: KappaAgreement) -> str:
+    """Format Cohen's kappa with two decimals; a dash if it is undefined because only one verdict occurs."""
+    return NO_VERDICT if one.kappa is None else f"{one.kappa:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def level(one: KappaAgreement) -> int:
+    """Return 0 to 4 by the share of agreement: below 1/2, from 1/2, from 3/4, from 9/10, all."""
+    share = one.share or 0.0
+    return sum(share >= least for least in (0.5, 0.75, 0.9, 1.0))
+
+
+def papers_text(view: RunResults) -> Iterator[str]:
+    """Yield lines for a terminal: each method, its number of findings, and its agreement with the calibrated one."""
+    found = methods(view, titles_of(view)) if papers(view) else ()
+    calibrated = [method for method in found if not method.test]
+    if len(found) - len(calibrated) < 1:
+        return
+    yield "found by the published rules, of the tables that each decided; and how often the calibrated verdict agrees"
+    for paper, own in grouped((method for method in found if method.test), lambda method: method.paper).items():
+        yield f"  {paper}"
+        for method in own:
+            beside = [agreement(method, other) for other in calibrated]
+            said = [f"; {format_agreement(one)} as calibrated, kappa {kappa(one)}" for one in beside if one.items]
+            yield f"    {method.title}: {method.found} of {len(method.decided)}{''.join(said)}"

@@ -1,0 +1,121 @@
+"""The plan of a run as text and as JSON: queries to ask, queries answered already, and the most that it costs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from decimal import Decimal
+from typing import Any
+
+from tabcontam.asking.estimate import Estimate
+from tabcontam.asking.query_plan import PlannedCell, shuffled_shown
+from tabcontam.groups import grouped
+from tabcontam.tables.table import Table
+from tabcontam.verdicts.advice import advise_on_lack
+from tabcontam.verdicts.wording import needing
+
+Leaving = Mapping[tuple[str, str], int]
+
+
+def plan_document(
+    cells: Iterable[PlannedCell],
+    estimates: Iterable[Estimate],
+    leaving: Leaving,
+    left_out: str = "",
+    tables: Iterable[Table] = (),
+) -> dict[str, Any]:
+    """Return the plan as JSON holds it; `left_out` is a line on queries that `--queries paper` leaves out."""
+    return {
+        "datasets": [{"dataset": table.named, "edition": table.edition, "read": table.read} for table in tables],
+        "cells": [
+            {**cell.name._asdict(), "queries": len(cell.queries), "reason": cell.skip or cell.uninformative}
+            for cell in cells
+        ],
+        "llms": [
+            asdict(each) | {"dollars": None if each.dollars is None else float(each.dollars)} for each in estimates
+        ],
+        "rows_leaving": [{"llm": llm, "dataset": name, "rows": rows} for (llm, name), rows in leaving.items()],
+        "left_out": left_out or None,
+    }
+
+
+def plan_text(
+    cells: Sequence[PlannedCell],
+    estimates: Sequence[Estimate],
+    leaving: Leaving,
+    left_out: str = "",
+    tables: Iterable[Table] = (),
+) -> str:
+    """Return how each FILE was read, a line a planned result, the most that each LLM takes, and the rows to be sent.
+
+    The tests that an LLM cannot take are one line for all tables.
+    """
+    lines = [f"{table.named}: {table.read}" for table in tables if table.read]
+    lines += [""] * bool(lines)
+    lines += [_cell(cell) for cell in cells if not cell.lacks]
+    lacking = grouped((cell for cell in cells if cell.lacks), lambda cell: (cell.name.llm, cell.lacks))
+    for (llm, lacks), own in lacking.items():
+        tests = list(dict.fromkeys(cell.test.id for cell in own))
+        lines.append(f"{llm}  skipped: {needing(tests, lacks or '')}{advise_on_lack(tests, lacks or '')}")
+    lines += ["", left_out] if left_out else []
+    lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
+    shuffled = shuffled_shown(cells)
+    for (llm, dataset), rows in leaving.items():
+        beside = " and others made of its cells" * ((llm, dataset) in shuffled)
+        lines.append(f"{rows} rows of {dataset}{beside} would be shown to {llm}")
+    lines.append(f"{_all(cells, estimates)}; nothing was asked")
+    there = (estimate for estimate in estimates if not estimate.missing)
+    lines += [f"no price is known for {each.llm}; see --prices" for each in there if each.dollars is None]
+    return "\n".join(lines)
+
+
+def _all(cells: Sequence[PlannedCell], estimates: Sequence[Estimate]) -> str:
+    """Return the requests to all LLMs and the lookups in all corpora, and the most that they cost."""
+    asked, searched = ([each for each in estimates if each.documents is wanted] for wanted in (False, True))
+    there = [estimate for estimate in asked if estimate.dollars is not None or not estimate.missing]
+    known = [estimate.dollars for estimate in asked if estimate.dollars is not None]
+    price = f"at most {_dollars(sum(known, Decimal(0)))}" if there else "at a price that is unknown"
+    requests = f"{sum(estimate.requests for estimate in there or asked):,} requests"
+    lookups = f"{sum(estimate.requests for estimate in searched):,} lookups"
+    what = " and ".join([requests] * bool(asked) + [lookups] * bool(searched))
+    return f"{what} in {len(cells):,} {'cell' if len(cells) == 1 else 'cells'}" + (f", {price}" if asked else "")
+
+
+def _cell(cell: PlannedCell) -> str:
+    name = cell.name
+    until = (
+        ", until the table is decided" if cell.sequential else ", if that does not decide it" if cell.deferred else ""
+    )
+    verb = "look up" if cell.subject.model.documents else "ask"
+    what = f"{len(cell.queries)} to {verb}{until}" + (f", if it has {cell.provided}" if cell.provided else "")
+    if cell.provided and cell.otherwise:
+        what += f", else {len(cell.otherwise.queries)} in words"
+    if cell.skip:
+        what = f"skipped: {cell.skip}"
+    elif cell.uninformative:
+        what = f"uninformative: {cell.uninformative}"
+    what += " (the reference)" if cell.subject.reference else ""
+    table = f"{name.dataset}@{name.edition}{name.split and f'#{name.split}'}"
+    return f"{name.llm}  {table}  {name.serializer}  {name.prompts}  {name.test}  {what}"
+
+
+def _llm(estimate: Estimate) -> list[str]:
+    """Return two lines on an LLM: the requests left and their bounds; on a corpus one, since it has no bounds."""
+    if estimate.documents:
+        before = f" ({estimate.answered:,} were before)" if estimate.answered else ""
+        return [f"{estimate.llm}: {estimate.missing or f'{estimate.requests:,} lookups are left{before}'}"]
+    known = f"{estimate.answered:,} of {estimate.queries:,} queries are answered already, "
+    lines = [f"{estimate.llm}: {estimate.missing or f'{known}{estimate.requests:,} requests are left'}"]
+    if estimate.requests and estimate.missing and estimate.dollars is None:
+        lines.append("  what it would cost is unknown")
+    elif estimate.requests:
+        thinking = f" and {estimate.thinking_tokens:,} of thinking" if estimate.thinking_tokens else ""
+        price = "no price known" if estimate.dollars is None else _dollars(estimate.dollars)
+        batched = " in batches, but for the first" if estimate.batched else ""
+        lines.append(
+            f"  at most {estimate.prompt_tokens:,} tokens of prompts, {estimate.answer_tokens:,} of answers{thinking}: "
+            f"{price}{batched}"
+        )
+    return lines
+
+
+def _dollars(amount: Decimal) -> str:
+    return f"${amount:,.4f}" if 0 < amount < 1 else f"${amount:,.2f}"

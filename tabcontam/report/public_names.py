@@ -1,0 +1,28 @@
+"""The public name of an LLM of a run: its repository or its name at a provider, without addresses and folders."""
+
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.run_facts import LlmFacts
+
+OWN = ("control", "simulated")  # answerers of tabcontam itself, which nobody else could ask
+
+
+def public_name(facts: LlmFacts) -> str:
+    """Return an LLM's name without provider and address; of a folder its last part.
+
+    It is `meta-llama/Llama-3.1-8B` for `hf:meta-llama/Llama-3.1-8B` and `NAME` for `openai:NAME@http://host/v1`.
+    """
+    provider, _, model = (facts.stands_for or facts.spec).partition(":")
+    name = (model or provider).partition("@http")[0]
+    parts = [part for part in name.replace("\\", "/").split("/") if part]
+    folder = name.startswith(("/", ".", "~")) or "\\" in name or len(parts) > 2
+    return parts[-1] if folder and parts else name
+
+
+def own(facts: LlmFacts) -> bool:
+    """Return whether the LLM is an answerer of tabcontam itself, such as a control."""
+    return (facts.stands_for or facts.spec).partition(":")[0] in OWN
+
+
+def llm_facts(view: RunResults) -> dict[str, LlmFacts]:
+    """Return the facts of each LLM of a run, by its name there."""
+    return {llm.spec: llm for llm in view.run.llms}

@@ -1,0 +1,79 @@
+"""The recalled rows: cells that row tests asked for and that were answered, as CSV, a line a cell.
+
+The CSV holds cells of the table, so it stays in the run's folder next to trials.jsonl, and no published form of a
+report has it. Texts are guarded as in the CSV of results: no spreadsheet takes one for a formula.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TextIO
+
+from tabcontam.report.csv_text import guarded
+from tabcontam.report.lookup_places import is_lookup, places
+from tabcontam.report.query import row_of
+from tabcontam.report.trials_by_result import Trial, by_cell, is_mapping
+from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import text
+
+COLUMNS = (
+    "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "query", "row", "row_bits", "column",
+    "answer", "expected", "right", "chance", "bits", "documents", "found_in",
+)  # fmt: skip
+
+
+class RecalledCellWriter:
+    """A writer of the file, or of a part of it without a header, result by result."""
+
+    def __init__(self, file: TextIO, head: bool = True) -> None:
+        self._writer = csv.writer(file)
+        if head:
+            self._writer.writerow(COLUMNS)
+
+    def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
+        """Write what was recalled in a result, from its trials by query; nothing of a control that joined."""
+        told = [] if cell.control else list(filter(_tells, asked.values()))
+        named = [guarded(text(getattr(cell, name))) for name in COLUMNS[:7]] if told else []
+        for trial in told:
+            self._writer.writerows(_lines(named, trial))
+
+
+def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
+    """Return each answered cell that is compared with a prediction, of LLMs under test, by result and query.
+
+    `row` is the table's row, counted from 1 below the header. `row_bits` is the weight of all cells of the query
+    together, `bits` that of the one cell: 0 unless it is right, or a number that is right in fewer digits; `right` is
+    then false. A row that documents hold has a line for the cell that was looked up with the others. The line names the
+    number of documents with the cell, or with a value that it is compared with, and the first place; its weight is
+    given only for all rows of a result together.
+    """
+    written = io.StringIO(newline="")
+    recalled, of_cells = RecalledCellWriter(written), by_cell(view.cells, trials)
+    for cell in view.cells:
+        recalled.take(cell, of_cells[cell.place])
+    return written.getvalue()
+
+
+def _tells(trial: Trial) -> bool:
+    """Return whether cells of a row were asked for and compared with a prediction, or were looked up."""
+    return is_mapping(trial.get("expected")) and bool(trial.get("chance") or is_lookup(trial))
+
+
+def _lines(named: Sequence[str], trial: Trial) -> Iterator[list[object]]:
+    told = row_of(trial)
+    asked = [*named, guarded(text(trial.get("query")))]
+    row, row_bits = trial.get("row"), sum(one.bits for one in told)
+    number = row + 1 if isinstance(row, int) and not isinstance(row, bool) else ""
+    if is_lookup(trial):
+        if trial.get("hit") is True and not trial.get("decoy_of"):
+            found_in = [trial.get("documents"), guarded(next((place.where for place in places(trial)), ""))]
+            for one in told:
+                value = guarded(one.expected or "")
+                yield [*asked, number, "", guarded(one.feature), value, value, "true", "", "", *found_in]
+        return
+    for one in told:
+        if one.chance is not None and one.read is not None:
+            found = [guarded(one.feature), guarded(one.read), guarded(one.expected or "")]
+            right = "true" if one.state == "right" else "false"
+            yield [*asked, number, round(row_bits, 2), *found, right, f"{one.chance:.4g}", round(one.bits, 2), "", ""]

@@ -1,0 +1,178 @@
+"""The markup of each result on a page: its square, its square next to a paper's sign, and its entry in words.
+
+A page may have hundreds of thousands of results, for which a template takes minutes. Texts of models, tables and users
+are made harmless and escaped here as the templates do it.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from tabcontam.report.environment import trusted_markup
+from tabcontam.report.evidence import PackedEvidence
+from tabcontam.report.heatmap_squares import MARK_SIGNS, css_class, sign, sources_shown, strength
+from tabcontam.report.published_marks import published
+from tabcontam.report.standings import Titles
+from tabcontam.report.unread import UnreadSummary
+from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.results import ResultColumn
+from tabcontam.verdicts.wording import visible
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from tabcontam.report.paper_methods import PaperMark
+
+OPTION = re.compile(r"(--[\w-]+(?: completion)?)")
+
+
+@lru_cache(maxsize=10_000)
+def escaped(text: str) -> str:
+    """Return a text as a template writes it."""
+    from markupsafe import escape
+
+    return str(escape(visible(text)))
+
+
+def _unread(silent: UnreadSummary) -> str:
+    """Return the number of unread answers, the first reply of each reason, and the advice, as HTML."""
+    first = "".join(f'<li>{escaped(kind)}: <q dir="auto">{escaped(said)}</q></li>' for kind, said in silent.first)
+    advice = OPTION.sub(r"<code>\1</code>", escaped(silent.advice))
+    advice = f"<p>What to do: {advice}.</p>" if advice else ""
+    return f'<div class="unread"><p>{escaped(silent.counted)}.</p>{first and f"<ul>{first}</ul>"}{advice}</div>\n'
+
+
+class ResultMarkup:
+    """The writer of a run's results; `pages` are tests with a docstring, `numbers` lists a result's measures."""
+
+    def __init__(self, titles: Titles, pages: Collection[str], numbers: Callable[[Result], list[str]]) -> None:
+        self._titles, self._view, self._numbers = titles, titles.view, numbers
+        self._row = {test: number for number, test in enumerate(self._view.tests, start=1)}
+        self._llms: dict[str, str] = {}
+        self._tests = {test: escaped(title) for test, title in self._view.test_titles.items()}
+        self._named = {
+            test: f'<a href="#test-{escaped(test)}">{title}</a>' if test in pages else title
+            for test, title in self._tests.items()
+        }
+        self._marked = bool(self._sources)
+
+    @cached_property
+    def _sources(self) -> Mapping[object, int]:
+        return {source: number for number, source in enumerate(sources_shown(self._view), start=1)}
+
+    def place(self, leaf: int, column: int, test: str) -> str:
+        """Return a result's place: the numbers of its LLM, its column and its test."""
+        return f"{leaf}-{column}-{self._row[test]}"
+
+    def squares(self, leaf: int, columns: Iterable[ResultColumn], test: str) -> "Markup":
+        """Return a row of the heatmap: the squares that lead to the entries, and what was published of each."""
+        return trusted_markup(
+            "".join(self._square(leaf, number, column, test) for number, column in enumerate(columns, 1))
+        )
+
+    def beside(
+        self, leaf: int, columns: Iterable[ResultColumn], test: str, said: "Callable[[Result], PaperMark]"
+    ) -> "Markup":
+        """Return a row of the papers' heatmap: the published verdict on each result, and its square."""
+        cells = (self._beside(leaf, number, column, test, said) for number, column in enumerate(columns, 1))
+        return trusted_markup("".join(cells))
+
+    def entries(self, leaf: int, number: int, column: ResultColumn, packed: PackedEvidence) -> "Markup":
+        """Return the results of a column in words, each with room for its evidence."""
+        return trusted_markup("".join(self._entry(leaf, number, cell, packed) for cell in column.cells.values()))
+
+    def _square(self, leaf: int, number: int, column: ResultColumn, test: str) -> str:
+        cell = column.cells.get(test)
+        if cell is None:
+            return "<td></td>"
+        place = self.place(leaf, number, test)
+        marks = "".join(
+            f'<span class="mark {"was-found" if mark.found else "was-not-found"} from-{self._sources[mark.source]}"'
+            f' aria-hidden="true">{MARK_SIGNS[mark.found]}</span>'
+            for mark in (published(self._view, cell) if self._marked else ())
+        )
+        return (
+            f'<td><a class="cell {self._look(cell)}" id="at-{place}" href="#cell-{place}"'
+            f' aria-label="{self._spoken(cell)}">{sign(cell)}</a>{marks}</td>'
+        )
+
+    def _beside(
+        self, leaf: int, number: int, column: ResultColumn, test: str, said: "Callable[[Result], PaperMark]"
+    ) -> str:
+        cell = column.cells.get(test)
+        if cell is None:
+            return "<td></td>"
+        place, mark = self.place(leaf, number, test), said(cell)
+        words = escaped(mark.words)
+        named = f"{self._llm(cell.llm)}, {escaped(column.label)}, {self._tests[test]}: {words}"
+        look = f"says{' said' if mark.found else ''}"
+        if cell.verdict is None:
+            return (
+                f'<td><a class="{look}" href="#cell-{place}" aria-label="{named}" title="{words}">{mark.sign}</a></td>'
+            )
+        return (
+            f'<td><span class="{look}" title="{words}" aria-hidden="true">{mark.sign}</span>'
+            f'<a class="cell {css_class(cell.outcome)}" href="#cell-{place}"'
+            f' aria-label="{named}, calibrated: {cell.outcome}">{sign(cell)}</a></td>'
+        )
+
+    def _entry(self, leaf: int, number: int, cell: Result, packed: PackedEvidence) -> str:
+        place, why = self.place(leaf, number, cell.test), cell.why
+        parts = [
+            f'<div class="entry" id="cell-{place}">\n'
+            f'<span class="cell {self._look(cell)}" aria-hidden="true">{sign(cell)}</span>\n'
+            f"<div>\n<p><strong>{self._named[cell.test]}</strong>, {cell.outcome}"
+        ]
+        if why != cell.outcome:
+            parts.append(f": {escaped(why)}")
+        if cell.paper_verdict is not None:
+            look, unlike = ("differs", "≠ ") if cell.differs else ("quiet", "")
+            parts.append(
+                f' <span class="{look}">({unlike}the paper&#39;s rules: {cell.paper_verdict.value})</span>\n'.replace(
+                    "&#39;", "'"
+                )
+            )
+        parts.append("</p>\n")
+        if numbers := self._numbers(cell):
+            parts.append(f'<p class="numbers">{escaped(", ".join(numbers))}</p>\n')
+        if where := cell.where:
+            parts.append(f'<p class="numbers">Recalled bits by column: {escaped(where)}</p>\n')
+        if silent := packed.unread.get(place):
+            parts.append(_unread(silent))
+        shown = packed.shown.get(place)
+        if cell.null and place not in packed.shown:
+            parts.append(f'<p class="numbers">Null: {escaped(cell.null)}</p>\n')
+        for mark in published(self._view, cell) if self._marked else ():
+            of = f", of {escaped(mark.checkpoint)}" if mark.checkpoint else ""
+            found = "found" if mark.found else "not found"
+            parts.append(f'<p class="numbers">Published by {escaped(mark.source.name)}: {found}{of}</p>\n')
+        if shown:
+            parts.append(
+                f'<details class="evidence" data-cell="{place}"><summary>Evidence: {shown} of '
+                f"{shown + packed.left.get(place, 0)} queries</summary><div></div></details>\n"
+            )
+        elif packed.shown and cell.queries:
+            parts.append('<p class="numbers">No query of this cell was kept.</p>\n')
+        parts.append(f'<p class="back"><a href="#at-{place}">Back to the heatmap</a></p>\n</div>\n</div>\n')
+        return "".join(parts)
+
+    def _look(self, cell: Result) -> str:
+        level = strength(self._view, cell)
+        return f"{css_class(cell.outcome)} s{level}" if level else css_class(cell.outcome)
+
+    def _llm(self, llm: str) -> str:
+        if llm not in self._llms:
+            self._llms[llm] = escaped(self._titles.llm(llm))
+        return self._llms[llm]
+
+    def _spoken(self, cell: Result) -> str:
+        """Return the square's name for screen readers: its place and all that it shows."""
+        shown = [cell.outcome]
+        if strength(self._view, cell):
+            shown.append(f"{cell.recalled_bits:,.0f} bits recalled")
+        if cell.verdict is None and cell.score is not None:
+            shown.append(sign(cell))
+        for mark in published(self._view, cell) if self._marked else ():
+            shown.append(f"{escaped(mark.source.name)}: {'found' if mark.found else 'not found'}")
+        return f"{self._llm(cell.llm)}, {escaped(self._view.label(cell))}, {self._tests[cell.test]}: {', '.join(shown)}"

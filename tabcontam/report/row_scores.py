@@ -1,0 +1,94 @@
+"""The scores of rows compared with a twin's rows, for each LLM and table, and what is known of its exposure.
+
+Scores rank rows and are no verdict. They are shown next to each other for tables that an LLM surely read and surely did
+not read, as the contamination test of LatestEval compares them (Li, Guerin and Lin 2024, section Experiments): by the
+exposure of a model that was made for the purpose, or by a table's release date and the end of the LLM's training data.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.evidence.base import RANKS
+from tabcontam.statistics.date_exchange import BEFORE
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.verdicts.dating import card_of, entry_of, side
+from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.results import RunResults
+
+ABOUT = (
+    "Each score puts the rows of a table and those of a shuffled twin in one order. Drawn is how often a row of the "
+    "table stands before a twin's row, with its 95% interval; the upright line is one half, which is what it comes to "
+    "where nothing tells them apart. This is no verdict: whoever knows how features hang together finds real rows "
+    "likelier than shuffled ones without having read them. Compare a table with others that the LLM surely read, or "
+    "surely did not; whether rows were seen is for the row tests to say."
+)
+EARLY, LATE = "released before the LLM's training data end", "released after the LLM's training data end"
+
+
+@dataclass(frozen=True)
+class RowScore:
+    """One score of an LLM on a table, from 0 to 1, with its interval; `words` name its statistic."""
+
+    share: float
+    interval: tuple[float, float] | None
+    words: str
+
+
+@dataclass(frozen=True)
+class ScoredTable:
+    """The scores of an LLM on a table, by test; `known` states whether the LLM read the table, "" if unknown."""
+
+    llm: str
+    label: str
+    known: str
+    scores: Mapping[str, RowScore]
+
+
+def context(view: RunResults) -> dict[str, Any]:
+    """Return the variables of the page's template: the scored tables, and the tests of these scores."""
+    tables = scored_tables(view)
+    tests = [test for test in view.tests if any(test in table.scores for table in tables)]
+    return {"scored_tables": tables, "score_titles": {test: view.test_titles[test] for test in tests},
+            "scores_about": ABOUT}  # fmt: skip
+
+
+def scored_tables(view: RunResults) -> list[ScoredTable]:
+    """Return the scored tables of each LLM, those that it more surely read first."""
+    found = []
+    for block in view.blocks:
+        own = []
+        for column in block.columns:
+            cells = [cell for cell in column.cells.values() if RANKS in view.facts[cell.test].marks]
+            scores = {cell.test: one for cell in cells if (one := _scored(cell)) is not None}
+            if scores:
+                order, known = _known(view, cells[0])
+                own.append((order, ScoredTable(block.llm, column.label, known, scores)))
+        found += [table for _, table in sorted(own, key=lambda one: -one[0])]
+    return found
+
+
+def _scored(cell: Result) -> RowScore | None:
+    """Return the score of a result, as the share of ordered pairs if in another unit; None if nothing was scored."""
+    statistic = cell.statistic
+    if cell.score is None or statistic is None or not cell.answered:
+        return None
+    if statistic.expected == 0.5:
+        return RowScore(cell.score, cell.interval, "")
+    interval = clopper_pearson(cell.hits or 0, cell.answered)
+    return RowScore(
+        cell.score, interval, f"{statistic.value:.2f}, twin {statistic.expected or 0.0:.2f} {statistic.name}"
+    )
+
+
+def _known(view: RunResults, cell: Result) -> tuple[float, str]:
+    """Return how surely an LLM read a table, from -1 to above 0, and the evidence for it in words."""
+    if cell.exposure is not None:
+        read = f"{cell.exposure:,.3g} {'copy' if cell.exposure == 1 else 'copies'} of each row read"
+        return (cell.exposure or -1.0), read if cell.exposure else "none of its rows read"
+    card, entry = card_of(view, cell), entry_of(view, cell.llm)
+    released, cutoff = card.released if card else "", (entry.cutoff or "") if entry else ""
+    which = side(released, cutoff)
+    if not which:
+        return 0.0, ""
+    return 0.5 * which, f"{EARLY if which == BEFORE else LATE} ({released}, {cutoff})"

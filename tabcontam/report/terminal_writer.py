@@ -1,0 +1,80 @@
+"""A terminal or a pipe that a report is printed on, in plain lines that its width and its encoding can hold.
+
+Everything is printed as `rich.text.Text`, never as markup, after `visible` has removed control characters: text of a
+model or a table cannot colour, move or forge a line.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tabcontam.verdicts.wording import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LABEL = 10  # width of the labels of a block
+NARROWEST = 30  # the least width of a column of text next to a head; in a narrower one it stands below the head
+INDENT = 4  # of a text below its head
+
+
+class TerminalWriter:
+    """A console that is written to in plain lines that its width and its encoding can hold."""
+
+    def __init__(self, console: "Console") -> None:
+        self.console = console
+        self.width = console.width
+
+    def line(self, line: str = "", style: str = "") -> None:
+        """Print one line, never cut; a pipe gets it whole, a terminal folds it."""
+        self.parts([(line, style)])
+
+    def parts(self, parts: Sequence[tuple[str, str]], last: str = "") -> None:
+        """Print one line of differently styled parts; `last` is flush right, at least a blank after the others."""
+        from rich.text import Text
+
+        whole = Text()
+        for part, style in parts:
+            whole.append(self.printable(part), style)
+        if last:
+            whole.append(last.rjust(max(self.width - whole.cell_len, len(last) + 1)), "cyan")
+        self.console.print(whole, soft_wrap=not self.console.is_terminal)
+
+    def rule(self, title: str, style: str = "", fill: str = "=") -> None:
+        """Print a title centred in a rule over the whole width, as pytest does."""
+        from rich.cells import cell_len
+
+        title = f" {self.printable(title)} "
+        side = max(self.width - cell_len(title), 2) // 2
+        rest = max(self.width - cell_len(title) - 2 * side, 0)
+        self.line(f"{fill * side}{title}{fill * (side + rest)}", style)
+
+    def block(self, label: str, value: str, style: str = "") -> None:
+        """Print a label and a longer text, folded in its own column with its line breaks."""
+        for number, shown in enumerate(self._folded(self.printable(value, line=False), self.width - LABEL)):
+            head = "" if number else label
+            self.parts([(head.ljust(LABEL if shown else 0), "bold"), (shown, style)])
+
+    def beside(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
+        """Print a head and a text, folded in the column next to the head, or below the head if that is too narrow."""
+        from rich.cells import cell_len
+
+        if not self.console.is_terminal:
+            self.parts([*head, (value, style)])
+            return
+        start = sum(cell_len(self.printable(part)) for part, _ in head)
+        if start > INDENT and self.width - start < NARROWEST:
+            self.parts(head)
+            head, start = [(" " * INDENT, "")], INDENT
+        for number, shown in enumerate(self._folded(self.printable(value), self.width - start)):
+            self.parts([*(head if not number else [(" " * start, "")]), (shown, style)])
+
+    def _folded(self, value: str, width: int) -> list[str]:
+        from rich.text import Text
+
+        lines = Text(value).wrap(self.console, max(width, 1), overflow="fold", tab_size=4)
+        return [line.plain.rstrip() for line in lines] or [""]
+
+    def printable(self, value: str, *, line: bool = True) -> str:
+        """Return `value` without control characters, with escapes for what this output's encoding lacks."""
+        encoding = self.console.encoding
+        return visible(value, line=line).encode(encoding, "backslashreplace").decode(encoding)

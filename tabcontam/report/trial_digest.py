@@ -1,0 +1,71 @@
+"""The digest of an LLM's trials for its page, collected result by result: the evidence, and the rows that it recalls.
+
+It needs a few facts of the run and the results of this one LLM, so that another process can make it as well.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tabcontam.groups import grouped
+from tabcontam.report.evidence import EvidenceLimits, EvidencePacker, PackedEvidence
+from tabcontam.report.recalled_rows import RecallCollector, RecallComparison
+from tabcontam.report.trials_by_result import Trial
+from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.results import RunResults
+
+
+class PageResult(NamedTuple):
+    """A result with its place on the page as in `RunResults.placed`, and the label of its column."""
+
+    place: str
+    label: str
+    cell: Result
+
+
+@dataclass(frozen=True)
+class RunDigestFacts:
+    """The facts of a run that a digest needs: the limits of its evidence, its row tests, and its tests' titles."""
+
+    looks: EvidenceLimits
+    row_tests: frozenset[str]
+    titles: Mapping[str, str]
+
+    @classmethod
+    def of(cls, view: RunResults) -> "RunDigestFacts":
+        """Return the facts of these results."""
+        return cls(EvidenceLimits.of(view), frozenset(view.row_tests), view.test_titles)
+
+
+@dataclass(frozen=True)
+class TrialDigest:
+    """The digest of an LLM's trials: packed evidence, and accuracies on recalled and other rows."""
+
+    packed: PackedEvidence
+    compared: Sequence[RecallComparison]
+
+
+class TrialDigester:
+    """A collector of the trials of an LLM's results, each taken in once, which stores only their digest."""
+
+    def __init__(self, facts: RunDigestFacts, placed: Sequence[PageResult]) -> None:
+        self._placed = placed
+        self._packing = EvidencePacker(facts.looks, {one.place: one.cell for one in placed})
+        self._rows = RecallCollector(facts.row_tests, facts.titles)
+
+    def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
+        """Take in the trials of a result, by query."""
+        self._packing.take(cell, asked)
+        self._rows.take(cell, asked)
+
+    def told(self) -> TrialDigest:
+        """Return the digest of all trials taken in."""
+        compared = self._rows.compared((one.label, one.cell) for one in self._placed)
+        return TrialDigest(self._packing.packed(), compared)
+
+
+def results_by_llm(view: RunResults) -> dict[str, list[PageResult]]:
+    """Return the results of each LLM that has a block, in the order of the page."""
+    labels = [column.label for block in view.blocks for column in block.columns for _ in column.cells]
+    found = [PageResult(place, label, cell) for (place, cell), label in zip(view.placed.items(), labels, strict=True)]
+    return grouped(found, lambda one: one.cell.llm)

@@ -1,0 +1,90 @@
+"""The trials of each result: all of them, and as the terminal shows them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
+
+from tabcontam.verdicts.result_types import PLACE, Result, ResultKey, place_of
+from tabcontam.verdicts.wording import text
+
+Trial = Mapping[str, Any]
+Found = TypeVar("Found")
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Return whether a value of JSON, or of Python, is an object; the check for dictionaries is fast."""
+    return type(value) is dict or isinstance(value, Mapping)
+
+
+class CachedTrial(dict[str, Any]):
+    """A trial that is examined several times and caches what was found out about it."""
+
+    guesses: Any = None  # predictions that were read, by the name of what they are about
+    found: Any = None  # what functions found, by their names
+
+
+def cached_on_trial(find: Callable[[Trial], Found]) -> Callable[[Trial], Found]:
+    """Return `find` with its result cached on a `CachedTrial`."""
+    name = find.__name__
+
+    @wraps(find)
+    def once(trial: Trial) -> Found:
+        if not isinstance(trial, CachedTrial):
+            return find(trial)
+        if trial.found is None:
+            trial.found = {}
+        if name not in trial.found:
+            trial.found[name] = find(trial)
+        found: Found = trial.found[name]
+        return found
+
+    return once
+
+
+@runtime_checkable
+class TrialSource(Protocol):
+    """Trials that are read a result at a time, since memory may not hold them all."""
+
+    def __iter__(self) -> Iterator[Trial]: ...
+
+    def of(self, name: ResultKey) -> Sequence[Trial]:
+        """Return the trials of a result."""
+        ...
+
+
+class TrialIndex:
+    """The trials of each result, by the result's place and then by query."""
+
+    def __init__(self, cells: Iterable[Result], trials: Iterable[Trial]) -> None:
+        self._kept = trials if isinstance(trials, TrialSource) else None
+        self._held: dict[tuple[str, ...], dict[str, Trial]] = {}
+        if self._kept is None:
+            self._held = {cell.place: {} for cell in cells}
+            for number, trial in enumerate(trials):
+                if (place := place_of(trial)) in self._held:
+                    self._held[place][text(trial.get("query")) or str(number)] = trial
+
+    def __getitem__(self, place: tuple[str, ...]) -> Mapping[str, Trial]:
+        if self._kept is None:
+            return self._held[place]
+        named = dict(zip(PLACE, place, strict=True))
+        trials = self._kept.of(ResultKey(*(named[field] for field in ResultKey._fields)))
+        return {text(trial.get("query")): CachedTrial(trial) for trial in trials}
+
+
+def by_cell(cells: Iterable[Result], trials: Iterable[Trial]) -> TrialIndex:
+    """Return the trials of each result; of a query that was asked again the last trial counts."""
+    return TrialIndex(cells, trials)
+
+
+def trials_to_show(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
+    """Return each result's trials by its place: hits first, then the paper's own queries, without decoys."""
+    cells = list(cells)
+    of_cells = by_cell(cells, trials)
+    return {
+        cell.place: sorted(
+            (trial for trial in of_cells[cell.place].values() if not trial.get("decoy_of")),
+            key=lambda trial: (not trial.get("hit"), not trial.get("paper")),
+        )
+        for cell in cells
+    }

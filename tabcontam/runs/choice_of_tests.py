@@ -1,0 +1,135 @@
+"""The choice of tests that a run asks, and of the LLMs and corpora that it puts them to.
+
+A run asks the chosen tests that have what they need, that have the queries it asks, and that some subject of the run
+can take: tests that search documents are put to corpora alone, and corpora take no other tests.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from tabcontam.asking.query_plan import QuerySheet, RunSource, has_papers
+from tabcontam.errors import NothingSelected, UsageError, option, option_name
+from tabcontam.evidence.base import NEEDED as MARKS
+from tabcontam.evidence.base import Capability, RequiredInput, Test
+from tabcontam.evidence.registry import all_tests
+from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.wording import phrase
+
+if TYPE_CHECKING:
+    from tabcontam.runs.run import RunOrder
+
+SEARCHING = MARKS[Capability.SEARCH]  # the mark of all tests that search documents
+NEEDED = {
+    RequiredInput.KEY: ("the key of a planted table", "KEYFILE"),
+    RequiredInput.WITHHELD: ("rows of the table's source that were never published", "FILE"),
+}
+
+
+def with_given(tests: Sequence[Test], order: "RunOrder") -> list[Test]:
+    """Return the tests without those that need something not given. Raises `NothingSelected` if none is left."""
+    given = {
+        RequiredInput.NOTHING: True,
+        RequiredInput.KEY: bool(order.keys),
+        RequiredInput.WITHHELD: bool(order.withheld),
+    }
+    kept = [test for test in tests if given[test.only_with]]
+    if not kept:
+        raise NothingSelected("; ".join(map(_lacking, tests)))
+    return kept
+
+
+def _lacking(test: Test) -> str:
+    words, value = NEEDED[test.only_with]
+    return f"{test.id} needs {words}; add {option(test.only_with.value, value)}"
+
+
+def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
+    """Raise `UsageError` if fresh rows are given and no test compares with them."""
+    if order.fresh and not any(test.beside_fresh for test in tests):
+        able = " or ".join(test.id for test in all_tests() if test.beside_fresh)
+        raise UsageError(
+            f"{option_name('fresh')}: no test that is asked compares with fresh rows; choose {option('tests', able)} "
+            "and an LLM that understands a question"
+        )
+
+
+def check_rows(order: "RunOrder", tests: Sequence[Test]) -> None:
+    """Raise `UsageError` if a number of rows is given and no test can ask about any number."""
+    if order.options.rows is not None and not any(test.sized for test in tests):
+        able = " or ".join(test.id for test in all_tests() if test.sized)
+        raise UsageError(
+            f"{option_name('rows')}: no test that is asked can be asked about so many rows; choose "
+            f"{option('tests', able)}, or leave {option('rows')} out"
+        )
+
+
+def fewer_rows(order: "RunOrder", sheets: Iterable[QuerySheet]) -> tuple[str, ...]:
+    """Return a line on each test and table of which fewer rows can be asked than are wanted, if there are any."""
+    wanted = order.options.rows
+    if wanted is None or order.options.queries is not None:
+        return ()
+    lines = {}
+    for sheet in sheets:
+        rows = sum(not query.decoy_of for query in sheet.written)
+        if sheet.test.sized and not sheet.unfit and rows < wanted:
+            label = sheet.table.named
+            lines[sheet.test.id, label] = (
+                f"{option('rows', wanted)}: {sheet.test.id} asks about {rows:,} rows of {label}, and of no more, since "
+                "no others of it can be asked so"
+            )
+    return tuple(lines.values())
+
+
+def split_asked_tests(tests: Sequence[Test], order: "RunOrder") -> tuple[list[Test], tuple[Test, ...]]:
+    """Return the tests that are asked, and those that are left out whole because the paper has no such query.
+
+    Raises `NothingSelected` if none is asked.
+    """
+    if order.options.queries != PAPER:
+        return list(tests), ()
+    named, found = [test.id for test in tests], [test for test in tests if has_papers(test)]
+    if not found:
+        raise NothingSelected(f"none of the chosen tests has queries of the paper's own: {', '.join(named)}")
+    return found, tuple(test for test in tests if test not in found)
+
+
+def put_to(
+    tests: Sequence[Test], subjects: Sequence[RunSource], declared: Collection[str] = ()
+) -> tuple[list[Test], tuple[RunSource, ...], tuple[str, ...]]:
+    """Return the tests that a subject under test takes, the subjects that take one, and a line on each that takes none.
+
+    Controls do not join if corpora alone are searched. An LLM with `declared` training data stays, since finds in them
+    count for it. Raises `NothingSelected` if no subject under test takes a test.
+    """
+    under_test = [subject for subject in subjects if subject.tested]
+    taken = [test for test in tests if any(subject.takes(test) for subject in under_test)]
+    if not taken:
+        raise NothingSelected(_not_taken(tests, under_test))
+    idle = [subject.model for subject in under_test if not any(map(subject.takes, taken))]
+    lines = tuple(_idle(model.spec, model.documents, taken) for model in idle if model.spec not in declared)
+    searched = all(Capability.SEARCH in test.needs for test in taken)
+    kept = tuple(
+        subject
+        for subject in subjects
+        if not (subject.joined and searched) and (subject.model not in idle or subject.model.spec in declared)
+    )
+    return taken, kept, lines
+
+
+def _not_taken(tests: Sequence[Test], subjects: Sequence[RunSource]) -> str:
+    """Return why none of these tests can be put to these subjects, and what to type instead."""
+    chosen, named = phrase([test.id for test in tests]), phrase([subject.model.spec for subject in subjects])
+    if all(subject.model.documents for subject in subjects):
+        what = "is a body of documents" if len(subjects) == 1 else "are bodies of documents"
+        verb = "asks" if len(tests) == 1 else "ask"
+        instead = option("marks", SEARCHING)
+        return f"{chosen} {verb} LLMs, and {named} {what}; choose {instead} instead, or name an LLM, too"
+    verb = "searches" if len(tests) == 1 else "search"
+    return f"{chosen} {verb} documents, and nobody named has some; name some with {option('llm', 'corpus:PATH')}"
+
+
+def _idle(spec: str, documents: bool, tests: Sequence[Test]) -> str:
+    """Return a line on a subject that none of these tests is put to."""
+    verb = "chosen tests ask LLMs" if documents else "chosen tests search documents"
+    what = "is not searched" if documents else "is asked nothing"
+    return f"{spec} {what}: the {verb} alone ({phrase([test.id for test in tests])})"

@@ -1,0 +1,109 @@
+"""Dose and response from runs of LLMs of known exposure: each group of rows read equally often is judged as a table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tabcontam.asking.trial_file import RESULTS, Line
+from tabcontam.calibration.dose import TABLE, Observation
+from tabcontam.errors import UsageError, option
+from tabcontam.evidence.base import Trial
+from tabcontam.evidence.registry import by_id
+from tabcontam.groups import grouped
+from tabcontam.reading.word_decision import english
+from tabcontam.runs.folder import load_whole
+from tabcontam.runs.rescoring import read_again
+from tabcontam.verdicts.result_building import pool_parts, result, results
+from tabcontam.verdicts.result_types import Result, ResultKey, TableName
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import CALIBRATED
+from tabcontam.verdicts.run_facts import RunFacts
+
+Read = Mapping[ResultKey, Sequence[tuple[Line, Trial]]]
+
+
+def run_folders(folder: Path) -> list[Path]:
+    """Return the runs in a folder: itself if it is one, or else those directly in it. Raises `UsageError`."""
+    if (folder / RESULTS).is_file():
+        return [folder]
+    try:
+        found = sorted(one for one in folder.iterdir() if (one / RESULTS).is_file())
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {folder}: {error.strerror or error}; name a folder of models or of runs"
+        ) from None
+    if not found:
+        raise UsageError(f"{folder} holds neither models that expose made nor runs; name a folder of either")
+    return found
+
+
+def observations(folder: Path) -> list[Observation]:
+    """Return the observations of a run as `placed` does, with its folder's name before that of each LLM."""
+    return [replace(one, llm=f"{folder.name} {one.llm}") for _, one in placed(folder)]
+
+
+def placed(folder: Path) -> list[tuple[TableName, Observation]]:
+    """Return a run's observations of each table with known exposure, together with the table.
+
+    A table whose rows were all read equally often keeps its recorded results. A table whose rows were read differently
+    often is judged anew for the rows of each number of copies, as if they were the table, by the tests that record
+    which row they ask about. Results of controls that joined, and of tables with unknown exposure, are left out. Raises
+    `UsageError` for a run that cannot be judged so.
+    """
+    past = load_whole(folder)
+    if past.run.rules != CALIBRATED:
+        again = f"judge it again: python -m tabcontam rescore {folder} {option('rules', CALIBRATED)}"
+        raise UsageError(f"{folder} was judged by the published rules; {again}")
+    known = [cell for cell in past.cells if cell.exposure is not None and not cell.control and not cell.lacks]
+    if any(cell.sequential for cell in known):
+        raise UsageError(f"{folder} was asked in turns until it was decided; ladder needs a run that asked everything")
+    read = read_again(folder, replace(past, cells=tuple(known)), english())
+    return [
+        (table, observed)
+        for (llm, table), own in grouped(known, lambda cell: (cell.llm, cell.table)).items()
+        for observed in _of_table(past, own, read, llm)
+    ]
+
+
+def _of_table(past: RunResults, cells: Sequence[Result], read: Read, llm: str) -> Iterator[Observation]:
+    name = past.label(cells[0])
+    stated = (_copies(line) for cell in cells for line, _ in read[cell.key])
+    copies = sorted({one for one in stated if one is not None})
+    if len(copies) <= 1:
+        yield from _judged(past.run, cells, llm, name, cells[0].exposure or 0.0, None)
+        return
+    for exposure in copies:
+        own = {cell.key: _arm(read[cell.key], exposure) for cell in cells}
+        rows = len({trial.query.row for trials in own.values() for trial in trials} - {None})
+        yield from _judged(past.run, list(_of_arm(past.run, cells, own)), llm, name, exposure, rows)
+
+
+def _copies(line: Line) -> float | None:
+    """Return the copies of the row that a line asks about; None if the LLM's card does not state them."""
+    held = line.get("exposure")
+    return float(held) if isinstance(held, int | float) and not isinstance(held, bool) else None
+
+
+def _arm(found: Sequence[tuple[Line, Trial]], exposure: float) -> list[Trial]:
+    """Return the trials about rows of one exposure, and their decoys."""
+    own = {trial.query.id for line, trial in found if _copies(line) == exposure}
+    return [trial for _, trial in found if trial.query.id in own or trial.query.decoy_of in own]
+
+
+def _of_arm(run: RunFacts, cells: Sequence[Result], own: Mapping[ResultKey, Sequence[Trial]]) -> Iterator[Result]:
+    for cell in cells:
+        test, trials = by_id()[cell.test], own[cell.key]
+        if trials and test.row_test:
+            beside = pool_parts(cell.key, test, own)
+            yield result(cell.key, test, trials, len(trials), CALIBRATED, run.level_of(test.family), beside=beside)
+
+
+def _judged(
+    run: RunFacts, cells: Sequence[Result], llm: str, dataset: str, copies: float, rows: int | None
+) -> Iterator[Observation]:
+    """Yield the verdicts of these results and of their table, as if it were the only one that was asked about."""
+    found = results(run, cells)
+    for cell in found.cells:
+        yield Observation(llm, dataset, copies, cell.test, cell.verdict, cell.p_value, rows)
+    for table in found.tables:
+        yield Observation(llm, dataset, copies, TABLE, table.verdict, table.p_value, rows)

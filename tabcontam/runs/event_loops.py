@@ -1,0 +1,58 @@
+"""Work with an event loop of its own: in this thread, or in another one if this thread has a loop at work."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+
+from tabcontam.asking.background_loop import run_in_background
+
+
+def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+    """Run the work to its end, in a thread of its own if this one has an event loop at work, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+    else:
+        _beside_a_loop(work, stop)
+
+
+def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+    """Run the work in another thread; the first Ctrl-C finishes what is in flight, and the second ends at once."""
+    with run_in_background(work) as (done, task):
+        try:
+            done.result()
+        except KeyboardInterrupt:
+            task.get_loop().call_soon_threadsafe(stop)
+            try:
+                done.result()
+            except KeyboardInterrupt:
+                task.get_loop().call_soon_threadsafe(task.cancel)
+                raise
+
+
+@contextmanager
+def interruptible(finish: Callable[[], None]) -> Iterator[None]:
+    """Let the first Ctrl-C finish what is in flight, and the second end at once."""
+
+    loop = asyncio.get_running_loop()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(finish)  # also wakes the loop
+        signal.signal(signal.SIGINT, before)
+        with suppress(OSError):  # the terminal may be gone
+            print("stopping: finishing what is in flight; press Ctrl-C again to end at once", file=sys.stderr)
+
+    try:
+        before = signal.signal(signal.SIGINT, stop)
+    except ValueError:  # not the main thread: Ctrl-C is its caller's business
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

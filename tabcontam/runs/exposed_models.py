@@ -1,0 +1,71 @@
+"""Models of known exposure, asked about the tables of `power` next to its simulated answerers."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tabcontam.asking.query_plan import Options
+from tabcontam.asking.run_progress import Progress
+from tabcontam.calibration.dose import Observation
+from tabcontam.calibration.power_study import Study
+from tabcontam.errors import UsageError
+from tabcontam.models.provider_registry import ModelSettings, resolve
+from tabcontam.runs.dose_observations import placed
+from tabcontam.runs.known_controls import check_known
+from tabcontam.runs.run import Run, RunOrder, execute, prepare
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.verdicts.result_types import TableName
+
+Found = Sequence[tuple[TableName, Observation]]
+
+
+def found_in(study: Study, llms: Sequence[str], command: str, progress: Progress) -> Found:
+    """Return the result of each test on rows of each table, by the number of copies that each of these LLMs has read.
+
+    The LLMs are asked as in a run with the study's seed, level, tests and words; only replies are cached. Raises
+    `UsageError`, before anything is asked, for an LLM with unknown exposure to a table, and `KeyboardInterrupt` if the
+    user ended the run.
+    """
+    settings = ModelSettings(serializers=(load_serializer(study.serializer),))
+    check_known("llm", [resolve(spec).open(settings) for spec in dict.fromkeys(llms)], study.tables())
+    with TemporaryDirectory(prefix="tabcontam-") as folder:
+        out = Path(folder) / "run"
+        outcome = execute(_planned(study, llms, command, out, progress), progress)
+        if outcome.results.run.interrupted:
+            raise KeyboardInterrupt
+        if outcome.failure:
+            raise UsageError(outcome.unreached)
+        return placed(out)
+
+
+def _planned(study: Study, llms: Sequence[str], command: str, out: Path, progress: Progress) -> Run:
+    order = RunOrder(
+        llms=tuple(llms),
+        datasets=study.datasets,
+        serializers=(study.serializer,),
+        prompts=(study.prompts,),
+        expression=study.expression,
+        marks=study.marks,
+        options=Options(seed=study.seed, alpha=study.alpha),
+        controls=False,
+        out=out,
+        target=study.target,
+        name=study.name,
+        text=study.text,
+        known=study.known,
+        command=command,
+    )
+    return prepare(order, progress)
+
+
+def with_models(document: dict[str, Any], llms: Sequence[str], found: Found) -> dict[str, Any]:
+    """Return the document of `power` with the observations of these LLMs under `models` in each dataset."""
+
+    def beside(dataset: dict[str, Any]) -> dict[str, Any]:
+        place = dataset["dataset"], dataset["edition"], dataset["split"] or ""
+        own = [one for table, one in found if (table.dataset, table.edition or "", table.split or "") == place]
+        return {**dataset, "models": [asdict(one) for one in own]}
+
+    return {**document, "llms": list(dict.fromkeys(llms)), "datasets": list(map(beside, document["datasets"]))}

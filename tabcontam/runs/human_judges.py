@@ -1,0 +1,141 @@
+"""People who judge completions of a run: the pairs that they are shown, and the recording of their words.
+
+They judge blind, as in section 4 of Golchin and Surdeanu 2024: a pair names no LLM, no instruction and no other judge,
+and the pairs of all LLMs are in one shuffled order. Equal completions of the same piece are one pair.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tabcontam.asking.judgement_file import JudgementJournal, compared_in, judgements_in
+from tabcontam.asking.trial_file import RESULTS, lock_run_folder
+from tabcontam.errors import UsageError, option
+from tabcontam.evidence.completion_pairs import Likeness
+from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.report.judging_page import FORM
+from tabcontam.runs.folder import last_lines, load_whole
+from tabcontam.runs.rescoring import rescore
+from tabcontam.verdicts.completion_judgements import TEXT, Judgement, Judgements, pair_of
+from tabcontam.verdicts.result_types import ResultKey
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import visible
+
+LONGEST_NAME = 100
+
+
+@dataclass(frozen=True)
+class JudgingItem:
+    """A pair as a person sees it, with the completions that it stands for; `word` is the person's earlier word."""
+
+    pair: str
+    shown: str
+    expected: str
+    said: str
+    places: tuple[tuple[ResultKey, str], ...]
+    word: Likeness | None = None
+
+
+@dataclass(frozen=True)
+class JudgingSheet:
+    """The pairs that one person judges in a run's folder, in the order in which they are shown."""
+
+    folder: Path
+    by: str
+    items: tuple[JudgingItem, ...]
+
+    @property
+    def left(self) -> tuple[JudgingItem, ...]:
+        """The pairs that have no word of this person yet."""
+        return tuple(item for item in self.items if item.word is None)
+
+    def note(self, item: JudgingItem, word: Likeness) -> None:
+        """Record the person's word on a pair; it is on disk when this returns. Raises `UsageError`."""
+        journal = JudgementJournal(self.folder)
+        try:
+            for place, query in item.places:
+                journal.note(Judgement(place, query, self.by, item.pair, word, person=True))
+        except OSError as error:
+            raise UsageError(f"cannot write {journal.path}: {error.strerror}; make room and go on") from error
+
+
+def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
+    """Return the pairs of a run for a person; the same seed and name give the same order. Raises `UsageError`."""
+    past, judgements = load_whole(folder), judgements_in(folder)
+    name = _checked(by, judgements)
+    own, known = [cell for cell in past.cells if not cell.control], by_id()
+    found: dict[str, JudgingItem] = {}
+    for place, compared in compared_in(last_lines(folder, own)).items():
+        for one in compared:
+            pair = pair_of(one)
+            said = judgements.of(place, one).get(name)
+            before = found.get(pair)
+            places = (*(before.places if before else ()), (place, one.query_id))
+            word = said.word if said and (before is None or before.word) else None
+            found[pair] = JudgingItem(pair, one.shown, one.expected, one.said, places, word)
+    if not found and any(cell.test in known and known[cell.test].judgeable for cell in own):
+        raise UsageError(f"{folder} holds no completion to judge: none could be read")
+    if not found:
+        names = " or ".join(test.id for test in all_tests() if test.judgeable)
+        raise UsageError(f"{folder} holds no completions to judge; make a run with {option('tests', names)}")
+    items = sorted(found.values(), key=lambda item: item.pair)
+    Random(f"{seed} {name}").shuffle(items)
+    return JudgingSheet(folder, name, tuple(items))
+
+
+def _checked(by: str, judgements: Judgements) -> str:
+    """Return a person's name as it is recorded. Raises `UsageError` for none, and for that of an LLM that judged."""
+    name = " ".join(visible(by, line=True).split())
+    if not name or len(name) > LONGEST_NAME:
+        raise UsageError(f"--by: {by[:40]!r} is no name of 1 to {LONGEST_NAME} letters")
+    if name == TEXT or any(one.by == name and not one.person for one in judgements):
+        raise UsageError(f"--by: {name} is not a person who judged this run; take another name")
+    return name
+
+
+def take_file(sheet: JudgingSheet, file: Path) -> int:
+    """Record a person's words from the file that the page saved; return the number of new words.
+
+    Raises `UsageError` for another kind of file, another person's, or another run's; then nothing is recorded.
+    """
+    words = _words(file, sheet.by)
+    known = {item.pair: item for item in sheet.items}
+    if unknown := [pair for pair in words if pair not in known]:
+        raise UsageError(f"{file}: {len(unknown)} of {len(words)} pairs are not of this run; name the run it is from")
+    new = [(known[pair], word) for pair, word in words.items() if known[pair].word is not word]
+    for item, word in new:
+        sheet.note(item, word)
+    return len(new)
+
+
+def _words(file: Path, by: str) -> dict[str, Likeness]:
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"{file} is no JSON; give the file that the page saved") from None
+    form, held = (document.get("form"), document.get("words")) if isinstance(document, Mapping) else (None, None)
+    if form != FORM or not isinstance(held, Mapping):
+        raise UsageError(f"{file} holds no judgements; give the file that the page saved")
+    if document.get("by") != by:
+        raise UsageError(f"{file} was saved by {_quoted(document.get('by'))}; give --by that name")
+    wrong = [word for word in held.values() if word not in set(Likeness)]
+    if wrong:
+        raise UsageError(f"{file}: {_quoted(wrong[0])} is none of {', '.join(Likeness)}")
+    return {pair: Likeness(word) for pair, word in held.items()}
+
+
+def _quoted(held: Any) -> str:
+    return repr(held)[:60]
+
+
+def judged_again(folder: Path) -> RunResults:
+    """Return the run's results with the judgements that are there now, and record them. Raises `UsageError`."""
+    if not (folder / RESULTS).exists():
+        raise UsageError(f"{folder} is no run folder: it has no results.json")
+    with lock_run_folder(folder):
+        return rescore(folder, None)

@@ -1,0 +1,43 @@
+"""LLMs of known exposure: controls that the user names, and models that `power` asks next to its answerers.
+
+Conclusions from them rest on what they have read. So one is accepted only if that is known for every row of every table
+of the run, as it is for models that `tabcontam expose` made.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tabcontam.errors import UsageError, option, option_name
+from tabcontam.models.base import Model
+from tabcontam.models.labels import by_name, split_label
+from tabcontam.models.missing_model import MissingModel
+from tabcontam.models.provider_registry import CONTROLS
+from tabcontam.tables.table import Table
+
+ADVICE = "name a model that tabcontam expose made to read that table or twins of it alone, as hf:DIR/model-0"
+
+
+def controls(typed: Sequence[str], tested: Mapping[str, str], built_in: bool) -> dict[str, str]:
+    """Return the controls that join a run, specs by names: those of this package, and those `typed`.
+
+    `tested` has the LLMs under test in the same way. Raises `UsageError` for one that is typed and tested.
+    """
+    named = by_name(typed)
+    specs = {split_label(spec)[1] for spec in tested.values()}
+    for name, spec in named.items():
+        if name in tested or split_label(spec)[1] in specs:
+            raise UsageError(f"{option_name('control')}: {name} is an LLM under test, too; name it there or here alone")
+    own = {spec: spec for spec in CONTROLS if built_in and spec not in tested}
+    return own | named
+
+
+def check_known(word: str, models: Iterable[Model], tables: Sequence[Table]) -> None:
+    """Raise `UsageError` for a model of the option `word` that has unknown exposure to a row, or is not served."""
+    for model in models:
+        if model.local or isinstance(model, MissingModel):  # the fault of a card explains more
+            model.check_at_hand()
+        for table in tables:
+            if any(model.exposure(table, row) is None for row in range(len(table.rows))):
+                raise UsageError(
+                    f"{option_name(word)}: how often {model.spec} has read the rows of {table.named} is not known; "
+                    f"{ADVICE}, or leave {option(word, model.spec)} out"
+                )

@@ -1,0 +1,328 @@
+"""The extracts that a report needs from each LLM's trials, read once; in a large run other processes help.
+
+The extract of an LLM needs no other LLM's trials. So this process and its helpers each take one LLM after the other,
+until none is left, and none waits for another. If a helper fails, its LLM is taken here.
+"""
+
+import gc
+import io
+import json
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from itertools import starmap
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import Any, BinaryIO, TextIO
+
+from tabcontam.asking.stored_trial_index import StoredTrialIndex, Stretch, identity, lines_at
+from tabcontam.evidence.base import EvidenceKind, Verdict
+from tabcontam.groups import grouped
+from tabcontam.processes import code_to_run, processors, send, start_process
+from tabcontam.report.evidence import EvidenceLimits, PackedEvidence
+from tabcontam.report.recalled_cells import RecalledCellWriter
+from tabcontam.report.recalled_rows import RecallComparison, RowGroup
+from tabcontam.report.trial_digest import PageResult, RunDigestFacts, TrialDigest, TrialDigester, results_by_llm
+from tabcontam.report.trials_by_result import CachedTrial, Trial, TrialSource
+from tabcontam.runs.shown_trials import TrialConversion, references
+from tabcontam.verdicts.comparison import QueryOutcomes, answers_of, planned_alike
+from tabcontam.verdicts.completion_judgements import Judgements, judgement_of
+from tabcontam.verdicts.result_types import Result, ResultKey
+from tabcontam.verdicts.results import RunResults
+
+SMALL = 20_000  # trials up to which a helper would start only after most of them were taken
+AHEAD = 2  # LLMs that a process has at once
+MOST = 2  # processes: more would wait for this one, which writes the pages
+FIELDS = (  # of a result: its key, and the fields with which its trials are read
+    "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "source",
+    "kind", "verdict", "control", "queries", "null", "reference",
+)  # fmt: skip
+
+START = code_to_run("tabcontam.runs.llm_extracts")
+
+
+@dataclass(frozen=True)
+class LlmExtract:
+    """The extract of an LLM's trials for a report: for its page, for recalled.csv, and for comparisons."""
+
+    told: TrialDigest
+    recalled: str
+    answers: Mapping[ResultKey, QueryOutcomes]
+
+
+Ready = SimpleQueue[tuple[str, LlmExtract | None]]  # LLMs with their extracts; None: it is to be taken here
+
+
+@dataclass(frozen=True)
+class ExtractionJob:
+    """The results of an LLM, those of them on its page, and those whose answers are compared with others."""
+
+    cells: Sequence[Result]
+    placed: Sequence[PageResult]
+    compared: frozenset[ResultKey]
+
+
+@dataclass(frozen=True)
+class ExtractionTerms:
+    """The inputs that all LLMs of a run share; `by_id` is that of `answers_of`."""
+
+    facts: RunDigestFacts
+    by_id: bool
+
+
+@contextmanager
+def llm_extracts(
+    found: RunResults, shown: RunResults, trials: TrialSource, compared: frozenset[ResultKey]
+) -> Iterator[Iterator[tuple[str, LlmExtract]]]:
+    """Yield an iterator of each LLM's extract, in the order in which they are ready; other processes begin at once.
+
+    The pages have the results of `shown`, and all other files those of `found`. Extracts of results that are `compared`
+    also have their answers.
+    """
+    cells = shown.cells if found.run.recorded else found.cells
+    terms, of_pages = ExtractionTerms(RunDigestFacts.of(shown), planned_alike(found.run)), results_by_llm(shown)
+    work = {
+        llm: ExtractionJob(own, of_pages.get(llm, ()), compared & frozenset(cell.key for cell in own))
+        for llm, own in grouped(cells, lambda cell: cell.llm).items()
+    }
+    left, ready = deque(work), Ready()
+    with _helped(terms, trials if shown is found else None, work, left, ready):
+        nexts = (_next(left, ready) for _ in work)
+        yield ((llm, own or take(terms, work[llm], trials.of)) for llm, own in nexts)
+
+
+def _next(left: deque[str], ready: Ready) -> tuple[str, LlmExtract | None]:
+    """Return an LLM with its extract, or else one that is to be taken here."""
+    with suppress(Empty):
+        return ready.get_nowait()
+    with suppress(IndexError):
+        return left.popleft(), None
+    return ready.get()
+
+
+def take(terms: ExtractionTerms, work: ExtractionJob, read: Callable[[ResultKey], Sequence[Trial]]) -> LlmExtract:
+    """Return the extract of an LLM's trials, each read once."""
+    recalled, answers = io.StringIO(newline=""), dict[ResultKey, QueryOutcomes]()
+    telling, lines = TrialDigester(terms.facts, work.placed), RecalledCellWriter(recalled, head=False)
+    for cell in work.cells:
+        asked = read(cell.key)
+        by_query = {line["query"]: CachedTrial(line) for line in asked}
+        telling.take(cell, by_query)
+        lines.take(cell, by_query)
+        if cell.key in work.compared:
+            answers[cell.key] = answers_of(asked, terms.by_id)
+    return LlmExtract(telling.told(), recalled.getvalue(), answers)
+
+
+@contextmanager
+def _helped(
+    terms: ExtractionTerms,
+    trials: TrialSource | None,
+    work: Mapping[str, ExtractionJob],
+    left: deque[str],
+    ready: Ready,
+) -> Iterator[None]:
+    """Have other processes take LLMs that are `left`, the last first; their extracts go into `ready`."""
+    helpers = min(processors() - 1, MOST, len(left) - 1) if sys.executable else 0
+    if (
+        helpers < 1
+        or not isinstance(trials, StoredTrialIndex)
+        or not isinstance(trials.shown, TrialConversion)
+        or len(trials) < SMALL
+    ):
+        yield
+        return
+    kept, shown, begin = trials, trials.shown, _beginning(trials, trials.shown, terms)
+    processes: list[subprocess.Popen[bytes]] = []
+    over = Event()
+
+    def help_out() -> None:
+        with suppress(OSError), _process() as process:
+            processes.append(process)
+            if over.is_set():  # it was begun after the others had been ended
+                process.kill()
+                return
+            sent = deque[str]()
+            try:
+                with suppress(Exception):  # the report meets the same error when it takes the LLM itself
+                    send(process, json.dumps(begin).encode())
+                    while _send_some(process, left, sent, lambda llm: _job(kept, shown, work[llm])):
+                        if (found := _taken_by(process)) is None:
+                            break
+                        ready.put((sent.popleft(), found))
+            finally:
+                for llm in sent:
+                    ready.put((llm, None))
+
+    threads = [Thread(target=help_out, daemon=True) for _ in range(helpers)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:  # also after Ctrl-C
+        over.set()
+        left.clear()
+        for process in list(processes):
+            process.kill()
+        for thread in threads:
+            thread.join()
+
+
+def _process() -> "subprocess.Popen[bytes]":
+    return start_process(START)
+
+
+def _send_some(
+    process: "subprocess.Popen[bytes]", left: deque[str], sent: deque[str], job: Callable[[str], object]
+) -> bool:
+    """Send a process LLMs that are left, so that it has another one while its answer is read.
+
+    Returns whether it has any. Raises `OSError`.
+    """
+    while len(sent) < AHEAD:
+        try:
+            sent.append(left.pop())
+        except IndexError:
+            break
+        send(process, json.dumps(job(sent[-1])).encode())
+    return bool(sent)
+
+
+def _taken_by(process: "subprocess.Popen[bytes]") -> LlmExtract | None:
+    """Return a process's extract of the LLM that it was sent first; None if it died, or printed something else."""
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        if process.stdout and (line := process.stdout.readline()):
+            return _taken(json.loads(line))
+    return None
+
+
+def _beginning(trials: StoredTrialIndex, shown: TrialConversion, terms: ExtractionTerms) -> dict[str, Any]:
+    """Return the facts of the run that a process needs, in a form that JSON can hold."""
+    return {
+        "path": str(trials.path.resolve()),
+        "file": trials.identity,
+        "judgements": [one.line() for one in shown.judgements],
+        "looks": asdict(terms.facts.looks),
+        "row_tests": sorted(terms.facts.row_tests),
+        "titles": dict(terms.facts.titles),
+        "by_id": terms.by_id,
+    }
+
+
+def _job(trials: StoredTrialIndex, shown: TrialConversion, work: ExtractionJob) -> dict[str, Any]:
+    """Return the facts of an LLM that a process needs, with results named by their numbers."""
+    numbers = {id(cell): number for number, cell in enumerate(work.cells)}
+    referred = {name: shown.references[name] for cell in work.cells if (name := cell.key) in shown.references}
+    return {
+        "cells": [[getattr(cell, name) for name in FIELDS] for cell in work.cells],
+        "placed": [(one.place, one.label, numbers[id(one.cell)]) for one in work.placed],
+        "lines": [_held(trials.stretches(cell.key)) for cell in work.cells],
+        "said": [(name, _held(shown.stretches(name))) for name in dict.fromkeys(referred.values())],
+        "compared": [number for number, cell in enumerate(work.cells) if cell.key in work.compared],
+    }
+
+
+def _held(stretches: Sequence[Stretch]) -> list[tuple[int, int, list[int]]]:
+    return [(offset, number, list(lengths)) for offset, number, lengths in stretches]
+
+
+def _cell(values: Sequence[Any]) -> Result:
+    """Return a result with only the fields with which its trials are read."""
+    told = dict(zip(FIELDS, values, strict=True))
+    verdict = told["verdict"] and Verdict(told["verdict"])
+    return Result(**told | {"kind": EvidenceKind(told["kind"]), "verdict": verdict})
+
+
+def _as_facts(found: LlmExtract) -> dict[str, Any]:
+    """Return an extract in a form that JSON can hold."""
+    answers = [
+        (key, one.there, [query.hex() for query in one.right], [query.hex() for query in one.others])
+        for key, one in found.answers.items()
+    ]
+    return {
+        "packed": asdict(found.told.packed),
+        "compared": [asdict(one) for one in found.told.compared],
+        "recalled": found.recalled,
+        "answers": answers,
+    }
+
+
+def _taken(facts: Mapping[str, Any]) -> LlmExtract:
+    """Return the extract from the form of `_as_facts`."""
+    held = facts["packed"]
+    packed = PackedEvidence({int(block): blob for block, blob in held["blobs"].items()}, held["shown"], held["left"])
+    compared = [
+        RecallComparison(**one | {name: RowGroup(**one[name]) for name in ("recalled", "others")})
+        for one in facts["compared"]
+    ]
+    answers = {
+        ResultKey(*key): QueryOutcomes(there, *(frozenset(map(bytes.fromhex, own)) for own in (right, others)))
+        for key, there, right, others in facts["answers"]
+    }
+    return LlmExtract(TrialDigest(packed, compared), facts["recalled"], answers)
+
+
+def main() -> None:
+    """Print the extract of each LLM that a line of standard input describes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the report handles Ctrl-C, and ends this process
+    gc.disable()  # no object here refers to itself, and a search for such objects would take longer than all other work
+    told, sys.stdout = sys.stdout, sys.stderr  # text that a test of another package prints is no answer
+    begin = json.loads(sys.stdin.buffer.readline())
+    terms, judgements = _terms(begin), _judgements(begin)
+    jobs, answers = SimpleQueue[bytes](), SimpleQueue[bytes]()
+    threads = [Thread(target=_read_jobs, args=(jobs,)), Thread(target=_write_answers, args=(answers, told))]
+    for thread in threads:
+        thread.start()
+    try:
+        with open(begin["path"], "rb") as file:
+            if identity(file.fileno()) != begin["file"]:
+                raise OSError(f"another file has taken the place of {begin['path']}")
+            while line := jobs.get():
+                answers.put(json.dumps(_as_facts(_done(json.loads(line), file, terms, judgements))).encode() + b"\n")
+    except Exception:
+        answers.put(b"null\n")  # the report waits for an answer
+        raise
+    finally:
+        answers.put(b"")
+
+
+def _read_jobs(jobs: SimpleQueue[bytes]) -> None:
+    """Read jobs as soon as they are sent, so that the sender need not wait. An empty job is the last."""
+    try:
+        for line in sys.stdin.buffer:
+            jobs.put(line)
+    finally:
+        jobs.put(b"")
+
+
+def _write_answers(answers: SimpleQueue[bytes], told: TextIO) -> None:
+    """Write answers up to an empty one, which blocks while the report has no time to read them."""
+    while answer := answers.get():
+        told.buffer.write(answer)
+        told.flush()
+
+
+def _terms(begin: Mapping[str, Any]) -> ExtractionTerms:
+    facts = RunDigestFacts(EvidenceLimits(**begin["looks"]), frozenset(begin["row_tests"]), begin["titles"])
+    return ExtractionTerms(facts, begin["by_id"])
+
+
+def _judgements(begin: Mapping[str, Any]) -> Judgements:
+    return Judgements(map(judgement_of, begin["judgements"]))
+
+
+def _done(job: Mapping[str, Any], file: BinaryIO, terms: ExtractionTerms, judgements: Judgements) -> LlmExtract:
+    """Return the extract of the LLM of a job."""
+    cells = [_cell(values) for values in job["cells"]]
+    lines = dict(zip((cell.key for cell in cells), job["lines"], strict=True))
+    said = {ResultKey(*name): stretches for name, stretches in job["said"]}
+    shown = TrialConversion(references(cells), lambda name: lines_at(file, starmap(Stretch, said[name])), judgements)
+    compared = frozenset(cells[number].key for number in job["compared"])
+    work = ExtractionJob(
+        cells, [PageResult(place, label, cells[number]) for place, label, number in job["placed"]], compared
+    )
+    return take(terms, work, lambda name: shown(name, lines_at(file, starmap(Stretch, lines[name]))))

@@ -1,0 +1,81 @@
+"""Reaching the LLMs of a run while new tables are prepared, which may take minutes."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+from tabcontam.asking.background_loop import run_in_background
+from tabcontam.asking.query_plan import RunSource, check_reachable
+from tabcontam.asking.run_progress import Progress
+from tabcontam.errors import UsageError
+from tabcontam.models.base import Model, unserved
+from tabcontam.models.hf.saved_model import SavedModel
+from tabcontam.models.ray.cluster import Cluster
+from tabcontam.models.ray.machines import ClusterMachines
+from tabcontam.models.served_model import ServedModel
+
+AT_ONCE = 2.0  # seconds that preparing waits for servers to answer; after that both go on
+
+
+def joined_early(
+    cluster: Cluster, subjects: Sequence[RunSource], lacking: Mapping[str, str], asks: bool, progress: Progress
+) -> ClusterMachines | None:
+    """Return the machines of a cluster that is joined before the run asks, so that they prepare new tables.
+
+    None if the cluster is started on this machine, or cannot be joined. In the latter case raises `UsageError` if the
+    run `asks` and cannot reach any LLM under test, or the reference, without the cluster.
+    """
+    if not cluster.order.address:
+        return None
+    try:
+        with progress.doing("looking for other machines"):
+            cluster.join()
+    except UsageError as error:
+        if asks:
+            check_reachable(subjects, {**lacking, **{model.spec: str(error) for model in cluster.models}})
+        return None  # the run reports it when it reaches the LLMs
+    return ClusterMachines(cluster)
+
+
+@contextmanager
+def reached_meanwhile(
+    subjects: Sequence[RunSource], another: Callable[[str], Model], lacking: Mapping[str, str]
+) -> Iterator[Callable[[], None]]:
+    """Look for served and saved LLMs in the background, each by `another` model of its spec, which is closed again.
+
+    `lacking` has the reasons, by spec, why LLMs are not available anyway. Yields a function that raises `UsageError` if
+    it is known by now that no LLM under test can be reached, or not the reference.
+    """
+    specs = [subject.model.spec for subject in subjects if isinstance(subject.model, ServedModel | SavedModel)]
+    lines = dict(lacking)
+
+    async def reach(spec: str) -> None:
+        model = another(spec)
+        try:
+            await model.look()
+        except UsageError as error:
+            lines[spec] = unserved(model, error)
+        finally:
+            await model.close()
+
+    async def reach_all() -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*map(reach, specs), return_exceptions=True)  # the run itself reports other errors
+
+    if not specs:
+        yield lambda: None
+        return
+    with run_in_background(reach_all()) as (reaching, task):
+
+        def check() -> None:
+            if reaching.done():
+                check_reachable(subjects, lines)
+
+        with suppress(TimeoutError):  # an address without a server fails at once
+            reaching.result(AT_ONCE)
+        try:
+            check()
+            yield check
+        finally:  # the run reaches the others when it begins to ask
+            with suppress(RuntimeError):  # the loop has ended
+                task.get_loop().call_soon_threadsafe(task.cancel)

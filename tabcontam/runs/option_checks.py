@@ -1,0 +1,171 @@
+"""Checks of a run's options for contradictions, and for demands that the named LLMs cannot meet."""
+
+from collections.abc import Mapping, Sequence
+
+from tabcontam.asking.query_plan import Options, RunSource
+from tabcontam.asking.run_shards import RunShard
+from tabcontam.errors import UsageError, option, option_name
+from tabcontam.evidence.base import Capability, Test
+from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.samples import needs_samples
+from tabcontam.evidence.shots import MOST_SHOTS
+from tabcontam.models.missing_model import MissingModel
+from tabcontam.models.prices import Price, price_of
+from tabcontam.tables.table import Table
+from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.wording import phrase
+
+BATCHING = ("openai:NAME", "anthropic:NAME", "gemini:NAME")  # specs of LLMs whose makers have a batch API
+
+
+MOST_SAMPLES = 200  # of a query: each is a request
+
+
+def check_options(options: Options) -> None:
+    """Raise `UsageError` for options that contradict asking until a table is decided, or asking in batches."""
+    if (options.samples or 0) > MOST_SAMPLES:
+        raise UsageError(
+            f"{option_name('samples')} is {options.samples}; ask at most {MOST_SAMPLES} times, each of which is a "
+            "request, or a model on this machine, which tells log-probabilities (hf:FOLDER)"
+        )
+    if options.temperature is not None and (options.samples is None or options.until_decided):
+        other = "asks row tests once each" if options.until_decided else f"needs {option('samples', 'N')}"
+        named = option("until_decided") if options.until_decided else option_name("temperature")
+        raise UsageError(f"{named} {other}; leave {option('temperature')} out, or write it with {option('samples', 5)}")
+    if (options.shots or 0) > MOST_SHOTS:
+        raise UsageError(f"{option_name('shots')} is {options.shots}; show at most {MOST_SHOTS} demonstrations")
+    if options.batch and (options.until_decided or options.stop_at_first):
+        other = option("until_decided" if options.until_decided else "stop_at_first")
+        raise UsageError(f"{option('batch')} asks everything at once, and {other} one by one; leave one of them out")
+    if options.until_decided and options.rules == PAPER:
+        raise UsageError(
+            f"{option('until_decided')} decides by the calibrated rules; leave {option('rules', PAPER)} out"
+        )
+    if options.until_decided and options.queries == PAPER:
+        raise UsageError(
+            f"{option('until_decided')} leaves the paper's own queries out; leave {option('queries', PAPER)} out, "
+            f"or add {option('marks', PAPER)}"
+        )
+
+
+def check_shard(shard: RunShard | None, options: Options, judge: str | None) -> None:
+    """Raise `UsageError` for options that one part of a run cannot follow, since they need other parts' answers."""
+    if shard is None:
+        return
+    if options.stop_at_first:
+        raise UsageError(
+            f"{option('stop_at_first')} stops an LLM by what was found of all of its tables, and a part of a run "
+            f"knows its own alone; leave {option('stop_at_first')} or {option('shard', shard)} out"
+        )
+    if judge is not None:
+        raise UsageError(
+            f"a judge is shown the completions of all parts; leave {option('judge', judge)} out, join the parts, and "
+            f"give the same command with it and without {option('shard', shard)} the joined folder: answers are kept"
+        )
+
+
+def check_plannable(shard: RunShard | None, subjects: Sequence[RunSource]) -> None:
+    """Raise `UsageError` if an LLM of another part cannot be opened here: the parts would be cut differently.
+
+    A key that is missing here is no such reason: only the machine that asks the LLM needs it.
+    """
+    for model in (subject.model for subject in subjects if shard):
+        if isinstance(model, MissingModel):
+            try:
+                model.check_at_hand()
+            except UsageError as error:
+                every = f"{option('shard', shard)}: every machine plans the whole run, and that needs {model.spec} here"
+                raise UsageError(f"{every}: {error}") from error
+
+
+def check_samples(options: Options, tests: Sequence[Test]) -> None:
+    """Raise `UsageError` if `samples` is set and none of the chosen tests asks an LLM the same several times."""
+    if options.samples is None or any(map(needs_samples, tests)):
+        return
+    if options.temperature is not None and any(test.resampled for test in tests):
+        return
+    names = ", ".join(test.id for test in all_tests() if needs_samples(test))
+    if options.temperature is None and any(test.resampled for test in tests):
+        raise UsageError(
+            f"{option_name('samples')}: no chosen test asks the same several times by itself; add "
+            f"{option('temperature', 1)} to have row tests asked so often at that temperature, or add "
+            f"{option('tests', names)}, or leave {option('samples')} out"
+        )
+    raise UsageError(
+        f"{option_name('samples')}: no chosen test asks the same several times; add {option('tests', names)}, "
+        f"or leave {option('samples')} out"
+    )
+
+
+def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[RunSource]) -> tuple[str, ...]:
+    """Return lines on tests and LLMs that are asked once although several answers are wanted, if there are any."""
+    if options.temperature is None:
+        return ()
+    once = [test.id for test in tests if not test.resampled and Capability.GENERATE in test.needs]
+    own = [subject.model for subject in subjects if not (subject.model.control or subject.model.documents)]
+    greedy = [model.spec for model in own if Capability.SAMPLE not in model.capabilities]
+    lines = [f"{option_name('temperature')}: {phrase(once)} asked once, since several answers are not weighed there"]
+    lines += [f"{option_name('temperature')}: {phrase(greedy)} asked once, since no answer is drawn there"]
+    return tuple(line for line, there in zip(lines, (once, greedy), strict=True) if there)
+
+
+def check_documents(
+    options: Options, judge: str | None, references: Sequence[str], subjects: Sequence[RunSource]
+) -> None:
+    """Raise `UsageError` for options on how LLMs are asked, if corpora alone are searched."""
+    named = [subject.model for subject in subjects if subject.tested]
+    if not all(model.documents for model in named):
+        return
+    what = "is a body of documents" if len(named) == 1 else "are bodies of documents"
+    given = {
+        "until_decided": options.until_decided,
+        "samples": options.samples,
+        "temperature": options.temperature,
+        "shots": options.shots,
+        "batch": options.batch,
+        "judge": judge,
+        "reference": references,
+    }
+    if wrong := [word for word, value in given.items() if value]:
+        raise UsageError(
+            f"{option_name(wrong[0])} says how an LLM is asked, and {phrase([model.spec for model in named])} {what}: "
+            f"leave {option_name(wrong[0])} out, or name an LLM, too"
+        )
+
+
+def check_splits(subjects: Sequence[RunSource], tables: Sequence[Table]) -> None:
+    """Raise `UsageError` for an LLM that was made to know one split alone, if no table of the run is that split."""
+    there = list(dict.fromkeys(table.split for table in tables if table.split))
+    for model in (subject.model for subject in subjects):
+        if model.of_split and model.of_split not in there:
+            had = f"there are {', '.join(there)}" if there else "no table of this run names a split, as FILE#train does"
+            raise UsageError(f"{model.spec} knows the split {model.of_split!r} alone, which no table here is; {had}")
+
+
+def check_batches(subjects: Sequence[RunSource]) -> tuple[str, ...]:
+    """Return a line on the LLMs that have no batch API and are asked at once, if there are any.
+
+    Raises `UsageError` if no LLM has one. Controls that join the run are asked at once as always.
+    """
+    asked = [subject.model for subject in subjects if not subject.joined and not subject.model.documents]
+    there = [model for model in asked if not isinstance(model, MissingModel)]
+    without = [model.spec for model in there if model.batches is None]
+    have = "has" if len(without) == 1 else "have"
+    if without and len(without) == len(there):
+        raise UsageError(
+            f"{option_name('batch')}: {phrase(without)} {have} no batch API; leave {option('batch')} out, or name an "
+            f"LLM at the address of a maker that has one ({', '.join(BATCHING)})"
+        )
+    line = f"{option_name('batch')}: {phrase(without)} {have} no batch API: asked at once, at the full price"
+    return (line,) if without else ()
+
+
+def check_prices(subjects: Sequence[RunSource], prices: Mapping[str, Price]) -> None:
+    """Raise `UsageError` for an LLM whose cost cannot be bounded."""
+    for subject in subjects:
+        model = subject.model
+        if model.identity and not model.documents and price_of(model.identity, model.local, prices) is None:
+            raise UsageError(
+                f"{option_name('max_cost')}: no price is known for {model.spec}; "
+                f"give it in a file behind {option('prices')}"
+            )

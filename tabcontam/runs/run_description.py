@@ -1,0 +1,159 @@
+"""The facts of a run, for its results: inputs and settings, who was asked about which table, and the libraries."""
+
+import contextlib
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from tabcontam.asking.query_plan import RunSource
+from tabcontam.asking.run_shards import digest
+from tabcontam.baseline.failures import failures_of
+from tabcontam.runs.overlap_measure import measure_name
+from tabcontam.tables.known_rows import has_columns
+from tabcontam.tables.sources import without_queries
+from tabcontam.tables.table import Table
+from tabcontam.tables.withheld_rows import digest_of
+from tabcontam.verdicts.notes import Note, NoteKind
+from tabcontam.verdicts.rules import CALIBRATED, PAPER
+from tabcontam.verdicts.run_facts import (
+    DatasetFacts,
+    KnownFacts,
+    LlmFacts,
+    PromptFacts,
+    RunFacts,
+    SerializerFacts,
+    ShardFacts,
+    catalogued,
+)
+from tabcontam.verdicts.wording import phrase
+from tabcontam.version import __version__
+
+if TYPE_CHECKING:
+    from tabcontam.runs.run import Run
+
+LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
+
+
+def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
+    """Return the facts of a run; `used` has the requests and costs of each LLM so far."""
+    options = run.order.options
+    levels = {cell.test.family.value: cell.level for cell in run.grid}
+    return RunFacts(
+        version=__version__,
+        versions=versions(),
+        command=without_queries(run.order.command),
+        started=started.isoformat(timespec="seconds"),
+        seed=options.seed,
+        rules=PAPER if options.rules == PAPER else CALIBRATED,
+        queries=options.queries,
+        rows=options.rows,
+        samples=options.samples,
+        temperature=options.temperature,
+        shots=options.shots,
+        until_decided=options.min_power if options.until_decided else None,
+        alpha=options.alpha,
+        family_over=options.family_over,
+        level=min(levels.values()),
+        levels=levels,
+        overlap=measure_name(run.measure),
+        shard=_shard(run),
+        dictionary=run.dictionary.name,
+        llms=tuple(_llm(run, subject, used) for subject in run.subjects if not subject.reference),
+        references=tuple(_llm(run, subject, used) for subject in run.subjects if subject.reference),
+        known=tuple(_known(run, file) for file in run.known),
+        trained_on=run.trained_on,
+        catalogue=catalogued({subject.model.spec: _written(run, subject.model.spec) for subject in run.subjects}),
+        datasets=tuple(
+            DatasetFacts(
+                name=table.name,
+                title=table.title,
+                edition=table.edition,
+                split=table.split or None,
+                elsewhere=table.elsewhere,
+                sha256=table.sha256,
+                rows=table.rows_in_file,
+                sampled=None if table.whole is None else len(table.rows),
+                columns=len(table.columns),
+                features=tuple(table.columns),
+                order=table.order,
+                withheld=len(table.withheld),
+                withheld_sha256=digest_of(table.withheld),
+                fresh=len(table.fresh),
+                fresh_sha256=digest_of(table.fresh),
+                reading=table.reading,
+                failed=failures_of(table),
+                read=table.read,
+            )
+            for table in run.tables
+        ),
+        serializers=tuple(
+            SerializerFacts(**{fact.name: getattr(item, fact.name, "") for fact in fields(SerializerFacts)})
+            for item in run.serializers
+        ),
+        prompts=tuple(PromptFacts(name=item.name, about=item.about) for item in run.prompts),
+        notes=(
+            *((Note(NoteKind.DEFAULTS, run.order.defaults),) if run.order.defaults else ()),
+            *(Note(NoteKind.SAMPLED, table.sampled) for table in run.tables if table.whole is not None),
+            *((Note(NoteKind.QUERIES, left_out),) if (left_out := not_asked(run)) else ()),
+        ),
+    )
+
+
+def _shard(run: "Run") -> ShardFacts | None:
+    shard = run.order.shard
+    if shard is None:
+        return None
+    cells = sum(not cell.subject.reference for cell in run.grid)
+    return ShardFacts(parts=(shard.number,), of=shard.of, plan=digest(run.grid), cells=cells)
+
+
+def not_asked(run: "Run") -> str:
+    """Return a line on what `--queries paper` leaves out: tests, queries, and results that stay undecided."""
+    if run.order.options.queries != PAPER:
+        return ""
+    cells = [cell for cell in run.grid if cell.subject is run.subjects[0]]
+    beyond = sum(cell.beyond for cell in cells)
+    undecided = sum(cell.uninformative is not None for cell in cells)
+    left_out = [f"{phrase([test.id for test in run.left_out])} whole"] if run.left_out else []
+    left_out += [f"{beyond:,} further queries to each LLM"] if beyond else []
+    of_rules = (
+        f"; {undecided} of {len(cells)} cells of an LLM are not asked at all, since the calibrated rules could tell "
+        "nothing by so few queries (--rules paper asks them)"
+    )
+    return f"the paper's own queries alone: left out are {phrase(left_out) or 'none'}" + (of_rules if undecided else "")
+
+
+def _llm(run: "Run", subject: RunSource, used: Mapping[str, LlmFacts]) -> LlmFacts:
+    spec, found = subject.model.spec, run.resolved.get(subject.model.spec)
+    return replace(
+        used.get(spec) or LlmFacts(spec=spec),
+        resolved=spec if found is None else str(found),
+        stands_for=spec if found is None else found.stands_for,
+        version=subject.model.version,
+        control=subject.joined,
+        checks=subject.model.control,
+        documents=subject.model.documents,
+    )
+
+
+def _written(run: "Run", name: str) -> str:
+    """Return an LLM's spec without its label, since the text of a label is no evidence of what the LLM is."""
+    found = run.resolved.get(name)
+    return found.stands_for if found is not None and found.label else name
+
+
+def _known(run: "Run", file: Table) -> KnownFacts:
+    fitting = tuple(dict.fromkeys(table.name for table in run.tables if has_columns(file, table)))
+    return KnownFacts(name=file.name, sha256=file.sha256, rows=len(file.rows), datasets=fitting)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that can change a result."""
+    found = {"python": sys.version.split()[0]}
+    for name in LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found

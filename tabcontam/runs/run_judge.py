@@ -1,0 +1,89 @@
+"""The judge of a run (`--judge`): its choice, the rows that it may be shown, and the second pass that asks it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tabcontam.asking.judge_pass import JudgePass, label
+from tabcontam.asking.judgement_file import judgements_in
+from tabcontam.asking.query_plan import PlannedCell, rows_shown
+from tabcontam.asking.session import Session
+from tabcontam.errors import UsageError, option, option_name
+from tabcontam.evidence.base import Capability, Test
+from tabcontam.evidence.registry import all_tests
+from tabcontam.models.base import Model
+from tabcontam.models.provider_registry import ModelSettings, resolve
+from tabcontam.verdicts.run_facts import LlmFacts
+
+if TYPE_CHECKING:
+    from tabcontam.runs.run import Run
+
+
+def open_judge(spec: str | None, tests: Sequence[Test], settings: ModelSettings, asks: bool) -> Model | None:
+    """Return the LLM that judges, if one is named. Raises `UsageError` if it cannot judge, or has nothing to judge.
+
+    If the run `asks`, a missing key is reported before anything is asked.
+    """
+    if spec is None:
+        return None
+    if not any(test.judgeable for test in tests):
+        names = " or ".join(test.id for test in all_tests() if test.judgeable)
+        raise UsageError(
+            f"{option_name('judge')}: no chosen test has answers for a judge; add {option('tests', names)}, "
+            f"or leave {option('judge')} out"
+        )
+    try:
+        model = resolve(spec).open(settings)
+        if asks:
+            model.check_at_hand()
+    except UsageError as error:
+        raise UsageError(f"{option_name('judge')}: {error}") from None
+    able = Capability.INSTRUCTIONS in model.capabilities | model.may_have
+    if model.control or model.identity is None or not able:
+        raise UsageError(
+            f"{option_name('judge')}: {spec} cannot judge: it understands no question; name an LLM that follows "
+            "instructions"
+        )
+    return model
+
+
+def judging_of(run: "Run", session: Session, folder: Path) -> JudgePass | None:
+    """Return the object that asks the run's judge, if there is one; the session gets the judgements of the folder."""
+    session.judgements = judgements_in(folder)
+    return JudgePass(run.judge, session, folder) if run.judge is not None else None
+
+
+def judge_facts(run: "Run", judging: JudgePass | None) -> LlmFacts | None:
+    """Return the judge's facts for results.json, with its requests and costs so far."""
+    if run.judge is None or judging is None or run.order.judge is None:
+        return None
+    took = judging.facts()
+    resolved = resolve(run.order.judge)
+    return LlmFacts(
+        spec=run.judge.spec,
+        resolved=str(resolved),
+        stands_for=resolved.stands_for,
+        version=run.judge.version,
+        requests=took.requests,
+        retries=took.retries,
+        dollars=took.dollars,
+        ended=took.ended,
+    )
+
+
+def rows_leaving(run: "Run") -> dict[tuple[str, str], int]:
+    """Return how many private rows would leave this machine, by LLM and dataset; rows shown to the judge included."""
+    return rows_shown(run.cells) | (_rows_judged(run.judge, run.cells) if run.judge is not None else {})
+
+
+def _rows_judged(judge: Model, cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
+    """Return how many private rows the judge would be shown, by its label and dataset."""
+    rows: dict[tuple[str, str], set[int | str]] = {}
+    for cell in cells if not judge.local else ():
+        if cell.test.judgeable and cell.subject.tested:
+            shown = rows.setdefault((label(judge), cell.name.dataset), set())
+            shown.update(query.id for query in cell.queries if query.withheld)
+            if cell.table.private:
+                asked = ((*query.rows, *(() if query.row is None else (query.row,))) for query in cell.queries)
+                shown.update(row for own in asked for row in own)
+    return {key: len(shown) for key, shown in rows.items() if shown}

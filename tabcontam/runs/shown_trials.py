@@ -1,0 +1,77 @@
+"""The trials of a run as a report shows them: each with the chances that weighed it, and with judgements."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tabcontam.asking.judgement_file import judgements_in, with_judgements
+from tabcontam.asking.stored_trial_index import StoredTrialIndex, Stretch, TrialPlaces
+from tabcontam.asking.trial_file import TRIALS, Line, trial_of
+from tabcontam.evidence.base import Reading
+from tabcontam.evidence.registry import by_id
+from tabcontam.verdicts.completion_judgements import Judgements
+from tabcontam.verdicts.reference_correction import same_query
+from tabcontam.verdicts.result_types import Result, ResultKey
+
+
+@dataclass(frozen=True)
+class TrialConversion:
+    """A conversion of a result's trials into those that a report shows.
+
+    Answers that the result's reference gave as well have chance 1. `said` returns the trials of a reference, and
+    `stretches` their places in the file.
+    """
+
+    references: Mapping[ResultKey, ResultKey]
+    said: Callable[[ResultKey], list[Line]]
+    judgements: Judgements
+    stretches: Callable[[ResultKey], list[Stretch]] = lambda name: []
+
+    def __call__(self, name: ResultKey, lines: list[Line]) -> list[Line]:
+        if other := self.references.get(name):
+            answered = {line["query"]: line for line in self.said(other)}
+            lines = [_conceded(line, answered.get(line["query"])) for line in lines]
+        return with_judgements(lines, self.judgements) if _is_judgeable(name.test) else lines
+
+
+def _is_judgeable(test: str) -> bool:
+    """Return whether judges compare completions of a test with true pieces."""
+    return test in by_id() and by_id()[test].judgeable
+
+
+def reference_keys(cell: Result) -> list[ResultKey]:
+    """Return the keys of the reference's trials of a result's queries, and of further references for memory's share."""
+    named = [cell.reference, *(cell.memory.further if cell.memory else ())]
+    return [cell.key._replace(llm=llm) for llm in named if llm]
+
+
+def reference_lines(folder: Path, cells: Sequence[Result]) -> StoredTrialIndex:
+    """Return the newest trial of every query that a reference was asked for these results."""
+    return StoredTrialIndex(folder / TRIALS, dict.fromkeys(name for cell in cells for name in reference_keys(cell)))
+
+
+def shown_lines(folder: Path, cells: Sequence[Result], written: TrialPlaces | None = None) -> StoredTrialIndex:
+    """Return the newest trial of every query of these results, read one result at a time and converted for a report.
+
+    For a file that was just `written`, the places of the lines are known.
+    """
+    named = dict.fromkeys(name for cell in cells for name in reference_keys(cell))
+    said = StoredTrialIndex(folder / TRIALS, named, written=written)
+    shown = TrialConversion(references(cells), said.of, judgements_in(folder), said.stretches)
+    return StoredTrialIndex(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells}, shown, written)
+
+
+def references(cells: Sequence[Result]) -> dict[ResultKey, ResultKey]:
+    """Return the key of the reference's trials for each result with a reference."""
+    return {cell.key: cell.key._replace(llm=cell.reference) for cell in cells if cell.reference}
+
+
+def _conceded(line: Line, other: Line | None) -> Line:
+    """Return a trial whose right answers have chance 1 if the reference's own trial has them, too."""
+    if other is None or not other.get("readable"):
+        return line
+    one, read = trial_of(line), Reading(other.get("parsed"), other.get("hit"), paper_hit=False, readable=True)
+    if not same_query(one, trial_of(other)):
+        return line
+    chance = by_id()[line["test"]].conceded(one.query, read).chance
+    return line | {"chance": {name: asdict(guess) for name, guess in chance.items()}}

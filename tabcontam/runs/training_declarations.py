@@ -1,0 +1,93 @@
+"""`--trained-on LLM=corpus:PATH`: corpora that the user declares to be training data of an LLM of the run.
+
+They are subjects of the run like any other, searched once for all LLMs for which they are declared. The rows that they
+hold count for these LLMs alone.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from tabcontam.asking.query_plan import RunSource
+from tabcontam.errors import UsageError, near, option, option_name, unknown
+from tabcontam.evidence.base import Test
+from tabcontam.models.base import Model
+from tabcontam.models.labels import by_name, name_of, split_label
+from tabcontam.models.missing_model import MissingModel
+from tabcontam.runs.choice_of_tests import SEARCHING
+from tabcontam.verdicts.run_facts import TrainingDeclaration
+
+FORM = "LLM=corpus:PATH"
+
+
+def read_declarations(
+    typed: Sequence[str], llms: Mapping[str, str]
+) -> tuple[tuple[TrainingDeclaration, ...], dict[str, str]]:
+    """Return the declarations, and the corpora that `--llm` does not name as well, specs by names.
+
+    `llms` has the subjects that it does name in the same form. Raises `UsageError` for an LLM that is none of them, and
+    for a declaration that occurs twice.
+    """
+    found: list[TrainingDeclaration] = []
+    known = dict(llms)
+    for text in typed:
+        llm, documents = _parted(text, llms)
+        name = _named(documents, known)
+        one = TrainingDeclaration(llm=llm, documents=name)
+        if one in found:
+            raise UsageError(f"{option_name('trained_on')}: {name} is declared twice for {llm}; leave one of them out")
+        found.append(one)
+        known = by_name([*known.values(), *([] if name in known else [documents])])
+    return tuple(found), {name: spec for name, spec in known.items() if name not in llms}
+
+
+def _parted(text: str, llms: Collection[str]) -> tuple[str, str]:
+    """Return the LLM and the corpus of a declaration. The name of an LLM may contain an equals sign."""
+    llm = max((name for name in llms if text.startswith(f"{name}=")), key=len, default="")
+    before, _, after = text.partition("=")
+    documents = text[len(llm) + 1 :] if llm else after
+    if not before.strip() or not documents.strip():
+        raise UsageError(f"{option_name('trained_on')}: {text!r} names no LLM and its documents; write {FORM}")
+    if llm:
+        return llm, documents
+    if near(before, llms):
+        raise unknown("LLM of this run", before, llms)
+    raise UsageError(f"{option_name('trained_on')}: {before} is no LLM of this run; add {option('llm', before)}")
+
+
+def _named(documents: str, known: Mapping[str, str]) -> str:
+    """Return a corpus's name in the run: that by which `--llm` names the same one, if it does."""
+    if documents in known:
+        return documents
+    label, spec = split_label(documents)
+    same = [name for name, written in known.items() if split_label(written)[1] == spec]
+    return same[0] if same and not label else name_of(documents)
+
+
+def check_declared(declarations: Sequence[TrainingDeclaration], opened: Mapping[str, Model]) -> None:
+    """Raise `UsageError` for a corpus that is none, and for an LLM that is none or whose training data is known."""
+    for one in declarations:
+        documents, llm = opened[one.documents], opened[one.llm]
+        if isinstance(documents, MissingModel):
+            documents.check_at_hand()
+        if not documents.documents:
+            wrong = f"{one.documents} is no body of documents; write {FORM}"
+        elif llm.documents:
+            wrong = f"{one.llm} is a body of documents, which is not trained; name the LLM: {FORM}"
+        elif llm.control:
+            wrong = f"{one.llm} is a control, of which it is known what it has read; name an LLM: {FORM}"
+        else:
+            continue
+        raise UsageError(f"{option_name('trained_on')}: {wrong}")
+
+
+def check_searched(
+    declarations: Sequence[TrainingDeclaration], subjects: Sequence[RunSource], tests: Sequence[Test]
+) -> None:
+    """Raise `UsageError` if a corpus is declared that none of the chosen tests searches."""
+    searched = {subject.model.spec for subject in subjects}
+    for documents in (one.documents for one in declarations):
+        if documents not in searched:
+            chosen = ", ".join(test.id for test in tests)
+            raise UsageError(
+                f"{option_name('trained_on')}: none of the chosen tests searches {documents} ({chosen}); "
+                f"choose one of {option('marks', SEARCHING)}, too"
+            )

@@ -1,0 +1,227 @@
+"""Tests and intervals for chronology: are tables published before an LLM's training data end classified better?
+
+The first tests are those of Li and Flanigan (2024), *Task Contamination*, section 4: each pair of an LLM and a dataset
+against the majority class, pairs before against pairs after, LLMs against themselves. They take pairs for independent,
+but pairs with one dataset are not: a dataset that is hard for one LLM is hard for another. `exchanged` does not assume
+that: under the null any dataset might have come out when any other did, so that release dates are exchanged between
+datasets.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import factorial, prod, sqrt
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.statistics.correlations import spearman
+from tabcontam.statistics.exact_statistics import clopper_pearson
+
+BEFORE, AFTER, NEITHER = 1, -1, 0
+LISTED = 20_000  # ways to exchange release dates that are all looked at; of more ways this number is drawn
+SURE = 0.999  # confidence that a share of drawn ways, which depends on a seed, is not below that of all ways
+SAME = 1e-12  # sums of the same terms in another order differ by less
+LEVEL = 0.01  # the paper's
+LEAST = 4  # datasets that a trend needs
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class DateExchange:
+    """The test result of exchanging release dates between datasets.
+
+    `difference` is the mean lift over the majority class before, minus that after, within each LLM and averaged over
+    those LLMs that have both; `p_value` is the share of the ways to exchange dates in which it is as large. `ways`
+    counts those that were looked at, all that exist if it is `exact`. If they are drawn, the p-value is the upper limit
+    (Clopper and Pearson, one-sided, 99.9%) of the share in all ways, so that trying many seeds gains little.
+    """
+
+    difference: float
+    p_value: float
+    llms: int
+    ways: int
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Values by years: least squares' `slope` a year and `r_squared`, and Spearman's coefficient with its p-value."""
+
+    items: int
+    slope: float
+    r_squared: float
+    rho: float
+    p_value: float
+
+
+def t_test(hits: int, answered: int, majority: float) -> tuple[float, float]:
+    """Return the half-width of a 99% interval of the accuracy, and the one-sided p-value that it is no higher.
+
+    Student's t of zeros and ones is compared with the majority's share, a number from 0 to 1. If all answers are alike,
+    there is no spread: the half-width is 0, and the p-value that of the exact binomial test, which needs none.
+    """
+    from scipy.stats import t
+
+    if answered < 2:
+        return 0.0, 1.0
+    share = hits / answered
+    error = sqrt(share * (1 - share) / (answered - 1))
+    if error == 0:
+        return 0.0, exceeds(hits, answered, majority)
+    half = float(t.ppf(1 - LEVEL, answered - 1)) * error
+    return half, float(t.sf((share - majority) / error, answered - 1))
+
+
+def exceeds(hits: int, answered: int, majority: float) -> float:
+    """Return the exact binomial p-value that an accuracy is no higher than the majority's share."""
+    from scipy.stats import binom
+
+    return float(binom.sf(hits - 1, answered, majority)) if answered else 1.0
+
+
+def mann_whitney(before: Sequence[float], after: Sequence[float]) -> float | None:
+    """Return the two-sided p-value of Mann and Whitney (1947), with ties, or None if a side is empty."""
+    from scipy.stats import mannwhitneyu
+
+    if not before or not after:
+        return None
+    if len({*before, *after}) == 1:
+        return 1.0
+    return float(mannwhitneyu(before, after, alternative="two-sided").pvalue)
+
+
+def sign_test(pairs: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
+    """Return how many firsts are larger, how many seconds, and the exact two-sided p-value (Dixon and Mood 1946)."""
+    from scipy.stats import binomtest
+
+    first, second = sum(one > two for one, two in pairs), sum(one < two for one, two in pairs)
+    return first, second, float(binomtest(first, first + second).pvalue) if first + second else 1.0
+
+
+def trend(years: Sequence[float], values: Sequence[float]) -> Trend | None:
+    """Return the trend of values over years, or None for fewer than four, or if all years or all values are equal."""
+    found = spearman(years, values) if len(years) >= LEAST else None
+    if found is None or found.p_value is None:
+        return None
+    correlation = float(np.corrcoef(years, values)[0, 1])
+    slope = correlation * np.std(values) / np.std(years)  # of the least-squares line
+    return Trend(len(years), float(slope), correlation**2, found.value, found.p_value)
+
+
+def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> DateExchange | None:
+    """Return the result of exchanging release dates between datasets.
+
+    `lifts` are the accuracies less the majority's, a line for each LLM and a column for each dataset, NaN if nothing
+    was measured; `sides` are 1 for before, -1 for after and 0 for neither, in the same form. Return None if no LLM has
+    both sides, or if there is only one way.
+    """
+    eras, own = _eras(sides)
+    found = float(_differences(lifts[None], eras, own[None])[0, 0])
+    measured = ~np.isnan(lifts)
+    both = int((((sides == BEFORE) & measured).any(axis=1) & ((sides == AFTER) & measured).any(axis=1)).sum())
+    if not both or len(eras) < 2:
+        return None
+    labels, exact = _labels(own, np.random.default_rng(seed))
+    return DateExchange(found, float(_shares(lifts[None], eras, own, labels, exact)[0]), both, len(labels), exact)
+
+
+def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = LISTED) -> Floats:
+    """Return the p-values of `exchanged` in many worlds at once: `lifts` has a first axis for the worlds.
+
+    The measured entries (not NaN) have to be the same in all of them.
+    """
+    eras, own = _eras(sides)
+    labels, exact = _labels(own, np.random.default_rng(seed), draws)
+    return _shares(lifts, eras, own, labels, exact)
+
+
+def without(lifts: Floats, difficulty: Floats) -> Floats:
+    """Return the lifts without the part that goes with a supervised baseline's lift, by least squares.
+
+    There is one slope for all LLMs, as each has a level of its own. A dataset whose baseline is NaN has NaN for every
+    LLM.
+    """
+    known = ~np.isnan(difficulty)
+    held = np.where(known, lifts, np.nan)
+    measured = ~np.isnan(held)
+    counts = np.maximum(measured.sum(axis=-1, keepdims=True), 1)
+    own = np.where(measured, difficulty, 0.0)
+    across = np.where(measured, difficulty - own.sum(axis=-1, keepdims=True) / counts, 0.0)
+    up = np.where(measured, held, 0.0)
+    spread = (across**2).sum(axis=(-2, -1), keepdims=True)
+    slope = (across * up).sum(axis=(-2, -1), keepdims=True) / np.where(spread > SAME, spread, np.inf)
+    left: Floats = np.where(measured, held - slope * np.where(known, difficulty, 0.0), np.nan)
+    return left
+
+
+def mean_lifts(lifts: Sequence[float]) -> float | None:
+    """Return the mean, or None of nothing."""
+    return fmean(lifts) if lifts else None
+
+
+def _eras(sides: Ints) -> tuple[Ints, Ints]:
+    """Return the different columns of sides, a line each, and the place among them of each dataset's own."""
+    eras, own = np.unique(sides.T, axis=0, return_inverse=True)
+    return eras.astype(np.int64), own.reshape(-1).astype(np.int64)
+
+
+def _labels(own: Ints, rng: np.random.Generator, draws: int = LISTED) -> tuple[Ints, bool]:
+    """Return ways to exchange the datasets' eras: all of them if they are few, else `draws` that are drawn."""
+    sizes = np.bincount(own)
+    if factorial(len(own)) // prod(factorial(int(size)) for size in sizes) <= LISTED:
+        return _all_labels([int(size) for size in sizes], len(own)), True
+    return _drawn(own, draws, rng), False
+
+
+def _drawn(own: Ints, draws: int, rng: np.random.Generator) -> Ints:
+    return own[np.argsort(rng.random((draws, len(own))), axis=1)]
+
+
+def _all_labels(sizes: Sequence[int], places: int) -> Ints:
+    ways: list[tuple[Ints, tuple[int, ...]]] = [(np.zeros(places, np.int64), tuple(range(places)))]
+    for era, size in enumerate(sizes):
+        further = []
+        for labels, free in ways:
+            for chosen in combinations(free, size):
+                filled = labels.copy()
+                filled[list(chosen)] = era
+                further.append((filled, tuple(sorted({*free} - {*chosen}))))
+        ways = further
+    return np.array([labels for labels, _ in ways])
+
+
+def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> Floats:
+    """Return the share of ways in which the difference is as large as the true one; of drawn ways its upper limit."""
+    found = _differences(lifts, eras, own[None])
+    as_large = (_differences(lifts, eras, labels) >= found - SAME).sum(axis=1)
+    if exact:
+        shares: Floats = as_large / len(labels)  # the true one is among them
+        return shares
+    confidence = 2 * SURE - 1  # of an interval whose upper end is passed once in a thousand draws
+    limits = {count: clopper_pearson(count, len(labels), confidence)[1] for count in {*as_large.tolist()}}
+    return np.array([limits[count] for count in as_large.tolist()])
+
+
+def _differences(lifts: Floats, eras: Ints, labels: Ints) -> Floats:
+    """Return the difference in each world (a line) and for each way to label the datasets (a column).
+
+    It is the mean, over LLMs that have both sides, of the mean lift before less that after; 0 if none has.
+    """
+    measured = ~np.isnan(lifts[0])
+    values = np.nan_to_num(lifts)
+    total = np.zeros((len(lifts), len(labels)))
+    llms = np.zeros(len(labels))
+    for llm in range(lifts.shape[1]):
+        side = np.where(measured[llm], eras[:, llm][labels], NEITHER)
+        before, after = ((side == which).astype(np.float64) for which in (BEFORE, AFTER))
+        counts = [own.sum(axis=1, keepdims=True) for own in (before, after)]
+        there = (counts[0] > 0) & (counts[1] > 0)
+        weights = np.where(there, before / np.maximum(counts[0], 1.0) - after / np.maximum(counts[1], 1.0), 0.0)
+        total += values[:, llm] @ weights.T
+        llms += there[:, 0]
+    differences: Floats = total / np.maximum(llms, 1.0)
+    return differences

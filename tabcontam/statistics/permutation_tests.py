@@ -1,0 +1,96 @@
+"""Tests by exchanging values within groups, or the two sides of pairs; and the combination of several tests."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+DRAWS = 9_999  # of permutations
+LISTED = 20  # pairs whose 2 to this power ways to exchange sides are all looked at
+SAME = 1e-12  # sums of the same terms in another order differ by less
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MatchedResult:
+    """The test result for the true values of some rows, whose chances are shared out among those of their groups."""
+
+    rows: int
+    found: float  # the mean chance of a row's own value
+    expected: float  # the mean over all ways to exchange the values within the groups
+    p_value: float
+    likeliest: int  # rows whose own value has the largest chance
+    expected_likeliest: float
+
+
+def permute_within_groups(groups: Sequence[tuple[Floats, Ints]], seed: int) -> MatchedResult:
+    """Return the exact permutation test of whether rows' own values distinguish them from others of their group.
+
+    A group is a matrix, with a line for each row and a column for each different value, of log-likelihoods that may be
+    off by a number for each row and for each value; and for each row the place of its own value. They are turned into
+    chances within a row after a value's mean in all rows is subtracted. The p-value counts the draws whose sum of
+    chances is as large, the true one among them, so that it is never below 1 / 10,000 and holds for any matrices.
+    """
+    rng = np.random.default_rng(seed)
+    drawn, rows, found, expected, likeliest, expected_likeliest = np.zeros(DRAWS), 0, 0.0, 0.0, 0, 0.0
+    for values, own in groups:
+        chances = _chances(values)
+        first = chances >= chances.max(axis=1, keepdims=True) - SAME
+        each = np.arange(len(own))
+        found += float(chances[each, own].sum())
+        expected += float(chances[:, own].mean(axis=1).sum())
+        likeliest += int(first[each, own].sum())
+        expected_likeliest += float(first[:, own].mean(axis=1).sum())
+        rows += len(own)
+        exchanged = own[np.argsort(rng.random((DRAWS, len(own))), axis=1)]
+        drawn += chances[each, exchanged].sum(axis=1)
+    p_value = (1 + int((drawn >= found - SAME * max(1.0, found)).sum())) / (DRAWS + 1)
+    many = max(1, rows)
+    return MatchedResult(rows, found / many, expected / many, p_value, likeliest, expected_likeliest)
+
+
+def _chances(values: Floats) -> Floats:
+    off = values - values.mean(axis=1, keepdims=True)
+    off = off - off.mean(axis=0, keepdims=True)
+    shares = np.exp(off - off.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def sign_flipped(differences: Sequence[float], seed: int = 0) -> float:
+    """Return P(the sum is as large) if each difference is as likely to have the other sign.
+
+    This is the paired permutation test. Of up to 20 differences other than 0 all ways are counted, so that the p-value
+    is exact; of more, 10,000 are drawn, the true one among them. Differences of 0 change nothing. It is 1 if there are
+    no others.
+    """
+    sizes = np.asarray([each for each in differences if abs(each) > SAME], float)
+    if not len(sizes):
+        return 1.0
+    least = float(sizes.sum()) - SAME * float(np.abs(sizes).sum())
+    if len(sizes) <= LISTED:
+        sums = np.zeros(1)
+        for size in sizes:
+            sums = np.concatenate([sums + size, sums - size])
+        return float((sums >= least).mean())
+    rng = np.random.default_rng(seed)
+    drawn = rng.choice((-1.0, 1.0), (DRAWS, len(sizes))) @ sizes
+    return (1 + int((drawn >= least).sum())) / (DRAWS + 1)
+
+
+def fisher(p_values: Sequence[float]) -> float:
+    """Return one p-value for several independent ones: that of their product (Fisher 1932); 1 if there are none.
+
+    It is exact for uniform p-values, and errs on the safe side for those that take few values.
+    """
+    if not p_values:
+        return 1.0
+    less = -sum(map(log, p_values))
+    term = total = float(np.exp(-less))
+    for number in range(1, len(p_values)):
+        term *= less / number
+        total += term
+    return min(1.0, total)

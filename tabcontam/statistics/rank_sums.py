@@ -1,0 +1,124 @@
+"""Tails of sums of ranks: of one value among others exchangeable with it, and of signed differences."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from sys import float_info
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.statistics.exact_statistics import TARGET
+
+STEPS = 100  # in which the share of remembered ones is searched
+SMALL = 1e-6  # a larger tail is the remainder of a transform, whose errors are some 1e-14
+
+
+def rank_sum_tail(ranks: Sequence[int], of: Sequence[int]) -> float:
+    """Return P(sum of ranks <= observed) of independent ranks, each uniform on 1 to its number in `of`, exactly.
+
+    `ranks` are the observed ones, 1 for the best. A small tail is a sum of positive terms alone, so that it has all its
+    digits; it is never 0. It is 1 if there are no ranks. Raises `ValueError` for different lengths, and for a rank
+    outside 1 to its number.
+    """
+    if len(ranks) != len(of):
+        raise ValueError(f"{len(ranks)} ranks, and {len(of)} numbers of what they are among")
+    if wrong := [(rank, most) for rank, most in zip(ranks, of, strict=True) if not 1 <= rank <= most]:
+        raise ValueError(f"rank {wrong[0][0]} among {wrong[0][1]}")
+    # The state counts from the least sum on. Nothing beyond the observed sum is of any use.
+    return _tail(tuple(sorted(of)), sum(ranks) - len(ranks))
+
+
+def signed_rank_tail(differences: Sequence[float]) -> float:
+    """Return P(sum of the positive ones' ranks >= observed) if each difference is positive with a chance of one half.
+
+    Ranks are by absolute size, ties in the order given; differences of 0 are left out. It is exact for up to 50
+    differences, normal beyond, and 1 if there are none. Source: Wilcoxon 1945, "Individual Comparisons by Ranking
+    Methods".
+    """
+    values = np.array([difference for difference in differences if difference])
+    if not len(values):
+        return 1.0
+    from scipy.stats import wilcoxon
+
+    signed = np.sign(values) * (1 + np.argsort(np.argsort(np.abs(values), kind="stable")))
+    return float(wilcoxon(signed, alternative="greater").pvalue)
+
+
+def detectable_share(of: Sequence[int], level: float, power: float = TARGET) -> float | None:
+    """Return the least remembered share with which the sum of ranks has p <= `level` with probability `power`.
+
+    One that is remembered has rank 1, each other any rank from 1 to its number in `of` with the same chance. The result
+    is the least hundredth that is enough; None if not even 1 is enough.
+    """
+    return _share(tuple(sorted(of)), level, power)
+
+
+@lru_cache(maxsize=256)
+def _share(of: tuple[int, ...], level: float, power: float) -> float | None:
+    by_chance = np.cumsum(_chances(of, 0.0))
+    limit = int(np.searchsorted(by_chance, level * (1 + 1e-9), side="right"))  # so many sums have such a p-value
+
+    def found(share: float) -> bool:
+        return limit > 0 and float(_chances(of, share)[:limit].sum()) >= power
+
+    low, high = 0, STEPS
+    if not found(1.0):
+        return None
+    while high - low > 1:  # a larger share is found more often
+        middle = (low + high) // 2
+        low, high = (low, middle) if found(middle / STEPS) else (middle, high)
+    return high / STEPS
+
+
+def _chances(of: Sequence[int], share: float) -> NDArray[np.float64]:
+    """Return the chance of each sum of ranks above the least, if each is 1 for sure with the chance `share`."""
+    state = np.ones(1)
+    for most in of:
+        one = np.full(most, (1 - share) / most)
+        one[0] += share
+        state = np.convolve(state, one)
+    return state
+
+
+@lru_cache(maxsize=256)  # a result is judged several times
+def _tail(of: tuple[int, ...], observed: int) -> float:
+    quick = _transformed(of, observed)
+    if quick > SMALL:
+        return min(1.0, quick)
+    state = np.zeros(observed + 1)
+    state[0] = 1.0
+    for most in of:
+        state = _added(state, most)
+    return min(1.0, max(float(state.sum()), float_info.min))
+
+
+def _transformed(of: Sequence[int], observed: int) -> float:
+    """Return the tail by Fourier transforms, whose product is that of the sum; its errors are those of sums of ones."""
+    size = 2 << sum(most - 1 for most in of).bit_length()
+    found = np.ones(size // 2 + 1, dtype=np.complex128)
+    for most, times in Counter(of).items():
+        one = np.zeros(size)
+        one[:most] = 1 / most
+        found *= np.fft.rfft(one) ** times
+    return float(np.fft.irfft(found, size)[: observed + 1].sum())
+
+
+def _added(state: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    """Return the chance of each sum with one more rank: the mean of `most` adjacent chances in `state`.
+
+    The sums of a window are made of those up to the ends of blocks as long as it (van Herk 1992), and not of
+    differences, which would take the digits off small chances.
+    """
+    blocks = -(-len(state) // most) + 1
+    whole = np.zeros(blocks * most)
+    whole[most : most + len(state)] = state
+    shaped = whole.reshape(blocks, most)
+    rising = shaped.cumsum(axis=1).reshape(-1)  # from the start of the block
+    falling = shaped[:, ::-1].cumsum(axis=1)[:, ::-1].reshape(-1)  # to the end of the block
+    ends = np.arange(most, most + len(state))
+    starts = ends - most + 1
+    found = rising[ends]
+    inner = starts % most != 0
+    found[inner] += falling[starts[inner]]
+    return np.asarray(found / most)

@@ -1,0 +1,388 @@
+"""Dataset cards: TOML files that describe a dataset and the copies of it that circulate.
+
+The shipped cards are in `datasets/`. A user's own card is known by its file, and by its name where the file lies in a
+folder that TABCONTAM_PATH names. No two cards share a name.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError, unknown
+from tabcontam.tables.text_tasks import TextTask, text_task
+from tabcontam.tables.toml_files import SUFFIX, check_fields, name_taken, read_toml, shipped_files, texts, with_own
+
+KIND = "datasets"
+SHORT = 12  # digits of a SHA-256 that distinguish the files of a user
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+EDITION_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # also the name of a folder in the cache
+CSV, JSONL = FORMS = ("csv", "jsonl")
+TABLES = ("question", "hints", "text")  # of an edition, with the card's as defaults
+SHARED = ("target", "missing", *TABLES)
+SPLIT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+SPLIT_WORDS = "a-z, 0-9, ., - and _"
+STATED = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")  # a year, a month or a day
+OF_A_FILE = ("file", "sha256", "bytes", "rows", "addresses", "loader", "skip_rows", "split")  # of one split alone
+SHA256 = re.compile(r"[0-9a-f]{64}")
+LOADER = re.compile(r"(load|fetch)_[a-z0-9_]+")
+
+
+@dataclass(frozen=True)
+class ClassificationQuestion:
+    """The classification question of an edition.
+
+    `answers` maps target values to answers, in the order in which they are offered. With a `threshold` the target is
+    numeric and the first answer means at or above it, the second below (`answers` then has the keys ">=" and "<"). The
+    question is not `fair` where the answers are bare codes, such as `class_0`: nobody can know from a row alone which
+    class that is. It is asked all the same, and its accuracy is left out of the ranking's means.
+    """
+
+    text: str
+    answers: Mapping[str, str]
+    threshold: float | None = None
+    fair: bool = True
+
+    def answer(self, value: str) -> str:
+        """Return the answer for a target value."""
+        if self.threshold is not None:
+            return self.answers[">=" if float(value) >= self.threshold else "<"]
+        return self.answers[value]
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One published copy of a dataset: the bytes it has, where they are, and how they are read.
+
+    `split` is the name of its rows where they are a part of the dataset, such as `train`; `splits` are the other parts,
+    each a file of its own, which is read like this one except for the keys that it sets itself. The first split is this
+    file. `title` replaces the card's title in prompts where copies name their features differently (`Titanic in
+    seaborn`), so that a model that names the features of another copy is not asked for these. `file` is the copy's
+    usual file name, `bytes` its size. An address is a URL, or `URL!MEMBER` for a file in an archive
+    (`URL!MEMBER!MEMBER` for an archive in an archive). `loader` is the function of `sklearn.datasets` whose frame,
+    written as CSV, is this edition. Without `columns` the file's first line is the header. `strip` removes the padding
+    of every cell; `drop` names columns that are no part of the data, such as a saved row index; `keep` names the only
+    columns that are. If `quoting` is false, a quote is an ordinary character, as in TSV files of GLUE. `form` is "csv",
+    or "jsonl" for one JSON object a line, whose keys are the columns. `text` names the columns that are texts to read,
+    if any are.
+    """
+
+    name: str
+    file: str
+    sha256: str
+    bytes: int
+    rows: int
+    addresses: tuple[str, ...] = ()
+    loader: str | None = None
+    target: str | None = None
+    question: ClassificationQuestion | None = None
+    missing: frozenset[str] = frozenset()
+    order: str = "kept"
+    title: str = ""
+    hints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: tuple[str, ...] | None = None
+    delimiter: str = ","
+    skip_initial_space: bool = False
+    strip: bool = False
+    skip_rows: int = 0
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    quoting: bool = True
+    form: str = CSV
+    text: TextTask | None = None
+    split: str = ""
+    splits: tuple["Edition", ...] = ()
+
+    @property
+    def parts(self) -> tuple["Edition", ...]:
+        """The splits, each as an edition of one file; the edition alone where it has none."""
+        return (self, *self.splits)
+
+    def has(self, column: str) -> bool:
+        """Return whether a column of the file is part of the data."""
+        return column in self.keep if self.keep else column not in self.drop
+
+    def part(self, split: str) -> "Edition":
+        """Return the file of a split. Raises `UsageError` for a split that does not exist, and names those that do."""
+        for part in self.parts:
+            if part.split and part.split.casefold() == split.casefold():
+                return part
+        names = [part.split for part in self.parts if part.split]
+        if not names:
+            raise UsageError(f"edition {self.name} has no splits; leave {split!r} out")
+        raise UsageError(f"unknown split {split!r} of edition {self.name}; there are {', '.join(names)}")
+
+
+@dataclass(frozen=True)
+class Card:
+    """One dataset. `title` stands in prompts, unless the edition has one of its own; `aliases` are other names of the
+    same data, `not_aliases` names of other data that sound alike. The first edition is the default.
+
+    `released` is when the data could first be read, a year, a month or a day; `released_source` names the source of
+    that date. Data about events over time have a `completed` date, that of their last row; `dated_by` is the column
+    with the date of each row, in the format `dated_as` of `strptime`. Where that column has names, such as those of
+    races, `dates` gives the date of each.
+
+    `source` is the file of a user's own card, "" for a shipped one. The rows of a card that is not `public` leave this
+    machine only if the user allows it; the shipped cards are public, and a user's own card states it.
+    """
+
+    name: str
+    title: str
+    released: str
+    licence: str
+    editions: tuple[Edition, ...]
+    aliases: tuple[str, ...] = ()
+    not_aliases: tuple[str, ...] = ()
+    doi: str | None = None
+    released_source: str = ""
+    completed: str = ""
+    dated_by: str = ""
+    dated_as: str = "%Y-%m-%d"
+    dates: Mapping[str, str] = field(default_factory=dict)
+    public: bool = True
+    source: str = ""
+
+    @property
+    def files(self) -> tuple[Edition, ...]:
+        """Every file of the card: each edition, and each of its further splits."""
+        return tuple(part for edition in self.editions for part in edition.parts)
+
+    @property
+    def stated_by(self) -> str:
+        """The source of the date of release, or else the DOI of the data; empty where neither is named."""
+        return self.released_source or (f"https://doi.org/{self.doi}" if self.doi else "")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name of the data, the longest first."""
+        return tuple(sorted(dict.fromkeys((self.title, *self.aliases)), key=len, reverse=True))
+
+    def title_of(self, edition: Edition) -> str:
+        """Return the title of an edition in prompts."""
+        return edition.title or self.title
+
+    def edition(self, name: str | None = None) -> Edition:
+        """Return the edition called `name`, or the default; raises `UsageError` for a name that does not exist."""
+        if name is None:
+            return self.editions[0]
+        for edition in self.editions:
+            if edition.name == name.casefold():
+                return edition
+        raise unknown(f"edition of {self.name}", name, [edition.name for edition in self.editions])
+
+    def stated(self, edition: Edition) -> str:
+        """Return the name of an edition in results; with a digest for a user's own card, whose file may change.
+
+        All of its splits have one name, and a digest of all files stands for them.
+        """
+        digests = [part.sha256 for part in self.edition(edition.name).parts]
+        digest = digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
+        return f"{edition.name}-{digest[:SHORT]}" if self.source else edition.name
+
+    def named(self, stated: str) -> str:
+        """Return the name of the edition that results call `stated`, even if the name now means another file."""
+        return stated[: -SHORT - 1] if self.source else stated
+
+
+@cache
+def load_cards() -> Mapping[str, Card]:
+    """Return every shipped card by its short name; raises `UsageError` for a card that breaks the schema."""
+    return {card.name: card for card in map(_read, shipped_files(KIND))}
+
+
+def all_cards() -> dict[str, Card]:
+    """Return the shipped cards and the user's own in TABCONTAM_PATH. Raises `UsageError` as `load_card` does."""
+    return with_own(KIND, load_cards(), load_card)
+
+
+def first_split(name: str, edition: str | None) -> str:
+    """Return the split of a shipped card's edition that is read by default; empty where it has no splits."""
+    card = load_cards().get(name)
+    return next((each.split for each in card.editions if each.name == edition), "") if card is not None else ""
+
+
+def split_named(spec: str) -> tuple[str, str | None]:
+    """Return both parts of DATASET#SPLIT, a dataset with a card; the second is None for a file, or without a split."""
+    base, sign, split = spec.rpartition("#")
+    if not sign or Path(spec).expanduser().exists() or find_card(split_edition(base)[0]) is None:
+        return spec, None
+    return base, split
+
+
+def split_edition(spec: str) -> tuple[str, str | None]:
+    """Return both parts of NAME@EDITION or CARD.toml@EDITION; the second is None without an edition."""
+    base, at, edition = spec.rpartition("@")
+    return (base, edition) if at and not spec.endswith(SUFFIX) else (spec, None)
+
+
+def find_card(name: str) -> Card | None:
+    """Return the card in a TOML file, or the card with this short name, title or alias, in any case and separators.
+
+    Raises `UsageError` as `load_card` does.
+    """
+    if name.endswith(SUFFIX):
+        return load_card(Path(name).expanduser())
+    return _named(name, all_cards())
+
+
+def mistaken_card(name: str) -> Card | None:
+    """Return the card whose `not_aliases` hold this name: California Housing lists Boston Housing."""
+    wanted = _plain(name)
+    return next((card for card in all_cards().values() if wanted in map(_plain, card.not_aliases)), None)
+
+
+def load_card(path: Path) -> Card:
+    """Return the card in a user's own file. Raises `UsageError`, which names the file and the key at fault."""
+    card = _read(path, str(path.resolve()))
+    if other := _named(card.name, load_cards()):
+        if other == replace(card, public=True, source=""):  # the shipped file itself, or a copy of it
+            return other
+        raise name_taken(KIND, path, card.name, other.name)
+    return card
+
+
+def _read(path: Path, source: str = "") -> Card:
+    """Return the card in a file; the default of `public` is false for a user's own, whose file `source` names."""
+    try:
+        return _card({"public": not source, **read_toml(path, KIND)}, source)
+    except ValueError as error:
+        raise UsageError(f"dataset card {path} cannot be read: {error}") from error
+
+
+def _named(name: str, cards: Mapping[str, Card]) -> Card | None:
+    """Return the card with this name; a short name goes before a title or an alias of another card."""
+    wanted = _plain(name)
+    found = (card for card in cards.values() if wanted == _plain(card.name))
+    return next(found, None) or next((card for card in cards.values() if wanted in map(_plain, card.names)), None)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.casefold().replace("-", " ").replace("_", " ").split())
+
+
+def _card(raw: dict[str, Any], source: str) -> Card:
+    # Target, question, missing marks and hints of the card are the defaults of each edition.
+    shared: dict[str, Any] = {key: raw.pop(key) for key in SHARED if key in raw}
+    listed = raw.pop("editions", None)
+    if not isinstance(listed, list) or not listed or not all(isinstance(edition, dict) for edition in listed):
+        raise ValueError("no [[editions]]")
+    dates = _dates(raw.pop("dates", {}))
+    about = check_fields(Card, raw, "the card", ("editions", "source", "dates"))
+    editions = tuple(_edition(dict(edition), shared) for edition in listed)
+    card = Card(**about, editions=editions, source=source, dates=dates)
+    _check("name", card.name, NAME.fullmatch(card.name), "a-z, 0-9, - and _")
+    for text in (card.title, *card.aliases, *card.not_aliases):
+        _check("names", text, text.strip() and text.isprintable(), "a text of one line")
+    for text in filter(None, (card.released, card.completed)):
+        _check("released and completed", text, STATED.fullmatch(text), "YYYY, YYYY-MM or YYYY-MM-DD")
+    if card.completed and card.completed < card.released[: len(card.completed)]:
+        raise ValueError(f"completed is {card.completed}, before it was released")
+    if dates and not card.dated_by:
+        raise ValueError("dates are those of the values of a column: dated_by names it")
+    names = [edition.name for edition in editions]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"two editions are named {min(twice)!r}")
+    return card
+
+
+def _dates(raw: object) -> Mapping[str, str]:
+    """Return the dates of a column's values, each with at least its month."""
+    if not isinstance(raw, Mapping):
+        raise ValueError("dates are no table of values and dates")
+    for value, stated in raw.items():
+        fits = isinstance(stated, str) and len(stated) >= len("YYYY-MM") and STATED.fullmatch(stated)
+        _check(f"the date of {value!r}", stated, fits, "YYYY-MM or YYYY-MM-DD")
+    return dict(raw)
+
+
+def _edition(raw: dict[str, Any], shared: Mapping[str, Any]) -> Edition:
+    where = f"edition {raw.get('name')!r}"
+    tables = {key: _joined(f"{where} {key}", shared, raw, key) for key in TABLES}
+    missing = texts(f"{where} missing", raw.pop("missing", shared.get("missing", [])), blank=True)
+    if "target" in shared:
+        raw.setdefault("target", shared["target"])
+    splits = _splits(raw, {**raw, **tables, "missing": list(missing)}, where)
+    edition = Edition(
+        **check_fields(Edition, raw, where, (*tables, "missing", "splits"), blank=True),
+        splits=splits,
+        question=_question(tables["question"], f"the question of {where}"),
+        hints={test: texts(f"{where} hints.{test}", listed, blank=True) for test, listed in tables["hints"].items()},
+        text=text_task(tables["text"], f"the text of {where}"),
+        missing=frozenset(missing),
+    )
+    _check_edition(edition, where)
+    return edition
+
+
+def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[Edition, ...]:
+    """Return the further splits of an edition: each names its file, and its other keys hold for it alone."""
+    listed = raw.pop("splits", [])
+    if not isinstance(listed, list) or not all(isinstance(split, dict) for split in listed):
+        raise ValueError(f"{where} splits are no tables")
+    kept = {key: value for key, value in whole.items() if key not in (*OF_A_FILE, "splits")}
+    found = []
+    for split in map(dict, listed):
+        name = split.pop("name", None)
+        if wrong := {"split", "splits", "title"} & split.keys():
+            raise ValueError(f"{where} split {name!r} has the unknown key {min(wrong)!r}")
+        joined = {key: {**kept.get(key, {}), **split.pop(key, {})} for key in TABLES}
+        part = _edition({**kept, **split, "split": name, **{key: {} for key in TABLES}}, joined)
+        found.append(part)
+    names = [raw.get("split", ""), *(part.split for part in found)]
+    if found and (not all(names) or len(set(names)) < len(names)):
+        raise ValueError(f"{where} has splits named {', '.join(map(repr, names))}; each needs a name of its own")
+    files = [Path(str(raw.get("file"))).name, *(Path(part.file).name for part in found)]
+    if len(set(files)) < len(files):
+        raise ValueError(f"{where} has two splits in files of one name")
+    return tuple(found)
+
+
+def _joined(where: str, shared: Mapping[str, Any], raw: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return a table of the card, overridden by the keys that the edition sets."""
+    parts = (shared.get(key, {}), raw.pop(key, {}))
+    if not all(isinstance(part, dict) for part in parts):
+        raise ValueError(f"{where} is no table")
+    return {**parts[0], **parts[1]}
+
+
+def _question(raw: dict[str, Any], where: str) -> ClassificationQuestion | None:
+    if not raw:
+        return None
+    answers = raw.pop("answers", {})
+    if not isinstance(answers, dict) or len(answers) < 2 or not all(isinstance(each, str) for each in answers.values()):
+        raise ValueError(f"{where} answers cannot be {answers!r}; give a text for each value of the target")
+    question = ClassificationQuestion(**check_fields(ClassificationQuestion, raw, where, ("answers",)), answers=answers)
+    if question.threshold is not None and list(answers) != [">=", "<"]:
+        raise ValueError(f'{where} has a threshold, so its answers are those of ">=" and "<"')
+    return question
+
+
+def _check_edition(edition: Edition, where: str) -> None:
+    """Check what the type of a field does not ensure. Names become paths, so none may lead out of the folder."""
+    stays = edition.file.isprintable() and _stays(Path(edition.file))
+    _check(f"{where} name", edition.name, EDITION_NAME.fullmatch(edition.name), "a-z, 0-9, ., - and _")
+    _check(f"{where} title", edition.title, edition.title.isprintable(), "a text of one line")
+    _check(f"{where} file", edition.file, stays, "the name of a file in the card's folder")
+    _check(f"{where} sha256", edition.sha256, SHA256.fullmatch(edition.sha256), "64 digits of 0-9 and a-f")
+    _check(f"{where} bytes", edition.bytes, edition.bytes > 0, "a whole number above 0")
+    _check(f"{where} rows", edition.rows, edition.rows > 1, "a whole number above 1")
+    _check(f"{where} delimiter", edition.delimiter, len(edition.delimiter) == 1, "one character")
+    _check(f"{where} split", edition.split, edition.split == "" or SPLIT_NAME.fullmatch(edition.split), SPLIT_WORDS)
+    _check(f"{where} form", edition.form, edition.form in FORMS, " or ".join(FORMS))
+    _check(f"{where} skip_rows", edition.skip_rows, edition.skip_rows >= 0, "a whole number")
+    loader = edition.loader
+    _check(f"{where} loader", loader, loader is None or LOADER.fullmatch(loader), "a load_ or fetch_ function")
+
+
+def _stays(path: Path) -> bool:
+    """Return whether a path leads to a file below the folder in which it starts."""
+    return path.name != "" and not path.is_absolute() and ".." not in path.parts
+
+
+def _check(where: str, value: object, right: object, wanted: str) -> None:
+    if not right:
+        raise ValueError(f"{where} cannot be {value!r}; write {wanted}")

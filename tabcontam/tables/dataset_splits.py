@@ -1,0 +1,294 @@
+"""Splits: the parts of a dataset, such as train and test, each a table of its own, and the rows in several of them.
+
+A split of a card is a file of its own, or the rows from before a month and from after it (`tables/dated.py`); a split
+of FILEs is named after `#`, or is given by the values of a column; a split of a dataset of Hugging Face has the name
+that it has there. Verdicts are per split, so that a row that stands in two of them could support neither: such rows are
+found first and never asked, like rows of known files (`tables/known.py`).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+
+from tabcontam.errors import UsageError, option_name, unknown
+from tabcontam.groups import grouped
+from tabcontam.tables.dataset_cards import find_card, split_edition, split_named
+from tabcontam.tables.file_specs import check_part_named, named_file
+from tabcontam.tables.known_rows import in_columns, keys_of
+from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
+from tabcontam.tables.sources import is_source
+from tabcontam.tables.splits_by_date import is_dated, month_of, sides_of
+from tabcontam.tables.table import Table, load_table
+
+ALL = "all"  # every split of a dataset
+MOST = 30  # splits that a column may define
+NAMED = 3  # columns that an error names
+
+
+@dataclass(frozen=True)
+class SplitChoice:
+    """The splits that are asked about: those of these `names`, or all; and the `column` of FILEs that defines them."""
+
+    names: tuple[str, ...] = ()
+    column: str | None = None
+
+    def chooses(self, split: str) -> bool:
+        """Return whether a split is asked about."""
+        return not self.names or ALL in self.names or split.casefold() in map(str.casefold, self.names)
+
+
+EVERY = SplitChoice()
+Doing = Callable[[str], AbstractContextManager[object]]
+
+
+@dataclass(frozen=True)
+class _SplitPart:
+    """A table, whether it is asked about, whether it came from a column of a FILE, its missing splits, and lines on
+    rows that are on neither side of a date, and on a side that has none.
+    """
+
+    table: Table
+    asked: bool = True
+    of_column: bool = False
+    lacking: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+def load_tables(
+    specs: Iterable[str | Table],
+    splits: SplitChoice = EVERY,
+    *,
+    target: str | None = None,
+    name: str | None = None,
+    form: TextFormat = FOUND_OUT,
+    doing: Doing = nullcontext,
+) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+    """Return the tables of these datasets, each once, and a line on each split that has rows of another one.
+
+    A dataset with a card whose edition has splits is asked about its first one, unless splits are named, by
+    `DATASET#SPLIT` or in `splits`: then all of its splits are read, so that rows of several are never asked. Raises
+    `UsageError` as `load_table` does, for a split that does not exist, and for splits whose columns differ.
+    """
+    parts: list[_SplitPart] = []
+    for spec in specs:
+        with doing(spec if isinstance(spec, str) else spec.named):
+            parts += _parts(spec, splits, target, name, form)
+    joined: dict[tuple[object, ...], _SplitPart] = {}
+    for part in parts:
+        of_card = part.table.split and not _is_own(part.table)
+        key = part.table.key if of_card else (id(part.table),)  # naming two splits of a card reads all of them twice
+        before = joined.get(key)
+        joined[key] = part if before is None else replace(before, asked=before.asked or part.asked)
+    return _told_apart(list(joined.values()), splits)
+
+
+def _parts(
+    spec: str | Table, splits: SplitChoice, target: str | None, name: str | None, form: TextFormat
+) -> Sequence[_SplitPart]:
+    if any(map(is_dated, splits.names)):
+        return _by_dates(spec, splits, target, name, form)
+    if isinstance(spec, str) and (split := split_named(spec)[1]) is not None and is_dated(split):
+        return _by_dates(split_named(spec)[0], SplitChoice((split,)), target, name, form)
+    if isinstance(spec, Table):
+        return (
+            _of_column(spec, splits.column)
+            if splits.column and _is_own(spec)
+            else [_SplitPart(spec, _asked(spec, splits))]
+        )
+    check_part_named(spec)
+    named, split = split_named(spec)
+    base, edition_name = split_edition(named)
+    own = is_source(spec) or (edition_name is not None and named_file(spec) is not None)
+    card = None if own else find_card(base)
+    if card is None or (split is None and not splits.names):
+        table = load_table(spec, target=target, name=name, form=form)
+        if splits.column and _is_own(table):
+            return [replace(part, asked=splits.chooses(part.table.split)) for part in _of_column(table, splits.column)]
+        return [_SplitPart(table, _asked(table, splits))]
+    edition = card.edition(edition_name)
+    if not edition.split:
+        if split is not None and card.dated_by:
+            return [
+                _SplitPart(load_table(spec, target=target, name=name, form=form))
+            ]  # its error shows the form of dates
+        if split is None and ALL in splits.names:
+            return [_SplitPart(load_table(spec, target=target, name=name, form=form))]
+        wrong = split or splits.names[0]
+        if card.dated_by:
+            forms = "before-cutoff, after-cutoff, before-YYYY-MM or after-YYYY-MM"
+            raise UsageError(f"unknown split {wrong!r} of {card.name}; its rows have dates: {forms}")
+        raise UsageError(f"{card.name}@{edition.name} has no splits; leave {wrong!r} out, or name another dataset")
+    meant = None if split is None else edition.part(split).split
+    found: list[_SplitPart] = []
+    lacking: list[str] = []
+    for part in edition.parts:
+        asked = meant in (None, part.split) and splits.chooses(part.split)
+        try:
+            table = load_table(f"{base}@{edition.name}#{part.split}", target=target, name=name, form=form)
+        except UsageError:
+            if asked:
+                raise
+            lacking.append(part.split)
+        else:
+            found.append(_SplitPart(table, asked))
+    return [replace(part, lacking=tuple(lacking)) for part in found]
+
+
+def _by_dates(
+    spec: str | Table, splits: SplitChoice, target: str | None, name: str | None, form: TextFormat
+) -> list[_SplitPart]:
+    """Return the rows before and after each month that is named, as splits of a table."""
+    if other := next((each for each in splits.names if not is_dated(each)), None):
+        dated = next(filter(is_dated, splits.names))
+        raise UsageError(f"{option_name('split')}: {dated} is told by dates and {other} is not; ask for one kind")
+    table = spec if isinstance(spec, Table) else load_table(spec, target=target, name=name, form=form)
+    if table.split:
+        raise UsageError(
+            f"{table.name} has splits of its own, as {table.split}, and its rows have no dates; leave it out here"
+        )
+    found: list[_SplitPart] = []
+    for month in dict.fromkeys(told[1] for each in splits.names if (told := month_of(each))):
+        sides, neither = sides_of(table, month)
+        line = (
+            f"{table.name}: {neither:,} of {len(table.rows):,} rows are of {month} itself: on neither side, never asked"
+        )
+        lines = [line] * bool(neither)
+        chosen = [side for side in sides.values() if splits.chooses(side.split)]
+        empty = [side for side in chosen if not side.rows] if any(side.rows for side in chosen) else []
+        lines += [f"{side.named} has no row: nothing is asked of it" for side in empty]
+        asked = {side.split for side in chosen} - {side.split for side in empty}
+        found += [_SplitPart(side, side.split in asked, lines=tuple(lines)) for side in sides.values()]
+    return found
+
+
+def _asked(table: Table, splits: SplitChoice) -> bool:
+    return not table.split or splits.chooses(table.split)
+
+
+def _is_own(table: Table) -> bool:
+    """Return whether a table is a FILE, a source or a frame, and has no card."""
+    return bool(table.edition) and table.sha256.startswith(table.edition)
+
+
+def _of_column(table: Table, column: str) -> list[_SplitPart]:
+    """Return the rows of each value of a column, as tables without it."""
+    said = f"{option_name('split_column')}: {column!r} of {table.name}"
+    if table.split:
+        raise UsageError(f"{option_name('split_column')}: {table.named} names its split already; leave one of them out")
+    table.check_whole("split_column")
+    if column not in table.columns:
+        raise unknown(f"column of {table.name}", column, table.columns)
+    if column == table.target:
+        raise UsageError(f"{said} is its target, too; name another column")
+    if len(table.columns) < 3:
+        raise UsageError(f"{said} leaves one column; give a table with two or more besides")
+    at, cells = table.columns.index(column), table.column(column)
+    if lacking := next((row for row, cell in enumerate(cells, 1) if cell is None or table.is_missing(cell)), None):
+        raise UsageError(f"{said} has no value in row {lacking}; say of each row which split it is of")
+    names = list(dict.fromkeys(str(cell).strip() for cell in cells))
+    if len(names) > MOST:
+        raise UsageError(f"{said} has {len(names):,} values, and a split has many rows; name a column with few")
+    if len(names) < 2:
+        raise UsageError(f"{said} has one value; leave it out, or name a column that tells splits apart")
+    if odd := [each for each in names if not each.isprintable() or "#" in each]:
+        raise UsageError(f"{said} has the value {odd[0]!r}, which cannot be the name of a split; rename it")
+    rows = {each: [] for each in names}  # type: dict[str, list[tuple[str | None, ...]]]
+    for cells_of_row in table.rows:
+        rows[str(cells_of_row[at]).strip()].append((*cells_of_row[:at], *cells_of_row[at + 1 :]))
+    columns = (*table.columns[:at], *table.columns[at + 1 :])
+    return [
+        _SplitPart(replace(table, columns=columns, rows=tuple(own), split=each), of_column=True)
+        for each, own in rows.items()
+    ]
+
+
+def _told_apart(parts: Sequence[_SplitPart], splits: SplitChoice) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+    """Return the tables that are asked about, those of one dataset without the rows that stand in several splits."""
+    _check_names(parts, splits)
+    found: list[Table] = []
+    lines: list[str] = []
+    groups = _datasets([part for part in parts if part.table.split])
+    siblings = {id(part): group for group in groups for part in group}
+    for part in parts:
+        if part.asked:
+            others = [other.table for other in siblings.get(id(part), ()) if other is not part]
+            table, line = _without_shared(part.table, others)
+            if part.lacking:
+                table, missing = replace(table, elsewhere=None), " and ".join(part.lacking)
+                lines.append(
+                    f"{table.named}: split {missing} cannot be had here: rows that stand there, too, may be asked"
+                )
+            found.append(table)
+            lines += filter(None, (line, *part.lines))
+    return tuple(found), tuple(dict.fromkeys(lines))
+
+
+def _check_names(parts: Sequence[_SplitPart], splits: SplitChoice) -> None:
+    """Check that every named split exists, and that each dataset has a chosen one. Raises `UsageError` if not."""
+    there = list(dict.fromkeys(name for part in parts for name in (part.table.split, *part.lacking) if name))
+    for name in splits.names:
+        if name != ALL and name.casefold() not in map(str.casefold, there):
+            if not there:
+                names = ", ".join(dict.fromkeys(part.table.name for part in parts))
+                raise UsageError(f"{option_name('split')} {name}: {names} has no splits; name them as in FILE#{name}")
+            raise UsageError(f"unknown split {name!r}; there are {', '.join(there)}")
+    for own in _datasets([part for part in parts if part.table.split]):
+        if not any(part.asked for part in own):
+            had = ", ".join(part.table.split for part in own)
+            raise UsageError(f"{own[0].table.name} has the splits {had}, and none of them is chosen; name one of them")
+    for table in (part.table for part in parts if part.asked and part.table.split):
+        if len(table.rows) < 2:
+            count = "one row" if table.rows else "no row"
+            raise UsageError(f"{table.named} has {count}; give a split of two or more, or leave it out")
+
+
+def _datasets(parts: Sequence[_SplitPart]) -> list[list[_SplitPart]]:
+    """Return the splits of each dataset. Raises `UsageError` where their columns differ.
+
+    FILEs that name splits belong to one dataset, also at an address. Where two of them have a split of one name, there
+    are several datasets: their columns decide. A source of datasets, such as Hugging Face, states the dataset.
+    """
+    named = [part for part in parts if is_source(part.table.name)]
+    files = [part for part in parts if _is_own(part.table) and not part.of_column and part not in named]
+    rest = [part for part in parts if part not in (*files, *named)]
+    groups = list(grouped(rest, lambda part: part.table.key[:2]).values())
+    groups += grouped(named, lambda part: part.table.name).values()
+    names = [part.table.split.casefold() for part in files]
+    if files and len(set(names)) == len(names):
+        groups.append(files)
+    else:
+        groups += grouped(files, lambda part: frozenset(part.table.columns)).values()
+    for group in groups:
+        _check_columns([part.table for part in group])
+    return groups
+
+
+def _check_columns(tables: Sequence[Table]) -> None:
+    first, *others = tables
+    for other in others:
+        for one, two in ((first, other), (other, first)):
+            if lacking := [name for name in one.columns if name not in two.columns]:
+                more = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
+                raise UsageError(
+                    f"splits of one dataset have the same columns, and {two.named} lacks "
+                    f"{', '.join(map(repr, lacking[:NAMED]))}{more} of {one.named}; give files with the same columns, "
+                    "or each in a run of its own"
+                )
+
+
+def _without_shared(table: Table, others: Sequence[Table]) -> tuple[Table, str]:
+    """Return the table, whose rows that stand in another split are never asked, and a line with their number."""
+    for other in others:
+        other.check_whole("split")
+    keys = keys_of(table, table.rows)
+    elsewhere = {key for other in others for key in keys_of(table, in_columns(other, table))}
+    shared = [row for row, key in zip(table.rows, keys, strict=True) if key in elsewhere] if elsewhere else []
+    if not shared:
+        return table, ""
+    if len(shared) == len(table.rows):
+        raise UsageError(
+            f"every row of {table.named} stands in another split, too, so that there is none left to ask about; "
+            "give splits that differ"
+        )
+    line = f"{table.named}: {len(shared):,} of {len(table.rows):,} rows stand in another split, too: never asked"
+    return replace(table, known=(*table.known, tuple(dict.fromkeys(shared))), elsewhere=len(shared)), line

@@ -1,0 +1,63 @@
+"""Columns that hold the same information in other values, such as a count of donations and the blood given in them.
+
+One of these columns reveals the other. They are hidden together where a cell is hidden, or the cell is given away.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.table import Cell, Table
+
+SHARED = 20  # rows that share their cell with another row, at least, before two columns count as equivalent
+
+
+@dataclass(frozen=True)
+class ReducedTable:
+    """A table with only the first of several equivalent columns, and the cells of the columns left out.
+
+    `beside` maps a column of the table, then a column left out, to the cell that goes with each of the first one's
+    cells.
+    """
+
+    table: Table
+    beside: Mapping[str, Mapping[str, Mapping[Cell, Cell]]]
+
+
+def reduce_table(table: Table) -> ReducedTable:
+    """Return the table without the columns that an earlier column determines, and that determine it, in every row.
+
+    Columns in which hardly a cell occurs twice, and columns of one value, are never taken as equivalent.
+    """
+    return cached_fact(table, "reduced", lambda: _reduced(table))
+
+
+def _reduced(table: Table) -> ReducedTable:
+    first: dict[tuple[int, ...], str] = {}
+    beside: dict[str, dict[str, dict[Cell, Cell]]] = {}
+    for name in table.columns:
+        cells = table.column(name)
+        codes: dict[Cell, int] = {}
+        alike = tuple(codes.setdefault(cell, len(codes)) for cell in cells)
+        if len(codes) < 2 or len(cells) - len(codes) < SHARED:
+            continue
+        kept = first.setdefault(alike, name)
+        if kept != name:
+            beside.setdefault(kept, {})[name] = dict(zip(table.column(kept), cells, strict=True))
+    left_out = {name for columns in beside.values() for name in columns}
+    if not left_out:
+        return ReducedTable(table, {})
+    places = [place for place, name in enumerate(table.columns) if name not in left_out]
+
+    def fewer(rows: tuple[tuple[Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
+        return tuple(tuple(row[place] for place in places) for row in rows)
+
+    columns = tuple(table.columns[place] for place in places)
+    known = tuple(map(fewer, table.known))
+    for kept, others in beside.items():  # a cell may be written as a known file writes it
+        at = table.columns.index(kept)
+        for name, held in others.items():
+            there = table.columns.index(name)
+            held |= {row[at]: row[there] for rows in table.known for row in rows if row[at] not in held}
+    whole = None if table.whole is None else table.whole.with_rows(fewer)
+    return ReducedTable(replace(table, columns=columns, rows=fewer(table.rows), known=known, whole=whole), beside)

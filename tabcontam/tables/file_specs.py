@@ -1,0 +1,125 @@
+"""A FILE as the user names it: its path, and the part of it named after `#`; its bytes, and the name of its table."""
+
+import hashlib
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedReader
+from itertools import islice
+from pathlib import Path
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.readers.file_kinds import stem
+
+PARTS = (".parquet", ".csv")  # endings of files by which a folder holds the parts of one table
+KINDS = "a CSV, JSON, Excel or Parquet file"  # some of the kinds
+
+
+@dataclass(frozen=True)
+class FileSpec:
+    """A file of the user, and the part of it that is meant: a table, a sheet, a member; None where none is named."""
+
+    path: Path
+    part: str | None = None
+
+    @property
+    def spec(self) -> str:
+        """The text by which the user names the file."""
+        return str(self.path) if self.part is None else f"{self.path}#{self.part}"
+
+    @property
+    def name(self) -> str:
+        """The name of the table in results."""
+        return self.path.name if self.part is None else f"{self.path.name}#{self.part}"
+
+    def without(self, split: str) -> "FileSpec":
+        """Return this file without the split at the end of its part, if there is one."""
+        if not split or self.part is None:
+            return self
+        return FileSpec(self.path, self.part[: -len(split)].removesuffix("#") or None)
+
+    @property
+    def title(self) -> str:
+        """The title of the table in prompts, unless the user gives one: the file without its endings, or the part."""
+        if self.part is None:
+            return stem(self.path.name)
+        return stem(self.part.rpartition("#")[2].rpartition("/")[2])
+
+
+def without_split(title: str, split: str) -> str:
+    """Return a split's dataset's title in prompts, by the file's title: `sales` for `sales_train` and `train-sales`.
+
+    A title that is nothing but the split's name stays as it is.
+    """
+    if not split:
+        return title
+    word, between = re.escape(split), r"[\s_.-]+"
+    return re.sub(rf"^{word}{between}(?=\S)|(?<=\S){between}{word}$", "", title, flags=re.IGNORECASE)
+
+
+def named_file(spec: str) -> FileSpec | None:
+    """Return the file that `spec` names, if it exists: a `#` may be part of its path."""
+    spec = os.path.expanduser(spec)
+    ends = [len(spec), *(place for place in range(len(spec) - 1, 0, -1) if spec[place] == "#")]
+    for end in ends:
+        if os.path.isfile(spec[:end]):
+            return FileSpec(Path(spec[:end]), spec[end + 1 :] or None)
+    return None
+
+
+def check_part_named(spec: str) -> None:
+    """Check that a dataset does not end with a `#` that is followed by no split or table. Raises `UsageError`."""
+    if spec.endswith("#") and not os.path.isfile(os.path.expanduser(spec)):
+        bare = re.sub(r"\?[^#]*", "?…", spec.rstrip("#"), count=1) if "://" in spec else spec.rstrip("#")
+        raise UsageError(f"{bare}#: no name stands behind the #; leave it out, or name a split or a table there")
+
+
+def check_stays(path: Path) -> None:
+    """Check that a file can be read several times, as a table is. Raises `UsageError` for a pipe or a device."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UsageError(
+            f"{path} is a pipe or a device, which can be read only once; write it to a file, and name that"
+        )
+
+
+def check_file(path: Path) -> bytes:
+    """Return the bytes of the file; raises `UsageError` for a file that does not exist, is empty or is unreadable."""
+    with _opened(path) as file:
+        content = file.read()
+    if not content:
+        raise UsageError(f"{path.name} is empty; give a table with a header line and rows")
+    return content
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of the file, which may be of any size. Raises `UsageError` if it cannot be read."""
+    with _opened(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name {KINDS} in it{_of_parts(path)}")
+    try:
+        with path.open("rb") as file:
+            yield file
+    except FileNotFoundError:
+        raise UsageError(f"no such file: {path}; check the path, or see `tabcontam list datasets`") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{path} cannot be read: {reason}") from error
+
+
+def _of_parts(folder: Path) -> str:
+    """Return how to make one file of the parts of a table in a folder, in words; "" where there are none."""
+    for ending in PARTS:
+        if sum(1 for _ in islice(folder.glob(f"*{ending}"), 2)) == 2:
+            parts, whole = (text.replace("'", "''") for text in (f"{folder}/*{ending}", f"{folder.name}{ending}"))
+            query = f"COPY (FROM '{parts}') TO '{whole}'"
+            line = f"python -c {shlex.quote(f'import duckdb; duckdb.sql({query!r})')}"
+            return f", or make one of its parts: {line} (it needs the package duckdb)"
+    return ""

@@ -1,0 +1,186 @@
+"""Rows that an LLM may rightly know, such as a published training split: they train the baseline and are never asked.
+
+A table keeps all of its rows. Rows of the table that stand in a known file are not asked; rows of a known file that the
+table lacks are for the baseline alone, and no prompt shows them.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from tabcontam.errors import UsageError, option_name
+from tabcontam.reading.answer_text import value_key
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.file_specs import named_file
+from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
+from tabcontam.tables.sources import is_address
+from tabcontam.tables.table import Cell, Table, load_table
+
+NAMED = 3  # missing columns that an error names
+SHOWN = 4  # rows that a prompt shows before another, at most
+Row = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class ExtraRow:
+    """A row of a known file that the table lacks, by its place in the rows of that file."""
+
+    rows: Sequence[Row]
+    place: int
+
+    @property
+    def cells(self) -> Row:
+        """The row itself."""
+        return self.rows[self.place]
+
+    def earlier(self, by: int) -> Row | None:
+        """Return the row that stands `by` rows before this one in its file, this row for 0; None if there is none."""
+        return self.rows[self.place - by] if self.place >= by else None
+
+
+def load_known(specs: Iterable[str | Table], form: TextFormat = FOUND_OUT) -> tuple[Table, ...]:
+    """Return the known files, each once; text files are read as the tables are. Raises `UsageError`."""
+    named = {each if isinstance(each, str) else id(each): each for each in specs}
+    return tuple(_loaded(each, form) if isinstance(each, str) else each for each in named.values())
+
+
+def _loaded(spec: str, form: TextFormat) -> Table:
+    read_as = form if named_file(spec) is not None or is_address(spec) else FOUND_OUT
+    return load_table(spec, form=read_as, whole=True)
+
+
+def has_columns(file: Table, table: Table) -> bool:
+    """Return whether a file has all columns of a table, in any order."""
+    return set(table.columns) <= set(file.columns)
+
+
+def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, ...]:
+    """Return the tables, each with the rows of the known files that have all of its columns.
+
+    Raises `UsageError` for a file that fits no table, and for a table that has no other row.
+    """
+    for file in files:
+        if not any(has_columns(file, table) for table in tables):
+            raise UsageError(
+                f"{option_name('known')}: {lacking_columns(file, tables)}; give a file with all columns of a dataset, "
+                "under the same names"
+            )
+    return tuple(_with(table, [file for file in files if has_columns(file, table)]) for table in tables)
+
+
+def lacking_columns(file: Table, tables: Sequence[Table]) -> str:
+    """Return which columns a file lacks of the table that it is most like, in words."""
+    lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
+    names, table = min(lacking, key=lambda one: len(one[0]))
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{file.name} lacks the column {', '.join(map(repr, names[:NAMED]))}{more} of {table.name}"
+
+
+def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
+    """Return the place of the one table with the columns of a file of the option `given`. Raises `UsageError`."""
+    fitting = [place for place, table in enumerate(tables) if has_columns(file, table)]
+    if not fitting:
+        raise UsageError(
+            f"{option_name(given)}: {lacking_columns(file, tables)}; give rows of the same source with all of its "
+            "columns, under the same names"
+        )
+    if len(fitting) > 1:
+        names = " and ".join(tables[place].named for place in fitting[:2])
+        raise UsageError(f"{option_name(given)}: {file.name} has the columns of {names}; test one at a time")
+    return fitting[0]
+
+
+def _with(table: Table, files: Sequence[Table]) -> Table:
+    if not files:
+        return table
+    found = replace(table, known=(*table.known, *(in_columns(file, table) for file in files)))
+    if len(known_rows(found)) == len(found.rows):
+        raise UsageError(
+            f"{option_name('known')}: every row of {table.name} may be known, so that there is none left to ask about"
+        )
+    return found
+
+
+def in_columns(file: Table, table: Table) -> tuple[Row, ...]:
+    """Return the file's rows in the order of the table's columns; a cell that the file marks as missing is None."""
+    columns = [
+        tuple(None if file.is_missing(cell) else cell for cell in file.column(name))
+        if file.missing
+        else file.column(name)
+        for name in table.columns
+    ]
+    return tuple(zip(*columns, strict=True))
+
+
+def known_rows(table: Table) -> frozenset[int]:
+    """Return the places of the table's rows that stand in a known file: no query asks about them."""
+
+    def find() -> frozenset[int]:
+        known = {key for rows in table.known for key in keys_of(table, rows)}
+        return frozenset(place for place, key in enumerate(keys_of(table, table.rows)) if key in known)
+
+    return cached_fact(table, "known rows", find) if table.known else frozenset()
+
+
+def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:
+    """Return for each of these rows, which have the table's columns, whether it stands in a known file."""
+    if not table.known or not rows:
+        return [False] * len(rows)
+    known = {key for file in table.known for key in keys_of(table, file)}
+    return [key in known for key in keys_of(table, rows)]
+
+
+def not_known(table: Table, rows: Iterable[int]) -> list[int]:
+    """Return the places of those rows that stand in no known file."""
+    known = known_rows(table)
+    return [row for row in rows if row not in known]
+
+
+def extra_rows(table: Table) -> tuple[ExtraRow, ...]:
+    """Return the rows of the known files that the table lacks, each once, sorted by their contents."""
+
+    def find() -> tuple[ExtraRow, ...]:
+        own = set(keys_of(table, table.rows))
+        found: dict[Row, ExtraRow] = {}
+        for rows in table.known:
+            for place, key in enumerate(keys_of(table, rows)):
+                if key not in own and key not in found:
+                    found[key] = ExtraRow(rows, place)
+        order = _by_name(table)
+        return tuple(sorted(found.values(), key=lambda extra: [extra.cells[place] or "" for place in order]))
+
+    return cached_fact(table, "extra rows", find) if table.known else ()
+
+
+def known_digest(table: Table) -> str | None:
+    """Return a digest of what the known files add to the knowledge about a table; None where there are no known files.
+
+    It does not depend on the order of the table's columns.
+    """
+
+    def find() -> str:
+        order = _by_name(table)
+
+        def held(row: Row | None) -> list[Cell] | None:
+            return None if row is None else [row[place] for place in order]
+
+        own = sorted([cell or "" for cell in held(table.rows[place]) or ()] for place in known_rows(table))
+        extra = [[held(one.earlier(by)) for by in range(SHOWN + 1)] for one in extra_rows(table)]
+        return sha256(json.dumps([own, extra]).encode()).hexdigest()
+
+    return cached_fact(table, "known digest", find) if table.known else None
+
+
+def _by_name(table: Table) -> list[int]:
+    return sorted(range(len(table.columns)), key=table.columns.__getitem__)
+
+
+def keys_of(table: Table, rows: Sequence[Row]) -> list[Row]:
+    """Return for each row a key that equal rows share, however they write numbers and mark missing values."""
+
+    def keys(cells: Sequence[Cell]) -> list[Cell]:
+        known = {cell: None if cell is None or table.is_missing(cell) else value_key(cell) for cell in set(cells)}
+        return [known[cell] for cell in cells]
+
+    return list(zip(*map(keys, zip(*rows, strict=True)), strict=True))

@@ -1,0 +1,52 @@
+"""Rows of each value of the target, so that a rare class can be shown and asked about."""
+
+from collections import Counter
+
+import numpy as np
+
+from tabcontam.tables.large.chunks import Chunk
+from tabcontam.tables.large.table_excerpt import numbered
+from tabcontam.tables.table_contents import Rows
+
+EACH = 30  # rows per value that are sampled at least, if there are so many
+MOST = 30  # values of a target; with more, its values are no classes
+Row = tuple[str | None, ...]
+
+
+class ClassSample:
+    """A sample of the rows of each class, drawn as they are read, by the smallest random numbers, as in `Blocks`."""
+
+    def __init__(self, target: int | None) -> None:
+        self._target = target
+        self._drawn: dict[int, list[tuple[int, int, Row]]] = {}
+
+    def add(self, chunk: Chunk, first: int) -> None:
+        """Read these rows, the first of which has the place `first` in the file."""
+        if self._target is None:
+            return
+        hashes = chunk.hashes(self._target)
+        values = np.unique(hashes)
+        if len(self._drawn.keys() | set(values[: MOST + 1].tolist())) > MOST:
+            self._target = None
+            self._drawn.clear()
+            return
+        numbers = numbered(np.arange(first, first + chunk.rows))
+        for value in values.tolist():
+            drawn = self._drawn.setdefault(value, [])
+            rows = np.flatnonzero(hashes == np.uint64(value))
+            if len(drawn) == EACH:
+                rows = rows[numbers[rows] < np.uint64(drawn[-1][0])]
+            places = rows[np.argsort(numbers[rows])[:EACH]].tolist()
+            new = zip(numbers[places].tolist(), (first + place for place in places), chunk.texts(places), strict=True)
+            self._drawn[value] = sorted([*drawn, *new], key=lambda one: one[:2])[:EACH]
+
+    def missed(self, kept: Rows) -> dict[int, Row]:
+        """Return rows of the classes that have too few of the `kept` rows, by their places in the file."""
+        if self._target is None:
+            return {}
+        target, found = self._target, dict[int, Row]()
+        counts = Counter(row[target] for row in kept)
+        for drawn in self._drawn.values():
+            if counts[drawn[0][2][target]] < EACH:
+                found |= {place: row for _, place, row in drawn}
+        return found

@@ -1,0 +1,270 @@
+"""The rows next to a sampled one among the rows of its kind: a sensor's reading before and after.
+
+A model that has read all other rows of a file in the order of time knows the reading before and the one after, the
+balance of an account before a payment, the price at which a share closed the day before. A sample hardly ever holds the
+rows that are adjacent in this sense, unless they are collected while the file is read. The sample itself shows whether
+nearby rows are more alike, and which column gives a row's position.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy import stats
+
+from tabcontam.tables.large.adjoining_rows import AdjoiningRows, Row
+from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words, chunk_of
+from tabcontam.tables.large.hashes import Sieve
+from tabcontam.tables.large.mark_order_search import MarkOrderSearch, marks_of
+from tabcontam.tables.large.pair_tests import (
+    LEVEL,
+    PAIRS,
+    Floats,
+    alike,
+    as_far_apart,
+    at_most,
+    beats,
+    kinds_of,
+    known_cells,
+    numbers_of,
+)
+from tabcontam.tables.table_contents import Rows
+
+SORTED = 0.99  # the correlation of the file's order with that of a column that gives a row's position
+ELSEWHERE = 0.9  # of the rows adjacent in a kind must be in the order of that column
+TOGETHER = 0.5  # of consecutive rows of the file may be of one kind; else the file's order suffices
+FEWEST = 100  # pairs of rows by which a kind is judged
+KINDS = 40  # columns that are looked at
+FIRST = 100  # rows by which most columns without an order are excluded
+ORDERS, FEWER_KINDS = 4, 8  # columns tried as order, and as kind, of a shuffled file
+DIGIT = re.compile(r"[0-9]")
+KEPT = 2  # kinds that are followed
+STEP = 0.02  # least advantage of near rows over distant ones by which kinds are compared
+
+
+class FileOrderSearch:
+    """A search for the rows next to the sampled ones in one pass over the file; `cells` are from `salted_cells`."""
+
+    def __init__(self, by: int | None, order: int, told: Sequence[int], cells: Words) -> None:
+        self.by, self.order, self.told = by, order, tuple(told)
+        kinds = kinds_of(cells, by)
+        values, self._kind = np.unique(kinds, return_inverse=True)
+        self._sieve = Sieve(values)
+        self._left = np.bincount(self._kind, minlength=len(values))  # sampled rows of each kind that are still to come
+        self._seen = 0  # sampled rows read so far
+        self._before: list[Row | None] = [None] * len(kinds)
+        self._behind: list[Row | None] = [None] * len(kinds)
+        self._last: dict[int, Row] = {}  # the last row of each kind
+        self._waiting: dict[int, int] = {}  # the sampled row of each kind that no row of it followed yet
+
+    def add(self, chunk: Chunk, cells: Words, kept: Bools) -> None:
+        """Read these rows; `kept` marks the sampled ones."""
+        rows, kinds = self._sieve.among(kinds_of(cells, self.by))
+        order = np.argsort(kinds, kind="stable")
+        rows, kinds = rows[order], kinds[order]
+        number = self._seen - 1 + np.cumsum(kept)  # of each sampled row, among all of them
+        own = np.flatnonzero(kept[rows])
+        first = np.append(True, kinds[1:] != kinds[:-1]) if len(kinds) else np.zeros(0, dtype=bool)
+        last = np.append(first[1:], True) if len(kinds) else first
+        for at in np.flatnonzero(first).tolist():
+            if (waits := self._waiting.pop(int(kinds[at]), None)) is not None:
+                self._behind[waits] = self._text(chunk, rows[at])
+        inside, ending = own[~first[own]], own[~last[own]]
+        for mine, place, text in (
+            (self._before, inside, chunk.texts(rows[inside - 1].tolist())),
+            (self._behind, ending, chunk.texts(rows[ending + 1].tolist())),
+        ):
+            for one, row in zip(number[rows[place]].tolist(), text, strict=True):
+                mine[one] = row
+        for at in own[first[own]].tolist():
+            self._before[int(number[rows[at]])] = self._last.get(int(kinds[at]))
+        for at in own[last[own]].tolist():
+            self._waiting[int(kinds[at])] = int(number[rows[at]])
+        self._left -= np.bincount(kinds[own], minlength=len(self._left))
+        self._seen += int(kept.sum())
+        ends = np.flatnonzero(last & (self._left[kinds] > 0))
+        self._last |= dict(zip(kinds[ends].tolist(), chunk.texts(rows[ends].tolist()), strict=True))
+
+    def found(self, columns: Sequence[str]) -> AdjoiningRows:
+        """Return the result over all rows."""
+        by = None if self.by is None else columns[self.by]
+        told = tuple(columns[one] for one in self.told)
+        return AdjoiningRows(by, columns[self.order], told, tuple(self._before), tuple(self._behind))
+
+    @staticmethod
+    def _text(chunk: Chunk, row: int) -> Row:
+        (text,) = chunk.texts([int(row)])
+        return text
+
+
+def lines_of(
+    rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]
+) -> "Sequence[FileOrderSearch | MarkOrderSearch]":
+    """Return the informative lines: that of the file's order, and those of the columns whose kinds inform most.
+
+    If there are none, rows are taken in the order of each of a few columns, as if the file had been shuffled.
+    """
+    sample = _OrderSample.of(rows, cells, places, missing)
+    if found := sample.best(KINDS):
+        return [FileOrderSearch(by, order, told, cells) for _, by, order, told in found]
+    chunk = chunk_of(rows, len(cells))
+    for order in sample.countable(rows)[:ORDERS]:
+        if found := sample.in_order_of(order, marks_of(chunk, order)).best(FEWER_KINDS):
+            return [MarkOrderSearch(by, order, told, cells, chunk) for _, by, _, told in found]
+    return []
+
+
+@dataclass(frozen=True, eq=False)
+class _OrderSample:
+    """The sampled rows, from which it is judged which rows are alike."""
+
+    cells: Words
+    there: Bools
+    numbers: dict[int, Floats]  # of the columns of numbers
+    places: Ints
+    ranks: dict[int, Floats]  # of each column that may order the rows
+
+    @classmethod
+    def of(cls, rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]) -> "_OrderSample":
+        known, there = known_cells(rows, missing)
+        numbers = numbers_of(known)
+        ranks = {column: _ranks(one, numbers.get(column)) for column, one in enumerate(known)}
+        return cls(cells, there, numbers, np.array(places), ranks)
+
+    def best(self, most: int) -> list[tuple[float, int | None, int, list[int]]]:
+        """Return the judgement of all rows, and those of the most informative kinds among the first `most` columns."""
+        whole = self.judged(None)
+        columns = [one for one in range(len(self.cells)) if 1 < self.different(one) < len(self.places)]
+        if whole:  # a kind whose rows are consecutive adds nothing to the file's order
+            columns = [one for one in columns if self.together(one) < TOGETHER]
+        kinds = sorted(filter(None, map(self.judged, columns[:most])), key=lambda found: -found[0])
+        return [*filter(None, [whole]), *kinds[:KEPT]]
+
+    def countable(self, rows: Rows) -> list[int]:
+        """Return the columns of whole numbers or texts of one form, whose digits give an order, by number of values."""
+        columns = [column for column in range(len(self.cells)) if _of_one_form(rows[:FIRST], column)]
+        found = [column for column in columns if _of_one_form(rows, column)]
+        return sorted(found, key=lambda column: -self.different(column))
+
+    def in_order_of(self, column: int, marks: Ints) -> "_OrderSample":
+        """Return the same rows in the order of the marks of a column."""
+        order = np.argsort(marks, kind="stable")
+        numbers = {one: line[order] for one, line in self.numbers.items()}
+        ranks = {column: stats.rankdata(marks[order], method="dense").astype(np.float64)}
+        return _OrderSample(self.cells[:, order], self.there[:, order], numbers, marks[order], ranks)
+
+    def different(self, column: int) -> int:
+        """Return the number of values of a column."""
+        return len(np.unique(self.cells[column][self.there[column]]))
+
+    def together(self, column: int) -> float:
+        """Return the share of consecutive rows of the file that are of one kind."""
+        next_to = np.diff(self.places) == 1
+        return float((self.cells[column][1:] == self.cells[column][:-1])[next_to].mean()) if next_to.any() else 0.0
+
+    def judged(self, by: int | None) -> tuple[float, int | None, int, list[int]] | None:
+        """Return how much more alike nearby rows of a kind are, with kind, order and columns; None if they are not."""
+        kinds = kinds_of(self.cells, by)
+        rows = np.arange(len(kinds)) if by is None else np.flatnonzero(self.there[by])
+        first, second = _pairs(kinds, rows)
+        gaps = self.places[second] - self.places[first]
+        if len(first) < FEWEST:
+            return None
+        order = next((one for one in self.ranks if one != by and self._in_order(one, by, first, second)), None)
+        if order is None:
+            return None
+        middle = np.median(gaps)
+        near = gaps <= middle
+        other, another = _pairs(kinds, np.random.default_rng(3).permutation(rows))
+        far = np.abs(self.places[other] - self.places[another]) > middle
+        pairs = [_some(first[near], second[near]), _some(other[far], another[far])]
+        if by is not None:
+            pairs.append(as_far_apart(*pairs[0], rows, kinds))
+        strengths = {
+            column: strength
+            for column in range(len(self.cells))
+            if column not in (by, order) and (strength := self._closer(column, *pairs))
+        }
+        return (max(strengths.values()), by, order, sorted(strengths)) if strengths else None
+
+    def _in_order(self, column: int, by: int | None, first: Ints, second: Ints) -> bool:
+        """Return whether rows of a kind are in the order of a column whose values differ between adjacent rows."""
+        ranks = self.ranks[column]
+        steps = ranks[second] - ranks[first]
+        steps = steps[np.isfinite(steps)]
+        if (steps != 0).sum() < ELSEWHERE * len(first) or max((steps > 0).mean(), (steps < 0).mean()) < ELSEWHERE:
+            return False
+        if by is not None:
+            return True
+        known = np.isfinite(ranks)
+        return bool(abs(np.corrcoef(ranks[known], np.flatnonzero(known))[0, 1]) >= SORTED)
+
+    def _closer(self, column: int, near: tuple[Ints, Ints], *others: tuple[Ints, Ints]) -> float:
+        """Return how much more alike near rows are in a column than each other set of pairs; 0 if they are not."""
+        if column in self.numbers:
+            return self._closer_numbers(self.numbers[column], near, *others)
+        hits, count = self._alike(column, near)
+        least = 1.0
+        for pairs in others:
+            chance = at_most(*self._alike(column, pairs))
+            if not count or not beats(hits, count, chance):
+                return 0.0
+            least = min(least, hits / count - chance)
+        return max(STEP, least)
+
+    def _alike(self, column: int, pairs: tuple[Ints, Ints]) -> tuple[int, int]:
+        return alike(self.cells[column], self.there[column], *pairs)
+
+    @staticmethod
+    def _closer_numbers(numbers: Floats, near: tuple[Ints, Ints], *others: tuple[Ints, Ints]) -> float:
+        def distances(pairs: tuple[Ints, Ints]) -> Floats:
+            found = np.abs(numbers[pairs[0]] - numbers[pairs[1]])
+            return np.asarray(found[np.isfinite(found)])
+
+        own, least = distances(near), 1.0
+        for pairs in others:
+            theirs = distances(pairs)
+            if not len(own) or not len(theirs):
+                return 0.0
+            found = stats.mannwhitneyu(own, theirs, alternative="less")
+            if found.pvalue > LEVEL:
+                return 0.0
+            least = min(least, 1 - 2 * float(found.statistic) / (len(own) * len(theirs)))
+        return max(STEP, least)
+
+
+def _of_one_form(rows: Rows, column: int) -> bool:
+    """Return whether all cells of a column are whole numbers, or of one length with equal signs apart from digits."""
+    cells = [row[column] for row in rows]
+    forms = {cell if cell is None else DIGIT.sub("", cell) for cell in cells}
+    return None not in forms and len(forms) == 1 and (forms == {""} or len({len(cell or "") for cell in cells}) == 1)
+
+
+def _ranks(cells: Sequence[str | None], numbers: Floats | None) -> Floats:
+    """Return the rank of each cell in its column; texts whose equal cells are consecutive rank by first appearance."""
+    if numbers is not None:
+        return np.asarray(stats.rankdata(numbers, method="dense", nan_policy="omit"), dtype=np.float64)
+    known = [cell for cell in cells if cell is not None]
+    values = list(dict.fromkeys(known))
+    runs = 1 + sum(one != other for one, other in pairwise(known))
+    if runs * SORTED > len(values) or len(values) > len(known) / 2:
+        values.sort()
+    place = {value: number for number, value in enumerate(values)}
+    return np.array([np.nan if cell is None else place[cell] for cell in cells], dtype=np.float64)
+
+
+def _pairs(kinds: Words, rows: Ints) -> tuple[Ints, Ints]:
+    """Return pairs of rows of a kind that are consecutive among these rows."""
+    order = rows[np.argsort(kinds[rows], kind="stable")]
+    same = np.flatnonzero(kinds[order][1:] == kinds[order][:-1])
+    return order[same], order[same + 1]
+
+
+def _some(first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """Return at most `PAIRS` of the pairs."""
+    if len(first) > PAIRS:
+        chosen = np.random.default_rng(4).choice(len(first), PAIRS, replace=False)
+        return first[chosen], second[chosen]
+    return first, second

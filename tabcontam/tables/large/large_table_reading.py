@@ -1,0 +1,254 @@
+"""A large table read in two passes: first for the facts of all rows and the sample, then for rows related to it."""
+
+import csv
+import lzma
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tabcontam.errors import UsageError, one_line, option, unknown
+from tabcontam.tables.large import table_excerpt
+from tabcontam.tables.large.arrow_streams import arrow_rows
+from tabcontam.tables.large.chunks import Bools, Chunk, Words, chunk_of, kept_rows
+from tabcontam.tables.large.class_sample import ClassSample
+from tabcontam.tables.large.column_facts import ColumnFacts, enumerated
+from tabcontam.tables.large.file_order_search import lines_of
+from tabcontam.tables.large.hashes import BloomFilter, cell_hash
+from tabcontam.tables.large.reading_progress import tell_rows, tell_share
+from tabcontam.tables.large.resembling_rows import ResemblingRowSearch, in_order, salted_cells
+from tabcontam.tables.large.shared_key_rows import SharedKeySearch
+from tabcontam.tables.large.table_excerpt import BlockSample, TableExcerpt, WholeTableFacts
+from tabcontam.tables.large.text_streams import NotUtf8, StreamLayout, TextFault, UnclosedQuote, ahead, layouts
+from tabcontam.tables.readers.archives import ArchiveMember, Stored, opened, packing
+from tabcontam.tables.readers.base import MOST_CELLS, TextFormat
+from tabcontam.tables.readers.delimited_text import decoded_by
+from tabcontam.tables.table_contents import Rows
+from tabcontam.tables.text_tasks import SEEN
+
+WIDEST = 100  # columns; a wider table is read whole, as finding similar rows takes time quadratic in their number
+CUT_OFF = (
+    OSError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+)  # errors of a packed file that ends early or was changed
+AT_A_TIME = 4 * 1024 * 1024  # bytes
+AT_ONCE = 20_000  # rows in memory that are looked at together
+Stream = Callable[[], Iterator[Chunk]]
+
+
+class MissingTarget(UsageError):
+    """A target column that the table lacks."""
+
+
+def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, name: str) -> TableExcerpt | None:
+    """Return the excerpt of the rows of a stream, which are equal at each call; None where all are to be kept."""
+    if target is not None and target not in columns:
+        raise MissingTarget(str(unknown(f"target column of {name}", target, columns)))
+    if len(columns) > WIDEST:
+        _check_cells(len(columns), stream, name)
+        return None
+    facts = [ColumnFacts(place) for place in range(len(columns))]
+    answered = None if target is None else columns.index(target)
+    blocks, classes, count, first = BlockSample(), ClassSample(answered), 0, list[tuple[str | None, ...]]()
+    for chunk in stream():
+        for one in facts:
+            one.add(chunk)
+        wanted = blocks.wanted(count, chunk.rows)
+        blocks.add((wanted + count).tolist(), chunk.texts(wanted.tolist()))
+        classes.add(chunk, count)
+        first += chunk.texts(range(min(chunk.rows, SEEN - len(first))))
+        count += chunk.rows
+        tell_rows(count)
+    if count <= table_excerpt.READ_WHOLE:
+        return None
+    drawn = dict(zip(*blocks.drawn(), strict=True))
+    drawn |= classes.missed(tuple(drawn.values()))
+    places = tuple(sorted(drawn))
+    rows = kept_rows(drawn[place] for place in places)
+    missing = frozenset(mark for one in facts for mark in one.missing())
+    own, standing = salted_cells(chunk_of(rows, len(columns))), np.array(places)
+    found, mates, at = ResemblingRowSearch(rows, own), SharedKeySearch(rows, own, missing, count), 0
+    lines = lines_of(rows, own, places, missing)
+    combinations = _Combinations([one for one in facts if columns[one.place] != target], count)
+    held = BloomFilter(count * (1 if answered is None else 2))
+    for chunk, cells in ahead((chunk, salted_cells(chunk)) for chunk in stream()):
+        kept = np.zeros(chunk.rows, dtype=bool)
+        kept[standing[(standing >= at) & (standing < at + chunk.rows)] - at] = True
+        found.add(chunk, cells, at, kept)
+        mates.add(chunk, cells, at, kept)
+        for line in lines:
+            line.add(chunk, cells, kept)
+        combinations.add(cells)
+        sums = cells.sum(axis=0, dtype=np.uint64)
+        held.add(sums)
+        if answered is not None:
+            held.add(sums - cells[answered])
+        at += chunk.rows
+        tell_share(at, max(at, count))
+    if at != count:
+        raise TextFault(f"{name} changed while it was read; read it again")
+    names = dict(zip(columns, facts, strict=True))
+    distinct = {name: values for name, one in names.items() if (values := one.values(missing)) is not None}
+    whole = WholeTableFacts(
+        rows=count,
+        places=places,
+        beside=in_order(found.found.items()),
+        mates=kept_rows(in_order(mates.found.items())),
+        distinct=distinct,
+        numeric=frozenset(name for name, one in names.items() if one.is_numeric(missing)),
+        enumerates_domain=combinations.all_occur,
+        held=held.held(),
+        adjoining=tuple(line.found(columns) for line in lines),
+    )
+    return TableExcerpt(columns, rows, whole, missing, tuple(first))
+
+
+def _check_cells(columns: int, stream: Stream, name: str) -> None:
+    """Check that a wide table, of which all rows are kept, fits into memory. Raises `UsageError` if not."""
+    rows = 0
+    for chunk in stream():
+        rows += chunk.rows
+        if rows * columns > MOST_CELLS:
+            held = (
+                f"a table of more than {WIDEST} columns is held in memory, and {name} has {columns:,} columns and more"
+            )
+            raise TextFault(f"{held} than {MOST_CELLS:,} cells; leave columns or rows out")
+
+
+class _Combinations:
+    """The combinations of the features' values that occur, where the rows are enough for all of them."""
+
+    def __init__(self, features: Sequence[ColumnFacts], rows: int) -> None:
+        self._features: list[tuple[int, Words, int]] = []
+        self._seen: Bools = np.zeros(0, dtype=bool)
+        sizes = [None if one.counts is None else len(one.counts) for one in features]
+        if not enumerated(sizes, rows):
+            return
+        step = 1
+        for one in features:
+            values = np.sort(np.array([cell_hash(value, one.place) for value in one.counts or ()], dtype=np.uint64))
+            self._features.append((one.place, values, step))
+            step *= len(values)
+        self._seen = np.zeros(step, dtype=bool)
+
+    def add(self, cells: Words) -> None:
+        """Take these rows into account."""
+        if len(self._seen):
+            codes = np.sum(
+                [np.searchsorted(values, cells[place]) * step for place, values, step in self._features], axis=0
+            )
+            self._seen[np.minimum(codes, len(self._seen) - 1)] = True  # a value is new if the file has changed
+
+    @property
+    def all_occur(self) -> bool:
+        """True if every combination occurs."""
+        return bool(len(self._seen)) and bool(self._seen.all())
+
+
+def read_rows(columns: tuple[str, ...], rows: Rows, target: str | None, name: str) -> TableExcerpt | None:
+    """Return the excerpt of rows that are in memory."""
+
+    def chunks() -> Iterator[Chunk]:
+        for start in range(0, len(rows), AT_ONCE):
+            yield chunk_of(rows[start : start + AT_ONCE], len(columns))
+
+    return read_stream(columns, chunks, target, name)
+
+
+def read_text(path: Stored, name: str, form: TextFormat, target: str | None) -> TableExcerpt | None:
+    """Return the excerpt of a file of delimited text, packed or not. Raises `UsageError` for a file without a table."""
+    try:
+        return _read_text(path, name, form, target)
+    except NotUtf8 as error:
+        _check_whole(path, name)
+        if form.encoding is not None or not error.content:
+            raise
+        _, codec = decoded_by(error.content, name)
+        return _read_text(path, name, replace(form, encoding=codec), target)
+    except MissingTarget:
+        raise
+    except UsageError:
+        _check_whole(path, name)
+        raise
+    except CUT_OFF as error:
+        raise _not_whole(path, name, error) from None
+
+
+def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) -> TableExcerpt | None:
+    problem: UsageError | None = None
+    unclosed, quoted = False, False
+    for layout in _also_escaped(layouts(path, name, form)):
+        if layout.dialect.quoting == "none" and layout.dialect.delimiter in ",;":
+            # between tabs and bars quotes may be text; between these delimiters an open quote is a fault
+            problem = problem if quoted else _left_open(layout)
+            if unclosed or (problem and not quoted):
+                break
+        quoted = quoted or layout.dialect.quoting != "none"
+        try:
+            read = read_stream(layout.columns, layout.chunks, target, name)
+            return None if read is None else replace(read, how=layout.how)
+        except (MissingTarget, TextFault, NotUtf8):
+            raise
+        except UsageError as error:
+            problem = problem or error
+        except csv.Error as error:
+            at = str(error) if isinstance(error, UnclosedQuote) else f"{name} cannot be read as a table: {error}"
+            unclosed = unclosed or (isinstance(error, UnclosedQuote) and error.never)
+            problem = problem or UsageError(at)
+    raise problem or UsageError(f"{name} has one column; give a table with two or more, or its {option('delimiter')}")
+
+
+def _left_open(layout: StreamLayout) -> UsageError | None:
+    """Return the error for a quote that is never closed, where quotes would else be text; None if there is none."""
+    try:
+        for _ in replace(layout, dialect=layout.dialect.with_quoting("doubled")).chunks():
+            pass
+    except UnclosedQuote as error:
+        return UsageError(str(error)) if error.never else None
+    except (csv.Error, UsageError):
+        pass
+    return None
+
+
+def _check_whole(path: Stored, name: str) -> None:
+    """Check that a packed file is whole, since damage looks like a fault of its text. Raises `UsageError` if not."""
+    if not packing(path):
+        return
+    try:
+        with opened(path) as file:
+            while file.read(AT_A_TIME):
+                pass
+    except CUT_OFF as error:
+        raise _not_whole(path, name, error) from None
+
+
+def _not_whole(path: Stored, name: str, error: Exception) -> UsageError:
+    if isinstance(path, ArchiveMember):
+        return UsageError(f"{path.archive.name} is not a whole ZIP archive: {one_line(error)}")
+    kind = packing(path)
+    whole = f"is not a whole {kind} file" if kind else "cannot be read to its end"
+    return UsageError(f"{name} {whole}: {one_line(error)}")
+
+
+def _also_escaped(found: Sequence[StreamLayout]) -> Iterator[StreamLayout]:
+    """Yield the layouts, and quotes after backslashes before quotes that are text: they may come late in a file."""
+    quotings = [layout.dialect.quoting for layout in found]
+    plain = quotings.index("none") if "none" in quotings else len(found)
+    yield from found[:plain]
+    if "escaped" not in quotings:
+        for layout in found[:plain]:
+            yield replace(layout, dialect=layout.dialect.with_quoting("escaped"))
+    yield from found[plain:]
+
+
+def read_arrow(path: Path, title: str, target: str | None) -> TableExcerpt | None:
+    """Return the excerpt of a Parquet, Feather, Arrow or ORC file. Raises `UsageError` as their readers do."""
+    found = arrow_rows(path, title)
+    read = read_stream(found.columns, found.chunks, target, path.name)
+    return None if read is None else replace(read, how=found.how)

@@ -1,0 +1,62 @@
+"""Comparisons of rows that share something with other rows, and the significance that these require."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from tabcontam.tables.large.chunks import Bools, Ints, Words
+from tabcontam.tables.table_contents import Rows, is_number
+
+Floats = NDArray[np.float64]
+
+PAIRS = 2000  # pairs of rows that share a value, by which it is judged
+LEVEL = 1e-6  # of the test whether rows that share a value are more alike than others
+
+
+def known_cells(rows: Rows, missing: Collection[str]) -> tuple[list[list[str | None]], Bools]:
+    """Return the cells of each column, None for missing ones, and which are not missing."""
+    known = [[None if cell in missing else cell for cell in column] for column in zip(*rows, strict=True)]
+    return known, np.array([[cell is not None for cell in column] for column in known])
+
+
+def numbers_of(known: Sequence[Sequence[str | None]]) -> dict[int, Floats]:
+    """Return the numbers of each column that holds nothing else, NaN where one is missing."""
+    return {
+        column: np.array([float(cell) if cell else np.nan for cell in cells])
+        for column, cells in enumerate(known)
+        if any(cell is not None for cell in cells) and all(map(is_number, filter(None, cells)))
+    }
+
+
+def alike(cells: Words, there: Bools, first: Ints, second: Ints) -> tuple[int, int]:
+    """Return how many of these pairs of rows have equal cells in a column, and how many have cells there."""
+    both = there[first] & there[second]
+    return int((both & (cells[first] == cells[second])).sum()), int(both.sum())
+
+
+def kinds_of(cells: Words, by: int | None) -> Words:
+    """Return the kind of each row by the cell of a column; without a column all rows are of one kind."""
+    return np.zeros(cells.shape[1], dtype=np.uint64) if by is None else cells[by]
+
+
+def at_most(hits: int, count: int) -> float:
+    """Return the share of such pairs that are alike, plus two standard errors."""
+    share = (hits + 1) / (count + 2)
+    return float(min(1.0, share + 2 * np.sqrt(share * (1 - share) / (count + 2))))
+
+
+def beats(hits: int, count: int, chance: float) -> bool:
+    """Return whether `hits` of `count` are more than chance explains."""
+    return hits > chance * count and bool(stats.binom.sf(hits - 1, count, chance) < LEVEL)
+
+
+def as_far_apart(first: Ints, second: Ints, rows: Ints, hashes: Words) -> tuple[Ints, Ints]:
+    """Return pairs of these rows as far apart as the given pairs that share nothing: neighbours may be alike."""
+    rng = np.random.default_rng(0)
+    pairs, begin = rng.integers(len(first), size=4 * PAIRS), rng.integers(len(rows), size=4 * PAIRS)
+    apart = np.searchsorted(rows, second) - np.searchsorted(rows, first)
+    one, other = rows[begin], rows[(begin + apart[pairs]) % len(rows)]
+    different = hashes[one] != hashes[other]
+    return one[different], other[different]

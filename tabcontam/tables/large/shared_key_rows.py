@@ -1,0 +1,430 @@
+"""The rows of a file that share a telling value with a sampled row, and reveal what the sample alone does not.
+
+Where a code stands for a city, a model that has the file knows the city of every code, and so does one that knows the
+world. Of a file with more codes than the sample has rows, the sample hardly holds any code twice, so that a learner of
+the sample alone would take that knowledge for memory of the row. So for each sampled row a few more rows with the same
+code are taken. The telling value may be a cell, a piece of one (a company's mail addresses share their end), two or
+three cells together (a route and a class have a fare), or nearly all (a row that is in the file twice). The sample
+itself shows which of these are telling, by the pairs of its rows that share them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations, islice
+from math import prod
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from scipy import stats
+
+from tabcontam.tables.large.chunks import MISSING, NONE, Bools, Chunk, Ints, Words, chunk_of
+from tabcontam.tables.large.hashes import Sieve
+from tabcontam.tables.large.pair_tests import (
+    PAIRS,
+    Floats,
+    alike,
+    as_far_apart,
+    at_most,
+    beats,
+    known_cells,
+    numbers_of,
+)
+from tabcontam.tables.large.table_excerpt import numbered
+from tabcontam.tables.table_contents import Rows
+
+One = TypeVar("One")  # a column, or two
+
+EACH = 5  # rows that are taken for a value that a sampled row has
+ENOUGH = 5  # rows of the sample with a value, enough to show what follows from it
+MOST = 30_000  # rows that are taken in all
+MORE = 1.25  # times the apparent number of rows
+SUREST = 2 / 3  # of them are for the surest key, if it has so many values
+FEWEST = 5  # pairs; with fewer, nothing is judged
+SAME = 1e-3  # relative tolerance for equal ratios: amounts are rounded
+RATIOS = 15  # ratios of two columns of many numbers
+MOSTLY = 0.9  # of a column's numbers are positive, for ratios
+NEAR = 0.1  # of all ranks: numbers as near as this count as alike, too
+SEPARATORS = ",;|/:@_-.()#=&+ "  # signs before and after which a cell is cut
+COMMON = 0.2  # of a column's cells have a separator by which they are cut
+MOST_SEPARATORS = 3  # of a column
+ENDS = (2, 3, 4, 5, 6)  # bytes at the beginning and at the end of a cell that may be a key
+MIDDLES = range(2, 9)  # bytes in the middle of a code; all but the fewest may be a key
+MOST_TOGETHER = {2: 200, 3: 400}  # sets of so many columns that are tried
+MOST_NEARLY_ALL = 30  # sets of all columns but one, and of all but two
+MOST_PARTS = 60  # parts that such a set is compared with
+MOST_WITH_PIECES = 200  # pairs of a piece and a column
+ONE_LENGTH = 0.98  # of a column's cells have the most frequent length, in a column of codes
+LONGEST_CODE = 24  # characters of a code whose middle is looked at
+COVERED = 0.9  # of the rows that share one key share the other: rows of the first serve the other
+
+
+@dataclass(frozen=True)
+class CellPiece:
+    """A piece of a cell: some bytes, or the text next to a separator or between two separators."""
+
+    at: str  # "first" or "last": bytes or separator; "middle": bytes from a place on, or between separators
+    size: int = 0  # bytes; 0 where a separator cuts
+    separator: str = ""
+    behind: bool = False  # the text after the separator, not before it
+    start: int = 0  # bytes before those in the middle
+
+    def of(self, chunk: Chunk, column: int) -> Words:
+        """Return the hashes of the pieces of a column; a cell without one has the hash of a missing cell."""
+        starts, lengths = chunk.starts[column], chunk.lengths[column]
+        if self.size:
+            longer = lengths > self.size + self.start
+            begin = starts + (lengths - self.size if self.at == "last" else self.start)
+            end = np.where(longer, begin + self.size, begin)
+        else:
+            begin, end = self._beside(chunk, starts, lengths)
+        sizes = np.where(end > begin, end - begin, MISSING)
+        return Chunk(chunk.content, np.where(sizes > 0, begin, 0)[None], sizes[None]).hashes(0)
+
+    def _beside(self, chunk: Chunk, starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
+        ends = starts + np.maximum(lengths, 0)
+        places = np.flatnonzero(chunk.content == ord(self.separator))
+        if not len(places):
+            return starts, starts
+        found = np.searchsorted(places, ends) - 1 if self.at == "last" else np.searchsorted(places, starts)
+        place = places[np.clip(found, 0, len(places) - 1)]
+        there = (found >= 0) & (place >= starts) & (place < ends)
+        if self.at == "middle":
+            second = places[np.clip(found + 1, 0, len(places) - 1)]
+            there &= (second > place) & (second < ends)
+            return np.where(there, place + 1, starts), np.where(there, second, starts)
+        begin, end = (place + 1, ends) if self.behind else (starts, place)
+        return np.where(there, begin, starts), np.where(there, end, starts)
+
+
+@dataclass(frozen=True)
+class SharedKey:
+    """A value that rows may share: a column's cell, a piece of it, perhaps with another cell, or several cells.
+
+    It informs only if it reveals more than each of the keys in `parts`, which it includes.
+    """
+
+    columns: tuple[int, ...]
+    cut: CellPiece | None = None
+    parts: tuple["SharedKey", ...] = ()
+
+    def hashes(self, chunk: Chunk, cells: Words) -> Words:
+        """Return the value of each row as a number; `cells` are the hashes of all cells, from `salted_cells`."""
+        if self.cut is None:
+            return np.asarray(cells[list(self.columns)].sum(axis=0, dtype=np.uint64))
+        pieces = self.cut.of(chunk, self.columns[0])
+        if len(self.columns) == 1:
+            return pieces
+        both: Words = numbered(pieces) + cells[list(self.columns[1:])].sum(axis=0, dtype=np.uint64)
+        return np.where(pieces == NONE, NONE, both)
+
+
+class _WantedRows:
+    """The values of a key for which more rows are wanted, by their hashes, and the number still missing for each."""
+
+    def __init__(self, key: SharedKey, hashes: Words, each: int) -> None:
+        self.key, self._sieve, self._missing = key, Sieve(hashes), np.full(len(hashes), each)
+
+    def more(self, hashes: Words, kept: Bools) -> Ints:
+        """Return the places of rows with such values, no more for each than are missing, without sampled rows."""
+        rows, values = self._sieve.among(hashes)
+        fitting = (self._missing[values] > 0) & ~kept[rows]
+        rows, values = rows[fitting], values[fitting]
+        order = np.argsort(values, kind="stable")
+        rows, values = rows[order], values[order]
+        new = np.arange(len(values)) - np.searchsorted(values, values) < self._missing[values]
+        np.subtract.at(self._missing, values[new], 1)
+        return np.asarray(rows[new])
+
+    @property
+    def done(self) -> bool:
+        return not self._missing.any()
+
+
+class SharedKeySearch:
+    """A search, in one pass over the file, for rows that share a key with sampled ones; `cells` are `salted_cells`."""
+
+    def __init__(self, rows: Rows, cells: Words, missing: frozenset[str], count: int) -> None:
+        few = informative_keys(rows, cells, missing)
+        usual, left = MOST // max(1, sum(len(rare.values) for rare in few.values())), float(MOST)
+        self._wanted = []
+        for number, (key, (hashes, own)) in enumerate(few.items()):
+            most = 0 if number else int(SUREST * MOST) // max(1, len(hashes))
+            each = min(EACH, max(1, usual, most))
+            # the number that the file probably has: one more for rows that stand in it twice
+            there = min(each, MORE * 2 * (len(own) / max(1, len(hashes)) - 1) * count / len(rows))
+            # if there are more values than rows to take, some by their hashes: from all over the file
+            hashes = hashes[_spread(len(hashes), min(1.0, left / max(1.0, there * len(hashes))))]
+            left -= there * len(hashes)
+            if len(hashes):
+                self._wanted.append(_WantedRows(key, hashes, each))
+        self.found: dict[int, tuple[str | None, ...]] = {}
+
+    def add(self, chunk: Chunk, cells: Words, first: int, kept: Bools) -> None:
+        """Read these rows, the first of which has the place `first` in the file; `kept` marks the sampled ones."""
+        if not self._wanted:
+            return
+        taken = np.zeros(chunk.rows, dtype=bool)
+        for one in self._wanted:
+            taken[one.more(one.key.hashes(chunk, cells), kept)] = True
+        self._wanted = [one for one in self._wanted if not one.done]
+        places = np.flatnonzero(taken).tolist()[: MOST - len(self.found)]
+        self.found |= dict(zip([first + place for place in places], chunk.texts(places), strict=True))
+
+
+def informative_keys(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> "dict[SharedKey, _RareValues]":
+    """Return the keys that inform about a column, with their values that are too rare in the sample.
+
+    `cells` has a line for each column with the hash of each cell. Two rows that share a value of such a key agree in a
+    column outside it more often than any two rows do, and than two that share a part of the key do; for a single cell
+    it is enough that they lie near each other there (binomial tests at 1e-6). Rows that share a value of another key do
+    not count where this key follows from that one: what follows from a product is not looked for again by its brand and
+    price, but what follows from an airline and the number of its flight is, though all these flights begin at the same
+    time. The surest keys come first.
+    """
+    sample = _KeySample.of(rows, cells, missing)
+    rare: dict[SharedKey, _RareValues] = {}
+    for key in sample.candidates():
+        few = sample.rare(key)
+        if len(few.values) and sample.tells(key, few, rare):
+            rare[key] = few
+    sure: dict[SharedKey, float] = {}
+    for key in list(rare):  # it may also follow from a later key, and add nothing
+        others = [one for one in rare if one is not key and not sample.follows(one, key)]
+        sure[key] = sample.tells(key, rare[key], others)
+        if not sure[key]:
+            del rare[key]
+    ranked = sorted(rare, key=lambda key: (-round(sure[key], 1), len(rare[key].values)))
+    return {key: rare[key] for key in ranked}
+
+
+class _RareValues(NamedTuple):
+    """The values of a key that few rows of the sample have, in order, and these rows."""
+
+    values: Words
+    rows: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class _KeySample:
+    """The rows from which it is judged which keys inform."""
+
+    chunk: Chunk
+    cells: Words
+    there: Bools  # for each column and row whether the cell is not missing
+    ranks: dict[int, Floats]  # of the columns of numbers
+    ratios: dict[tuple[int, int], Floats]  # of two columns of many numbers, as logarithms
+    pairs: dict[SharedKey, tuple[Ints, Ints]] = field(default_factory=dict)  # of rows that share a value of a key
+
+    @classmethod
+    def of(cls, rows: Rows, cells: Words, missing: Collection[str]) -> "_KeySample":
+        known, there = known_cells(rows, missing)
+        ranks, logs = {}, dict[int, Floats]()
+        for column, numbers in numbers_of(known).items():
+            ranks[column] = stats.rankdata(numbers, nan_policy="omit") / len(numbers)
+            if (numbers > 0).mean() > MOSTLY and len(np.unique(numbers)) > len(numbers) / ENOUGH:
+                logs[column] = np.log(np.where(numbers > 0, numbers, np.nan))
+        pairs = list(combinations(logs, 2))[:RATIOS]
+        ratios = {(one, other): logs[one] - logs[other] for one, other in pairs}
+        return cls(chunk_of(rows, len(cells)), cells, there, ranks, ratios)
+
+    def candidates(self) -> Iterator[SharedKey]:
+        """Yield all keys that may inform."""
+        singles = [SharedKey((column,)) for column in range(len(self.cells))]
+        yield from singles
+        different = [len(np.unique(cells[there])) for cells, there in zip(self.cells, self.there, strict=True)]
+        rows = len(self.chunk.starts[0])
+        repeated = [one for one in range(len(self.cells)) if 1 < different[one] <= rows - FEWEST]
+        shared = [one for one in repeated if different[one] < rows / 2]
+        pieces: list[SharedKey] = []
+        for column in range(len(self.cells)):
+            if different[column] > ENOUGH:
+                pieces += self._pieces(column)
+        yield from pieces
+        yield from self._with_pieces(pieces, singles, shared, different)
+        known: dict[tuple[int, ...], SharedKey] = {key.columns: key for key in singles}
+        for size, most in MOST_TOGETHER.items():
+            of = repeated if size == 2 else shared  # a row entered twice shares two of its many-valued cells
+            chosen = [(prod(different[one] for one in columns), columns) for columns in combinations(of, size)]
+            fitting = sorted((count, columns) for count, columns in chosen if rows < count * ENOUGH <= rows**size)
+            for _, columns in fitting[:most]:
+                parts = tuple(known.get(part) or SharedKey(part) for part in combinations(columns, size - 1))
+                known[columns] = SharedKey(columns, parts=parts)
+                yield known[columns]
+        yield from self._nearly_all(shared, different, sorted(known.values(), key=lambda key: len(key.columns)))
+
+    def _nearly_all(
+        self, shared: Sequence[int], different: Sequence[int], others: Sequence[SharedKey]
+    ) -> Iterator[SharedKey]:
+        """Yield keys of nearly all columns, for rows that are in the file twice except for a cell or two."""
+        rows = len(self.chunk.starts[0])
+        for size in (len(shared) - 1, len(shared) - 2):
+            nearly_all = combinations(shared, size) if size > max(MOST_TOGETHER) else iter(())
+            many = (columns for columns in nearly_all if rows < prod(different[one] for one in columns) * ENOUGH)
+            for columns in islice(many, MOST_NEARLY_ALL):
+                parts = (one for one in others if set(one.columns) < set(columns))
+                yield SharedKey(columns, parts=tuple(islice(parts, MOST_PARTS)))
+
+    def _with_pieces(
+        self, pieces: Sequence[SharedKey], singles: Sequence[SharedKey], shared: Sequence[int], different: Sequence[int]
+    ) -> Iterator[SharedKey]:
+        """Yield pieces of a column with the cell of another: a day and a currency, the first letters and a size."""
+        rows = len(self.chunk.starts[0])
+        chosen: dict[tuple[int, int, int], SharedKey] = {}
+        for piece in [one for one in pieces if one.cut and (one.cut.separator or one.cut.at != "middle")]:
+            (column,) = piece.columns
+            if column in self.ranks and len(np.unique(self.chunk.lengths[column])) > 1:
+                continue  # the first digits of an amount reveal little
+            count = len(np.unique(self._hashes(piece)[self._has(piece)]))
+            if not 1 < count < rows / 2:
+                continue
+            for other in shared:
+                values = count * different[other]
+                if other != column and rows < values * ENOUGH:
+                    key = SharedKey((column, other), piece.cut, (piece, singles[other]))
+                    chosen.setdefault((values, column, other), key)  # of as many values: mostly the same pieces
+        yield from (key for _, key in sorted(chosen.items(), key=lambda one: one[0])[:MOST_WITH_PIECES])
+
+    def _pieces(self, column: int) -> Iterator[SharedKey]:
+        texts = [self.chunk.cell(column, row) or "" for row in np.flatnonzero(self.there[column])[:PAIRS].tolist()]
+        counts = {mark: sum(mark in text for text in texts) for mark in SEPARATORS}
+        common = sorted((mark for mark in counts if counts[mark] > COMMON * len(texts)), key=lambda one: -counts[one])
+        for mark in common[:MOST_SEPARATORS]:
+            several = any(text.count(mark) > 1 for text in texts)
+            for at in ("first", "last") if several else ("first",):
+                yield from (
+                    SharedKey((column,), CellPiece(at, separator=mark, behind=behind)) for behind in (False, True)
+                )
+            if several:
+                yield SharedKey((column,), CellPiece("middle", separator=mark))
+        for at in ("first", "last"):
+            shorter: tuple[SharedKey, ...] = ()
+            for size in ENDS:
+                key = SharedKey((column,), CellPiece(at, size=size), shorter)
+                shorter = (key,)
+                yield key
+        yield from self._middles(column, texts)
+
+    def _middles(self, column: int, texts: Sequence[str]) -> Iterator[SharedKey]:
+        """Yield bytes in the middle of codes of one length; more bytes count only if they inform more than fewer."""
+        length, count = Counter(map(len, texts)).most_common(1)[0] if texts else (0, 0)
+        if count < ONE_LENGTH * len(texts) or length > LONGEST_CODE:
+            return
+        known: dict[tuple[int, int], SharedKey] = {}
+        for size in MIDDLES:
+            for start in range(1, length - size):
+                parts = (known.get((start, size - 1)), known.get((start + 1, size - 1)))
+                key = SharedKey((column,), CellPiece("middle", size=size, start=start), tuple(filter(None, parts)))
+                known[start, size] = key
+                if size > MIDDLES[0]:
+                    yield key
+
+    def rare(self, key: SharedKey) -> _RareValues:
+        """Return the values of a key that too few rows have to show what follows from them."""
+        rows = np.flatnonzero(self._has(key))
+        values, places, times = np.unique(self._hashes(key)[rows], return_inverse=True, return_counts=True)
+        few = times < ENOUGH
+        return _RareValues(values[few], rows[few[places]])
+
+    def tells(self, key: SharedKey, rare: _RareValues, before: Collection[SharedKey]) -> float:
+        """Return how often rows that share a rare value of a key are alike where it informs; 0 if it does not.
+
+        Rows that share a value of a key of `before` do not count, where this key follows from that one.
+        """
+        hashes, rows = self._hashes(key), rare.rows
+        first, second = _sharing(hashes, rows)
+        if key.cut is not None:  # the whole cell is a key of its own
+            apart = self.cells[key.columns[0]][first] != self.cells[key.columns[0]][second]
+            first, second = first[apart], second[apart]
+        for one in before:
+            if len(first) >= FEWEST and self._shared(hashes, one) >= COVERED:
+                own, there = self._hashes(one), self._has(one)
+                apart = (own[first] != own[second]) | ~there[first]
+                first, second = first[apart], second[apart]
+        if len(first) < FEWEST:
+            return 0.0
+        others = [lambda: as_far_apart(first, second, rows, hashes)]
+        others += [partial(self._sharing_part, part, rows) for part in key.parts]
+        columns = [column for column in range(len(self.cells)) if column not in key.columns]
+        if alike := self._most_alike((first, second), others, columns, self._alike):
+            return alike
+        both = [pair for pair in self.ratios if not set(pair) & set(key.columns)]
+        if alike := self._most_alike((first, second), others, both, self._same_ratio):
+            return alike
+        if key.cut is not None or len(key.columns) > 1:
+            return 0.0
+        return self._most_alike((first, second), others, [one for one in columns if one in self.ranks], self._near)
+
+    def follows(self, key: SharedKey, other: SharedKey) -> bool:
+        """Return whether rows that share the other key share this one, too."""
+        return self._shared(self._hashes(key), other) >= COVERED
+
+    def _shared(self, hashes: Words, other: SharedKey) -> float:
+        """Return the share of pairs with equal hashes among pairs that share another key."""
+        first, second = self._pairs(other)
+        return float((hashes[first] == hashes[second]).mean()) if len(first) else 0.0
+
+    def _pairs(self, key: SharedKey) -> tuple[Ints, Ints]:
+        """Return pairs of rows that share a value of a key."""
+        if key not in self.pairs:
+            self.pairs[key] = _sharing(self._hashes(key), np.flatnonzero(self._has(key)))
+        return self.pairs[key]
+
+    def _most_alike(
+        self,
+        sharing: tuple[Ints, Ints],
+        others: Sequence[Callable[[], tuple[Ints, Ints]]],
+        columns: Sequence[One],
+        alike: Callable[[One, Ints, Ints], tuple[int, int]],
+    ) -> float:
+        """Return how often pairs that share a key are alike in a column where all other sets are alike less often.
+
+        Of several such columns the highest share counts; 0 where there is none.
+        """
+        left = [(column, *alike(column, *sharing)) for column in columns]
+        for find in others:
+            if not left:
+                return 0.0
+            pairs = find()
+            left = [one for one in left if beats(*one[1:], at_most(*alike(one[0], *pairs)))]
+        return max((hits / count for _, hits, count in left), default=0.0)
+
+    def _alike(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
+        return alike(self.cells[column], self.there[column], first, second)
+
+    def _same_ratio(self, pair: tuple[int, int], first: Ints, second: Ints) -> tuple[int, int]:
+        """Return how many of these pairs of rows have two numbers in nearly one ratio, and how many have a ratio."""
+        apart = np.abs(self.ratios[pair][first] - self.ratios[pair][second])
+        return int((apart <= SAME).sum()), int(np.isfinite(apart).sum())
+
+    def _near(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
+        """Return how many of these pairs of rows have numbers that lie near each other, and how many have numbers."""
+        apart = np.abs(self.ranks[column][first] - self.ranks[column][second])
+        return int((apart <= NEAR).sum()), int(np.isfinite(apart).sum())
+
+    def _sharing_part(self, part: SharedKey, rows: Ints) -> tuple[Ints, Ints]:
+        return _sharing(self._hashes(part), rows[self._has(part)[rows]])
+
+    def _hashes(self, key: SharedKey) -> Words:
+        return key.hashes(self.chunk, self.cells)
+
+    def _has(self, key: SharedKey) -> Bools:
+        """Return which rows have a value of a key."""
+        there = np.logical_and.reduce(self.there[list(key.columns)])
+        return np.asarray(there & (self._hashes(key) != NONE) if key.cut is not None else there)
+
+
+def _spread(count: int, share: float) -> Ints:
+    """Return the places of a share of `count` places, at equal distances."""
+    return np.linspace(0, count, int(share * count), endpoint=False).astype(np.int64)
+
+
+def _sharing(hashes: Words, rows: Ints) -> tuple[Ints, Ints]:
+    """Return pairs of these rows that share a value, at most `PAIRS`, wherever they stand."""
+    order = np.random.default_rng(2).permutation(rows)
+    order = order[np.argsort(hashes[order], kind="stable")]
+    pairs = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
+    if len(pairs) > PAIRS:
+        pairs = np.random.default_rng(1).choice(pairs, PAIRS, replace=False)
+    return order[pairs], order[pairs + 1]

@@ -1,0 +1,139 @@
+"""The sample of a large table's rows, and the facts about all of its rows."""
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from tabcontam.tables.large.adjoining_rows import AdjoiningRows
+from tabcontam.tables.table_contents import UNKNOWN, ReadDescription, Rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+READ_WHOLE = 60_000  # rows; a table up to this size is kept whole
+SAMPLED = 10_000  # rows that are drawn from a larger one
+BLOCK = 20  # consecutive rows that are drawn together, so that the order of the file can be read
+
+
+@dataclass(frozen=True)
+class WholeTableFacts:
+    """Exact facts about all rows of a table that holds a sample of them, counted over the whole file.
+
+    `rows` is their number. `places` are the places of the sampled rows in the file, from 0 and rising. `beside` are
+    rows of the file that are never asked about, shown or learned from: a sampled row shares its first cells with them,
+    or all cells but one, so that they show what follows from such cells and what does not. `mates` are rows that the
+    baseline learns from besides the sampled ones, because they share a telling cell with one (`mates.py`); they are
+    never asked about or shown, either; nor are the rows `adjoining` a sampled one. `distinct` has the values of each
+    column that has few of them, the most frequent first and then as they first appear; other columns are not in it.
+    `numeric` are the columns of numbers alone. `enumerates_domain` is whether all combinations of the features' values
+    occur. `held` is a Bloom filter of all rows, with their target and without it.
+    """
+
+    rows: int
+    places: tuple[int, ...] = field(repr=False)
+    beside: Rows = field(repr=False)
+    mates: Rows = field(repr=False)
+    distinct: Mapping[str, tuple[str, ...]] = field(repr=False)
+    numeric: frozenset[str]
+    enumerates_domain: bool
+    held: bytes = field(repr=False)
+    adjoining: tuple[AdjoiningRows, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the facts, without the sampled rows."""
+        held = [self.places, self.beside, self.mates, sorted(self.distinct.items()), sorted(self.numeric)]
+        about = [self.rows, self.enumerates_domain, sha256(self.held).hexdigest()]
+        adjoining = [one.facts() for one in self.adjoining]
+        return sha256(json.dumps([*about, *held, *adjoining]).encode()).hexdigest()
+
+    def with_rows(self, change: Callable[[Rows], Rows]) -> "WholeTableFacts":
+        """Return the facts of a table whose rows `change` changes; its other rows are not known any more."""
+        adjoining = tuple(one.with_rows(change) for one in self.adjoining)
+        return replace(self, beside=change(self.beside), mates=change(self.mates), adjoining=adjoining, held=b"")
+
+    def before(self) -> tuple[int, ...]:
+        """Return for each sampled row how many of the file's rows directly before it are sampled, too."""
+        found: list[int] = []
+        for number, place in enumerate(self.places):
+            follows = number > 0 and self.places[number - 1] == place - 1
+            found.append(found[-1] + 1 if follows else 0)
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class TableExcerpt:
+    """The stored part of a table: columns, rows, facts about all rows where these are a sample, marks, and first rows.
+
+    `missing` are the usual marks of a missing value that occur; `first` are the file's first rows, all rows of a small
+    file; `how` is the way it was read.
+    """
+
+    columns: tuple[str, ...]
+    rows: Rows
+    whole: WholeTableFacts | None
+    missing: frozenset[str]
+    first: Rows
+    how: ReadDescription = UNKNOWN
+
+    def values(self, column: str) -> Collection[str]:
+        """Return the values of a column, except missing ones, if it has few; all values for a small table."""
+        if self.whole is not None:
+            return self.whole.distinct.get(column, ())
+        place = self.columns.index(column)
+        return {cell for row in self.rows if (cell := row[place]) is not None} - self.missing
+
+
+class BlockSample:
+    """Blocks of consecutive rows that are drawn while they are read, so that the number of rows need not be known.
+
+    Each block has a random number of its own, and the blocks with the smallest numbers are drawn: the draw depends on
+    the number of rows and on nothing else. The first block is always drawn.
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[int, list[tuple[str | None, ...]]] = {}
+        self._numbers: dict[int, int] = {}
+        self._most = (1 << 64) - 1
+
+    def wanted(self, first: int, count: int) -> "NDArray[np.int64]":
+        """Return which of `count` rows may be drawn, by place among them; the first has the place `first`."""
+        import numpy as np
+
+        blocks = np.arange(first, first + count) // BLOCK
+        return np.flatnonzero((numbered(blocks) <= np.uint64(self._most)) | (blocks == 0))
+
+    def add(self, places: Sequence[int], rows: Sequence[tuple[str | None, ...]]) -> None:
+        """Add wanted rows, and drop the blocks that are no longer drawn."""
+        import numpy as np
+
+        for place, row in zip(places, rows, strict=True):
+            self.kept.setdefault(place // BLOCK, []).append(row)
+        new = [block for block in self.kept if block and block not in self._numbers]
+        self._numbers |= dict(zip(new, numbered(np.array(new, dtype=np.int64)).tolist(), strict=True))
+        drawn = SAMPLED // BLOCK
+        if len(self._numbers) > drawn:
+            ranked = sorted(self._numbers, key=self._numbers.__getitem__)
+            self._most = self._numbers[ranked[drawn - 1]]
+            for block in ranked[drawn:]:
+                del self._numbers[block], self.kept[block]
+
+    def drawn(self) -> tuple[tuple[int, ...], list[tuple[str | None, ...]]]:
+        """Return the places of the drawn rows, and the rows, in the order of the file."""
+        blocks = sorted(self.kept)
+        places = tuple(block * BLOCK + place for block in blocks for place in range(len(self.kept[block])))
+        return places, [row for block in blocks for row in self.kept[block]]
+
+
+def numbered(places: "NDArray[np.int64] | NDArray[np.uint64]") -> "NDArray[np.uint64]":
+    """Return a pseudo-random number for each place or code (finalizer of SplitMix64: Steele, Lea and Flood 2014)."""
+    import numpy as np
+
+    numbers = (places.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))

@@ -1,0 +1,385 @@
+"""Delimited text as a stream of rows: by the places of its delimiters, or by Python's csv where its quotes are odd.
+
+The fast way splits a text only where all readers of CSV agree on the result: one delimiter between cells, a line feed
+after each row, quotes around whole cells and doubled within. This is checked for every byte; text in another encoding
+is first converted to UTF-8. Any other text goes through Python's csv, which reads small files: a part without quotes by
+itself, and from a part with odd quotes on all that is left.
+"""
+
+import codecs
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.errors import UsageError, option
+from tabcontam.tables.large.chunks import MISSING, PADDING, Bytes, Chunk, Ints, from_columns
+from tabcontam.tables.readers.archives import Stored, opened, packing
+from tabcontam.tables.readers.base import TextFormat, read_as
+from tabcontam.tables.readers.delimited_text import (
+    SAMPLE_BYTES,
+    TextRecords,
+    decoded_by,
+    from_line,
+    head_of,
+    uneven,
+    zero_byte,
+)
+from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
+from tabcontam.tables.table_contents import UNKNOWN, ReadDescription, contents
+
+BEGINNING = 8 * 1024 * 1024  # bytes by which encoding, delimiter and header are detected
+READ = 4 * 1024 * 1024  # bytes that are split at a time
+LONGEST = 256 * 1024 * 1024  # bytes of one row
+ROWS = 20_000  # that Python's csv reads at a time
+AHEAD = 3  # chunks that are read before they are asked for
+CR, LF, BLANK, QUOTE = ord("\r"), ord("\n"), ord(" "), ord('"')
+Quotes = NDArray[np.int32]
+Item = TypeVar("Item")
+
+
+class OddText(Exception):
+    """A text that the fast way cannot split as Python's csv does."""
+
+
+class TextFault(UsageError):
+    """A fault of a text, however its quotes are read."""
+
+
+class NotUtf8(UsageError):
+    """Bytes that are no UTF-8; `content` are the rows around them if only ASCII comes before, else nothing."""
+
+    def __init__(self, line: str, content: bytes) -> None:
+        super().__init__(line)
+        self.content = content
+
+
+class UnclosedQuote(csv.Error):
+    """A record at which Python's csv fails; `never` is whether its quote is never closed."""
+
+    def __init__(self, name: str, line: int, error: csv.Error) -> None:
+        what = "a quote opens there that is not closed; close it, or remove it"
+        if long := "field larger" in str(error):
+            what = f"a cell of more than {csv.field_size_limit():,} characters begins there, or {what}"
+        super().__init__(f"{name}, line {line}: {what}")
+        self.never = long or "unexpected end" in str(error)
+
+
+@dataclass(frozen=True)
+class StreamLayout:
+    """The way to read the text of a file, equal for all of its rows.
+
+    `begin` is the number of bytes, in UTF-8, above the header or the first row, and `above` the number of lines.
+    """
+
+    path: Stored
+    name: str
+    codec: str
+    dialect: Dialect
+    columns: tuple[str, ...]
+    header: bool
+    begin: int = 0
+    above: int = 0
+    how: ReadDescription = UNKNOWN
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Return the rows below the header. Raises `csv.Error` and `UsageError`."""
+        if len(self.dialect.delimiter.encode()) > 1 or self.dialect.delimiter == " ":
+            return self._slowly(self.begin, self.above, self.header)
+        return ahead(self._fast())
+
+    def _fast(self) -> Iterator[Chunk]:
+        """Yield parts of the file as arrays; odd parts, and all after an odd part with quotes, by Python's csv."""
+        quotes, header = self.dialect.quoting != "none", self.header
+        done, lines, plain, ascii_only = self.begin, self.above, True, True
+        try:
+            for part in whole_rows(self.path, self.codec, quotes, self.begin):
+                quoted, slashed = b'"' in part, b"\\" in part
+                plain = plain and not (quoted or slashed)
+                self._check_utf_8(part, lines, ascii_only)
+                ascii_only = ascii_only and part.isascii()
+                try:
+                    chunk = _apart(part, self.dialect, len(self.columns))
+                    if header:
+                        chunk = Chunk(chunk.content, chunk.starts[:, 1:], chunk.lengths[:, 1:])
+                    yield chunk
+                except OddText:
+                    if quotes and (quoted or (slashed and self.dialect.quoting == "escaped")):
+                        raise  # a row may go on after the part
+                    try:
+                        yield from self._batches(io.StringIO(part.decode(), newline=""), lines, header)
+                    except UsageError as error:
+                        raise TextFault(str(error)) if plain else error from None
+                header, done, lines = False, done + len(part), lines + _lines(part)
+        except OddText:
+            yield from self._slowly(done, lines, header)
+        except UnicodeDecodeError:
+            raise self._not_throughout() from None
+
+    def _slowly(self, begin: int, lines: int, header: bool) -> Iterator[Chunk]:
+        """Yield the rows by Python's csv, after the first `begin` bytes, which hold `lines` lines."""
+        parts = _parts(self.path, self.codec)
+        with io.TextIOWrapper(io.BufferedReader(_PartsStream(parts, begin)), encoding="utf-8", newline="") as text:
+            try:
+                yield from self._batches(text, lines, header)
+            except UnicodeDecodeError:
+                raise self._not_throughout() from None
+
+    def _batches(self, text: Iterable[str], before: int, header: bool) -> Iterator[Chunk]:
+        """Yield the rows of a text that follows `before` lines, by Python's csv."""
+        width, line = len(self.columns), before
+        records = ((before + number, record) for number, record in self.dialect.records_of(text))
+        try:
+            if header:
+                line, _ = next(records)
+            while True:
+                batch = []
+                for line, record in islice(records, ROWS):
+                    if len(record) != width:
+                        raise UsageError(uneven(self.name, line, len(record), width))
+                    if any("\0" in cell for cell in record):
+                        raise UsageError(zero_byte(self.name, line))
+                    batch.append(record)
+                if not batch:
+                    return
+                yield from_columns([[record[place] or None for record in batch] for place in range(width)], width)
+        except csv.Error as error:
+            if self.dialect.quoting == "none":
+                raise
+            raise UnclosedQuote(self.name, line + 1, error) from None
+
+    def _check_utf_8(self, part: bytes, lines: int, ascii_only: bool) -> None:
+        """Check that a part is UTF-8, to which text in other encodings is converted. Raises `NotUtf8` if it is not."""
+        if part.isascii():
+            return
+        try:
+            part.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = lines + _lines(part[: error.start]) + 1
+            said = f"{self.name}, line {line}: what stands there is not written in utf-8"
+            guessed = ascii_only and part[: error.start].isascii()
+            raise NotUtf8(f"{said}; give the file's {option('encoding')}", part if guessed else b"") from None
+
+    def _not_throughout(self) -> UsageError:
+        return UsageError(f"{self.name} is not written in {self.codec} throughout; give its {option('encoding')}")
+
+
+class _PartsStream(io.RawIOBase):
+    """Parts of a file as one stream, without its first `begin` bytes."""
+
+    def __init__(self, parts: Iterator[bytes], begin: int) -> None:
+        self._parts, self._begin, self._left = parts, begin, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            part = next(self._parts, None)
+            if part is None:
+                return 0
+            self._left, self._begin = memoryview(part)[self._begin :], max(0, self._begin - len(part))
+        size = min(len(buffer), len(self._left))
+        buffer[:size], self._left = self._left[:size], self._left[size:]
+        return size
+
+
+def _lines(content: bytes) -> int:
+    """Return the number of lines that end in `content`, with any kind of line end."""
+    return content.count(b"\n") + (content.count(b"\r") - content.count(b"\r\n") if b"\r" in content else 0)
+
+
+def layouts(path: Stored, name: str, form: TextFormat) -> list[StreamLayout]:
+    """Return the ways in which a text may be read, the likeliest first, by its beginning. Raises `UsageError`."""
+    with opened(path) as file:
+        content = file.read(BEGINNING)
+    if cut := len(content) == BEGINNING:
+        content = _whole_lines(content)
+    text, codec = decoded_by(content, name, form.encoding)
+    if cut and b"\0" in content[:SAMPLE_BYTES]:  # its quotes were not looked for before
+        text = _whole_lines(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+    codec = codecs.lookup(codec).name
+    if codec == "utf-8" and content.startswith(codecs.BOM_UTF8):
+        codec = "utf-8-sig"
+    rest, above = from_line(text, form, name), (form.header_line or 1) - 1
+    found, problem = [], None
+    for dialect in find_dialects(rest, form.delimiter):
+        try:
+            with suppress(csv.Error):
+                records = islice(dialect.records(rest), SAMPLE_RECORDS)
+                numbered = [(above + line, record) for line, record in records]
+                head = head_of(numbered, form, name)
+                lines = numbered[head.above - 1][0] if head.above else above
+                part = TextRecords(dialect, numbered[head.above :], head.header)
+                found.append(_layout(path, name, codec, text, lines, part))
+        except UsageError as error:
+            problem = problem or error
+    if problem and not found:
+        raise problem
+    return found
+
+
+def _layout(path: Stored, name: str, codec: str, text: str, above: int, part: TextRecords) -> StreamLayout:
+    """Return the layout of a text with these first records; reading it reports a record that is wider than others."""
+    width = usual_width(record for _, record in part.records)
+    header = part.header and len(part.records[0][1]) == width
+    begin = sum(len(line.encode("utf-8", "surrogatepass")) for line in islice(io.StringIO(text, newline=""), above))
+    kind, *details = part.read_as(codec)
+    how = read_as(kind, packing(path), *details)
+    found = contents(part.records[0][1] if header else [""] * width, (), how)
+    return StreamLayout(path, name, codec, part.dialect, found[0], header, begin, above, found.how)
+
+
+def _whole_lines(content: bytes) -> bytes:
+    """Return the lines of the beginning of a file without the last, which may be cut off, as may a cell in quotes."""
+    if b"\0" in content[:SAMPLE_BYTES]:  # UTF-16 or UTF-32, whose characters must not be cut, either
+        unit = 4 if content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) else 2
+        return content[: (content.rfind(b"\n") // unit + 1) * unit] or content
+    end = content.rfind(b"\n") + 1
+    count = content.count(b'"', 0, end)
+    while count % 2 and (before := content.rfind(b"\n", 0, end - 1) + 1) > len(content) // 2:
+        count -= content.count(b'"', before, end)
+        end = before
+    return content[:end] or content
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield the items, computing each in the background while the items before it are used."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = [thread.submit(next, items, None) for _ in range(AHEAD)]
+        while (item := coming.pop(0).result()) is not None:
+            coming.append(thread.submit(next, items, None))
+            yield item
+
+
+def _parts(path: Stored, codec: str) -> Iterator[bytes]:
+    """Yield the bytes of a file in UTF-8, in parts that may end within a row. Raises `UnicodeDecodeError`."""
+    begun = codec == "utf-8"
+    decoder = None if codec in ("utf-8", "utf-8-sig") else codecs.getincrementaldecoder(codec)()
+    with opened(path) as file:
+        for part in ahead(iter(partial(file.read, READ), b"")):
+            if decoder is None:
+                yield part if begun else part.removeprefix(codecs.BOM_UTF8)
+            else:
+                text = decoder.decode(part)
+                yield (text if begun else text.removeprefix("\ufeff")).encode("utf-8", "surrogatepass")
+            begun = True
+    if decoder is not None and (text := decoder.decode(b"", final=True)):
+        yield text.encode("utf-8", "surrogatepass")
+
+
+def whole_rows(path: Stored, codec: str, quotes: bool, begin: int = 0) -> Iterator[bytes]:
+    """Yield the bytes of a file from `begin` on, in parts that end with a row; a last row without a line feed gets one.
+
+    Raises `OddText` where no row ends within 8 MiB after a quote: the quote is probably part of the text, and the text
+    after it would be searched again with every further part.
+    """
+    left = b""
+    for part in _parts(path, codec):
+        begin, part = max(0, begin - len(part)), part[begin:]
+        content = left + part
+        end = _last_end(content, quotes)
+        if quotes and len(content) - end > 2 * READ:
+            raise OddText
+        if len(content) - end > LONGEST:
+            raise UsageError(
+                f"{path.name} has a row of more than {LONGEST // 1024**2} MiB, or a quote that is not closed"
+            )
+        if end:
+            yield content[:end]
+        left = content[end:]
+    if left:
+        yield left if left.endswith(b"\n") else left + b"\n"
+
+
+def _last_end(content: bytes, quotes: bool) -> int:
+    """Return the place after the last line feed that ends a row, or else the last carriage return but a final one."""
+    sign = b"\n"
+    end, count = content.rfind(sign) + 1, None
+    if not end and b"\r" in content:
+        sign = b"\r"
+        end = content.rfind(sign, 0, len(content) - 1) + 1
+    while end and quotes:
+        if count is None:
+            count = int(np.count_nonzero(np.frombuffer(content, dtype=np.uint8, count=end) == QUOTE))
+        if not count % 2:
+            break
+        before = content.rfind(sign, 0, end - 1) + 1
+        count -= content.count(b'"', before, end)
+        end = before
+    return end
+
+
+def _apart(part: bytes, dialect: Dialect, width: int) -> Chunk:
+    """Return whole rows as cells. Raises `OddText` where readers of CSV disagree about them."""
+    delimiter, quotes = ord(dialect.delimiter), dialect.quoting != "none"
+    if b"\0" in part or (dialect.quoting == "escaped" and (b"\\" in part or b'""' in part)):
+        raise OddText
+    content = np.frombuffer(part + bytes(PADDING), dtype=np.uint8)
+    size = len(part)
+    ends = np.flatnonzero((content[:size] == delimiter) | (content[:size] == LF))
+    marks = np.flatnonzero(content[:size] == QUOTE) if quotes and b'"' in part else np.empty(0, dtype=np.int64)
+    if len(marks):
+        _check_quotes(content, marks, delimiter)
+        met = np.cumsum(content[:size] == QUOTE, dtype=np.int32)  # quotes up to each byte
+        ends = ends[met[ends] % 2 == 0]
+    if len(ends) % width:
+        raise OddText
+    is_end = (content[ends] == LF).reshape(-1, width)
+    if is_end[:, :-1].any() or not is_end[:, -1].all():
+        raise OddText
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    lengths = ends - starts
+    last = slice(width - 1, None, width)
+    if b"\r" in part:
+        carriage = (lengths[last] > 0) & (content[ends[last] - 1] == CR)
+        lengths[last] -= carriage
+        returns = np.flatnonzero(content[:size] == CR)
+        outside = met[returns] % 2 == 0 if len(marks) else np.ones(len(returns), dtype=bool)
+        if int(outside.sum()) != int(carriage.sum()):
+            raise OddText  # one that ends a row by itself
+    while dialect.skip_initial_space and (blank := (content[starts] == BLANK) & (lengths > 0)).any():
+        starts, lengths = starts + blank, lengths - blank
+    if len(marks):
+        content, starts, lengths = _unquoted(content, met, starts, lengths)
+    lengths[lengths == 0] = MISSING
+    columns = (np.ascontiguousarray(found.reshape(-1, width).T) for found in (starts, lengths))
+    return Chunk(content, *columns)
+
+
+def _check_quotes(content: Bytes, marks: Ints, delimiter: int) -> None:
+    """Check that each quote begins or ends a cell, or is doubled within quotes. Raises `OddText` if not."""
+    if len(marks) % 2:
+        raise OddText
+    opening, closing = marks[0::2], marks[1::2]
+    before = content[np.maximum(opening - 1, 0)]
+    begins = (opening == 0) | (before == delimiter) | (before == LF)
+    begins[1:] |= closing[:-1] == opening[1:] - 1
+    behind = content[closing + 1]
+    ends = (behind == delimiter) | (behind == LF) | ((behind == CR) & (content[closing + 2] == LF))
+    ends[:-1] |= opening[1:] == closing[:-1] + 1
+    if not (begins.all() and ends.all()):
+        raise OddText
+
+
+def _unquoted(content: Bytes, met: Quotes, starts: Ints, lengths: Ints) -> tuple[Bytes, Ints, Ints]:
+    """Return the cells without the quotes around them; cells with quotes within are written after all others."""
+    quoted = (content[starts] == QUOTE) & (lengths > 0)
+    cells = np.flatnonzero(quoted)
+    doubled = cells[met[starts[cells] + lengths[cells] - 1] - met[starts[cells]] > 1]
+    starts, lengths = starts + quoted, lengths - 2 * quoted
+    if not len(doubled):
+        return content, starts, lengths
+    texts = [content[starts[cell] : starts[cell] + lengths[cell]].tobytes().replace(b'""', b'"') for cell in doubled]
+    more = np.frombuffer(b"".join(texts) + bytes(PADDING), dtype=np.uint8)
+    sizes = np.array([len(text) for text in texts])
+    starts[doubled], lengths[doubled] = len(content) + np.cumsum(sizes) - sizes, sizes
+    return np.concatenate([content, more]), starts, lengths

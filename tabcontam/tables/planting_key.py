@@ -1,0 +1,131 @@
+"""Digits that a table's owner drew from a secret key before publishing it: the draws, and the key file.
+
+The holder of the key knows for each planted cell every text that could as well have been drawn. Random canaries ranked
+among their alternatives after Carlini et al. 2019 ("The Secret Sharer", section 4); Zhang et al. 2024 ("Membership
+Inference Attacks Cannot Prove that a Model Was Trained On Your Data", section 5) explain why such evidence is sound.
+"""
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from tabcontam.errors import UsageError
+from tabcontam.paths import write_secret
+
+KIND, VERSION = "the key of a planted table", 1
+SECRET = 32  # bytes
+WORD = 64  # bits from which a draw takes one number
+
+
+@dataclass(frozen=True)
+class PlantedCell:
+    """A cell whose digits were drawn: its row (from 0, below the header), and all texts that it could have got."""
+
+    row: int
+    column: str
+    alternatives: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PlantingKey:
+    """The secret of the owner of a planted table.
+
+    `table` is the file's name and `sha256` that of its planted bytes; `tolerances` hold the largest change of a cell of
+    each planted column, in the column's own unit. The `repr` shows nothing of the secret.
+    """
+
+    secret: bytes = field(repr=False)
+    table: str
+    sha256: str
+    tolerances: Mapping[str, str]
+    cells: tuple[PlantedCell, ...] = field(repr=False)
+
+    def drawn(self, cell: PlantedCell) -> str:
+        """Return the text that was drawn for a cell: each of its alternatives has the same probability."""
+        return cell.alternatives[drawn_place(self.secret, self.table, cell.column, cell.row, len(cell.alternatives))]
+
+
+def drawn_place(secret: bytes, table: str, column: str, row: int, among: int) -> int:
+    """Return which of `among` alternatives a cell gets."""
+    return keyed_number(secret, ("digits", table, column, row), among)
+
+
+def keyed_number(secret: bytes, parts: tuple[str | int, ...], below: int) -> int:
+    """Return a whole number from 0, each below `below` with exactly equal probability, by HMAC-SHA-256 of the parts.
+
+    A word of 64 bits beyond the last whole multiple of `below` is dropped and the next one taken.
+    """
+    usable = 2**WORD - 2**WORD % below
+    for tries in count():
+        message = json.dumps([*parts, tries], ensure_ascii=True, separators=(",", ":")).encode()
+        word = int.from_bytes(hmac.digest(secret, message, "sha256")[: WORD // 8])
+        if word < usable:
+            return word % below
+    raise AssertionError("the count of tries has no end")
+
+
+def write_key(path: Path, key: PlantingKey) -> None:
+    """Write the key to a new file that only its owner can read.
+
+    Raises `UsageError` if the file exists already, or cannot be written.
+    """
+    held = {
+        "tabcontam": KIND,
+        "version": VERSION,
+        "table": key.table,
+        "sha256": key.sha256,
+        "secret": key.secret.hex(),
+        "tolerance": dict(key.tolerances),
+        "cells": [
+            {"row": cell.row + 1, "column": cell.column, "alternatives": cell.alternatives} for cell in key.cells
+        ],
+    }
+    try:
+        write_secret(path, json.dumps(held, ensure_ascii=False, indent=1) + "\n")
+    except FileExistsError:
+        raise UsageError(f"{path} is there already, and a key is never overwritten; name another file") from None
+    except OSError as error:
+        raise UsageError(f"the key cannot be written to {path}: {error.strerror or error}") from error
+
+
+def read_key(path: Path) -> PlantingKey:
+    """Return the key in a file. Raises `UsageError`, which shows nothing of the file's content."""
+    try:
+        held = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"the key {path} cannot be read: {error.strerror or error}") from error
+    except ValueError:
+        raise _no_key(path) from None
+    try:
+        if held["tabcontam"] != KIND:
+            raise _no_key(path)
+        if held["version"] != VERSION:
+            raise UsageError(f"{path} is a key of another version of tabcontam; update tabcontam")
+        key = PlantingKey(
+            secret=bytes.fromhex(held["secret"]),
+            table=str(held["table"]),
+            sha256=str(held["sha256"]),
+            tolerances={str(column): str(amount) for column, amount in held["tolerance"].items()},
+            cells=tuple(_cell(cell) for cell in held["cells"]),
+        )
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise _no_key(path) from None
+    if len(key.secret) != SECRET or not key.cells:
+        raise _no_key(path)
+    return key
+
+
+def _cell(held: Mapping[str, object]) -> PlantedCell:
+    row, column, texts = held["row"], held["column"], held["alternatives"]
+    if not isinstance(row, int) or row < 1 or not isinstance(column, str) or not isinstance(texts, list):
+        raise ValueError("no cell")
+    if len(texts) < 2 or len(set(texts)) < len(texts) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("no alternatives")
+    return PlantedCell(row - 1, column, tuple(texts))
+
+
+def _no_key(path: Path) -> UsageError:
+    return UsageError(f"{path} is no key of a planted table; give the key file that `tabcontam plant` wrote")

@@ -1,0 +1,252 @@
+"""Tables written as text: encoding, delimiter, quoting and header are detected; every cell is the file's own string."""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from tabcontam.errors import UsageError, option, option_name
+from tabcontam.tables.readers.base import File, TextFormat
+from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
+from tabcontam.tables.readers.headers import HeaderPlace, find_head
+from tabcontam.tables.readers.quotes import open_quote
+from tabcontam.tables.table_contents import Contents, contents, rows_of
+
+SAMPLE_BYTES = 64 * 1024  # by which an unknown encoding is decided
+
+_BROKEN_WORD = re.compile(
+    r"(?<=[^\W\d_])[^\w\s!-~\u2019\u00b7-](?=[^\W\d_])"  # a sign between letters
+    r"|[£¥¯¹](?=[^\W\d_])|(?<=[a-zß-ÿ])[ŸŒŠŽ£¥¯]"  # signs for which other Latin encodings have letters
+    r"|\ufffd"
+)
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def read_delimited(file: File) -> Contents:
+    """Return column names and rows of a delimited text file; an empty field is None.
+
+    Raises `UsageError` where the bytes are no text, hold no table, or rows differ in their number of fields.
+    """
+    text, codec = decoded_by(file.content, file.name, file.form.encoding)
+    if not text.strip():
+        raise UsageError(f"{file.name} is empty; give a table with a header line and rows")
+    found = laid_out(text, file.name, file.form)
+    records = [record for _, record in found.records]
+    return with_names(records, found.header, file.read_as(*found.read_as(codec)))
+
+
+def with_names(records: Sequence[Sequence[str]], header: bool, kind: str) -> Contents:
+    """Return the contents, named by the first record if it is a header; else the columns are numbered."""
+    if header:
+        return contents(records[0], rows_of(records[1:]), kind)
+    return contents([""] * len(records[0]), rows_of(records), kind)
+
+
+def from_line(text: str, form: TextFormat, name: str) -> str:
+    """Return the text from the line of the header on, if the user names it. Raises `UsageError` if that line has none.
+
+    It has a record of its own: a blank line is no header.
+    """
+    if form.header_line is None:
+        return text
+    lines = io.StringIO(text, newline="")
+    above = sum(1 for _ in islice(lines, form.header_line - 1))
+    place = lines.tell()
+    if above < form.header_line - 1 or not lines.readline().strip():
+        given = option("header_line", form.header_line)
+        raise UsageError(f"{name} has no header there: {given} names a blank line, or one below its last")
+    return text[place:]
+
+
+def decoded(content: bytes, name: str, encoding: str | None = None) -> str:
+    """Return the text of the bytes, UTF-8 unless they, or the user, state another. Raises `UsageError` if none."""
+    return decoded_by(content, name, encoding)[0]
+
+
+def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[str, str]:
+    """Return the text of the bytes, and Python's name of its encoding; raises as `decoded` does."""
+    marked = next((codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None)
+    if encoding is not None:
+        codec, text = encoding, _in_encoding(content, name, encoding)
+    else:
+        try:
+            codec = marked or _utf_16_without_mark(content) or "utf-8"
+            text = content.decode(codec)
+        except UnicodeDecodeError:
+            text, codec = _guessed(content)
+    # Text has tabs and line ends, and hardly any other control character.
+    sample = text[:SAMPLE_BYTES]
+    controls = sum(character < " " and character not in "\t\n\r\f" for character in sample)
+    if controls > len(sample) // 100:
+        raise UsageError(f"{name} is a binary file of a kind that is not read; save the table as CSV, TSV or Parquet")
+    if "\0" in text:
+        raise UsageError(zero_byte(name, text.count("\n", 0, text.index("\0")) + 1))
+    return text, codec
+
+
+def _in_encoding(content: bytes, name: str, encoding: str) -> str:
+    try:
+        return content.decode(encoding).removeprefix("\ufeff")
+    except UnicodeError as error:
+        where = f"byte {error.start + 1:,}" if isinstance(error, UnicodeDecodeError) else "its first bytes"
+        raise UsageError(
+            f"{name} is not written in {encoding}: {where} cannot be read; try another {option('encoding')}"
+        ) from None
+
+
+def _utf_16_without_mark(content: bytes) -> str | None:
+    """Return the UTF-16 codec if every other byte is mostly zero, as in Latin text; in binary files any may be."""
+    sample = content[:SAMPLE_BYTES]
+    if len(sample) < 4 or len(content) % 2:
+        return None
+    zeros = (sample[0::2].count(0), sample[1::2].count(0))
+    half = len(sample) // 2
+    if min(zeros) == 0 and max(zeros) > half * 0.7:
+        return "utf-16-le" if zeros[1] else "utf-16-be"
+    return None
+
+
+def _guessed(content: bytes) -> tuple[str, str]:
+    """Return the text, and its most likely encoding."""
+    from charset_normalizer import from_bytes
+
+    # Only lines that hold a byte beyond ASCII reveal the encoding.
+    telling = b"\n".join(line for line in content.splitlines() if not line.isascii())[:SAMPLE_BYTES]
+    found = next((encoding for encoding in ("cp1252", "cp1250") if _gives_latin_words(telling, encoding)), None)
+    if found is None:
+        best = from_bytes(telling, cp_exclusion=["utf_16", "utf_32", "utf_7"]).best()
+        found = "cp1252" if best is None else best.encoding
+    for encoding in (found, "cp1252"):
+        try:
+            return content.decode(encoding), encoding
+        except UnicodeDecodeError:
+            continue
+    return content.decode("latin-1"), "latin-1"  # never fails; binary content shows in its control characters
+
+
+def _gives_latin_words(content: bytes, encoding: str) -> bool:
+    """Return whether a Windows encoding of Western or Central Europe gives words of Latin letters.
+
+    On the few words of a table a general detector confuses it with similar ones. Another alphabet would give words
+    without a plain letter, another Latin encoding signs and capitals inside words.
+    """
+    text = content.decode(encoding, "replace")
+    words = [word for word in re.findall(r"[^\W\d_]{2,}", text) if not word.isascii()]
+    plain = sum(character.isascii() for word in words for character in word)
+    return _BROKEN_WORD.search(text) is None and plain >= sum(map(len, words)) / 4
+
+
+@dataclass(frozen=True)
+class TextRecords:
+    """A text as records of one width, from the header on, if there is one; each with its last line in the file."""
+
+    dialect: Dialect
+    records: list[tuple[int, list[str]]]
+    header: bool
+
+    def read_as(self, codec: str) -> tuple[str, ...]:
+        """Return the kind of the text, and how it was read, in words."""
+        line = first_line(*self.records[0])
+        return (*describe_text_format(self.dialect, codec), f"header in line {line:,}" if self.header else "no header")
+
+
+def describe_text_format(dialect: Dialect, codec: str) -> tuple[str, ...]:
+    """Return the kind of a text with this dialect, and how it is read, in words."""
+    signs = {" ": "blanks", "\t": "tab"}.get(dialect.delimiter, repr(dialect.delimiter))
+    quotes = {"escaped": ["quotes after a backslash"], "none": ["quotes as text"]}.get(dialect.quoting, [])
+    encoding = codecs.lookup(codec).name.removesuffix("-sig")
+    return "CSV", signs, encoding.upper() if encoding.startswith("utf") else encoding, *quotes
+
+
+def first_line(last: int, record: Sequence[str]) -> int:
+    """Return the line in which a record begins that ends in the line `last`."""
+    return last - sum(cell.count("\n") for cell in record)
+
+
+def head_of(numbered: Sequence[tuple[int, Sequence[str]]], form: TextFormat, name: str) -> HeaderPlace:
+    """Return the place of a text's header, by its first records, each with its last line. Raises `UsageError`."""
+    return find_head(
+        [record for _, record in numbered], form, lambda place: f"{name}, line {first_line(*numbered[place])}"
+    )
+
+
+def laid_out(text: str, name: str, form: TextFormat) -> TextRecords:
+    """Return the best dialect that splits a text into records of one width, and these records.
+
+    Raises `UsageError` if there is none.
+    """
+    problem = ""
+    text, above = from_line(text, form, name), (form.header_line or 1) - 1
+    for dialect in find_dialects(text, form.delimiter):
+        quoted = _quote_problem(text, name, dialect) if dialect.quoting == "none" else None
+        if quoted is not None and quoted[0]:
+            raise UsageError(quoted[1])
+        try:
+            numbered = [(above + line, record) for line, record in dialect.records(text)]
+            head = head_of(numbered[:SAMPLE_RECORDS], form, name)
+        except csv.Error as error:
+            problem = problem or _broken(text, name, dialect, error)
+            continue
+        except UsageError as error:
+            problem = problem or (str(error) if quoted is None else quoted[1])
+            continue
+        numbered = numbered[head.above :]
+        width = usual_width(record for _, record in numbered)
+        odd = [(line, len(record)) for line, record in numbered if len(record) != width]
+        if not odd:
+            return TextRecords(dialect, numbered, head.header)
+        line, fields = odd[0]
+        problem = problem or (quoted[1] if quoted is not None else uneven(name, line, fields, width))
+    raise UsageError(problem or _one_column(name, form.delimiter))
+
+
+def uneven(name: str, line: int, fields: int, width: int) -> str:
+    """Return the message about a line whose number of fields differs from that of the others."""
+    count = "1 field" if fields == 1 else f"{fields} fields"
+    return f"{name}, line {line}: {count} where other lines have {width}; mend or remove the line"
+
+
+def zero_byte(name: str, line: int) -> str:
+    """Return the message about a line of a text with a zero byte, which no text has."""
+    return f"{name}, line {line}: a zero byte stands there, which no text has; remove it"
+
+
+def _one_column(name: str, delimiter: str | None) -> str:
+    if delimiter is not None:
+        another = f"give another {option_name('delimiter')}, or none"
+        return f"{name} has one column where {delimiter!r} is the delimiter; {another}"
+    alone = "has one column (no comma, semicolon, tab or bar splits its lines alike)"
+    return f"{name} {alone}; give a table with two or more, or its {option_name('delimiter')}"
+
+
+def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] | None:
+    """Return whether a text that is even only with quotes as text has one never closed, and a message with its line.
+
+    Between tabs and bars quotes may be text; between commas and semicolons an open quote is a fault.
+    """
+    readings = ("doubled", "escaped") if '\\"' in text else ("doubled",)
+    found = [open_quote(text, dialect.with_quoting(quoting)) for quoting in readings]
+    if None in found:
+        return None
+    line, never = found[0] or (0, False)
+    fault = never and all(quote and quote[1] for quote in found) and dialect.delimiter in ",;"
+    return fault, _left_open(name, line)
+
+
+def _left_open(name: str, line: int) -> str:
+    return f"{name}, line {line}: a quote opens there that is not closed; close it, or remove it"
+
+
+def _broken(text: str, name: str, dialect: Dialect, error: csv.Error) -> str:
+    quote = open_quote(text, dialect)
+    return f"{name} cannot be read as a table: {error}" if quote is None else _left_open(name, quote[0])

@@ -1,0 +1,180 @@
+"""The choice of a file's reader: by its first bytes, then by the ending of its name; by default delimited text."""
+
+import re
+from dataclasses import replace
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.readers import arff_files, arrow_files, duckdb_files, excel, json_files, sqlite_files
+from tabcontam.tables.readers.archives import ZIP, unpack, without_packing
+from tabcontam.tables.readers.base import LARGEST, STREAMED, File, FileKind
+from tabcontam.tables.readers.delimited_text import decoded, read_delimited
+from tabcontam.tables.readers.unsupported import check_supported
+from tabcontam.tables.table_contents import Contents
+
+LAYERS = 3  # of packing, one in another
+START = 4096  # bytes that distinguish kinds of text
+DRAWN = 20  # first lines, in which a drawn table is recognised
+TEXTUAL = frozenset({"delimiter", "encoding", "header", "header_line"})
+POINTERS = (b"version https://git-lfs.", b"version https://hawser.")  # content of a Git LFS file before it is fetched
+
+_TAG = re.compile(r"<(?:[!?]|[a-z][\w:-]*[\s/>])", re.IGNORECASE)
+_RULE = re.compile(r"[|+](?:[ ]?:?[-=]+:?[ ]?[|+])+|:?[-=]{2,}:?(?:[|+ \t]+:?[-=]{2,}:?)+")  # between header and rows
+
+PARQUET = FileKind(
+    "a Parquet file", (".parquet", ".pq"), lambda content: content.startswith(arrow_files.PARQUET),
+    arrow_files.read_parquet,
+)  # fmt: skip
+FEATHER = FileKind(
+    "a Feather file",
+    (".feather", ".arrow", ".arrows", ".ipc"),
+    lambda content: content.startswith((*arrow_files.FEATHER, arrow_files.STREAM)),
+    arrow_files.read_feather,
+)
+ORC = FileKind("an ORC file", (".orc",), arrow_files.is_orc, arrow_files.read_orc)
+SQLITE = FileKind(
+    "an SQLite database",
+    (".sqlite", ".sqlite3", ".db3"),
+    lambda content: content.startswith(sqlite_files.MAGIC),
+    sqlite_files.read_sqlite,
+    holds="table",
+)
+DUCKDB = FileKind(
+    "a DuckDB database", (".duckdb", ".ddb"), duckdb_files.is_duckdb, duckdb_files.read_duckdb, holds="table"
+)
+WORKBOOK = FileKind(
+    "a workbook",
+    (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+    excel.is_workbook,
+    excel.read_workbook,
+    holds="sheet",
+    takes=frozenset({"header", "header_line"}),
+)
+BINARY = (PARQUET, FEATHER, ORC, SQLITE, DUCKDB, WORKBOOK)
+JSON = FileKind(
+    "JSON", (".json", ".jsonl", ".ndjson"), lambda content: False, json_files.read_json, holds="table",
+    takes=frozenset({"encoding"}),
+)  # fmt: skip
+ARFF = FileKind("an ARFF file", (".arff",), lambda content: False, arff_files.read_arff, takes=frozenset({"encoding"}))
+TEXT = FileKind("text", (), lambda content: True, read_delimited, takes=TEXTUAL)
+ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".db",
+           *(ending for kind in (*BINARY, JSON, ARFF) for ending in kind.endings))  # fmt: skip
+
+
+def _check_is_table(text: str, name: str) -> None:
+    """Check that text does not begin as a web page, or as a table drawn for readers. Raises `UsageError` if it does."""
+    start = text.lstrip("\ufeff \t\r\n")
+    if _TAG.match(start) and (start[:1000].lower().startswith(("<!doctype", "<?xml")) or "</" in start):
+        raise UsageError(f"{name} is a web page or XML, not a table; download the file itself as CSV")
+    for number, line in enumerate(text.splitlines()[:DRAWN], 1):
+        if _RULE.fullmatch(line.strip()):
+            raise UsageError(
+                f"{name}, line {number}: {line.strip()[:40]!r} is a line drawn between cells, as in Markdown; save the "
+                "table as CSV, without such lines"
+            )
+
+
+def _read(kind: FileKind, file: File) -> Contents:
+    try:
+        found = kind.read(file)
+        if kind in BINARY and sum(len(cell) for row in found[1] for cell in row if cell) > LARGEST:
+            raise MemoryError  # a text that the file holds once may stand in every row
+        return found
+    except MemoryError:
+        raise UsageError(f"{file.name} does not fit into memory: {STREAMED}") from None
+
+
+def read_file(file: File) -> Contents:
+    """Return column names and rows; raises `UsageError`, in one line, for a file that is no table."""
+    file, kind = _opened(file)
+    if file.part is not None and not kind.holds:
+        raise UsageError(f"{file.name} holds one table; leave #{file.part} out")
+    return _read(kind, file)
+
+
+def read_split(file: File) -> tuple[Contents, str]:
+    """Return column names and rows, and the split that is named after the last `#`; "" where none is named.
+
+    For a file that holds several tables the first `#` names the table, and another its split.
+    """
+    file, kind = _opened(file)
+    if file.part is None:
+        return _read(kind, file), ""
+    if not kind.holds:
+        return _read(kind, replace(file, part=None)), split_name(file.part)
+    part, sign, split = file.part.rpartition("#")
+    try:
+        return _read(kind, file), ""
+    except UsageError:
+        if not sign and kind is not JSON:
+            raise
+        try:
+            return _read(kind, replace(file, part=part or None)), split_name(split)
+        except UsageError:
+            if sign:
+                raise
+    return _read(kind, file), ""  # raises the error of the part as it was named
+
+
+def split_name(name: str) -> str:
+    """Return the name of a split, as it stands after a `#`. Raises `UsageError` for a name that is impossible."""
+    if name != name.strip() or not name.isprintable() or "#" in name:
+        raise UsageError(f"a split cannot be called {name!r}; write a name such as train or test behind one #")
+    return name
+
+
+def _opened(file: File) -> tuple[File, FileKind]:
+    """Return the unpacked file, and its kind."""
+    for _ in range(LAYERS):
+        if file.name.lower().endswith(WORKBOOK.endings) or (inner := unpack(file)) is None:
+            break
+        file = inner
+        _check_empty(file)
+    kind = kind_of(file)
+    for field, option in file.form.given.items():
+        if field not in kind.takes:
+            raise UsageError(f"{file.name} is {kind.title}, for which {option} means nothing; leave it out")
+    return file, kind
+
+
+def stem(name: str) -> str:
+    """Return the name of a file without its endings: `my` for `my.csv.gz`, `my.table` for `my.table.csv`."""
+    bare = without_packing(name)
+    plain, dot, _ = bare.rpartition(".")
+    return plain if dot and plain else bare
+
+
+def _check_empty(file: File) -> None:
+    if not file.content:
+        raise UsageError(f"{file.name} is empty; give a table with a header line and rows")
+
+
+def kind_of(file: File) -> FileKind:
+    """Return the kind of a file that is not packed; raises `UsageError` for one that no reader reads."""
+    if file.content.startswith(POINTERS):
+        where = f"{file.name} in the archive" if file.packed else file.name
+        raise UsageError(f"{where} is a pointer of Git LFS, not the file itself; run git lfs pull, and try again")
+    for kind in BINARY:
+        if kind.known(file.content):
+            return kind
+    name = file.name.lower()
+    for kind in BINARY:
+        if name.endswith(kind.endings) and not (kind is WORKBOOK and _is_text(file.content)):
+            return kind
+    check_supported(file)
+    return _kind_of_text(file)
+
+
+def _is_text(content: bytes) -> bool:
+    """Return whether bytes that are no workbook may be text: many programs give it the ending of a workbook."""
+    return b"\0" not in content[:START] and not content.startswith(ZIP)
+
+
+def _kind_of_text(file: File) -> FileKind:
+    name = file.name.lower()
+    start = decoded(file.content, file.name, file.form.encoding)[:START]
+    if name.endswith(ARFF.endings) or arff_files.begins_arff(start):
+        return ARFF
+    if name.endswith(JSON.endings) or json_files.begins_json(start):
+        return JSON
+    _check_is_table(start, file.name)
+    return TEXT

@@ -1,0 +1,69 @@
+"""Random draws of rows that do not depend on the order of a table's rows and columns."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from random import Random
+from typing import TypeVar
+
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.table import Table
+
+Candidate = TypeVar("Candidate")
+
+
+def by_content(table: Table) -> tuple[int, ...]:
+    """Return the places of the rows, sorted by the rows' contents."""
+    return _content(table)[0]
+
+
+def identity(table: Table) -> str:
+    """Return a digest of the table's title and content, whatever the order of its rows and columns."""
+    return _content(table)[1]
+
+
+def seeded(table: Table, *parts: object) -> Random:
+    """Return a generator for this table: equal for equal parts, whatever the order of its rows and columns."""
+    return Random(" ".join(map(str, (*parts, identity(table)))))
+
+
+def pool(table: Table, candidates: Sequence[int], most: int) -> list[int]:
+    """Return at most `most` of the candidates, equal for every seed: rows that share one fit of the baseline."""
+    wanted = set(candidates)
+    rows = [row for row in by_content(table) if row in wanted]
+    return seeded(table, "pool").sample(rows, min(most, len(rows)))
+
+
+def in_random_order(rng: Random, candidates: Sequence[Candidate], first: int) -> list[Candidate]:
+    """Return all candidates in random order: first `first` of them, as `rng` samples them, and then the others.
+
+    The others take nothing from `rng`, so that its next draws do not depend on how many of them are wanted.
+    """
+    places = rng.sample(range(len(candidates)), min(first, len(candidates)))
+    there = set(places)
+    others = [place for place in range(len(candidates)) if place not in there]
+    copied(rng).shuffle(others)
+    return [candidates[place] for place in (*places, *others)]
+
+
+def copied(rng: Random) -> Random:
+    """Return a generator that will draw what `rng` will draw next."""
+    found = Random()
+    found.setstate(rng.getstate())
+    return found
+
+
+def _content(table: Table) -> tuple[tuple[int, ...], str]:
+    """Return the places of the rows in the order of their contents, and the digest of the whole content."""
+    return cached_fact(table, "content", lambda: _sorted_and_digested(table))
+
+
+def _sorted_and_digested(table: Table) -> tuple[tuple[int, ...], str]:
+    columns = map(table.column, sorted(table.columns))
+    filled = [[cell or "" for cell in cells] if None in cells else cells for cells in columns]
+    rows = list(zip(*filled, strict=True))
+    lines = list(map("\0".join, rows))  # sorted in the order of the rows, and much faster, unless a cell has this sign
+    keys = rows if sum(line.count("\0") for line in lines) > len(rows) * (len(filled) - 1) else lines
+    order = tuple(sorted(range(len(rows)), key=keys.__getitem__))
+    text = "".join(["\x1f".join((*rows[row], "\n")) for row in order])
+    head = repr((table.title, sorted(table.columns)))
+    return order, sha256((head + text).encode("utf-8", "backslashreplace")).hexdigest()

@@ -1,0 +1,122 @@
+"""The shipped serializers, and those in files of the user's own."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
+from functools import cache, partial
+from pathlib import Path
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.serializers.base import LINE_BREAK, Serializer
+from tabcontam.tables.serializers.csv_rows import CsvRows
+from tabcontam.tables.serializers.json_rows import JsonRows
+from tabcontam.tables.serializers.markdown_rows import MarkdownRows
+from tabcontam.tables.serializers.passage_rows import PassageRows
+from tabcontam.tables.serializers.template import TemplateRows
+from tabcontam.tables.toml_files import (
+    check_fields,
+    load_named,
+    own_or_shipped,
+    plain_name,
+    read_toml,
+    shipped_files,
+    with_own,
+)
+
+KIND = "serializers"
+DEFAULT = "is"
+FORMS: Mapping[str, type[Serializer]] = {
+    kind.form: kind for kind in (TemplateRows, CsvRows, JsonRows, MarkdownRows, PassageRows)
+}
+
+
+@cache
+def load_serializers() -> Mapping[str, Serializer]:
+    """Return the shipped serializers by name, the default first, then those that are no template last; no passages."""
+    found = (item for item in map(from_file, shipped_files(KIND)) if not isinstance(item, PassageRows))
+    ranked = sorted(found, key=lambda item: (item.name != DEFAULT, not isinstance(item, TemplateRows), item.name))
+    return {item.name: item for item in ranked}
+
+
+@cache
+def shipped_templates() -> Mapping[str, TemplateRows]:
+    """Return the shipped serializers that are templates, by name, the default first."""
+    return {name: item for name, item in load_serializers().items() if isinstance(item, TemplateRows)}
+
+
+def all_serializers() -> dict[str, Serializer]:
+    """Return the shipped serializers and the user's own that TABCONTAM_PATH offers, except passages.
+
+    Raises `UsageError` as they are read.
+    """
+    read = partial(own_or_shipped, KIND, known={**load_passages(), **load_serializers()}, load=from_file)
+    found = with_own(KIND, load_serializers(), read)
+    return {name: one for name, one in found.items() if not isinstance(one, PassageRows)}
+
+
+def load_serializer(spec: str) -> Serializer:
+    """Return a serializer by name, or by a user's own TOML file. Raises `UsageError`, also for a form of passages."""
+    if isinstance(found := load_template(spec), PassageRows):
+        known = ", ".join(load_serializers())
+        raise UsageError(
+            f"serializer {spec} writes rows that no test can have completed; the command evaluate takes it as its "
+            f"template; known here: {known}"
+        )
+    return found
+
+
+@cache
+def load_passages() -> Mapping[str, PassageRows]:
+    """Return the shipped forms that write a row as a passage of its own, by name."""
+    found = map(from_file, shipped_files(KIND))
+    return {item.name: item for item in found if isinstance(item, PassageRows)}
+
+
+def load_template(spec: str) -> Serializer:
+    """Return a form that can show rows, passages included, by name or as a TOML file. Raises `UsageError`."""
+    return load_named(KIND, spec, {**load_passages(), **load_serializers()}, from_file)
+
+
+def from_file(path: Path) -> Serializer:
+    """Return the serializer in a TOML file. Raises `UsageError` where it is none."""
+    raw = {"name": path.stem, "about": "", **read_toml(path, KIND)}
+    where, form = f"serializer {path}", raw.pop("form", TemplateRows.form)
+    if not isinstance(form, str) or form not in FORMS:
+        raise UsageError(f"{where}: form cannot be {form!r}; known: {', '.join(FORMS)}")
+    if issubclass(FORMS[form], TemplateRows):
+        raw = {"specifier": "", **raw}
+    try:
+        texts: dict[str, str] = check_fields(FORMS[form], raw, where, given=("source",), blank=True)
+        plain_name(f"{where}: name", texts["name"])
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    for key, text in texts.items():
+        own_lines = FORMS[form] is PassageRows and key == "feature_separator"
+        if LINE_BREAK.search(text) and not own_lines:
+            raise UsageError(f"{where}: {key} must be a text of one line")
+        between = texts.get("end", "") + text if own_lines else text
+        if key.endswith("_separator") and not between.strip() and "\n" not in between:
+            raise UsageError(f"{where}: {key} must hold more than spaces")
+    return FORMS[form](**texts)
+
+
+def as_facts(serializer: Serializer) -> dict[str, str]:
+    """Return all that `from_facts` needs to make the serializer again."""
+    return {"form": serializer.form, **asdict(serializer)}
+
+
+def from_facts(facts: Mapping[str, str]) -> Serializer:
+    """Return the serializer that these facts describe; unknown facts are ignored.
+
+    Raises ValueError for a form that does not exist, as a later version may have.
+    """
+    kind = FORMS.get(facts["form"])
+    if kind is None:
+        raise ValueError(f"the serializer {facts['name']!r} has the form {facts['form']!r}; known: {', '.join(FORMS)}")
+    known = {item.name for item in fields(kind)}
+    return kind(**{"about": "", **{name: text for name, text in facts.items() if name in known}})
+
+
+def in_order_of_finding(forms: Iterable[Serializer]) -> list[Serializer]:
+    """Return serializers so that none is looked for before one whose rows hold its own marks."""
+    # `The age is equal to` holds what `The age is` does: the longest separator first, and forms without names last
+    return sorted(forms, key=lambda form: -len(form.value_separator) if isinstance(form, TemplateRows) else 1)

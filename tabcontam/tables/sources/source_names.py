@@ -1,0 +1,44 @@
+"""The choice of a source by its name: an address, or the prefix before its colon."""
+
+import re
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
+from tabcontam.tables.sources import addresses, hugging_face, openml, scikit_learn
+from tabcontam.tables.sources.base import TableSource
+
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+PREFIXES = (openml.PREFIX, hugging_face.PREFIX, scikit_learn.PREFIX)
+
+
+def is_source(spec: str) -> bool:
+    """Return whether a name is that of a source, and neither a card's nor a file's."""
+    return is_address(spec) or spec.startswith(PREFIXES)
+
+
+def is_address(spec: str) -> bool:
+    """Return whether a name is an address, of the web or of a kind that is not read (`s3://…`)."""
+    return bool(ADDRESS.match(spec))
+
+
+def stated_name(spec: str) -> str:
+    """Return the name in results of the table of a source."""
+    return addresses.name_of(spec) if is_address(spec) else spec
+
+
+def card_of(spec: str) -> str | None:
+    """Return the dataset with a card, and its edition, that is also this source; a card holds more facts."""
+    return scikit_learn.card_of(spec) if spec.startswith(scikit_learn.PREFIX) else None
+
+
+def open_source(spec: str, form: TextFormat) -> TableSource:
+    """Return the files of the source. Raises `UsageError` for files that cannot be had."""
+    if is_address(spec):
+        return addresses.read_address(spec, form)
+    if spec.startswith(hugging_face.PREFIX):
+        return hugging_face.read_hugging_face(spec, form)
+    if form != FOUND_OUT:
+        raise UsageError(f"{next(iter(form.given.values()))} means nothing for {spec}; leave it out")
+    if spec.startswith(openml.PREFIX):
+        return openml.read_openml(spec)
+    return scikit_learn.read_scikit_learn(spec)

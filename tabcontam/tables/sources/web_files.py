@@ -1,0 +1,180 @@
+"""Content of addresses: fetched once, within limits, and stored in the cache folder, readable by its user alone."""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from email.message import Message
+from http.client import HTTPException
+from pathlib import Path
+from typing import IO, Any
+from urllib.error import HTTPError
+from urllib.parse import quote, urljoin, urlsplit
+from urllib.request import HTTPRedirectHandler, Request
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.paths import replace_file
+from tabcontam.tables.editions import cache_folder
+from tabcontam.tables.readers import base
+from tabcontam.tables.timed_connections import opener
+
+SILENCE_SECONDS = 30.0  # without a byte
+WHOLE_SECONDS = 600.0
+REDIRECTS = 5
+CHUNK = 1024 * 1024
+ABOUT = "about.json"
+CONTENT = "content"
+PAGE = (b"<!doctype html", b"<html")
+LEAVE = (401, 403)
+
+
+@dataclass(frozen=True)
+class FetchedFile:
+    """The bytes, the name under which a server offers them ("" if it gives none), and their media type."""
+
+    content: bytes
+    file: str = ""
+    kind: str = ""
+
+    @property
+    def is_page(self) -> bool:
+        """True if the content is a web page: for people, or to log in."""
+        return self.content.lstrip()[:15].lower().startswith(PAGE)
+
+
+def key_in(variable: str) -> str:
+    """Return the key in an environment variable, "" where there is none.
+
+    Raises `UsageError` for a value that cannot be one: libraries would repeat it in their messages.
+    """
+    key = os.environ.get(variable, "").strip() if variable else ""
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise UsageError(f"{variable} holds characters that no key has; set it to the key alone")
+    return key
+
+
+def fetch_address(address: str, token: str | None = None, *, forbidden: str = "") -> FetchedFile:
+    """Return the content of an address, which is asked once: later it is read from the cache folder.
+
+    The `token` is sent to the host of the address alone, wherever that redirects to. With `forbidden`, the reason why
+    the address must not be asked, only the cache is read. Raises `UsageError` for an address that cannot be asked, does
+    not answer, or answers with more than a limit.
+    """
+    check_address(address)
+    folder = cache_folder().parent / "fetched" / hashlib.sha256(address.encode()).hexdigest()[:32]
+    if (kept := _kept(folder)) is not None:
+        return kept
+    if forbidden:
+        raise UsageError(f"{address} was not fetched before, and {forbidden}")
+    found = _from_network(address, token)
+    if not found.is_page:
+        _keep(folder, found)
+    return found
+
+
+def check_address(address: str) -> None:
+    """Check that a text is an address of the web without a password in it. Raises `UsageError` if not."""
+    try:
+        parts = urlsplit(address)
+        host, user, _ = parts.hostname, parts.username, parts.port
+    except ValueError as error:
+        raise UsageError(f"{address} is no address of the web: {one_line(error)}") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise UsageError(
+            f"{address} is no address of the web; give one that begins with https:// and a host, or fetch the file and "
+            "give it"
+        )
+    if user is not None:
+        raise UsageError(
+            f"an address with a name or password before {host} would stand in the report; fetch the file yourself, and "
+            "give the file"
+        )
+
+
+def _kept(folder: Path) -> FetchedFile | None:
+    try:
+        about = json.loads((folder / ABOUT).read_text("utf-8"))
+        content = (folder / CONTENT).read_bytes()
+        whole = hashlib.sha256(content).hexdigest() == about["sha256"]
+        return FetchedFile(content, str(about["file"]), str(about["kind"])) if whole else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _keep(folder: Path, found: FetchedFile) -> None:
+    """Write the content whole or not at all, without the address, which may hold a key."""
+    about = {"sha256": hashlib.sha256(found.content).hexdigest(), "file": found.file, "kind": found.kind}
+    with suppress(OSError):  # a cache that cannot be written costs a second download, not the run
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.parent.chmod(0o700)
+        for name, content in ((CONTENT, found.content), (ABOUT, json.dumps(about).encode())):
+            replace_file(folder / name, content)
+            (folder / name).chmod(0o600)
+
+
+def _from_network(address: str, token: str | None) -> FetchedFile:
+    request = Request(quote(address, safe=":/?#[]@!$&'()*+,;=%~"), headers={"User-Agent": "tabcontam"})  # noqa: S310
+    if token:
+        request.add_unredirected_header("Authorization", f"Bearer {token}")
+    shown = address.partition("?")[0]
+    try:
+        with opener(_CarefulRedirects).open(request, timeout=SILENCE_SECONDS) as response:
+            content = _content(response, response.headers, shown)
+            named, kind = response.headers.get_filename("") or "", response.headers.get_content_type()
+    except HTTPError as error:
+        error.close()
+        raise _refused(shown, error) from None
+    except (OSError, HTTPException, ValueError) as error:
+        reason = one_line(error).removeprefix("<urlopen error ").removesuffix(">")
+        raise UsageError(f"{shown} cannot be fetched ({reason}); try again, or give the file itself") from None
+    return FetchedFile(content, os.path.basename(named.replace("\\", "/")), kind)
+
+
+def _refused(shown: str, error: HTTPError) -> UsageError:
+    said = f"{shown} cannot be fetched (HTTP {error.code} {one_line(Exception(error.reason), 80)})"
+    if error.code in LEAVE:
+        return UsageError(f"{said}: it asks who you are; fetch the file yourself, and give the file")
+    return UsageError(f"{said}; try again later" if error.code >= 500 else f"{said}; check the address")
+
+
+def _content(response: Any, headers: Message, shown: str) -> bytes:
+    """Return all bytes of a response, within the limits of size and time."""
+    deadline, parts, size = time.monotonic() + WHOLE_SECONDS, [], 0
+    while part := response.read1(CHUNK):  # as it comes, so that the clock is looked at
+        parts.append(part)
+        size += len(part)
+        if size > base.LARGEST:
+            raise UsageError(f"{shown} is larger than {base.LARGEST // 1024**2} MiB; fetch it, and give a part of it")
+        if time.monotonic() > deadline:
+            raise UsageError(f"{shown} takes longer than {WHOLE_SECONDS / 60:.0f} minutes; fetch it, and give the file")
+    stated = headers.get("Content-Length", "")
+    if stated.isdecimal() and int(stated) != size:
+        raise OSError(f"it ended after {size:,} of {int(stated):,} bytes")
+    return b"".join(parts)
+
+
+class _CarefulRedirects(HTTPRedirectHandler):
+    """A handler of redirections from https to https alone, and with a token to no other host."""
+
+    max_redirections = REDIRECTS
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
+    ) -> Request | None:
+        """Return the request that follows; raises OSError where none may."""
+        before, after = urlsplit(req.full_url), urlsplit(urljoin(req.full_url, newurl))
+        if after.scheme != "https" and (before.scheme == "https" or after.scheme != "http"):
+            fp.close()
+            raise OSError(f"it redirects to {after.scheme}://{after.hostname or ''}, which is not safe")
+        made = super().redirect_request(req, fp, code, msg, headers, newurl)
+        token: Mapping[str, str] = req.unredirected_hdrs
+        if (
+            made is not None
+            and "Authorization" in token
+            and (before.scheme, before.netloc) == (after.scheme, after.netloc)
+        ):
+            made.add_unredirected_header("Authorization", token["Authorization"])
+        return made

@@ -1,0 +1,102 @@
+"""Cells of a table: the source's own strings, or None; the names of columns, and the marks of missing values."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+Rows = tuple[tuple[str | None, ...], ...]
+RENAMED = 4  # renamed columns that a line lists
+BY = "\N{MULTIPLICATION SIGN}"
+
+MARKS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None"})
+
+
+@dataclass(frozen=True)
+class ReadDescription:
+    """The way a file was read: its kind, such as `CSV: ';', UTF-8, header in line 3`, and the renamed columns."""
+
+    kind: str = ""
+    renamed: tuple[str, ...] = ()
+
+    def line(self, rows: int, columns: int) -> str:
+        """Return the line of a plan and a report for a table of this size; empty where nothing is known."""
+        if not self.kind:
+            return ""
+        count = ", ".join(self.renamed[:RENAMED])
+        more = f" and {len(self.renamed) - RENAMED:,} more" if len(self.renamed) > RENAMED else ""
+        renamed = f"; columns renamed: {count}{more}" if count else ""
+        shape = f"{_counted(rows, 'row')} {BY} {_counted(columns, 'column')}"
+        return f"read as {self.kind}, {shape}{renamed}"
+
+
+UNKNOWN = ReadDescription()
+
+
+class Contents(tuple[tuple[str, ...], Rows]):
+    """The names of the columns and the rows below them; `how` describes the way they were read."""
+
+    how: ReadDescription
+
+    def __new__(cls, columns: tuple[str, ...], rows: Rows, how: ReadDescription = UNKNOWN) -> "Contents":
+        """Return the contents for columns that have their names."""
+        made = super().__new__(cls, (columns, rows))
+        made.how = how
+        return made
+
+
+def contents(header: Sequence[str], rows: Rows, kind: str) -> Contents:
+    """Return the contents below a header, with a distinct name for each column; `kind` is what they were read as."""
+    names = column_names(header)
+    pairs = zip(map(str.strip, header), names, strict=True)
+    renamed = [f"{old!r} to {new!r}" if old else f"one without a name to {new!r}" for old, new in pairs if old != new]
+    return Contents(names, rows, ReadDescription(kind, tuple(renamed) if any(map(str.strip, header)) else ()))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def rows_of(records: Iterable[Sequence[str]]) -> Rows:
+    """Return rows of these fields; an empty field is a missing cell. Equal cells are one object, to compare fast."""
+    cells: dict[str, str | None] = {"": None}
+    return tuple(tuple(map(cells.setdefault, record, record)) for record in records)
+
+
+def column_names(header: Sequence[str]) -> tuple[str, ...]:
+    """Return a name for each column: `column 3` for an empty one, `price (2)` for the second `price`."""
+    names: list[str] = []
+    taken = {name.strip() for name in header}
+    seen: set[str] = set()
+    for position, cell in enumerate(header, start=1):
+        name = cell.strip() or f"column {position}"
+        number = 2
+        unique = name
+        while unique in seen or (unique != cell.strip() and unique in taken):
+            unique, number = f"{name} ({number})", number + 1
+        seen.add(unique)
+        names.append(unique)
+    return tuple(names)
+
+
+def missing_marks(columns: Sequence[Sequence[str | None]]) -> frozenset[str]:
+    """Return the marks of a missing value that occur: the words of `MARKS`, blank cells, and a dash among numbers."""
+    marks: set[str] = set()
+    for cells in columns:
+        values = {cell for cell in cells if cell is not None}
+        marks |= {value for value in values if value in MARKS or not value.strip()}
+        if "-" in values and len(values) > 1 and all(map(is_number, values - marks - {"-"})):
+            marks.add("-")
+    return frozenset(marks)
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell is a finite number as files write one."""
+    try:
+        return math.isfinite(float(cell)) and "_" not in cell  # Python reads 1_000, a table does not
+    except ValueError:
+        return False
+
+
+def shortest(value: float) -> str:
+    """Return a number in the fewest digits that distinguish it, a whole one without a point: 3, 0.1, 1e-07."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

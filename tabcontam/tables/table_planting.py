@@ -1,0 +1,232 @@
+"""Planting of a table: choose cells, draw their last digits from a secret, and write the file, else unchanged."""
+
+import hashlib
+import math
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from statistics import fmean, pstdev
+
+from tabcontam.errors import Skip, UsageError, unknown
+from tabcontam.paths import replace_file
+from tabcontam.tables.file_specs import check_file, named_file
+from tabcontam.tables.large.table_excerpt import READ_WHOLE
+from tabcontam.tables.planting_key import SECRET, PlantedCell, PlantingKey, keyed_number, write_key
+from tabcontam.tables.readers.archives import unpack
+from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
+from tabcontam.tables.readers.file_kinds import TEXT, kind_of
+from tabcontam.tables.readers.rewriting import CellLayout, layout_of
+from tabcontam.tables.row_draws import pool
+from tabcontam.tables.spare_digits import SpareDigits, spare_digits
+from tabcontam.tables.table import Table, load_table
+
+CELLS = 200  # cells that are planted by default
+SHARE = 0.1  # of a column's standard deviation, the largest change of a cell
+TELLING = 1e-3  # the p-value that an LLM with every planted cell right must come below
+ORDER = 60  # bits by which rows are put in order
+LOOKED_AT = 300  # rows in which another column that follows is looked for
+
+Tell = Callable[[int, int], None]
+
+# Returns the column that reveals changed cells of one column by a law of the table, or None. The baseline finds it, in
+# a layer above this one.
+Tied = Callable[[Table, str, Mapping[int, str]], str | None]
+
+
+@dataclass(frozen=True)
+class PlantingChoices:
+    """The user's choices. `share` and `amounts` (by the column) limit the change of a cell."""
+
+    columns: tuple[str, ...] = ()
+    cells: int | None = None
+    share: float = SHARE
+    amounts: Mapping[str, Decimal] = field(default_factory=dict)
+    text: TextFormat = FOUND_OUT
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """The effect of planting on a column: all its numbers before and after."""
+
+    column: str
+    cells: int
+    alternatives: tuple[int, int]  # of a cell, the fewest and the most
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+    @property
+    def largest(self) -> float:
+        """The largest change of a cell."""
+        return max(abs(new - old) for old, new in zip(self.before, self.after, strict=True))
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """The mean of the column before and after."""
+        return fmean(self.before), fmean(self.after)
+
+    @property
+    def deviations(self) -> tuple[float, float]:
+        """The standard deviation of the column before and after."""
+        return pstdev(self.before), pstdev(self.after)
+
+
+@dataclass(frozen=True)
+class Planting:
+    """A planted file, its key, and the report on both; `left_out` are the other columns, each with the reason."""
+
+    content: bytes = field(repr=False)
+    key: PlantingKey = field(repr=False)
+    changes: tuple[ColumnChange, ...]
+    left_out: Mapping[str, str]
+
+    @property
+    def surest(self) -> float:
+        """The base-2 logarithm of 1 by the p-value of an LLM that has every planted cell right."""
+        return sum(math.log2(len(cell.alternatives)) for cell in self.key.cells)
+
+
+def plant(
+    file: str,
+    wanted: PlantingChoices,
+    published: str,
+    tied: Tied,
+    tell: Tell = lambda done, of: None,
+    secret: bytes | None = None,
+) -> Planting:
+    """Draw the last digits of some cells of a delimited text file, at most one cell a row.
+
+    The `secret`, which is drawn anew if none is given, determines the cells and their digits. `published` is the name
+    of the file that will hold the result; `tell` is called with the number of columns done. Raises `UsageError`, in one
+    line, for a file or a column that cannot be planted.
+    """
+    secret = secrets.token_bytes(SECRET) if secret is None else secret
+    layout, table = _opened(file, wanted.text)
+    spare, left_out = _columns(table, wanted, tied, tell)
+    eligible = _eligible(table, layout, spare)
+    chosen = _chosen(eligible, secret, published, wanted.cells, table.name)
+    names = sorted({cell.column for cell in chosen}, key=table.columns.index)
+    key = PlantingKey(secret, published, "", {name: spare[name].tolerance for name in names}, tuple(chosen))
+    changed = {(cell.row, table.columns.index(cell.column)): key.drawn(cell) for cell in chosen}
+    content = layout.with_cells(changed)
+    key = PlantingKey(secret, published, hashlib.sha256(content).hexdigest(), key.tolerances, key.cells)
+    changes = tuple(_change(table, name, key) for name in names)
+    return Planting(content, key, changes, left_out)
+
+
+def write_planted(planting: Planting, out: Path, key_file: Path) -> None:
+    """Write the key, then the planted file, each whole or not at all; the key is removed if the file cannot be written.
+
+    Raises `UsageError` if one of them exists already, or cannot be written.
+    """
+    if out.exists():
+        raise UsageError(f"{out} is there already; name another file, so that no table is lost")
+    write_key(key_file, planting.key)
+    try:
+        replace_file(out, planting.content)
+    except OSError as error:
+        key_file.unlink()
+        raise UsageError(f"the planted table cannot be written to {out}: {error.strerror or error}") from error
+    except BaseException:
+        key_file.unlink()
+        raise
+
+
+def _opened(file: str, form: TextFormat) -> tuple[CellLayout, Table]:
+    named = named_file(file)
+    path = named.path if named is not None else Path(file)
+    read = File(check_file(path), path.name, named.part if named is not None else None, form, path)
+    if unpack(read) is not None:
+        raise UsageError(f"{path.name} is packed; unpack it, plant what is in it, and pack that again")
+    if (kind := kind_of(read)) is not TEXT:
+        raise UsageError(f"{path.name} is {kind.title}; save it as CSV, plant that, and publish the CSV")
+    table = load_table(f"{path.parent}/{path.name}", form=form, whole=True)
+    if len(table.rows) > READ_WHOLE:
+        raise UsageError(
+            f"{path.name} has {len(table.rows):,} rows, and a run with the key takes tables of at most {READ_WHOLE:,}; "
+            "plant a part as a file of its own, and publish it beside the rest"
+        )
+    return layout_of(read), table
+
+
+def _columns(
+    table: Table, wanted: PlantingChoices, tied: Tied, tell: Tell
+) -> tuple[dict[str, SpareDigits], dict[str, str]]:
+    """Return the columns that can be planted, and those that cannot, with the reason."""
+    for name in (*wanted.columns, *wanted.amounts):
+        if name not in table.columns:
+            raise unknown(f"column of {table.name}", name, table.columns)
+    found: dict[str, SpareDigits] = {}
+    left_out: dict[str, str] = {}
+    names = wanted.columns or table.columns
+    for number, name in enumerate(names):
+        tell(number, len(names))
+        try:
+            found[name] = spare_digits(table, name, wanted.share, wanted.amounts.get(name))
+            if (other := _tied_to(table, found[name], tied)) is not None:
+                raise Skip("it follows from others" if other == name else f"{other} follows from it")
+        except Skip as reason:
+            found.pop(name, None)
+            left_out[name] = str(reason)
+            if name in wanted.columns:
+                raise UsageError(f"{name} cannot be planted: {reason}; leave it out of --columns") from None
+    if not found:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
+        raise UsageError(f"no column of {table.name} has a digit to spare ({reasons}); see plant --help")
+    return found, left_out
+
+
+def _tied_to(table: Table, spare: SpareDigits, tied: Tied) -> str | None:
+    """Return the column that reveals a changed cell, searched for with cells changed as planting would change them."""
+    rng = Random(0)
+    altered = {}
+    for row in pool(table, [row for row in spare.numbers if spare.alternatives(row)], LOOKED_AT):
+        altered[row] = rng.choice([text for text in spare.alternatives(row) if text != spare.cells[row]])
+    return tied(table, spare.column, altered) if altered else None
+
+
+def _eligible(table: Table, layout: CellLayout, spare: Mapping[str, SpareDigits]) -> dict[int, list[PlantedCell]]:
+    """Return the cells that may be planted, by their row: only unique rows, so that no copy gives them away."""
+    times = Counter(table.rows)
+    found = {}
+    for row, cells in enumerate(table.rows):
+        if times[cells] == 1 and (there := list(_cells_of(table, layout, spare, row))):
+            found[row] = there
+    return found
+
+
+def _cells_of(table: Table, layout: CellLayout, spare: Mapping[str, SpareDigits], row: int) -> Iterator[PlantedCell]:
+    for column, digits in spare.items():
+        texts = digits.alternatives(row)
+        if texts and layout.cell((row, table.columns.index(column))) == digits.cells[row]:
+            yield PlantedCell(row, column, texts)
+
+
+def _chosen(
+    eligible: Mapping[int, Sequence[PlantedCell]], secret: bytes, published: str, cells: int | None, name: str
+) -> list[PlantedCell]:
+    """Return one cell for each of the chosen rows, both drawn from the secret, in the order of the rows."""
+    if cells is not None and cells > len(eligible):
+        raise UsageError(f"{cells} cells cannot be planted in {name}: {len(eligible)} rows have one; lower --cells")
+    order = sorted(eligible, key=lambda row: (keyed_number(secret, ("row", published, row), 2**ORDER), row))
+    rows = sorted(order[: CELLS if cells is None else cells])
+    chosen = [eligible[row][keyed_number(secret, ("column", published, row), len(eligible[row]))] for row in rows]
+    best = math.prod(1 / len(cell.alternatives) for cell in chosen)
+    if best > TELLING:
+        advice = "give a larger --cells or --tolerance" if len(rows) < len(eligible) else "give a larger --tolerance"
+        raise UsageError(f"{len(rows)} cells of {name} tell too little (p-value {best:.2g} at best); {advice}")
+    return chosen
+
+
+def _change(table: Table, name: str, key: PlantingKey) -> ColumnChange:
+    planted = {cell.row: cell for cell in key.cells if cell.column == name}
+    sizes = [len(cell.alternatives) for cell in planted.values()]
+    before, after = [], []
+    for row, cell in enumerate(table.column(name)):
+        if cell is not None and not table.is_missing(cell):
+            before.append(float(cell))
+            after.append(float(key.drawn(planted[row])) if row in planted else float(cell))
+    return ColumnChange(name, len(planted), (min(sizes), max(sizes)), tuple(before), tuple(after))

@@ -1,0 +1,79 @@
+"""Tables whose rows are texts: the columns that are read, and the use of a row's text.
+
+The four forms are those in which Golchin and Surdeanu 2024, appendix A, word their instructions.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from statistics import median
+from typing import Any
+
+from tabcontam.tables.toml_files import check_fields
+
+SEEN = 1000  # rows of a FILE by which its texts are recognised
+MOST_COLUMNS = 8  # of a FILE whose rows are texts: one with more is a table with a remark in it
+FEWEST_WORDS = 8  # in the median cell of a text column
+DISTINCT = 0.9  # of its cells differ
+LETTERS = 0.7  # of its signs except blanks are letters
+
+
+class TextForm(StrEnum):
+    """The use of the rows of a dataset of texts, which decides the wording of an instruction."""
+
+    CLASSIFICATION = "classification"  # one text with a label
+    PAIR = "pair"  # two sentences with a label: does the second follow from the first?
+    SUMMARY = "summary"  # a text and its summary of several sentences
+    SENTENCE = "one-sentence summary"  # a text and its summary of one sentence
+
+
+@dataclass(frozen=True)
+class TextTask:
+    """The columns of a dataset of texts.
+
+    `texts` are the columns that together are one text, in reading order (title and description of a piece of news). In
+    a pair the first is shown whole and the second is completed; in a summary the completed text alone is named. `label`
+    is the column of the label, if there is one, and `names` has the names of its values (World for 1).
+    """
+
+    form: TextForm
+    texts: tuple[str, ...]
+    label: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+def text_task(raw: dict[str, Any], where: str) -> TextTask | None:
+    """Return the text task of a card; None if it has none. Raises ValueError, which names `where` and the key."""
+    if not raw:
+        return None
+    form, names = raw.pop("form", None), raw.pop("names", {})
+    if form not in list(TextForm):
+        raise ValueError(f"{where} form cannot be {form!r}; write {', '.join(TextForm)}")
+    if not isinstance(names, dict) or not all(isinstance(name, str) and name for name in names.values()):
+        raise ValueError(f"{where} names cannot be {names!r}; give a text for each value of the label")
+    return TextTask(**check_fields(TextTask, raw, where, ("form", "names")), form=TextForm(form), names=names)
+
+
+def found_texts(
+    columns: Sequence[str], rows: Sequence[Sequence[str | None]], target: str | None = None
+) -> TextTask | None:
+    """Return the texts of a FILE, if its rows are texts: the columns of long cells of many words that hardly repeat.
+
+    They have to be most of the content of the rows. Several are read one after the other, such as title and
+    description. The target is their label.
+    """
+    if len(columns) > MOST_COLUMNS or not rows:
+        return None
+    cells = {name: [row[place] or "" for row in rows[:SEEN]] for place, name in enumerate(columns)}
+    texts = tuple(name for name in columns if name != target and _is_text(cells[name]))
+    sizes = {name: sum(map(len, own)) for name, own in cells.items()}
+    if not texts or 2 * sum(sizes[name] for name in texts) < sum(sizes.values()):
+        return None
+    return TextTask(TextForm.CLASSIFICATION, texts, target)
+
+
+def _is_text(cells: Sequence[str]) -> bool:
+    if median(cell.count(" ") for cell in cells) < FEWEST_WORDS - 1 or len(set(cells)) < DISTINCT * len(cells):
+        return False
+    signs = "".join("".join(cells).split())
+    return sum(map(str.isalpha, signs)) >= LETTERS * len(signs)

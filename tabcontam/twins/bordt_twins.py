@@ -1,0 +1,277 @@
+"""A table's versions after Bordt et al. 2024, "Elephants Never Forget": each recipe continues the one before.
+
+The authors published a recipe of each version for some datasets, written by hand (`tabmemcheck`). Here it follows from
+the table's cells. `benchmarks.versions` compares the two.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar
+
+import numpy as np
+
+from tabcontam.errors import Skip
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.tables.table import Cell
+from tabcontam.twins.base import Twin, UnseenTwin
+from tabcontam.twins.label_baseline import LabelBaseline
+from tabcontam.twins.moves import Moves, written
+from tabcontam.twins.twin_sample import TwinSample
+
+NOISE = 0.01  # of a feature's standard deviation: the farthest that a number is moved, but at least its last digit
+VALUES = 10  # of a feature of numbers, beyond which they are measurements and are moved
+FINER = 0.2  # of the last digit: the standard deviation of the digit that the task version adds
+FACTOR, BLUR, DIGITS = -3.33, 0.05, 2  # of standardised numbers: published, as is that they are rounded
+JOINTS = re.compile(r"[_\s]+|(?<=[^\W\d_])[-.](?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")
+Columns = list[list[Cell]]
+
+
+@dataclass(frozen=True)
+class OriginalTwin(Twin):
+    """The rows as they are, with which the other three versions are compared.
+
+    Keeps: all. Changes: nothing but that the target is the last feature, as it is in every prompt here.
+
+    Cannot show anything by itself: a model that recalls a row recalls this one.
+    """
+
+    kind: ClassVar[str] = "bordt_original"
+    keeps: ClassVar[str] = "everything"
+    changes: ClassVar[str] = "nothing; the target is the last feature"
+    like: ClassVar[bool] = False
+
+    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+        """Return the rows that may have twins."""
+        return _made(self.kind, found, found.features, _columns(found))
+
+
+@dataclass(frozen=True)
+class LastDigitsTwin(Twin):
+    """The perturbed version: numbers are moved by their last digits, and names are replaced.
+
+    Keeps: the label, the names of features and categories, missing cells, and zeros of features that have nothing
+    below, which often mark a missing measurement.
+
+    Changes: each number of a feature with more than ten values by up to a hundredth of the feature's standard deviation
+    and by at least one unit of its last digit, within the feature's smallest and largest value; numbers that number the
+    rows, all by one amount; names, codes and numbers of tickets, to ones that no row has. A feature of numbers that
+    follows from another feature stays.
+
+    Cannot be taken for more rows of the table: a number that many rows share is moved in each, and a blind classifier
+    may see that. Nothing holds a row's label fixed but the small size of the noise; a table is refused if learners that
+    saw it are right more or less often on this version than on the rows. For `perturbed` more is checked.
+    """
+
+    kind: ClassVar[str] = "bordt_perturbed"
+    keeps: ClassVar[str] = "the label, names and categories, and numbers but for their last digits"
+    changes: ClassVar[str] = "the last digits of numbers, and names to ones that nobody has"
+    like: ClassVar[bool] = False
+    retold: ClassVar[bool] = True  # numbers of rows go on after the last one, where no learner has learned anything
+
+    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+        """Return a twin of each row. Raises `Skip` if no feature can be moved so."""
+        moves = Moves(found)
+        if texts := moves.texts():
+            raise Skip(f"{', '.join(map(repr, texts))} has texts, in which there are no last digits to move")
+        columns = _perturbed(moves, guesser, rng)
+        if columns == _columns(found):
+            raise Skip(
+                f"it has no feature of numbers with more than {VALUES} values, and no names: nothing can be moved"
+            )
+        return _made(self.kind, found, found.features, columns)
+
+
+@dataclass(frozen=True)
+class TaskTwin(Twin):
+    """The task version: the perturbed one, with features and categories in other words of the same meaning.
+
+    Keeps: the label, the question, and the meaning of each feature and category.
+
+    Changes: what `bordt_perturbed` changes; names of features and categories are written as words (`HoursPerWeek` as
+    `Hours Per Week`, `Self-emp-not-inc` as `Self emp not inc`); numbers with a point get one more digit. The authors
+    reworded them by hand, and so further from the file.
+
+    Cannot reword a name that is one word: it gets a capital letter and no other change.
+    """
+
+    kind: ClassVar[str] = "bordt_task"
+    keeps: ClassVar[str] = "the label, and what features and categories mean"
+    changes: ClassVar[str] = "last digits, how names and categories are written, and the number of digits"
+    like: ClassVar[bool] = False
+    retold: ClassVar[bool] = True
+
+    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+        """Return a twin of each row. Raises `Skip` if a feature has texts to read."""
+        moves, columns = _with_more_digits(found, guesser, rng)
+        worded = [
+            cells if moves.numeric(place) or moves.named(place) else _called(found, cells, _words)
+            for place, cells in enumerate(columns)
+        ]
+        return _made(self.kind, found, _words(found.features), worded)
+
+
+@dataclass(frozen=True)
+class StandardisedTwin(Twin):
+    """The statistical version: the task version as numbers without names.
+
+    Keeps: the class of each row under another name, which cells are missing, and the relative positions of numbers.
+
+    Changes: features are X1, X2, … in the table's order; numbers are standardised, multiplied by -3.33, blurred by
+    noise with a standard deviation of 0.05 and rounded to two digits; categories are whole numbers in a shuffled order.
+
+    Cannot tell memory from knowledge: neither an LLM's knowledge of the world nor its memory is of use on it; only what
+    it learns from shown examples is.
+    """
+
+    kind: ClassVar[str] = "bordt_statistical"
+    keeps: ClassVar[str] = "the class, missing cells, and how numbers lie to each other"
+    changes: ClassVar[str] = "all names, and all cells to numbers without a unit"
+    like: ClassVar[bool] = False
+    retold: ClassVar[bool] = True
+
+    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+        """Return a twin of each row. Raises `Skip` if a feature has texts to read."""
+        moves, columns = _with_more_digits(found, guesser, rng)
+        told = [
+            _standardised(found, cells, rng)
+            if moves.numeric(place)
+            else _called(found, cells, lambda known: map(str, rng.permutation(len(known)).tolist()))
+            for place, cells in enumerate(columns)
+        ]
+        order = [name for name in found.table.columns if name != found.table.target]
+        return _made(self.kind, found, [f"X{order.index(name) + 1}" for name in found.features], told)
+
+
+def _made(kind: str, found: TwinSample, features: Sequence[str], columns: Columns) -> UnseenTwin:
+    rows = tuple(zip(*columns, strict=True))
+    labels = found.labels[: found.twins]
+    return UnseenTwin(kind, found.places[: found.twins], tuple(features), rows, labels)
+
+
+def _columns(found: TwinSample) -> Columns:
+    """Return the cells of each feature, of the rows that may have twins."""
+    return [list(cells) for cells in zip(*found.rows[: found.twins], strict=True)]
+
+
+def _perturbed(moves: Moves, guesser: LabelBaseline, rng: np.random.Generator) -> Columns:
+    """Return the cells of each feature with other last digits or names.
+
+    Raises `Skip` if last digits determine the label. Row numbers are unchanged while the baseline predicts: it has
+    learned nothing of larger numbers.
+    """
+    own = _columns(moves.sample)
+    numbering = {place for place in range(len(own)) if moves.numeric(place) and _numbers_rows(moves, place)}
+    columns = [cells if place in numbering else _moved(moves, place, cells, rng) for place, cells in enumerate(own)]
+    _check_label(moves.sample, guesser, columns)
+    return [_counted_on(moves, cells, rng) if place in numbering else cells for place, cells in enumerate(columns)]
+
+
+def _moved(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator) -> list[Cell]:
+    if not moves.numeric(place):
+        return moves.renamed(place, range(len(cells)), rng) if moves.named(place) else cells
+    known = {cell for cell in moves.columns[place] if not moves.sample.table.is_missing(cell)}
+    if any("e" in str(cell).lower() for cell in known) or len(known) <= VALUES:
+        return cells
+    others = (other for other in range(len(moves.columns)) if other != place and not moves.named(other))
+    if any(moves.follows(place, other) for other in others):
+        return cells
+    return _shifted(moves, place, cells, rng)
+
+
+def _counted_on(moves: Moves, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
+    """Return numbers of rows, all larger by one amount, so that they number none of the table's."""
+    added = int(rng.integers(2 * len(moves.sample.table.rows), 10 * len(moves.sample.table.rows)))
+    return [cell if moves.sample.table.is_missing(cell) else str(int(str(cell)) + added) for cell in cells]
+
+
+def _check_label(found: TwinSample, guesser: LabelBaseline, columns: Columns) -> None:
+    """Raise `Skip` if the baseline is not right as often on these cells as on the rows' own, by 95 %."""
+    rows, codes = found.rows[: found.twins], found.codes[: found.twins]
+    both = rows, tuple(zip(*columns, strict=True))
+    own, other = (guesser.chances(cells, range(len(rows))).argmax(axis=1) == codes for cells in both)
+    low, high = clopper_pearson(int(own.sum()), len(rows))
+    if not low <= other.mean() <= high:
+        raise Skip(
+            f"its label is told by what the noise moves: models that learned from it are right on {own.mean():.2f} of "
+            f"the rows ({low:.2f} to {high:.2f}) and on {other.mean():.2f} of them with other last digits"
+        )
+
+
+def _numbers_rows(moves: Moves, place: int) -> bool:
+    """Return whether a feature has a different whole number for each row, with few gaps between them."""
+    cells = [str(cell) for cell in moves.columns[place] if not moves.sample.table.is_missing(cell)]
+    if not all(cell.isdigit() and cell.isascii() for cell in cells) or len(set(cells)) < len(moves.columns[place]):
+        return False
+    numbers = list(map(int, cells))
+    return max(numbers) - min(numbers) <= 2 * max(len(numbers), len(moves.sample.table.rows))
+
+
+def _shifted(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator) -> list[Cell]:
+    """Return each number with other last digits, between the smallest and the largest one."""
+    digits, same = moves.digits(place)
+    numbers = moves.plain[:, place]
+    low, high = (Decimal(written(bound(numbers), digits, same=True)) for bound in (np.nanmin, np.nanmax))
+    unit = Decimal(1).scaleb(-digits)
+    size = max(1, round(float(np.nanstd(numbers)) * NOISE / float(unit)))
+    steps = rng.integers(1, size + 1, len(cells)) * rng.choice((-1, 1), len(cells))
+    found: list[Cell] = []
+    for cell, step in zip(cells, steps.tolist(), strict=True):
+        if moves.sample.table.is_missing(cell) or (number := Decimal(str(cell))) == low == 0:
+            found.append(cell)
+        else:
+            found.append(written(min(high, max(low, number + step * unit)), digits, same))
+    return found
+
+
+def _with_more_digits(found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> tuple[Moves, Columns]:
+    """Return the perturbed cells, with numbers with a point in one digit more. Raises `Skip` for texts to read."""
+    moves = Moves(found)
+    if texts := moves.texts():
+        raise Skip(f"{', '.join(map(repr, texts))} has texts, which cannot be told in other words here")
+    columns = _perturbed(moves, guesser, rng)
+    for place, cells in enumerate(columns):
+        digits, _ = moves.digits(place) if moves.numeric(place) else (0, True)
+        if digits and not any("e" in str(cell).lower() for cell in cells):
+            noise = rng.normal(0, FINER, len(cells)) * 10.0**-digits
+            columns[place] = [
+                cell
+                if found.table.is_missing(cell) or not float(str(cell))
+                else f"{float(str(cell)) + more:.{digits + 1}f}"
+                for cell, more in zip(cells, noise.tolist(), strict=True)
+            ]
+    return moves, columns
+
+
+def _words(names: Sequence[str]) -> list[str]:
+    """Return names written as words; all stay as they are if two would become one.
+
+    >>> _words(["HoursPerWeek", "Self-emp-not-inc", "petal_width (cm)", "1st-4th", "BMI"])
+    ['Hours Per Week', 'Self emp not inc', 'Petal width (cm)', '1st-4th', 'BMI']
+    """
+    found = []
+    for name in names:
+        first, *others = (word for word in JOINTS.split(name) if word) if JOINTS.sub("", name) else (name,)
+        found.append(" ".join([first[:1].upper() + first[1:], *others]))
+    return found if len(set(found)) == len(set(names)) else list(names)
+
+
+def _called(found: TwinSample, cells: Sequence[Cell], names: Callable[[list[str]], Iterable[str]]) -> list[Cell]:
+    """Return the cells with other names for their different values; missing cells stay missing.
+
+    `names` is called with the values, sorted.
+    """
+    known = sorted({str(cell) for cell in cells if not found.table.is_missing(cell)})
+    named = dict(zip(known, names(known), strict=True))
+    return [None if found.table.is_missing(cell) else named[str(cell)] for cell in cells]
+
+
+def _standardised(found: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
+    """Return numbers on a scale of their own; a feature of one number is only noise."""
+    numbers = np.array([np.nan if found.table.is_missing(cell) else float(str(cell)) for cell in cells])
+    if np.isnan(numbers).all():
+        return [None] * len(cells)
+    spread = float(np.nanstd(numbers)) or 1.0
+    told = FACTOR * (numbers - np.nanmean(numbers)) / spread + rng.normal(0, BLUR, len(cells))
+    return [None if np.isnan(number) else f"{number:.{DIGITS}f}" for number in told.tolist()]

@@ -1,0 +1,47 @@
+"""Fresh rows next to the table's: the rows that are asked, and the difficulty of both for learners."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabcontam.baseline.cached_findings import one_thread
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.fresh_table_rows import fresh_features
+from tabcontam.tables.table import Table
+from tabcontam.twins.label_baseline import BOOSTING, LINEAR, models
+from tabcontam.twins.twin_sample import sample
+
+Said = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FreshPredictions:
+    """The predictions of gradient boosting and logistic regression for rows, by their places, and for fresh rows.
+
+    They learned from other rows of the table, and from no fresh one.
+    """
+
+    own: dict[int, Said]
+    fresh: tuple[Said, ...]
+
+
+def predict_fresh_rows(table: Table) -> FreshPredictions:
+    """Return the predictions for at most 1,000 rows of the table, chosen by its content, and for its fresh rows.
+
+    Each fresh row, like each of the table's, is predicted by learners that saw four fifths of the rows; a seed chooses
+    which four. Raises `Skip` with the reason if learners cannot learn from the table.
+    """
+    return cached_fact(table, "fresh rows", lambda: _find(table))
+
+
+def _find(table: Table) -> FreshPredictions:
+    with one_thread():
+        found = sample(table)
+        rows, parts = range(found.twins), found.parts("fresh")
+        fresh = fresh_features(table, found.features)
+        stand_for = found.rng("fresh rows").integers(0, len(found.rows), len(fresh)).tolist()
+        every, of = (*found.rows[: found.twins], *fresh), [*rows, *stand_for]
+        said = [models(found, kind, parts).chances(every, of).argmax(axis=1) for kind in (BOOSTING, LINEAR)]
+    names = [tuple(each) for each in np.array(found.classes, dtype=object)[np.column_stack(said)].tolist()]
+    own = {found.places[row]: names[row] for row in rows}
+    return FreshPredictions(own, tuple(names[found.twins :]))

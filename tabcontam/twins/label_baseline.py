@@ -1,0 +1,107 @@
+"""The chance of each class, given the other cells, by learners that see other rows.
+
+This is the baseline of a row's label also for rows that the table does not have. It combines gradient boosting and
+logistic regression, which also sees the products of each two numbers. Their chances are calibrated: one temperature for
+all, by the log-loss of held-out rows (Guo et al. 2017, "On calibration of modern neural networks", section 4.2).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tabcontam.twins.row_encoder import Encoder, for_trees
+from tabcontam.twins.twin_sample import PARTS, Floats, Ints, Row, TwinSample
+
+BOOSTING, LINEAR = "gradient boosting", "logistic regression"
+PRODUCTS = "logistic regression with products"
+TEMPERATURES = tuple(2.0 ** (step / 16) for step in range(-24, 25))
+LEAST = 1e-4  # the least chance of a class
+
+
+@dataclass(frozen=True, eq=False)
+class FoldLearners:
+    """Learners of the classes, one for each part of a sample's rows, which learned from the others."""
+
+    encoder: Encoder
+    parts: Ints
+    fitted: tuple[Any, ...]
+    read: Callable[[Floats], Floats]  # the columns that they look at
+    classes: int
+
+    def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:
+        """Return the chance of each class, of shape (rows, classes). `of` has the sample's row that each stands for."""
+        read = self.read(self.encoder.plain(rows))
+        parts, found = self.parts[list(of)], np.zeros((len(rows), self.classes))
+        for part, model in enumerate(self.fitted):
+            own = parts == part
+            if own.any():
+                found[np.ix_(own, model.classes_)] = model.predict_proba(read[own])
+        return found
+
+
+def models(found: TwinSample, kind: str, parts: Ints) -> FoldLearners:
+    """Return learners of a kind, out of fold: `parts` has the part of each of the sample's rows."""
+    encoder = Encoder.of(found)
+    looks: dict[str, Callable[[Floats], Floats]] = {LINEAR: encoder.spread_of, PRODUCTS: encoder.products_of}
+    reads = looks.get(kind, np.asarray)
+    read = reads(encoder.plain(found.rows))
+    make = _boosting if kind == BOOSTING else _linear
+    fitted = tuple(make()(read[parts != part], found.codes[parts != part]) for part in range(PARTS))
+    return FoldLearners(encoder, parts, fitted, reads, len(found.classes))
+
+
+def _boosting() -> Callable[[Floats, Ints], Any]:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(
+        max_iter=40, max_leaf_nodes=15, early_stopping=False, l2_regularization=1.0, random_state=0
+    )
+    return lambda read, codes: model.fit(for_trees(read), codes)
+
+
+def _linear() -> Callable[[Floats, Ints], Any]:
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(max_iter=1000)
+    return lambda read, codes: model.fit(read, codes)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelBaseline:
+    """The chance of each class given the other cells, for rows and for rows that stand in their place."""
+
+    sample: TwinSample
+    members: tuple[FoldLearners, ...]
+    temperature: float
+
+    def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:
+        """Return chances of shape (rows, classes); each row's add up to 1. `of` has the sample's row of each."""
+        return _tempered(sum(one.chances(rows, of) for one in self.members) / len(self.members), self.temperature)
+
+    def each(self, rows: Sequence[Row], of: Sequence[int]) -> list[Floats]:
+        """Return the chances by each of the learners."""
+        return [_tempered(one.chances(rows, of), self.temperature) for one in self.members]
+
+    def drawn(self, rows: Sequence[Row], of: Sequence[int], rng: np.random.Generator) -> tuple[str, ...]:
+        """Return a class for each row, drawn by these chances."""
+        edges = self.chances(rows, of).cumsum(axis=1)
+        places = (rng.random((len(rows), 1)) * edges[:, -1:] > edges).sum(axis=1)
+        return tuple(self.sample.classes[place] for place in places)
+
+
+def conditional(found: TwinSample) -> LabelBaseline:
+    """Return the conditional that is learned from a sample's rows."""
+    parts = found.parts("guesser")
+    members = (models(found, BOOSTING, parts), models(found, PRODUCTS, parts))
+    every = range(len(found.rows))
+    raw: Floats = np.asarray(sum(one.chances(found.rows, every) for one in members)) / len(members)
+    own = np.arange(len(found.rows)), found.codes
+    losses = [-float(np.log(_tempered(raw, one)[own]).mean()) for one in TEMPERATURES]
+    return LabelBaseline(found, members, TEMPERATURES[int(np.argmin(losses))])
+
+
+def _tempered(chances: Any, temperature: float) -> Floats:
+    raised = np.maximum(np.asarray(chances, dtype=np.float64), LEAST) ** (1 / temperature)
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True), dtype=np.float64)

@@ -1,0 +1,296 @@
+"""Small moves of cells: numbers to near ones, categories as in rows nearby, names to names that nobody has.
+
+Related features are moved together, so that no moved row breaks what holds in the table.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+
+import numpy as np
+
+from tabcontam.tables.table import MOST_CATEGORIES, Cell
+from tabcontam.twins.row_encoder import Encoder
+from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
+
+NEAR = 10  # rows that lend their cells
+REACH = 0.05  # of a column's cells: the farthest in rank that a number is moved
+PULLED = (0.2, 0.6)  # of the way to a near row that related numbers are moved
+TIED = 0.8  # a correlation of ranks from which on two features of numbers are moved together
+USUALLY = 0.95  # of the rows: a feature that has one value in so many follows from anything
+FOLLOWS = 0.995  # of the rows in which one feature follows from another: then both are moved together
+KNOWN = 30  # rows of a category from which learners can learn its meaning for the label: a rarer one stays
+WORDS = 10  # of a cell, on average, from which on a feature has texts to read
+RENAMED = 5  # draws of a name, until one is nobody's
+PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
+
+
+def decimals(cells: Iterable[Cell], missing: Iterable[str]) -> int:
+    """Return the most digits after the point in a column of numbers."""
+    marks = set(missing)
+    written = (cell.partition(".")[2] for cell in cells if cell is not None and cell not in marks)
+    return max((len(digits) for digits in written if digits.isdigit()), default=0)
+
+
+def written(number: float | Decimal, digits: int, same: bool) -> str:
+    """Return a number with `digits` digits after the point, without last zeros unless all have the `same` number.
+
+    >>> written(2.5, 2, same=False), written(2.5, 2, same=True)
+    ('2.5', '2.50')
+    """
+    text = f"{number:.{digits}f}"
+    return text if same or "." not in text else text.rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """Ways to move the cells of a sample's rows; the features at the places in `staying` stay as they are."""
+
+    sample: TwinSample
+    staying: frozenset[int] = frozenset()
+    _digits: dict[int, tuple[int, bool]] = field(default_factory=dict, init=False)
+    _counts: dict[int, Counter[Cell]] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def columns(self) -> tuple[tuple[Cell, ...], ...]:
+        """The cells of each feature."""
+        return tuple(zip(*self.sample.rows, strict=True))
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The features as numbers."""
+        return Encoder.of(self.sample)
+
+    @cached_property
+    def plain(self) -> Floats:
+        """The rows as numbers, a column for each feature."""
+        return self.encoder.plain(self.sample.rows)
+
+    @cached_property
+    def near(self) -> Ints:
+        """The nearest rows of each row that gets a twin: shape (twins, near)."""
+        from sklearn.neighbors import NearestNeighbors
+
+        spread = self.encoder.spread_of(self.plain)
+        most = min(NEAR, len(spread) - 1)
+        found = (
+            NearestNeighbors(n_neighbors=most + 1)
+            .fit(spread)
+            .kneighbors(spread[: self.sample.twins], return_distance=False)
+        )
+        return np.array([[other for other in own if other != row][:most] for row, own in enumerate(found.tolist())])
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The features, by place, in groups that are moved together."""
+        groups = {place: {place} for place in range(len(self.columns))}
+        for first, second in self._ties():
+            joined = groups[first] | groups[second]
+            for place in joined:
+                groups[place] = joined
+        return tuple(sorted({tuple(sorted(group)) for group in groups.values()}))
+
+    def _ties(self) -> list[tuple[int, int]]:
+        places = [place for place in range(len(self.columns)) if not self.named(place)]
+        ranks = {place: _ranked(self.plain[:, place]) for place in places if self.numeric(place)}
+        found = []
+        for number, first in enumerate(places):
+            for second in places[number + 1 :]:
+                both = first in ranks and second in ranks
+                if (both and abs(_correlation(ranks[first], ranks[second])) >= TIED) or self.follows(first, second):
+                    found.append((first, second))
+        return found
+
+    def follows(self, first: int, second: int) -> bool:
+        """Return whether one of two features follows from the other, whose values occur several times."""
+        return self._told(first, second) or self._told(second, first)
+
+    def _told(self, first: int, second: int) -> bool:
+        """Return whether a feature determines another one: by its values' most frequent partners."""
+        own, others, rows = self.counts(first), self.counts(second), len(self.sample.rows)
+        if 3 * len(own) > rows or max(others.values()) >= USUALLY * rows:
+            return False
+        pairs = Counter(zip(self.columns[first], self.columns[second], strict=True))
+        best: dict[Cell, int] = {}
+        for (value, _), count in pairs.items():
+            best[value] = max(best.get(value, 0), count)
+        return sum(best.values()) >= FOLLOWS * rows
+
+    def counts(self, place: int) -> Counter[Cell]:
+        """Return how many rows have each value of a feature."""
+        if place not in self._counts:
+            self._counts[place] = Counter(self.columns[place])
+        return self._counts[place]
+
+    def numeric(self, place: int) -> bool:
+        """Return whether a feature's cells are numbers."""
+        return self.sample.table.is_numeric(self.sample.features[place])
+
+    def named(self, place: int) -> bool:
+        """Return whether a feature has nearly as many texts as rows, as names and numbers of tickets are."""
+        known = [cell for cell in self.columns[place] if not self.sample.table.is_missing(cell)]
+        values = len(set(known))
+        return not self.numeric(place) and values > MOST_CATEGORIES and 2 * values > len(known)
+
+    def lent(self, rows: Sequence[int], rng: np.random.Generator) -> Ints:
+        """Return for each of the rows one of those near it."""
+        return np.asarray(self.near[list(rows), rng.integers(0, self.near.shape[1], len(rows))])
+
+    def moved(
+        self, group: tuple[int, ...], rows: Sequence[int], rng: np.random.Generator, far: float = 1.0
+    ) -> list[tuple[Cell, ...]]:
+        """Return other cells of a group's features for these rows, in the order of the group.
+
+        `far` is a factor of the usual distance.
+        """
+        if self.staying.intersection(group):
+            return [self._cells(group, row) for row in rows]
+        if len(group) == 1 and self.named(group[0]):
+            return [(cell,) for cell in self.renamed(group[0], rows, rng)]
+        if len(group) == 1 and self.numeric(group[0]):
+            return [(cell,) for cell in self._shifted(group[0], rows, rng, far)]
+        lent = self.lent(rows, rng)
+        if all(map(self._continuous, group)):
+            share = rng.uniform(*PULLED, len(rows)) * far
+            pulled = [self._pulled(place, rows, lent, share) for place in group]
+            return list(zip(*pulled, strict=True))
+        known = np.asarray(self.known[:, list(group)].all(axis=1))
+        taken = np.where(known[list(rows)] & known[lent], lent, list(rows))
+        return [self._cells(group, row) for row in taken.tolist()]
+
+    @cached_property
+    def kept(self) -> tuple[str, ...]:
+        """The names of the features that stay, with those that are related to one that has to."""
+        groups = (group for group in self.groups if self.staying.intersection(group))
+        return tuple(sorted(self.sample.features[place] for group in groups for place in group))
+
+    def _cells(self, group: Sequence[int], row: int) -> tuple[Cell, ...]:
+        return tuple(self.columns[place][row] for place in group)
+
+    @cached_property
+    def known(self) -> Flags:
+        """Flags of cells whose meaning learners can know; an LLM may know more of a rare category than they do.
+
+        The shape is (rows, features). A number can be compared with others, and is known; so is a frequent category
+        that learners distinguish.
+        """
+        found = np.ones((len(self.sample.rows), len(self.columns)), dtype=bool)
+        for place, cells in enumerate(self.columns):
+            if not self.numeric(place):
+                told = self.encoder.features[place].codes or {}
+                found[:, place] = [
+                    self.counts(place)[cell] >= KNOWN and (cell is None or cell in told) for cell in cells
+                ]
+        return found
+
+    def texts(self) -> list[str]:
+        """Return the names of features whose cells are texts to read."""
+        return [
+            name
+            for place, name in enumerate(self.sample.features)
+            if self.named(place) and _words(self.columns[place]) > WORDS
+        ]
+
+    def _continuous(self, place: int) -> bool:
+        """Return whether numbers between those of a feature can be written as it writes them."""
+        values = self.counts(place)
+        return (
+            self.numeric(place)
+            and len(values) > MOST_CATEGORIES
+            and not any("e" in (one or "").lower() for one in values)
+        )
+
+    def _shifted(self, place: int, rows: Sequence[int], rng: np.random.Generator, far: float) -> list[Cell]:
+        """Return numbers as the column has them, a few ranks away; a missing one stays."""
+        numbers, cells = self.plain[:, place], self.columns[place]
+        order = np.argsort(numbers, kind="stable")[: int(np.isfinite(numbers).sum())]
+        rank = np.full(len(numbers), -1)
+        rank[order] = np.arange(len(order))
+        reach = max(2, round(far * REACH * len(order)))
+        steps = rng.integers(1, reach + 1, len(rows)) * rng.choice((-1, 1), len(rows))
+        own = rank[list(rows)]
+        there = own + steps
+        there = np.where((there < 0) | (there >= len(order)), own - steps, there)
+        targets = np.clip(there, 0, max(0, len(order) - 1))
+        return [cells[row] if rank[row] < 0 else cells[order[to]] for row, to in zip(rows, targets, strict=True)]
+
+    def _pulled(self, place: int, rows: Sequence[int], lent: Ints, share: Floats) -> list[Cell]:
+        """Return numbers between a row's own and a near row's, in the column's form; else the row's own."""
+        cells, numbers = self.columns[place], self.plain[:, place]
+        digits, same = self.digits(place)
+        found: list[Cell] = []
+        for row, other, part in zip(rows, lent.tolist(), share.tolist(), strict=True):
+            number = numbers[row] + part * (numbers[other] - numbers[row])
+            if not np.isfinite(number):
+                found.append(cells[row])
+                continue
+            found.append(written(number, digits, same))
+        return found
+
+    def digits(self, place: int) -> tuple[int, bool]:
+        """Return how many digits a feature's numbers have after the point, and whether all have as many."""
+        if place not in self._digits:
+            missing = self.sample.table.missing
+            known = [cell for cell in self.columns[place] if not self.sample.table.is_missing(cell)]
+            digits = decimals(known, missing)
+            self._digits[place] = digits, all(decimals([cell], missing) == digits for cell in known)
+        return self._digits[place]
+
+    def renamed(self, place: int, rows: Sequence[int], rng: np.random.Generator) -> list[Cell]:
+        """Return new names: rare pieces are spliced from two other rows' pieces, and digits are drawn."""
+        cells = self.columns[place]
+        pieces = [
+            PIECES.findall(cell) if cell is not None and not self.sample.table.is_missing(cell) else []
+            for cell in cells
+        ]
+        counts = Counter(piece for own in pieces for piece in set(own))
+        few = max(2, len(cells) // 100)
+        rare = sorted(piece for piece in counts if counts[piece] <= few and piece.isalpha())
+        real = {self.sample.key(cell) for cell in cells}
+
+        def name(row: int) -> Cell:
+            made = cells[row]
+            for _ in range(RENAMED if pieces[row] else 0):
+                made = "".join(_other(piece, counts[piece] <= few, rare, rng) for piece in pieces[row])
+                if self.sample.key(made) not in real:
+                    break
+            return made
+
+        return [name(row) for row in rows]
+
+
+def _other(piece: str, is_rare: bool, rare: Sequence[str], rng: np.random.Generator) -> str:
+    if not is_rare or not piece.isalnum():
+        return piece
+    if piece.isdigit():
+        return piece[:1] + "".join(str(digit) for digit in rng.integers(0, 10, len(piece) - 1))
+    if not rare:
+        return piece
+    first, second = (rare[int(place)] for place in rng.integers(0, len(rare), 2))
+    return first[: len(first) // 2 + 1] + second[len(second) // 2 + 1 :].lower()
+
+
+def _words(cells: Sequence[Cell]) -> float:
+    """Return the mean number of words of the cells that have any."""
+    counts = [len(cell.split()) for cell in cells if cell]
+    return sum(counts) / max(1, len(counts))
+
+
+def _ranked(numbers: Floats) -> Floats:
+    from scipy.stats import rankdata
+
+    ranks = np.full(len(numbers), np.nan)
+    known = np.isfinite(numbers)
+    ranks[known] = rankdata(numbers[known])
+    return ranks
+
+
+def _correlation(first: Floats, second: Floats) -> float:
+    known = np.isfinite(first) & np.isfinite(second)
+    one, other = first[known], second[known]
+    if len(one) < 3 or not one.std() or not other.std():
+        return 0.0
+    return float(np.corrcoef(one, other)[0, 1])

@@ -1,0 +1,145 @@
+"""The perturbed twin: the same rows with their values moved so little that the label cannot change."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import stdtrit
+
+from tabcontam.errors import Skip
+from tabcontam.twins.base import Twin, UnseenTwin
+from tabcontam.twins.blind_classifier import BlindClassifier
+from tabcontam.twins.label_baseline import LabelBaseline
+from tabcontam.twins.movable_features import MovableFeatures
+from tabcontam.twins.moves import Moves
+from tabcontam.twins.twin_sample import Flags, Floats, Row, TwinSample
+
+ROUNDS = 24  # of moving the cells of rows, less far in each
+DRAWS = 8  # of a row, among which one is chosen that looks like the table's rows
+STAYING = 0.5  # of the groups of features, at least, are moved: more in the first rounds
+MOVED = 1 / 6  # of a row's features, at least, that have another value
+NOISE = 0.1  # largest change of the chance of any class
+LEAST = 0.5  # of the rows, at least, that have to get a twin
+
+
+@dataclass(frozen=True)
+class PerturbedTwin(Twin):
+    """Each row's values are moved within noise that cannot change its label, by the baseline.
+
+    Keeps: the names of features and categories, the label, and by each of the baseline's learners the chance of each
+    class, to within 0.1 and with the same class the likeliest. Related features are moved together. A category that
+    fewer than 30 rows have stays: learners cannot know its meaning for the label, and an LLM may. So does a whole
+    feature if learners have not learned what its values mean, or if nobody can tell whether they have (see
+    `MovableFeatures`): names, codes, identifiers, dates. So knowledge of the task, of the meaning of features and
+    categories, and of named persons or things, does as well on the twin as on the row.
+
+    Changes: at least a sixth of the row's values and two of them, and as many as can be: numbers by up to 5 % of their
+    ranks or towards a similar row, frequent categories to those of similar rows. No twin is a row of the table, however
+    its values are written.
+
+    Refused if learners learn nothing about the label, and if a column has texts to read: then nobody can say which
+    noise leaves the label unchanged.
+
+    Cannot show memory of a row that is recalled by the cells that stayed, such as its name or number, or by rows like
+    it: what recall adds there, it adds on the twin, too, so that memory's share is then too small. If the true label
+    follows from a law that is finer than the rows show, such as one of single digits of measured numbers or of three
+    features together, a twin may have a wrong label, and skill would be taken for memory.
+    """
+
+    kind: ClassVar[str] = "perturbed"
+    keeps: ClassVar[str] = "names, and the label with the cells that make it likely"
+    changes: ClassVar[str] = "a sixth of a row's values or more, within noise that cannot change the label"
+
+    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+        """Return twins of the rows that can be moved so. Raises `Skip` if fewer than half can."""
+        moves = Moves(found, MovableFeatures(Moves(found), guesser).staying)
+        own = guesser.each(found.rows[: found.twins], range(found.twins))
+        if reason := _unknown(found, moves, guesser.chances(found.rows[: found.twins], range(found.twins))):
+            raise Skip(reason)
+        draws: dict[int, list[Row]] = {}
+        for number in range(ROUNDS):
+            rows = [row for row in range(found.twins) if len(draws.get(row, ())) < DRAWS]
+            if rows:
+                proposed = _proposed(moves, rows, 1.0 - number / ROUNDS, rng)
+                for row, twin in _accepted(found, guesser, own, rows, proposed).items():
+                    draws.setdefault(row, []).append(twin)
+        if len(draws) < max(2, LEAST * found.twins):
+            raise Skip(
+                f"values of {len(draws)} of {found.twins} rows alone can be moved so that the label stays as likely "
+                "and the row is none of the table's"
+            )
+        kept = sorted(draws)
+        made = tuple(_chosen(found, kept, [draws[row] for row in kept], rng))
+        return UnseenTwin(
+            self.kind,
+            tuple(found.places[row] for row in kept),
+            found.features,
+            made,
+            tuple(found.labels[row] for row in kept),
+            kept=moves.kept,
+        )
+
+
+def _chosen(
+    found: TwinSample, rows: Sequence[int], draws: Sequence[Sequence[Row]], rng: np.random.Generator
+) -> list[Row]:
+    """Return for each row one of its draws that looks like the table's rows."""
+    blind = BlindClassifier(found, rows, "choice")
+    flat = [twin for own in draws for twin in own]
+    of = np.repeat(np.arange(len(rows)), [len(own) for own in draws])
+    taken = blind.chosen(blind.read(flat, found.codes[list(rows)][of]), of, rng)
+    return [flat[place] for place in taken.tolist()]
+
+
+def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Generator) -> list[Row]:
+    """Return the rows with most of their groups of features moved."""
+    found = [list(moves.sample.rows[row]) for row in rows]
+    for group in moves.groups:
+        chosen = rng.random(len(rows)) < STAYING + (1 - STAYING) * far
+        for place, (cells, is_chosen) in enumerate(zip(moves.moved(group, rows, rng, far), chosen, strict=True)):
+            if is_chosen:
+                for feature, cell in zip(group, cells, strict=True):
+                    found[place][feature] = cell
+    return [tuple(row) for row in found]
+
+
+def _accepted(
+    found: TwinSample, guesser: LabelBaseline, own: Sequence[Floats], rows: Sequence[int], proposed: Sequence[Row]
+) -> dict[int, Row]:
+    """Return the proposed rows whose label stays as likely, that are moved enough, and are no row of the table."""
+    others = guesser.each(proposed, rows)
+    stays = np.all([_stays(chances[list(rows)], other) for chances, other in zip(own, others, strict=True)], axis=0)
+    return {
+        row: twin
+        for row, twin, same in zip(rows, proposed, stays.tolist(), strict=True)
+        if same and _moved(found, found.rows[row], twin) and not found.is_real(twin)
+    }
+
+
+def _stays(own: Floats, other: Floats) -> Flags:
+    """Return for which rows a learner finds the label as likely after they are moved."""
+    return np.asarray((np.abs(other - own).max(axis=1) <= NOISE) & (other.argmax(axis=1) == own.argmax(axis=1)))
+
+
+def _unknown(found: TwinSample, moves: Moves, chances: Floats) -> str | None:
+    """Return why the baseline does not know what changes a label, or None if it does.
+
+    It has to predict the labels of held-out rows better than the frequency of each class does: the one-sided 95 % limit
+    of the mean gain in log-likelihood, by Student's t, lies above 0.
+    """
+    if texts := moves.texts():
+        return f"{', '.join(map(repr, texts))} has texts, of which no model here knows what they mean for the label"
+    codes = found.codes[: found.twins]
+    shares = np.bincount(found.codes, minlength=len(found.classes)) / len(found.codes)
+    gains = np.log(chances[np.arange(len(codes)), codes]) - np.log(shares[codes])
+    if gains.mean() > float(stdtrit(len(gains) - 1, 0.95)) * gains.std(ddof=1) / len(gains) ** 0.5:
+        return None
+    return (
+        "from its cells models learn nothing about the label, so that nobody can say by what noise it does not change"
+    )
+
+
+def _moved(found: TwinSample, row: Row, twin: Row) -> bool:
+    moved = sum(found.key(one) != found.key(other) for one, other in zip(row, twin, strict=True))
+    return moved >= min(len(row), max(2, MOVED * len(row)))

@@ -1,0 +1,84 @@
+"""The recoded twin: the same information in other letters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tabcontam.reading.answer_text import value_key
+from tabcontam.tables.table import Cell
+from tabcontam.twins.base import Twin, UnseenTwin
+from tabcontam.twins.label_baseline import LabelBaseline
+from tabcontam.twins.moves import decimals
+from tabcontam.twins.twin_sample import TwinSample
+
+FACTORS = (0.3048, 0.4536, 1.609, 2.205, 2.54, 3.281, 4.546)  # of units that are in use
+
+
+@dataclass(frozen=True)
+class RecodedTwin(Twin):
+    """Features and categories have other names, numbers other units.
+
+    Keeps: the class, the order of a feature's numbers and the distances between them but for a factor, which cells are
+    equal, which are missing; the question and its answers. So a learner that sees only its rows does as well.
+
+    Changes: features are called X1, X2, … in a shuffled order, the values of a feature A, B, C, … in a shuffled order,
+    and each feature of numbers is multiplied by a factor of its own.
+
+    Cannot show memory: a model that knows what the names mean does worse without them and has recalled no row.
+    """
+
+    kind: ClassVar[str] = "recoded"
+    keeps: ClassVar[str] = "all information of each row, and its class"
+    changes: ClassVar[str] = "the names of features and categories, and the units of numbers"
+    like: ClassVar[bool] = False
+    retold: ClassVar[bool] = True
+
+    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+        """Return a twin of each row."""
+        columns = []
+        for name, cells in zip(found.features, zip(*found.rows, strict=True), strict=True):
+            recode = _rescaled if found.table.is_numeric(name) else _renamed
+            columns.append(recode(found, cells, rng))
+        order = rng.permutation(len(columns))
+        rows = tuple(zip(*(columns[place] for place in order), strict=True))
+        names = tuple(f"X{number}" for number in range(1, len(columns) + 1))
+        return UnseenTwin(
+            self.kind, found.places[: found.twins], names, rows[: found.twins], found.labels[: found.twins]
+        )
+
+
+def _rescaled(found: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
+    factor = float(rng.choice(FACTORS))
+    digits = decimals(cells, found.table.missing) + 4  # so that no two numbers become one
+    known = {str(cell) for cell in cells if not _is_missing(found, cell)}
+    powers = any("e" in cell.lower() for cell in known)
+    told: dict[Cell, str] = {
+        cell: f"{float(cell) * factor:.15g}" if powers else f"{float(cell) * factor:.{digits}f}".rstrip("0").rstrip(".")
+        for cell in known
+    }
+    return [None if _is_missing(found, cell) else told[cell] for cell in cells]
+
+
+def _renamed(found: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
+    keys = sorted({value_key(str(cell)) for cell in cells if not _is_missing(found, cell)})
+    names = dict(zip(keys, (_letters(int(place)) for place in rng.permutation(len(keys))), strict=True))
+    return [None if _is_missing(found, cell) else names[value_key(str(cell))] for cell in cells]
+
+
+def _is_missing(found: TwinSample, cell: Cell) -> bool:
+    return found.table.is_missing(cell)
+
+
+def _letters(number: int) -> str:
+    """Return A, B, …, Z, AA, AB, … by their number, from 0.
+
+    >>> _letters(0), _letters(26)
+    ('A', 'AA')
+    """
+    text = ""
+    while number >= 0:
+        number, letter = number // 26 - 1, number % 26
+        text = chr(ord("A") + letter) + text
+    return text

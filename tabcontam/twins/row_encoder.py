@@ -1,0 +1,103 @@
+"""Rows as numbers, for learners of scikit-learn: fitted to some rows, applied to these and to their twins."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabcontam.tables.table import Cell
+from tabcontam.tables.table_contents import is_number
+from tabcontam.twins.twin_sample import Floats, Row, TwinSample
+
+USUAL = 20  # values of a feature that have a code of their own
+MULTIPLIED = 20  # features of numbers, at most, of which products are looked at
+OTHER = -1.0  # any other value
+FARTHEST = 1e50  # the largest size of a number: squares of larger ones are beyond what a float holds
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature: its numbers' centre and spread, or the code of each usual value."""
+
+    name: str
+    missing: frozenset[str]
+    numeric: bool
+    centre: float = 0.0
+    spread: float = 1.0
+    codes: Mapping[str, float] | None = None
+
+    def numbers(self, cells: Sequence[Cell]) -> Floats:
+        """Return a number for each cell: its own, or its value's code; NaN if it is missing."""
+        return np.array([np.nan if self._is_missing(cell) else self._number(str(cell)) for cell in cells])
+
+    def standard(self, numbers: Floats) -> Floats:
+        """Return numbers as deviations from the centre; a missing one has none."""
+        return np.clip(np.nan_to_num((numbers - self.centre) / self.spread), -10, 10)
+
+    def _is_missing(self, cell: Cell) -> bool:
+        return cell is None or cell in self.missing
+
+    def _number(self, cell: str) -> float:
+        if self.numeric:
+            return min(max(float(cell), -FARTHEST), FARTHEST) if is_number(cell) else np.nan
+        return (self.codes or {}).get(cell, OTHER)
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """All features of a sample's rows."""
+
+    features: tuple[Feature, ...]
+
+    @classmethod
+    def of(cls, found: TwinSample) -> "Encoder":
+        """Return the encoder that knows these rows' columns."""
+        columns = zip(*found.rows, strict=True)
+        return cls(tuple(_feature(found, name, cells) for name, cells in zip(found.features, columns, strict=True)))
+
+    def plain(self, rows: Sequence[Row]) -> Floats:
+        """Return a column for each feature, for trees: shape (rows, features), NaN if a cell is missing."""
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(self.features)
+        return np.column_stack([one.numbers(cells) for one, cells in zip(self.features, columns, strict=True)])
+
+    def spread(self, rows: Sequence[Row]) -> Floats:
+        """Return standardised numbers, and a column for each usual value of others: (rows, columns), without NaN."""
+        return self.spread_of(self.plain(rows))
+
+    def spread_of(self, plain: Floats) -> Floats:
+        """Return the columns of `spread` for rows that are already numbers."""
+        columns: list[Floats] = []
+        for place, one in enumerate(self.features):
+            own = plain[:, place]
+            if one.numeric:
+                columns.append(one.standard(own))
+            else:
+                columns += [(own == code).astype(np.float64) for code in (one.codes or {}).values()]
+        return np.column_stack(columns) if columns else np.zeros((len(plain), 1))
+
+    def products_of(self, plain: Floats) -> Floats:
+        """Return the columns of `spread_of`, and, for a few features of numbers, all products of two and squares."""
+        spread = self.spread_of(plain)
+        numeric = [place for place, one in enumerate(self.features) if one.numeric]
+        if not 1 <= len(numeric) <= MULTIPLIED:
+            return spread
+        own = np.column_stack([self.features[place].standard(plain[:, place]) for place in numeric])
+        firsts, seconds = np.triu_indices(len(numeric))
+        return np.column_stack([spread, np.clip(own[:, firsts] * own[:, seconds], -10, 10)])
+
+
+def for_trees(plain: Floats) -> Floats:
+    """Return the numbers with zeros in every column that has no value at all, which trees cannot take."""
+    return np.where(np.isnan(plain).all(axis=0), 0.0, plain)
+
+
+def _feature(found: TwinSample, name: str, cells: Sequence[Cell]) -> Feature:
+    missing = found.table.missing
+    known = [cell for cell in cells if cell is not None and cell not in missing]
+    if found.table.is_numeric(name):
+        numbers = Feature(name, missing, True).numbers(known)
+        return Feature(name, missing, True, float(numbers.mean()), float(numbers.std()) or 1.0)
+    counts = Counter(known)
+    usual = sorted((value for value in counts if counts[value] > 1), key=lambda value: (-counts[value], value))
+    return Feature(name, missing, False, codes={value: float(code) for code, value in enumerate(usual[:USUAL])})

@@ -1,0 +1,71 @@
+"""The statistical twin: rows drawn from a model of the table, labels from the baseline's conditional."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tabcontam.errors import Skip
+from tabcontam.twins.base import Twin, UnseenTwin
+from tabcontam.twins.blind_classifier import BlindClassifier
+from tabcontam.twins.label_baseline import LabelBaseline
+from tabcontam.twins.moves import Moves
+from tabcontam.twins.twin_sample import Row, TwinSample
+
+ROUNDS = 8  # of drawing around each row: one of these draws is taken that looks like the table's rows
+LEAST = 0.5  # of the rows, at least, that have to get a twin
+
+
+@dataclass(frozen=True)
+class StatisticalTwin(Twin):
+    """New rows like the table's: each is drawn around one of its rows, with a label from the baseline's conditional.
+
+    The model of the table is a kernel: each group of related features takes its cells from a row of its own among the
+    ten nearest ones, or is moved towards it.
+
+    Keeps: the names of features and categories, and how cells are related among similar rows.
+
+    Changes: every group of features but those with a category that fewer than 30 rows have, and the label, which is
+    drawn.
+
+    Cannot tell memory from skill beyond the baseline's, as `resampled`: labels are as likely as in the baseline, and a
+    model that knows better does worse on them.
+    """
+
+    kind: ClassVar[str] = "statistical"
+    keeps: ClassVar[str] = "names, and how cells hang together among similar rows"
+    changes: ClassVar[str] = "cells, drawn from similar rows, and the label, drawn from the guesser's conditional"
+    tries: ClassVar[int] = 3
+
+    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+        """Return a twin of each row that has a draw outside the table. Raises `Skip` if fewer than half have one."""
+        moves = Moves(found)
+        if texts := moves.texts():
+            raise Skip(f"{', '.join(map(repr, texts))} has texts, of which no model here knows how they hang together")
+        draws: dict[int, list[Row]] = {}
+        every = list(range(found.twins))
+        for _ in range(ROUNDS):
+            for row, one in zip(every, _drawn(moves, every, rng), strict=True):
+                if not found.is_real(one):
+                    draws.setdefault(row, []).append(one)
+        if len(draws) < max(2, LEAST * found.twins):
+            raise Skip(f"of {found.twins} rows {len(draws)} alone have a draw that is none of the table's rows")
+        kept = sorted(draws)
+        flat = [one for row in kept for one in draws[row]]
+        of = np.repeat(np.arange(len(kept)), [len(draws[row]) for row in kept])
+        labels = guesser.drawn(flat, np.array(kept)[of].tolist(), rng)
+        blind = BlindClassifier(found, kept, "choice")
+        codes = np.array([found.classes.index(label) for label in labels])
+        taken = blind.chosen(blind.read(flat, codes), of, rng).tolist()
+        made, of_table = tuple(flat[place] for place in taken), tuple(found.places[row] for row in kept)
+        chosen = tuple(labels[place] for place in taken)
+        return UnseenTwin(self.kind, of_table, found.features, made, chosen)
+
+
+def _drawn(moves: Moves, rows: list[int], rng: np.random.Generator) -> list[Row]:
+    found: list[list[str | None]] = [[None] * len(moves.sample.features) for _ in rows]
+    for group in moves.groups:
+        for place, cells in enumerate(moves.moved(group, rows, rng)):
+            for feature, cell in zip(group, cells, strict=True):
+                found[place][feature] = cell
+    return [tuple(row) for row in found]

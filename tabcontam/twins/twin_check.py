@@ -1,0 +1,89 @@
+"""The check of a twin: it must be as hard as the table for learners, and not be distinguishable from its rows."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tabcontam.errors import Skip
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.twins.base import Twin, UnseenTwin
+from tabcontam.twins.blind_classifier import BlindClassifier
+from tabcontam.twins.label_baseline import BOOSTING, LINEAR, models
+from tabcontam.twins.twin_sample import Floats, Ints, TwinSample
+
+DIGITS = 4  # of a chance that is stored
+MOST_AUC = 0.55  # to which the interval of a blind classifier's AUC has to reach down
+
+
+def checked(found: TwinSample, twin: Twin, made: UnseenTwin) -> UnseenTwin:
+    """Return the twin with both learners' predictions. Raises `Skip` with the reason if it fails its check.
+
+    Gradient boosting and logistic regression learn from other rows than the asked one, in other parts than the
+    baseline's. They must be right on the twins as often as within the exact 95 % interval of how often they are right
+    on the rows. If the twin's words are its own, they learn from the twins, and from the same rows. A twin that claims
+    to be like the table is tested by a classifier that has to tell its rows, with their labels, from the table's: on
+    held-out rows the AUC must have a 95 % interval that reaches down to 0.55.
+    """
+    place = {row: number for number, row in enumerate(found.places)}
+    rows = [place[row] for row in made.of]
+    chances = [_chances(found, made, rows, kind, twin.retold) for kind in (BOOSTING, LINEAR)]
+    said = [(own.argmax(axis=1), other.argmax(axis=1)) for own, other in chances]
+    for kind, (own, other) in zip((BOOSTING, LINEAR), said, strict=True):
+        _compare(found, made, rows, kind, own, other)
+    if twin.like:
+        _cannot_be_told(found, made, rows)
+    own, twins = (np.array(found.classes, dtype=object)[np.column_stack(each)] for each in zip(*said, strict=True))
+    likely = (tuple(map(tuple, np.mean(each, axis=0).round(DIGITS).tolist())) for each in zip(*chances, strict=True))
+    own_chances, twin_chances = likely
+    return replace(
+        made,
+        own=tuple(map(tuple, own.tolist())),
+        twins=tuple(map(tuple, twins.tolist())),
+        classes=found.classes,
+        own_chances=own_chances,
+        twin_chances=twin_chances,
+    )
+
+
+def _chances(found: TwinSample, made: UnseenTwin, rows: list[int], kind: str, retold: bool) -> tuple[Floats, Floats]:
+    """Return a learner's chances of each class for the rows, and for their twins: shapes (rows, classes)."""
+    parts, own = found.parts("checked"), tuple(found.rows[row] for row in rows)
+    if not retold:
+        learned = models(found, kind, parts)
+        return learned.chances(own, rows), learned.chances(made.rows, rows)
+    each = tuple(range(len(rows)))
+    labels = tuple(found.labels[row] for row in rows)
+    both = (
+        TwinSample(found.table, found.features, each, own, labels, len(rows)),
+        TwinSample(made.table(found.table), made.features, each, made.rows, made.labels, len(rows)),
+    )
+    of_rows, of_twins = (np.zeros((len(rows), len(found.classes))) for _ in both)
+    for one, chances in zip(both, (of_rows, of_twins), strict=True):
+        there = [found.classes.index(name) for name in one.classes]
+        chances[:, there] = models(one, kind, parts[rows]).chances(one.rows, each)
+    return of_rows, of_twins
+
+
+def _compare(found: TwinSample, made: UnseenTwin, rows: list[int], kind: str, own: Ints, other: Ints) -> None:
+    classes = {label: number for number, label in enumerate(found.classes)}
+    right = int((own == found.codes[rows]).sum())
+    twins = float((other == np.array([classes[label] for label in made.labels])).mean())
+    low, high = clopper_pearson(right, len(rows))
+    if not low <= twins <= high:
+        harder = "harder" if twins < low else "easier"
+        raise Skip(
+            f"the {made.kind} twin is {harder} than the table: {kind} is right on {twins:.2f} of it, and on "
+            f"{right / len(rows):.2f} of the rows it was made of ({low:.2f} to {high:.2f})"
+        )
+
+
+def _cannot_be_told(found: TwinSample, made: UnseenTwin, rows: list[int]) -> None:
+    classes = {label: number for number, label in enumerate(found.classes)}
+    blind = BlindClassifier(found, rows, made.kind)
+    ranking = blind.ranking(blind.read(made.rows, np.array([classes[label] for label in made.labels])))
+    low = ranking.interval[0] if ranking.interval else 0.0
+    if low > MOST_AUC:
+        raise Skip(
+            f"the {made.kind} twin can be told from the table: a blind classifier's AUC is {ranking.value:.2f} "
+            f"({low:.2f} at least), and it may be {MOST_AUC}"
+        )

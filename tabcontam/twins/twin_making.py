@@ -1,0 +1,96 @@
+"""The twins of tables: made, checked, and cached on disk under the table's content for later runs."""
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+from tabcontam.baseline.cached_findings import cached_finding, ranks
+from tabcontam.errors import Skip
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.row_draws import by_content
+from tabcontam.tables.table import Table
+from tabcontam.twins.base import Twin, UnseenTwin
+from tabcontam.twins.bordt_twins import LastDigitsTwin, OriginalTwin, StandardisedTwin, TaskTwin
+from tabcontam.twins.label_baseline import LabelBaseline, conditional
+from tabcontam.twins.perturbed_twin import PerturbedTwin
+from tabcontam.twins.recoded_twin import RecodedTwin
+from tabcontam.twins.resampled_twin import ResampledTwin
+from tabcontam.twins.statistical_twin import StatisticalTwin
+from tabcontam.twins.twin_check import checked
+from tabcontam.twins.twin_sample import TwinSample, sample
+
+VERSION = 8  # of the twins: cached twins of other versions are not read
+BORDT = (OriginalTwin(), LastDigitsTwin(), TaskTwin(), StandardisedTwin())
+TWINS: Mapping[str, Twin] = {
+    one.kind: one for one in (RecodedTwin(), ResampledTwin(), PerturbedTwin(), StatisticalTwin(), *BORDT)
+}
+
+
+def unseen(table: Table, kind: str, seed: int = 0) -> UnseenTwin:
+    """Return the twin of a table, of one of the kinds in `TWINS`.
+
+    It depends on the rows and the seed, not on the rows' order. At most 1,000 rows get a twin, chosen by the table's
+    content; learners see at most 2,000. Raises `Skip` with the reason if the table has no such twin, and if the twin
+    fails its check: see `checked`.
+    """
+    found = cached_fact(table, ("unseen", kind, seed), lambda: _kept(table, TWINS[kind], seed))
+    if isinstance(found, str):
+        raise Skip(found)
+    return found
+
+
+def _kept(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
+    rank = ranks(table)
+
+    def write(found: UnseenTwin | str) -> object:
+        if isinstance(found, str):
+            return found
+        of = [rank[row] for row in found.of]
+        words = [of, found.features, found.rows, found.labels, found.own, found.twins, found.kept, found.classes]
+        return [*words, found.own_chances, found.twin_chances]
+
+    def read(held: Any) -> UnseenTwin | str:
+        return held if isinstance(held, str) else _read(table, twin, held)
+
+    asked = table.question and [dict(table.question.answers), table.question.threshold]
+    question = ["unseen", VERSION, twin.kind, seed, table.target, asked, sorted(table.missing)]
+    return cached_finding(table, question, lambda: _made(table, twin, seed), write, read)
+
+
+def _read(table: Table, twin: Twin, held: Any) -> UnseenTwin:
+    of, features, rows, labels, own, twins, stayed, classes, own_chances, twin_chances = held
+    places = by_content(table)
+    cells = tuple(tuple(row) for row in rows)
+    own, twins = (tuple(tuple(each) for each in said) for said in (own, twins))
+    chances = tuple(tuple(tuple(map(float, each)) for each in of_one) for of_one in (own_chances, twin_chances))
+    said = (*features, *labels, *stayed, *classes, *chain.from_iterable((*own, *twins)))
+    whole = all(isinstance(one, str) for one in said)
+    if not whole or not all(len(row) == len(table.columns) - 1 for row in (features, *cells)):
+        raise ValueError("no rows of a twin")
+    if len({len(each) for each in (of, cells, labels, own, twins, *chances)}) > 1:
+        raise ValueError("not a twin for each row")
+    if any(len(each) != len(classes) for each in chain.from_iterable(chances)):
+        raise ValueError("not a chance for each class")
+    rows_of = tuple(places[rank] for rank in of)
+    words = tuple(features), cells, tuple(labels), own, twins, tuple(stayed), tuple(classes)
+    return UnseenTwin(twin.kind, rows_of, *words, *chances)
+
+
+def _made(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
+    """Return the first draw that passes, or why the first one did not."""
+    why = ""
+    for number in range(twin.tries):
+        try:
+            found, guesser = _learned(table)
+            return checked(found, twin, twin.make(found, guesser, found.rng(twin.kind, seed, number)))
+        except Skip as skip:
+            why = why or str(skip)
+    return why
+
+
+def _learned(table: Table) -> tuple[TwinSample, LabelBaseline]:
+    def learn() -> tuple[TwinSample, LabelBaseline]:
+        found = sample(table)
+        return found, conditional(found)
+
+    return cached_fact(table, "unseen: learned", learn)

@@ -1,0 +1,138 @@
+"""The rows that a twin is made of: those whose class is known, of a large table some, chosen only by the content."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.errors import Skip
+from tabcontam.reading.answer_text import value_key
+from tabcontam.tables.dataset_cards import ClassificationQuestion
+from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.row_draws import by_content, pool, seeded
+from tabcontam.tables.table import Cell, Table
+
+LEARNED = 2000  # rows of a table, at most, that learners see
+TWINS = 1000  # rows of it, at most, that get a twin
+FEWEST = 40  # rows without which nothing can be learned or checked
+WIDEST = 300  # features of a table that gets twins: of more they take minutes, and no prompt holds such rows
+PARTS = 5  # of the rows: learners that saw the others predict for each
+Row = tuple[Cell, ...]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+def labelled(table: Table, target: str, question: ClassificationQuestion) -> dict[int, str]:
+    """Return the answer of every row that has one, whatever the order of the rows."""
+    column = table.column(target)
+    cells = ((row, column[row]) for row in by_content(table))
+    return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
+
+
+@dataclass(frozen=True, eq=False)
+class TwinSample:
+    """Rows of a table: their places in it, their features in the order of the columns' names, and their classes.
+
+    The first `twins` of them may get a twin: none of these is a row that an LLM may know from elsewhere.
+    """
+
+    table: Table
+    features: tuple[str, ...]
+    places: tuple[int, ...]
+    rows: tuple[Row, ...] = field(repr=False)
+    labels: tuple[str, ...] = field(repr=False)
+    twins: int
+    _keys: dict[Cell, Cell] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def classes(self) -> tuple[str, ...]:
+        """The classes, sorted."""
+        return tuple(sorted(set(self.labels)))
+
+    @cached_property
+    def codes(self) -> Ints:
+        """The place of each row's class among the classes."""
+        place = {label: number for number, label in enumerate(self.classes)}
+        return np.array([place[label] for label in self.labels], dtype=np.int64)
+
+    def is_real(self, row: Row) -> bool:
+        """Return whether a row of the table or of a known file has these features, however its values are written."""
+        return self._key(row) in self._real or self._in_large_file(row)
+
+    def _in_large_file(self, row: Row) -> bool:
+        """Return whether a row of a large file that is not stored has these features, as they are written here."""
+        if self.table.whole is None:
+            return False
+        cells = dict(zip(self.features, row, strict=True))
+        return self.table.may_hold([cells.get(name) for name in self.table.columns], answered=False)
+
+    @cached_property
+    def _real(self) -> frozenset[Row]:
+        """The features of every row, also of those without a class, as keys that equal values share."""
+        places = [self.table.columns.index(name) for name in self.features]
+        files = (self.table.with_beside, *self.table.known)
+        return frozenset(self._key([row[place] for place in places]) for rows in files for row in rows)
+
+    def _key(self, row: Sequence[Cell]) -> Row:
+        return tuple(map(self.key, row))
+
+    def key(self, cell: Cell) -> Cell:
+        """Return the key of a cell: `5.10` and `5.1` share one, and missing cells have None."""
+        if cell not in self._keys:
+            self._keys[cell] = None if cell is None or self.table.is_missing(cell) else value_key(cell)
+        return self._keys[cell]
+
+    def rng(self, *parts: object) -> np.random.Generator:
+        """Return a generator for this table and these parts, independent of the order of its rows and columns."""
+        return np.random.default_rng(seeded(self.table, "unseen", *parts).getrandbits(64))
+
+    def parts(self, *named: object) -> Ints:
+        """Return the random part of each row, from 0: rows that are equal in all features are of one part."""
+        drawn = self.rng("parts", *named).permutation(len(self.rows)) % PARTS
+        first: dict[Row, int] = {}
+        return np.array([first.setdefault(row, int(part)) for row, part in zip(self.rows, drawn, strict=True)])
+
+
+def sample(table: Table) -> TwinSample:
+    """Return the rows that twins of a table are made of. Raises `Skip` with the reason if it has no twins."""
+    target, question = table.target, table.question
+    if target is None or question is None:
+        raise Skip("no classification question, so that there is no accuracy to compare")
+    if table.text is not None:
+        raise Skip("its rows are texts to read: there are unseen twins of tables alone")
+    if not 1 <= len(table.columns) - 1 <= WIDEST:
+        raise Skip(f"it has {len(table.columns) - 1:,} columns beside the target; an unseen twin needs 1 to {WIDEST}")
+    labels = labelled(table, target, question)
+    learned = pool(table, sorted(labels), LEARNED)
+    asked = set(not_known(table, learned))
+    places = sorted(learned, key=lambda row: row not in asked)
+    if len(asked) < FEWEST:
+        raise Skip(f"{len(asked)} rows have a class and may be asked about; an unseen twin needs {FEWEST}")
+    features = tuple(sorted(set(table.columns) - {target}))
+    found = TwinSample(
+        table,
+        features,
+        tuple(places),
+        tuple(tuple(table.rows[row][table.columns.index(name)] for name in features) for row in places),
+        tuple(labels[row] for row in places),
+        min(TWINS, len(asked)),
+    )
+    if least := _too_few(found):
+        raise Skip(least)
+    return found
+
+
+def _too_few(found: TwinSample) -> str | None:
+    different: dict[str, set[Row]] = {label: set() for label in found.classes}
+    for row, label in zip(found.rows, found.labels, strict=True):
+        different[label].add(row)
+    if len(different) < 2:
+        return "all its rows are of one class"
+    rarest = min(different, key=lambda label: len(different[label]))
+    if (count := len(different[rarest])) < 2 * PARTS:
+        rows = "is 1 row" if count == 1 else f"are {count} different rows"
+        return f"of the class {rarest} there {rows} to learn from; an unseen twin needs {2 * PARTS} of each class"
+    return None

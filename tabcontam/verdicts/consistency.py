@@ -1,0 +1,75 @@
+"""A check that the results of a run are whole: content that no run writes, as after an edit by hand, is an error."""
+
+from collections.abc import Iterator
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import UNDECIDED, Verdict
+from tabcontam.verdicts.result_types import Result, TableVerdict
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.training_evidence import rows_of
+from tabcontam.verdicts.wording import visible
+
+
+def check_whole(view: RunResults) -> None:
+    """Raise `UsageError` unless these are a run's results, complete and without parts that contradict each other."""
+    if view.run.recorded:
+        raise UsageError("the gate needs the results of a run; these are recorded answers that `replay` judged")
+    if view.run.alpha is None:
+        raise UsageError("the gate needs the level of a run, and alpha is missing; make the run again")
+    if fault := next(_faults(view, view.run.alpha), None):
+        raise UsageError(f"the results contradict themselves: {visible(fault, line=True)}; make the run again")
+
+
+def _faults(view: RunResults, alpha: float) -> Iterator[str]:
+    """Yield a line for each fault that no run writes and that the gate would otherwise not notice."""
+    stated = [llm.spec for llm in view.run.llms if not llm.control]
+    subjects = {(cell.llm, cell.table) for cell in view.cells if cell.test in view.row_tests}
+    llms, asked = (
+        {cell.llm for cell in view.cells},
+        {(cell.dataset, cell.edition or "", cell.split or "") for cell in view.cells},
+    )
+    for_others = {one.llm for one in view.run.trained_on}  # they need not be asked anything
+    if view.run.shard is None:  # otherwise other parts have them
+        yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in {*llms, *for_others})
+        tables = (dataset for dataset in view.run.datasets if dataset.key not in asked)
+        yield from (f"none of the cells of {dataset.named} is there" for dataset in tables)
+    yield from no_controls(view)
+    declared = {(one.llm, one.documents) for one in view.run.trained_on}
+    searched = {(cell.llm, rows_of(cell)) for cell in view.cells if cell.test in view.row_tests}
+    for table in view.tables:
+        documents = [name for one in table.families for name in one.documents]
+        for name in documents:
+            if (table.llm, name) not in declared:
+                yield f"{name} counts for {table.llm} on {view.label(table)}, and was not declared to"
+            if (name, rows_of(table)) not in searched:
+                yield f"none of the cells of {name} on {view.label(table)} is there"
+        if (table.llm, table.table) not in subjects and not documents:
+            yield f"none of the cells of {table.llm} on {view.label(table)} is there"
+    for cell in view.cells:
+        if cell.memory is not None and cell.memory.interval != cell.interval:
+            yield f"memory's share of {cell.llm} on {view.label(cell)} has two intervals"
+    parts: list[Result | TableVerdict] = [*view.cells, *view.tables]
+    for part in parts if view.run.rules != PAPER else ():
+        found = part.q_value is not None and part.q_value <= alpha
+        if found and part.verdict is not Verdict.CONTAMINATED and not _of_one_column(part, alpha):
+            yield f"{part.llm} on {view.label(part)} is {part.outcome} at a q-value below the level, {alpha:g}"
+
+
+def no_controls(view: RunResults) -> Iterator[str]:
+    """Yield a line for each LLM that is marked as a control that joined the run, and is none: it would not count."""
+    stated = [llm.spec for llm in view.run.llms if not llm.control]
+    controls = {llm.spec for llm in view.run.llms if llm.control}
+    for llm in view.joined:
+        own = [cell for cell in view.cells if cell.llm == llm]
+        known = llm in view.checking or (llm in controls and all(cell.exposure is not None for cell in own))
+        if not known or llm in stated or not all(cell.control for cell in own):
+            yield f"{llm} is marked as a control that joined, and it is not"
+
+
+def _of_one_column(part: Result | TableVerdict, alpha: float) -> bool:
+    """Return whether a finding does not count, since it rests on one column."""
+    families = part.families if isinstance(part, TableVerdict) else ()
+    least = [part.q_without] if isinstance(part, Result) else [one.q_without for one in families]
+    stands = any(q_value is None or q_value <= alpha for q_value in least)
+    return bool(part.rests_on) and part.verdict in UNDECIDED and not stands

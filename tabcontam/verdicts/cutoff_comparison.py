@@ -1,0 +1,91 @@
+"""Tables with dated rows: an LLM's accuracy on rows from before its training data end, and on rows from after it.
+
+The table and the question are the same on both sides; only the rows differ. Rows of a public record may be harder in
+one year than in another, and older rows have been retold more often, so no verdict follows from the comparison.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tabcontam.groups import grouped
+from tabcontam.statistics.exact_statistics import fisher
+from tabcontam.verdicts.dating import entry_of
+from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.results import RunResults
+
+BEFORE, AFTER = "before", "after"
+
+
+class AccuracyCounts:
+    """Accuracy and lift from counts of answers: the base of a dataclass that has these three fields."""
+
+    hits: int
+    answered: int
+    majority: float
+
+    @property
+    def accuracy(self) -> float:
+        """The share of answers that are right."""
+        return self.hits / self.answered
+
+    @property
+    def lift(self) -> float:
+        """The accuracy minus that of the majority class."""
+        return self.accuracy - self.majority
+
+
+@dataclass(frozen=True)
+class SideAccuracy(AccuracyCounts):
+    """The rows on one side of a cut-off: right answers, all answers, the majority class's accuracy, and the split."""
+
+    split: str
+    hits: int
+    answered: int
+    majority: float
+
+
+@dataclass(frozen=True)
+class CutoffComparison:
+    """An LLM on both sides of its cut-off in one table; `p_value` is Fisher's exact test of the two accuracies."""
+
+    llm: str
+    title: str
+    cutoff: str
+    test: str
+    dataset: str
+    before: SideAccuracy
+    after: SideAccuracy
+    p_value: float
+
+
+def side_of_split(split: str, cutoff: str) -> str:
+    """Return the side of a cut-off that the rows of a split by dates are on; "" if they are on both sides.
+
+    >>> side_of_split("after-2024-06", "2023-10"), side_of_split("after-2023-09", "2023-10")
+    ('after', '')
+    """
+    side, _, month = split.partition("-")
+    return side if (month >= cutoff if side == AFTER else month <= cutoff) else ""
+
+
+def both_sides(view: RunResults, cells: Sequence[Result]) -> tuple[CutoffComparison, ...]:
+    """Return the LLMs and tables with classification on both sides of the LLM's cut-off.
+
+    `cells` are the results of splits by dates; of several splits on a side the first counts.
+    """
+    found = []
+    for (llm, dataset, test), own in grouped(cells, lambda cell: (cell.llm, cell.dataset, cell.test)).items():
+        entry = entry_of(view, llm)
+        if entry is None or not entry.cutoff:
+            continue
+        sides: dict[str, SideAccuracy] = {}
+        for cell in own:
+            side = side_of_split(cell.split or "", entry.cutoff)
+            majority = cell.statistic.expected if cell.statistic else None
+            if side and majority is not None and cell.hits is not None and cell.answered:
+                sides.setdefault(side, SideAccuracy(cell.split or "", cell.hits, cell.answered, majority))
+        if len(sides) == 2:
+            before, after = sides[BEFORE], sides[AFTER]
+            p_value = fisher(before.hits, before.answered, after.hits, after.answered)
+            found.append(CutoffComparison(llm, entry.title, entry.cutoff, test, dataset, before, after, p_value))
+    return tuple(found)

@@ -1,0 +1,146 @@
+"""Pairs of an LLM and a table with known dates, from the results of runs, and the reasons why others are left out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tabcontam.evidence.base import RECALLED, EvidenceKind, Verdict
+from tabcontam.statistics import date_exchange as statistics
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.tables.splits_by_date import is_dated
+from tabcontam.verdicts.cutoff_comparison import AccuracyCounts, CutoffComparison
+from tabcontam.verdicts.dating import card_of, entry_of, side
+from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.results import RunResults
+
+LEVEL = 0.01  # the level of all significance here, as in the paper
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatedPair(AccuracyCounts):
+    """An LLM and a table: right answers, the majority class's accuracy, and the table's side of the cut-off."""
+
+    llm: str
+    title: str
+    openness: str
+    cutoff: str
+    cutoff_source: str
+    dataset: str
+    released: str
+    completed: str = ""
+    released_source: str = ""
+    hits: int
+    answered: int
+    majority: float
+    side: int
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """The exact 95% interval of its accuracy."""
+        return clopper_pearson(self.hits, self.answered)
+
+    @cached_property
+    def t_test(self) -> tuple[float, float]:
+        """The half-width of the one-sided 99% t-interval, and the p-value of no accuracy above the majority's."""
+        return statistics.t_test(self.hits, self.answered, self.majority)
+
+    @cached_property
+    def exact_p(self) -> float:
+        """The exact binomial p-value that the accuracy is not above the majority's."""
+        return statistics.exceeds(self.hits, self.answered, self.majority)
+
+    @property
+    def above(self) -> bool:
+        """True if the accuracy is above the majority class's."""
+        return self.lift > 0
+
+    @property
+    def significant(self) -> bool:
+        """True if the accuracy is significantly above it by the t-test, at 99%."""
+        return self.above and self.t_test[1] <= LEVEL
+
+    @property
+    def exactly(self) -> bool:
+        """True if the accuracy is significantly above it by the exact binomial test, at 99%."""
+        return self.above and self.exact_p <= LEVEL
+
+
+def cells_by_dates(view: RunResults) -> list[Result]:
+    """Return the results of classification on a part of a table: the rows from before a month, or from after it."""
+    return [cell for cell in view.subjects if _of_accuracy(view, cell) and _is_part(view, cell)]
+
+
+def _of_accuracy(view: RunResults, cell: Result) -> bool:
+    """Return whether a result's score is an accuracy; memory's share, which asks for classes, too, is not one."""
+    return cell.kind is EvidenceKind.CLASSIFICATION and view.facts[cell.test].measure != RECALLED
+
+
+def _is_part(view: RunResults, cell: Result) -> bool:
+    """Return whether a result is on some rows of a table by their dates, not on a whole table that is on one side."""
+    if not is_dated(cell.split or ""):
+        return False
+    card = card_of(view, cell)
+    return card is None or bool(card.dated_by)
+
+
+def on_one_side(cells: Sequence[Result], found: Sequence[CutoffComparison]) -> tuple[str, ...]:
+    """Return a line on each LLM and table with results on rows by dates but without two sides to compare."""
+    both = {(one.llm, one.dataset) for one in found}
+    alone = dict.fromkeys((cell.llm, cell.dataset) for cell in cells if (cell.llm, cell.dataset) not in both)
+    why = "rows from before its training cut-off and from after it are not both there"
+    return tuple(f"{llm} on {dataset}: {why}" for llm, dataset in alone)
+
+
+def dated(view: RunResults) -> tuple[Mapping[str, Sequence[DatedPair]], tuple[str, ...]]:
+    """Return the pairs with known dates of each classification test, and a line on each LLM and table left out."""
+    left: dict[str, None] = {}
+    pairs: dict[str, list[DatedPair]] = {}
+    taken: set[tuple[str, str, str]] = set()
+    for cell in view.subjects:
+        if not _of_accuracy(view, cell) or _is_part(view, cell):
+            continue
+        if cell.verdict is Verdict.SKIPPED:
+            left[f"{cell.llm} on {cell.dataset}: {cell.reason or 'not asked'}"] = None
+            continue
+        if cell.verdict is not None or not cell.answered:
+            left[f"{cell.llm} on {cell.dataset}: no answer was one of the classes"] = None
+            continue
+        pair = _pair(view, cell, left)
+        if pair is None:
+            continue
+        if (key := (cell.test, cell.llm, cell.dataset)) in taken:
+            why = f"of several cells of {cell.llm} the first counts, since all ask about the same data"
+            left[f"{cell.dataset}: {why}"] = None
+            continue
+        taken.add(key)
+        pairs.setdefault(cell.test, []).append(pair)
+    return pairs, tuple(left)
+
+
+def _pair(view: RunResults, cell: Result, left: dict[str, None]) -> DatedPair | None:
+    """Return the pair of a result; None if something is missing, in which case a line is added to `left`."""
+    card, entry = card_of(view, cell), entry_of(view, cell.llm)
+    majority = cell.statistic.expected if cell.statistic else None
+    if entry is None or not entry.cutoff:
+        left[f"{cell.llm}: the catalogue states no training cut-off"] = None
+    if card is None or not card.released:
+        left[f"{cell.dataset}: no card states when it was released"] = None
+    elif cell.not_averaged:
+        left[f"{cell.dataset}: {cell.not_averaged}"] = None
+    elif entry is not None and entry.cutoff and majority is not None and cell.hits is not None and cell.answered:
+        return DatedPair(
+            llm=cell.llm,
+            title=entry.title,
+            openness=entry.openness,
+            cutoff=entry.cutoff,
+            cutoff_source=entry.cutoff_source or "",
+            dataset=cell.dataset,
+            released=card.released,
+            completed=card.completed,
+            released_source=card.stated_by,
+            hits=cell.hits,
+            answered=cell.answered,
+            majority=majority,
+            side=side(card.released, entry.cutoff, card.completed),
+        )
+    return None

@@ -1,0 +1,89 @@
+"""The gate against an earlier run, called the baseline: only contamination that is new compared with it fails.
+
+Results are compared for the same LLM (by its name), edition, serializer and prompt set. A contaminated table is new if
+the baseline did not test it, if the gate could not tell in the baseline, or if rows are found now where only tests of
+knowledge had found the dataset. A table of which the gate cannot tell now stays undecided.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tabcontam.errors import UsageError
+from tabcontam.verdicts.consistency import check_whole
+from tabcontam.verdicts.gate import (
+    SHARE,
+    Conclusion,
+    GateDecision,
+    GateFinding,
+    Tested,
+    combine_findings,
+    findings_of,
+    mark_partial,
+    rulings,
+)
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import visible
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """An earlier run whose findings are known: the name of its folder, and its results."""
+
+    folder: str
+    results: RunResults
+
+    @property
+    def name(self) -> str:
+        """The folder, made safe to print in a line."""
+        return visible(self.folder, line=True)
+
+
+def judge_new(
+    view: RunResults,
+    baseline: EarlierRun | None,
+    *,
+    llms: Sequence[str] = (),
+    datasets: Sequence[str] = (),
+    fail_on: Sequence[str] = (),
+    min_power: float | None = None,
+    max_memory_share: float | None = None,
+) -> GateDecision:
+    """Decide as `gate.judge` does, but report as known what is contaminated in the baseline as well.
+
+    A memory's share above the limit is known, too, if it was above the limit in the baseline.
+
+    Raises `UsageError` as `judge` does, and for a baseline that is not a run's results.
+    """
+    now = findings_of(view, llms, datasets, fail_on, min_power, max_memory_share)
+    undecided_fails = "undecided" in fail_on
+    if baseline is None:
+        return mark_partial(view, combine_findings(tuple(finding for _, finding in now), undecided_fails))
+    check_whole(baseline.results)
+    if (shard := baseline.results.run.shard) is not None:
+        raise UsageError(f"the baseline {baseline.name} has {shard} of a run alone; join all parts with report")
+    by_rows = rulings(view, llms, datasets)
+    named = baseline.results.llms  # includes controls, which are tested if the user named them
+    before = {knowledge: rulings(baseline.results, named, knowledge=knowledge) for knowledge in (False, True)}
+    past = findings_of(baseline.results, named, (), (), None, max_memory_share)
+    shares = {tested: finding.conclusion for tested, finding in past if finding.of == SHARE}
+
+    def was(tested: Tested, finding: GateFinding) -> Conclusion | None:
+        if finding.of == SHARE:
+            return shares.get(tested)
+        ruling = before[by_rows[tested].conclusion is not Conclusion.CONTAMINATED].get(tested)
+        return ruling.conclusion if ruling else None
+
+    findings = tuple(_compared(finding, was(tested, finding), baseline) for tested, finding in now)
+    return replace(mark_partial(view, combine_findings(findings, undecided_fails)), baseline=baseline.name)
+
+
+def _compared(finding: GateFinding, before: Conclusion | None, baseline: EarlierRun) -> GateFinding:
+    """Return the finding, marked as known or as new by the conclusion of the baseline on the same LLM and table."""
+    if finding.conclusion is not Conclusion.CONTAMINATED:
+        return finding
+    if before is Conclusion.CONTAMINATED:
+        found = "above it" if finding.of == SHARE else "contaminated"
+        known = f"{finding.reason}; {found} in {baseline.name} as well"
+        return replace(finding, conclusion=Conclusion.KNOWN, reason=known)
+    was = "it was not tested" if before is None else f"the gate said {before} of it"
+    return replace(finding, reason=f"{finding.reason}; new: in {baseline.name} {was}")

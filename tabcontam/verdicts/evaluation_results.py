@@ -1,0 +1,56 @@
+"""The results of an evaluation: an LLM's accuracy on the rows of a table, by the number of shots."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tabcontam.evidence.base import Trial
+from tabcontam.evidence.score.shot_results import MemoryFading, ShotResult, evaluated, fading
+from tabcontam.verdicts.result_types import Result, TableFields
+
+ABOVE, BELOW = "grows with shots", "fades with shots"
+UNTOLD = "is not shown to change with shots"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation(TableFields):
+    """An LLM's accuracies on a table at each number of shots; none if nothing was asked.
+
+    `reason` states why there are fewer answers than were planned, if so, and `unanswered` how many fewer. `notes` state
+    where the evaluation departs from the order: shots that cannot be shown, or twins or learners that are not
+    available.
+    """
+
+    reason: str
+    unanswered: int
+    at: tuple[ShotResult, ...]
+    fading: MemoryFading | None
+    notes: tuple[str, ...]
+
+    @property
+    def learners(self) -> list[str]:
+        """The names of the learners that learned from the same shots."""
+        return list(dict.fromkeys(one.name for at in self.at for one in at.learners))
+
+
+def evaluation(cell: Result, trials: Sequence[Trial], notes: Sequence[str]) -> Evaluation:
+    """Return the evaluation of the read trials of a result."""
+    unanswered = (cell.queries or 0) - len(trials)
+    return Evaluation(
+        llm=cell.llm,
+        dataset=cell.dataset,
+        edition=cell.edition,
+        split=cell.split,
+        serializer=cell.serializer,
+        prompts=cell.prompts,
+        reason=(cell.reason or "") if unanswered or not trials else "",
+        unanswered=unanswered,
+        at=evaluated(trials),
+        fading=fading(trials),
+        notes=tuple(notes),
+    )
+
+
+def trend(found: MemoryFading) -> str:
+    """Return in words whether memory's share changes with shots, by the interval of the difference."""
+    low, high = found.interval
+    return ABOVE if low > 0 else BELOW if high < 0 else UNTOLD

@@ -1,0 +1,117 @@
+"""Outputs that LLMs generate word for word, compared with their accuracy on the same table.
+
+Li and Flanigan (2024), *Task Contamination*, section 8 and figure 6: over twelve LLMs, the more outputs of Spider an
+LLM generates exactly, the better it solves the task. A correlation over LLMs has no verdict: a larger LLM may do both.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from tabcontam.evidence.base import GENERATED, Facts, Measure
+from tabcontam.groups import grouped
+from tabcontam.statistics.correlations import pearson
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.verdicts.llm_ranking import ACCURACIES
+from tabcontam.verdicts.number_types import Coefficient, Count, Interval, Share
+from tabcontam.verdicts.result_types import Result
+
+SHOWN = 3  # the number of LLMs from which on there is a figure; a correlation takes one more
+Accuracy = tuple[float, Interval | None]  # of an LLM on a table, with its interval if there is one result
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlmGeneration:
+    """An LLM on a table: its exactly generated outputs, and its accuracy on the same table."""
+
+    llm: str
+    """The LLM as the user named it."""
+    exact: Count
+    """The number of outputs that were generated word for word."""
+    outputs: Count
+    """The number of outputs that were asked for and answered."""
+    share: Share
+    """The share of outputs that were generated word for word."""
+    share_interval: Interval
+    """The exact 95% interval of the share."""
+    accuracy: Share
+    """The accuracy of classification on the same table: the mean if there are several results."""
+    accuracy_interval: Interval | None = None
+    """The 95% interval of the accuracy; null if there are several results."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generation:
+    """A table: exactly generated outputs against accuracy, over LLMs, with Pearson's coefficient as in the paper."""
+
+    dataset: str
+    """The table."""
+    edition: str | None = None
+    """Its edition."""
+    split: str | None = None
+    """Its split, if it has any."""
+    accuracy: Measure
+    """The accuracy, by the ranking's name of it."""
+    llms: tuple[LlmGeneration, ...]
+    """The LLMs that have both: three or more."""
+    value: Coefficient | None = None
+    """Pearson's r; null with three LLMs, or if all have the same share or the same accuracy."""
+    interval: Interval | None = None
+    """The 95% interval of r; null if r is, and if all points lie on one line."""
+    p_value: Share | None = None
+    """The p-value of no correlation, from all orders; null if r is."""
+
+
+def generations(cells: Iterable[Result], facts: Mapping[str, Facts]) -> tuple[Generation, ...]:
+    """Return each table and accuracy for which three LLMs or more under test have both; see `Generation`."""
+    tables = grouped(
+        (cell for cell in cells if not cell.control), lambda cell: (cell.dataset, cell.edition, cell.split)
+    )
+    found = (_generation(own, facts, accuracy) for own in tables.values() for accuracy in ACCURACIES)
+    return tuple(one for one in found if one is not None)
+
+
+def _generation(cells: Sequence[Result], facts: Mapping[str, Facts], accuracy: Measure) -> Generation | None:
+    exact = {cell.llm: cell for cell in cells if facts[cell.test].measure == GENERATED and cell.answered}
+    own = [cell for cell in cells if facts[cell.test].measure == accuracy and cell.llm in exact]
+    right = {llm: told for llm, of_llm in grouped(own, lambda cell: cell.llm).items() if (told := _accuracy(of_llm))}
+    if len(right) < SHOWN:
+        return None
+    llms = tuple(_generated(exact[llm], told) for llm, told in right.items())
+    together = pearson([one.share for one in llms], [one.accuracy for one in llms])
+    first = cells[0]
+    return Generation(
+        dataset=first.dataset,
+        edition=first.edition,
+        split=first.split,
+        accuracy=accuracy,
+        llms=llms,
+        value=round(together.value, 4) if together else None,
+        interval=_rounded(together.interval) if together and together.interval else None,
+        p_value=together.p_value if together else None,
+    )
+
+
+def _accuracy(cells: Sequence[Result]) -> Accuracy | None:
+    """Return the mean accuracy of an LLM on a table; None if no result may be averaged."""
+    scored = [cell for cell in cells if cell.score is not None and cell.answered and not cell.not_averaged]
+    if not scored:
+        return None
+    return fmean(cell.score or 0.0 for cell in scored), scored[0].interval if len(scored) == 1 else None
+
+
+def _generated(cell: Result, accuracy: Accuracy) -> LlmGeneration:
+    exact, outputs = cell.hits or 0, cell.answered or 0
+    return LlmGeneration(
+        llm=cell.llm,
+        exact=exact,
+        outputs=outputs,
+        share=round(exact / outputs, 4),
+        share_interval=_rounded(clopper_pearson(exact, outputs)),
+        accuracy=round(accuracy[0], 4),
+        accuracy_interval=_rounded(accuracy[1]) if accuracy[1] else None,
+    )
+
+
+def _rounded(interval: Interval) -> Interval:
+    return round(interval[0], 4), round(interval[1], 4)

@@ -1,0 +1,288 @@
+"""The ranking of the LLMs under test, as in the paper's Table 2, and the correlations of its measures."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, get_args
+
+from tabcontam.evidence.base import DECIDED, Facts, Measure, Verdict
+from tabcontam.groups import grouped
+from tabcontam.statistics.correlations import spearman
+from tabcontam.statistics.exact_statistics import clopper_pearson, mean_interval
+from tabcontam.verdicts.number_types import Coefficient, Count, Interval, Number, Share
+from tabcontam.verdicts.result_types import Result, TableName
+from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.run_facts import known_tests
+
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+ACCURACIES = MEASURES[2:]
+Limits = tuple[float, float]
+Square = tuple[TableName, str]  # the subject of a result, without the LLM
+
+
+@dataclass(frozen=True)
+class RankColumn:
+    """A column of the ranking.
+
+    `name` is the field of `Rank`, `title` its heading, `short` the heading if room is scarce, `words` its name in a
+    sentence. `about` describes it; the words in braces depend on the run.
+    """
+
+    name: str
+    title: str
+    short: str
+    words: str
+    about: str
+
+
+COLUMNS = (
+    RankColumn(
+        "score",
+        "Contamination",
+        "contam.",
+        "contamination",
+        "the share of contaminated among {counted} cells of the tests in the paper's Table 1",
+    ),
+    RankColumn(
+        "score_all",
+        "All cells",
+        "all",
+        "contamination of all cells",
+        "contamination over all cells of the paper's tests, where an undecided one counts as not contaminated",
+    ),
+    RankColumn(
+        "score_shared",
+        "Shared cells",
+        "shared",
+        "contamination of shared cells",
+        "contamination over the {shared} of the paper's tests that were {done} for every LLM with a score",
+    ),
+    RankColumn("membership", "Membership", "member.", "membership", "mean {membership}, where a coin gets 0.5"),
+    RankColumn("zero_shot", "0-shot", "0-shot", "0-shot accuracy", "mean accuracy of classification, no row shown"),
+    RankColumn(
+        "one_shot", "1-shot", "1-shot", "1-shot accuracy", "mean accuracy of classification, a row of each class shown"
+    ),
+    RankColumn(
+        "memory_share",
+        "Memory's share",
+        "memory",
+        "memory's share",
+        "how much of the accuracy is memory, the mean over the tables whose unseen twins were asked about as well",
+    ),
+)
+OTHER_SCORES = ("score_all", "score_shared")  # columns that may equal the score
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rank:
+    """One LLM under test in the ranking, highest score first; controls that joined are not ranked."""
+
+    llm: str
+    """The LLM as the user named it."""
+    score: Share | None = None
+    """The share of contaminated results among the decided ones of the paper's tests; by the paper's rules among all."""
+    membership: Share | None = None
+    """The mean over tables of the area under the curve of the membership test."""
+    zero_shot: Share | None = None
+    """The mean accuracy of classification without examples, over results for which not_averaged is null."""
+    one_shot: Share | None = None
+    """The mean accuracy of classification with one example of each class, over the same tables."""
+    score_all: Share | None = None
+    """The share of contaminated results among all of the paper's tests, decided or not."""
+    score_shared: Share | None = None
+    """The share of contaminated results among those decided (by the paper's rules: asked) for every ranked LLM."""
+    shared_cells: Count | None = None
+    """The number of results that score_shared is over; null if it is."""
+    score_interval: Interval | None = None
+    """The 95% interval of score; null if it is not known."""
+    score_all_interval: Interval | None = None
+    """The 95% interval of score_all; null if it is not known."""
+    score_shared_interval: Interval | None = None
+    """The 95% interval of score_shared; null if it is not known."""
+    membership_interval: Interval | None = None
+    """The 95% interval of membership; null if it is not known."""
+    zero_shot_interval: Interval | None = None
+    """The 95% interval of zero_shot; null if it is not known."""
+    one_shot_interval: Interval | None = None
+    """The 95% interval of one_shot; null if it is not known."""
+    memory_share: Number | None = None
+    """The mean over tables of memory's share of the accuracy; below 0 if twins were answered better than rows."""
+    memory_share_interval: Interval | None = None
+    """The 95% interval of memory_share; null if it is not known."""
+    zero_shot_majority: Share | None = None
+    """The accuracy of always answering the largest class, on the rows of zero_shot."""
+    one_shot_majority: Share | None = None
+    """The accuracy of always answering the largest class, on the rows of one_shot."""
+
+    @property
+    def measures(self) -> Mapping[str, float | None]:
+        """Its measures, by the names of the ranking's columns."""
+        return {column.name: getattr(self, column.name) for column in COLUMNS}
+
+    @property
+    def intervals(self) -> Mapping[str, Limits]:
+        """The 95% intervals of the measures, if they are known."""
+        found = {column.name: getattr(self, f"{column.name}_interval") for column in COLUMNS}
+        return {name: limits for name, limits in found.items() if limits is not None}
+
+    @property
+    def majorities(self) -> Mapping[str, float]:
+        """The accuracies of always answering the largest class, if they are known."""
+        return {name: share for name in ACCURACIES if (share := getattr(self, f"{name}_majority")) is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correlation:
+    """Spearman's rank correlation of two measures of the ranking over the LLMs."""
+
+    first: Measure
+    """The first measure."""
+    second: Measure
+    """The second measure."""
+    llms: Count = 0
+    """The number of LLMs that have both."""
+    value: Coefficient | None = None
+    """The coefficient; null with too few LLMs, or if all have the same value."""
+    interval: Interval | None = None
+    """The 95% interval of the coefficient; null if the coefficient is."""
+    p_value: Share | None = None
+    """The p-value of no correlation; null if the coefficient is."""
+
+
+def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | None = None) -> tuple[Rank, ...]:
+    """Return Table 2 of the paper: the LLMs under test by contamination score, highest first; all intervals are 95%.
+
+    The score is the share of contaminated results among the decided ones of the paper's tests, and under the paper's
+    rules among all. Next to it are the shares over all results, and over `shared_squares`, since an LLM that declines
+    is ranked on fewer and other results. Their intervals are Clopper and Pearson's, as if each result were an
+    independent draw (results on one table depend on each other).
+
+    The other measures are means over the tables: of the AUC, and of the accuracy, shown with that of always answering
+    the largest class on the same rows. Their intervals combine those of the results, so they hold for these tables and
+    the rows drawn from them: a bootstrap over the tables would generalize to new tables from two or three.
+    """
+    facts = facts or known_tests()
+    under_test = [cell for cell in cells if not cell.control]
+    by_llm = grouped(under_test, lambda cell: cell.llm)
+    shared = shared_squares(under_test, rules, facts)
+    ranks = [_rank(llm, own, rules, facts, shared) for llm, own in by_llm.items()]
+    return tuple(sorted(ranks, key=lambda rank: -(rank.score if rank.score is not None else -1)))
+
+
+def shared_squares(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts]) -> frozenset[Square]:
+    """Return the tables and tests of the paper on which every LLM was decided or, by the paper's rules, asked.
+
+    An LLM without a single such result has no score, and does not reduce the shared ones of the others.
+    """
+    known = (cell for cell in cells if not cell.control and facts[cell.test].number is not None and _done(cell, rules))
+    by_llm = grouped(known, lambda cell: cell.llm).values()
+    squares = [frozenset(map(_square, own)) for own in by_llm]
+    return frozenset.intersection(*squares) if squares else frozenset()
+
+
+def _square(cell: Result) -> Square:
+    return cell.table, cell.test
+
+
+def _done(cell: Result, rules: str) -> bool:
+    """Return whether a result was decided; by the paper's rules, which count undecided ones, whether it was asked."""
+    return cell.verdict is not Verdict.SKIPPED if rules == PAPER else cell.verdict in DECIDED
+
+
+def _rank(llm: str, cells: Sequence[Result], rules: str, facts: Mapping[str, Facts], shared: frozenset[Square]) -> Rank:
+    numbered = [cell for cell in cells if facts[cell.test].number is not None]
+    counted = numbered if rules == PAPER else [cell for cell in numbered if cell.verdict in DECIDED]
+    done = [cell for cell in numbered if _done(cell, rules) and _square(cell) in shared]
+    measured: dict[str, Any] = {}
+    if done:
+        measured["shared_cells"] = len(done)
+    for name, among in (("score", counted), ("score_all", numbered), ("score_shared", done)):
+        if among:
+            found = sum(cell.verdict is Verdict.CONTAMINATED for cell in among)
+            measured[name] = round(found / len(among), 4)
+            measured[f"{name}_interval"] = _rounded(clopper_pearson(found, len(among)))
+    for measure in MEASURES[1:]:
+        own = [cell for cell in cells if facts[cell.test].measure == measure and cell.verdict is None]
+        scored = [(cell, cell.score) for cell in own if cell.score is not None and not cell.not_averaged]
+        measured |= {measure: _mean(scored), f"{measure}_interval": _mean_interval(scored)}
+        if measure in ACCURACIES:
+            measured[f"{measure}_majority"] = _majority(scored)
+    return Rank(llm=llm, **measured, **_memory(cells))
+
+
+def _memory(cells: Sequence[Result]) -> dict[str, Any]:
+    """Return the mean of memory's share over tables, and its interval; results on one table ask about the same rows."""
+    known = [(cell, cell.memory) for cell in cells if cell.memory is not None and cell.verdict is None]
+    if not known:
+        return {}
+    shares = [(cell, memory.share, memory.interval) for cell, memory in known]
+    mean = fmean(share for _, share, _ in shares)
+    return {"memory_share": round(mean, 4), "memory_share_interval": _interval_of_mean(shares)}
+
+
+Scored = tuple[Result, float]  # a result with a score and no verdict, and the score
+
+
+def _mean(scored: Sequence[Scored]) -> float | None:
+    return round(fmean(score for _, score in scored), 4) if scored else None
+
+
+def _majority(scored: Sequence[Scored]) -> float | None:
+    """Return the mean accuracy of always answering the largest class on the rows of these results."""
+    known = [cell.statistic.expected for cell, _ in scored if cell.statistic]
+    majorities = [majority for majority in known if majority is not None]
+    return round(fmean(majorities), 4) if majorities and len(majorities) == len(scored) else None
+
+
+def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
+    """Return the interval of the mean score; results on one table ask about the same rows, so more do not narrow it."""
+    known = [
+        (cell, score, interval) for cell, score in scored if (interval := _score_interval(cell, score)) is not None
+    ]
+    return _interval_of_mean(known) if scored and len(known) == len(scored) else None
+
+
+def _interval_of_mean(scored: Sequence[tuple[Result, float, Limits]]) -> Limits:
+    """Return the interval of the mean of scores whose own intervals are known, one or more."""
+    by_table: dict[tuple[str, str | None, str | None], list[tuple[float, float, float]]] = {}
+    for cell, score, interval in scored:
+        by_table.setdefault((cell.dataset, cell.edition, cell.split), []).append((score, *interval))
+    means = [[fmean(numbers) for numbers in zip(*own, strict=True)] for own in by_table.values()]
+    weights = [len(own) / len(scored) for own in by_table.values()]
+    return _rounded(mean_interval([mean[0] for mean in means], [(low, high) for _, low, high in means], weights))
+
+
+def _score_interval(cell: Result, score: float) -> Limits | None:
+    """Return the result's own interval if it is the score's; else that of its counts; None without counts."""
+    if cell.statistic and cell.interval and round(cell.statistic.value, 4) == round(score, 4):
+        return cell.interval
+    asked = round(cell.hits / score) if score and cell.hits else cell.queries
+    return clopper_pearson(cell.hits or 0, asked) if asked else None
+
+
+def _rounded(interval: Limits) -> Limits:
+    return round(interval[0], 4), round(interval[1], 4)
+
+
+def correlations(ranks: Sequence[Rank]) -> tuple[Correlation, ...]:
+    """Return the rank correlations of the score with the other measures over the ranked LLMs: Spearman's coefficient.
+
+    They show the plot of the paper's section 5.4: the more contaminated, the better the classification. An LLM without
+    either measure is left out; `llms` is the number of the others. Coefficient, 95% interval and p-value are null if
+    they cannot be computed: with fewer than four LLMs, or if all have the same value.
+    """
+    return tuple(_correlation(ranks, measure) for measure in (*ACCURACIES, MEASURES[1]))
+
+
+def _correlation(ranks: Sequence[Rank], measure: Measure) -> Correlation:
+    pairs = [(rank.score, rank.measures[measure]) for rank in ranks]
+    both = [(score, other) for score, other in pairs if score is not None and other is not None]
+    found = spearman([score for score, _ in both], [other for _, other in both])
+    return Correlation(
+        first="score",
+        second=measure,
+        llms=len(both),
+        value=round(found.value, 4) if found else None,
+        interval=_rounded(found.interval) if found else None,
+        p_value=found.p_value if found else None,
+    )

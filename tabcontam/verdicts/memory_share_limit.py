@@ -1,0 +1,90 @@
+"""Memory's share of an accuracy and its limit: the gate's conclusion, and the share in words.
+
+The share is above the limit if the lower end of its 95 % interval is, and within it if the upper end is at most the
+limit. Otherwise the gate cannot tell: an interval that spans the limit, no measurement, too few answers. An LLM that
+declines whenever it recalls nothing is as often right on the twins that it answers. So a share is within a limit only
+if it stays there with unread and declined answers counted as wrong.
+"""
+
+from collections.abc import Sequence
+from math import ceil
+
+from tabcontam.errors import option
+from tabcontam.evidence.base import RECALLED
+from tabcontam.evidence.number_wording import format_signed
+from tabcontam.evidence.registry import all_tests
+from tabcontam.statistics.paired_gains import MOST, pairs_to_tell
+from tabcontam.twins.twin_sample import TWINS
+from tabcontam.verdicts.result_types import MemoryShareResult, Result
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import SEVERITY, Conclusion
+from tabcontam.verdicts.wording import phrase
+
+DIGITS = 3  # of a share next to a limit, which may have two digits itself
+
+
+def is_share(view: RunResults, cell: Result) -> bool:
+    """Return whether a result is of a test that measures memory's share."""
+    return view.facts[cell.test].measure == RECALLED
+
+
+def rule_on_share(cells: Sequence[Result], limit: float, rows: int | None = None) -> tuple[Conclusion, str]:
+    """Return the gate's worst conclusion on memory's share in these results of an LLM and a table, and its reason.
+
+    `rows` is the number of rows that were to be asked about (`--rows`): a table that had fewer has no more.
+    """
+    found = [_ruled(cell, limit, rows) for cell in cells]
+    if not found:
+        tests = phrase([test.id for test in all_tests() if test.measure == RECALLED], "or")
+        return Conclusion.CANNOT_TELL, f"memory's share was not asked; run it again with {option('tests', tests)}"
+    return min(found, key=lambda one: SEVERITY.index(one[0]))
+
+
+def share_in_words(memory: MemoryShareResult, digits: int = 2) -> str:
+    """Return the share with its interval: `0.13 (0.05 to 0.21)`."""
+    return f"{format_signed(memory.share, digits)} ({limits_in_words(memory.interval, digits)})"
+
+
+def unseen_rows(memory: MemoryShareResult) -> str:
+    """Return the rows that the LLM's rows are compared with: "unseen twins", or "fresh rows" in their place."""
+    return "fresh rows" if memory.fresh else "unseen twins"
+
+
+def limits_in_words(interval: tuple[float, float], digits: int = 2) -> str:
+    """Return an interval of shares, which may be negative: `-0.02 to 0.04`, with a minus sign."""
+    return f"{format_signed(interval[0], digits)} to {format_signed(interval[1], digits)}"
+
+
+def _ruled(cell: Result, limit: float, rows: int | None) -> tuple[Conclusion, str]:
+    memory = cell.memory
+    if memory is None:
+        return Conclusion.CANNOT_TELL, f"memory's share was not measured: {cell.outcome}, {cell.reason}"
+    share, (low, high) = f"memory's share {share_in_words(memory, DIGITS)}", memory.interval
+    of = f"accuracy {memory.accuracy:.2f}, {memory.twin_accuracy:.2f} on {unseen_rows(memory)}"
+    if low > limit:
+        return Conclusion.CONTAMINATED, f"{share} is above {limit:g}: {of}"
+    if high > limit:
+        return Conclusion.CANNOT_TELL, f"{share} may be above {limit:g} or not: {_to_settle(memory, limit, rows)}"
+    if memory.if_wrong is not None and memory.if_wrong[1] > limit:
+        what = "answer" if memory.fresh else "pair"
+        left = f"{memory.left_out} {what}{' was' if memory.left_out == 1 else 's were'} not answered"
+        reach = f"as wrong answers they make it {limits_in_words(memory.if_wrong, DIGITS)}"
+        return Conclusion.CANNOT_TELL, f"{share} is within {limit:g}, but {left}, and {reach}"
+    return Conclusion.CLEAN, f"{share} is within {limit:g}: {of}"
+
+
+def _to_settle(memory: MemoryShareResult, limit: float, wanted: int | None) -> str:
+    """Return in words the number of rows that would settle it, from the spread of the pairs and the share answered."""
+    needed = pairs_to_tell(memory.share, memory.deviation, limit)
+    rows = "rows and as many fresh ones" if memory.fresh else "rows with twins"
+    answered = f"{memory.pairs:,} were answered"
+    if needed is None:
+        return f"at this share {MOST:,} {rows} would not settle it, {answered}"
+    asked = memory.pairs if memory.fresh else memory.pairs + memory.left_out
+    needed = ceil(needed * asked / memory.pairs)
+    if wanted is not None and asked < wanted and asked < needed:
+        return f"at this share some {needed:,} {rows} would settle it, and the table has {asked:,}; {answered}"
+    if needed > TWINS:
+        of_more = f"of a table {TWINS:,} at most can be asked"
+        return f"at this share some {needed:,} {rows} would settle it, and {of_more}; {answered}"
+    return f"at this share some {needed:,} {rows} would settle it ({option('rows', needed)}), {answered}"

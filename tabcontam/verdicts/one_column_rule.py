@@ -1,0 +1,110 @@
+"""The rule of one column: evidence that a single column carries may be facts from elsewhere, and is no finding.
+
+Tests whose null model is the baseline's state for each column their p-value, and the outcome of the bets on their
+answers, without its cells. Their finding counts if it still stands when any one column is left out of all of them; the
+columns of one entity are one. A finding that rests on one column is reported as such. A test with another null model,
+such as one of free text, has no evidence by column and is not bound.
+
+Matched membership shows whole rows: an LLM that knows a law by which one column follows from others sees it broken in a
+row in which one of these columns was altered. So its finding would never stand without any one column, and it is left
+out of the tests' joint evidence, unless it is the only one.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tabcontam.evidence.base import EvidenceKind
+from tabcontam.statistics.eprocess import ALL, Wealth, join_bets, standing
+from tabcontam.statistics.exact_statistics import any_dependence
+from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.wording import rounded
+
+GUESSED = 0.05  # guessing explains a p-value above this, in the words of a reason
+ELSEWHERE = "facts from elsewhere would do the same"
+
+
+class StandingPValue(NamedTuple):
+    """A p-value that stands whichever column is left out, and the column without which it is largest, if any."""
+
+    p_value: float
+    without: str | None
+
+
+class JointEvidence(NamedTuple):
+    """The joint evidence of several results on a table: p-value, the one that stands, and E if answers are bet on."""
+
+    p_value: float
+    standing: StandingPValue
+    e_value: float | None
+
+
+def p_value_of(cell: Result) -> float | None:
+    """Return the p-value of a result: 1 / E if its table was asked in turns; None if it has neither."""
+    if cell.sequential:
+        return _p_value(won(cell)[ALL]) if cell.bets else None
+    return cell.p_value
+
+
+def standing_of(cell: Result) -> StandingPValue:
+    """Return the standing p-value of a result that has a p-value."""
+    without = cell.without
+    if cell.sequential:
+        without = {group: _p_value(wealth) for group, wealth in won(cell).items() if group != ALL}
+    return _largest(p_value_of(cell) or 0.0, without)
+
+
+def _p_value(wealth: Wealth) -> float:
+    """Return 1 / E, at most 1."""
+    return float(2.0 ** -max(0.0, wealth.bits))
+
+
+def together(cells: Sequence[Result]) -> JointEvidence:
+    """Return the joint evidence of several results on a table, whatever their dependence.
+
+    The results are combined in two ways, each at half the level if there are both. One is 1 / E of all bets on their
+    answers, if those of several tests are bet on; it finds memory that shows a little in each test. The other is
+    Bonferroni's rule over their p-values, which finds memory that shows in one test. A result of a table asked in turns
+    has no p-value. A column is left out of all results at once; a result in which it was not asked is unchanged.
+    Matched membership would never stand, so it counts only if no other test has a p-value or bets.
+    """
+    several = sum(bool(cell.bets) for cell in cells) > 1  # one test alone has its own p-value, which is exact
+    bets = join_bets(won(cell) for cell in cells if several or cell.sequential)
+    known = [(cell, cell.p_value) for cell in cells if cell.p_value is not None and not cell.sequential]
+    known = [one for one in known if not _shows_whole_rows(one[0])] or ([] if bets else known)
+    groups = dict.fromkeys((*(group for cell, _ in known for group in cell.without), *bets))
+
+    def p_value_without(group: str) -> float:
+        one_by_one = [cell.without.get(group, p_value) for cell, p_value in known]
+        ways = [_p_value(bets.get(group, bets[ALL]))] if bets else []
+        return any_dependence([*ways, any_dependence(one_by_one)] if known else ways)
+
+    p_value = p_value_without(ALL)
+    least = _largest(p_value, {group: p_value_without(group) for group in groups if group != ALL})
+    return JointEvidence(p_value, least, 2.0 ** standing(bets)[0] if bets else None)
+
+
+def won(cell: Result) -> dict[str, Wealth]:
+    """Return the outcome of the bets on a result's answers."""
+    return {group: Wealth(own.memory, own.honest, own.rows) for group, own in cell.bets.items()}
+
+
+def _shows_whole_rows(cell: Result) -> bool:
+    """Return whether a result is of a test of membership whose null model is the baseline's."""
+    return cell.kind is EvidenceKind.MEMBERSHIP and bool(cell.without)
+
+
+def _largest(p_value: float, without: Mapping[str, float]) -> StandingPValue:
+    group = max(without, key=without.__getitem__, default=None)
+    if group is None or without[group] <= p_value:
+        return StandingPValue(p_value, None)
+    return StandingPValue(without[group], group)
+
+
+def reason_of(cells: Sequence[Result], group: str, p_value: float) -> str:
+    """Return why a finding of these results does not count; `p_value` is that without the column `group`."""
+    if not any(bits for cell in cells for column, bits in cell.columns.items() if column != group):
+        return f"all that is right is in {group}: {ELSEWHERE}"
+    without = f"(without it p = {rounded('p_value', p_value)})"
+    if p_value > GUESSED:
+        return f"all that guessing does not explain is in {group} {without}: {ELSEWHERE}"
+    return f"it rests on {group} {without}: {ELSEWHERE}"

@@ -1,0 +1,157 @@
+"""Contamination by openness, and by size within families, over the ranked LLMs.
+
+Ronval, Dupont and Nijssen (2024), section 4.1, divide LLMs into closed ones, those with public weights (semi-open) and
+those whose training data are public, too (open); section 5 compares the three. An LLM is one observation here, however
+many results it has. So a group of fewer than five LLMs is shown without a conclusion.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+
+from tabcontam.evidence.base import DECIDED, Verdict
+from tabcontam.groups import grouped
+from tabcontam.statistics.date_exchange import mann_whitney, sign_test
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.verdicts.chronological_analysis import OPENNESS
+from tabcontam.verdicts.dating import entry_of
+from tabcontam.verdicts.results import RunResults
+
+LEAST = 5  # the number of LLMs of a group, or of steps within families, that allows a conclusion
+CELLS, ROWS = "cells", "rows"
+
+
+@dataclass(frozen=True)
+class CataloguedLlm:
+    """A ranked LLM with its entry in the catalogue: `size` is in billions of parameters, None if it is not stated.
+
+    `score` is the ranking's, with its interval; `found` is true if the row tests found one of its tables, None if they
+    decided none.
+    """
+
+    llm: str
+    title: str
+    openness: str
+    family: str
+    size: float | None
+    score: float
+    interval: tuple[float, float] | None
+    found: bool | None
+
+
+@dataclass(frozen=True)
+class OpennessKind:
+    """The LLMs of one openness: their mean score, and the number with found rows among those with decided tables."""
+
+    name: str
+    llms: tuple[CataloguedLlm, ...]
+    mean: float
+    found: int
+    decided: int
+    interval: tuple[float, float] | None
+
+    @property
+    def tells(self) -> bool:
+        """True if there are enough LLMs for a conclusion."""
+        return len(self.llms) >= LEAST
+
+
+@dataclass(frozen=True)
+class OpennessDifference:
+    """The difference of mean scores between two kinds with enough LLMs, and Mann and Whitney's two-sided p-value."""
+
+    first: str
+    second: str
+    difference: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class FamilySizes:
+    """The LLMs of one family whose size is stated, from the smallest on."""
+
+    family: str
+    llms: tuple[CataloguedLlm, ...]
+
+
+@dataclass(frozen=True)
+class OpennessAnalysis:
+    """The kinds (closed, semi-open, open), the differences between them, families by size, and LLMs without an entry.
+
+    `steps` are, within families, the numbers of steps to a larger LLM with a higher score and with a lower one, and the
+    sign test's p-value.
+    """
+
+    kinds: tuple[OpennessKind, ...]
+    differences: tuple[OpennessDifference, ...]
+    lines: tuple[FamilySizes, ...]
+    steps: tuple[int, int, float]
+    unknown: tuple[str, ...]
+
+
+def openness(view: RunResults) -> OpennessAnalysis | None:
+    """Return the analysis of a run's ranked LLMs; None if the catalogue has fewer than two of them."""
+    placed, unknown = [], []
+    found = _rows_found(view)
+    for rank in view.ranks_in_order:
+        if rank.score is None:
+            continue
+        entry = entry_of(view, rank.llm)
+        if entry is None:
+            unknown.append(rank.llm)
+            continue
+        own = found.get(rank.llm)
+        placed.append(
+            CataloguedLlm(
+                rank.llm, entry.title, entry.openness, entry.family, entry.size, rank.score, rank.score_interval, own
+            )
+        )
+    if len(placed) < 2:
+        return None
+    by_name = grouped(placed, lambda one: one.openness)
+    kinds = tuple(_kind(name, by_name[name]) for name in OPENNESS if name in by_name)
+    lines = _lines(placed)
+    steps = [(one.score, other.score) for line in lines for other, one in pairwise(line.llms) if one.size != other.size]
+    return OpennessAnalysis(kinds, _differences(kinds), lines, sign_test(steps), tuple(unknown))
+
+
+def _rows_found(view: RunResults) -> dict[str, bool]:
+    """Return for each LLM whether the row tests found a table or, in recorded answers without tables, had a finding."""
+    decided: dict[str, bool] = {}
+    tables = [(one.llm, one.verdict) for one in view.tables if one.verdict in DECIDED and not one.by_documents]
+    cells = [(one.llm, one.verdict) for one in view.cells if one.test in view.row_tests and one.verdict in DECIDED]
+    for llm, verdict in tables or cells:
+        decided[llm] = decided.get(llm, False) or verdict is Verdict.CONTAMINATED
+    return decided
+
+
+def _kind(name: str, llms: Sequence[CataloguedLlm]) -> OpennessKind:
+    told = [one.found for one in llms if one.found is not None]
+    interval = clopper_pearson(sum(told), len(told)) if len(told) >= LEAST else None
+    return OpennessKind(name, tuple(llms), fmean(one.score for one in llms), sum(told), len(told), interval)
+
+
+def _differences(kinds: Sequence[OpennessKind]) -> tuple[OpennessDifference, ...]:
+    told = [kind for kind in kinds if kind.tells]
+    found = []
+    for place, first in enumerate(told):
+        for second in told[place + 1 :]:
+            scores = [[one.score for one in kind.llms] for kind in (first, second)]
+            p_value = mann_whitney(*scores)
+            found.append(
+                OpennessDifference(
+                    first.name, second.name, first.mean - second.mean, 1.0 if p_value is None else p_value
+                )
+            )
+    return tuple(found)
+
+
+def _lines(placed: Sequence[CataloguedLlm]) -> tuple[FamilySizes, ...]:
+    sized = [one for one in placed if one.size is not None]
+    lines = []
+    for family, own in grouped(sized, lambda one: one.family).items():
+        ordered = sorted(own, key=lambda one: (one.size or 0.0, one.title))
+        if len({one.size for one in ordered}) > 1:
+            lines.append(FamilySizes(family, tuple(ordered)))
+    return tuple(lines)

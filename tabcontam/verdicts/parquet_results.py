@@ -1,0 +1,238 @@
+"""Large results as Parquet files next to results.json, from which single columns and results are read.
+
+`results.parquet` holds the results, one per row; three more files hold the tables, the comparisons and the durations,
+and the metadata of the first holds the rest of results.json as JSON. A column is a field: texts, numbers and truth
+values are those of results.json, and a value with parts, such as an interval, is JSON text. The metadata also has the
+size and CRC-32 of the results.json that was written with the files; next to any other one they are not read.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from enum import Enum
+from functools import cache
+from importlib.util import find_spec
+from operator import attrgetter
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from zlib import crc32
+
+from tabcontam.verdicts.comparison import Comparison
+from tabcontam.verdicts.json_text import compact
+from tabcontam.verdicts.result_types import Result, TableVerdict
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.run_facts import Duration
+
+FILES: Mapping[str, tuple[str, type]] = {
+    "cells": ("results.parquet", Result),
+    "tables": ("results-tables.parquet", TableVerdict),
+    "comparisons": ("results-comparisons.parquet", Comparison),
+    "durations": ("results-durations.parquet", Duration),
+}
+REST = b"tabcontam.results"
+STAMP = b"tabcontam.of"
+GROUP = 5_000  # rows that are read at once
+PLAIN = {str: "string", bool: "bool_", int: "int64", float: "float64"}  # pyarrow's names
+
+
+class Stamp(NamedTuple):
+    """The identity of a results.json: its size in bytes, and its CRC-32."""
+
+    size: int
+    crc: int
+
+    @classmethod
+    def of(cls, path: Path) -> "Stamp":
+        """Return the stamp of a file. Raises `OSError`."""
+        size = crc = 0
+        with path.open("rb") as file:
+            while text := file.read(2**20):
+                size, crc = size + len(text), crc32(text, crc)
+        return cls(size, crc)
+
+
+def at_hand() -> bool:
+    """Return whether Parquet can be written and read here."""
+    return find_spec("pyarrow") is not None
+
+
+class ParquetResultsWriter:
+    """The Parquet files while they are written into a folder: the results at once, the rest when it is known.
+
+    If a text is not UTF-8, the files cannot be written, and none remains.
+    """
+
+    def __init__(self, folder: Path, cells: Sequence[Result]) -> None:
+        """Write the results of tests. Raises `OSError`."""
+        self._folder, self._whole = folder, True
+        self._cells = _opened(folder / FILES["cells"][0], Result)
+        self._try(lambda: _write(self._cells, Result, cells))
+
+    def end(self, results: RunResults, stamp: Stamp) -> bool:
+        """Write all but the results of tests; return whether the files could be written. Raises `OSError`."""
+        rest = replace(results, cells=(), tables=(), comparisons=(), run=replace(results.run, durations=()))
+        parts = {"tables": results.tables, "comparisons": results.comparisons, "durations": results.run.durations}
+        about = {REST: json.dumps(rest, default=asdict).encode(), STAMP: json.dumps(stamp).encode()}
+
+        def write() -> None:
+            for name, rows in parts.items():
+                file, kind = FILES[name]
+                with _opened(self._folder / file, kind) as writer:
+                    _write(writer, kind, rows)
+            self._cells.add_key_value_metadata(about)
+
+        self._try(write)
+        self.close()
+        for file, _ in () if self._whole else FILES.values():
+            (self._folder / file).unlink(missing_ok=True)
+        return self._whole
+
+    def close(self) -> None:
+        """Close the open file."""
+        self._cells.close()
+
+    def _try(self, write: Callable[[], None]) -> None:
+        from pyarrow import ArrowInvalid
+
+        try:
+            if self._whole:
+                write()
+        except (UnicodeError, OverflowError, ArrowInvalid):
+            self._whole = False
+
+
+def _opened(path: Path, kind: type) -> Any:
+    """Return a writer of rows of a dataclass to a Parquet file."""
+    from pyarrow import parquet
+
+    texts = [name for name, base in _columns(kind) if base is str]
+    return parquet.ParquetWriter(path, _schema(kind), compression="zstd", use_dictionary=texts)
+
+
+def _schema(kind: type) -> Any:
+    import pyarrow as pa
+
+    return pa.schema([(name, getattr(pa, PLAIN.get(base or str, "string"))()) for name, base in _columns(kind)])
+
+
+def _write(writer: Any, kind: type, rows: Sequence[object]) -> None:
+    import pyarrow as pa
+
+    columns, schema = _columns(kind), _schema(kind)
+    for start in range(0, max(len(rows), 1), GROUP):
+        some = rows[start : start + GROUP]
+        arrays = [
+            pa.array(_held(list(map(attrgetter(name), some)), base), schema.field(name).type) for name, base in columns
+        ]
+        writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=GROUP)
+
+
+@cache
+def _columns(kind: type) -> list[tuple[str, type | None]]:
+    """Return the fields of a dataclass with the plain type of each; None for a field with parts."""
+    return [(name, _plain(hint)) for name, hint in get_type_hints(kind).items()]
+
+
+def _plain(hint: Any) -> type | None:
+    if get_origin(hint) in (Union, UnionType):
+        several = [one for one in get_args(hint) if one is not NoneType]
+        return _plain(several[0]) if len(several) == 1 else None
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return str
+    return hint if hint in PLAIN else str if _is_literal(hint) else None
+
+
+def _is_literal(hint: Any) -> bool:
+    return bool(get_args(hint)) and all(type(one) is str for one in get_args(hint))
+
+
+def _held(values: list[Any], base: type | None) -> list[Any]:
+    """Return the values as their column stores them."""
+    return values if base is not None else [_as_text(value) for value in values]
+
+
+def _as_text(value: Any) -> str | None:
+    """Return a value with parts as JSON text."""
+    if value is None:
+        return None
+    return compact(value) if value else "{}" if isinstance(value, Mapping) else "[]"
+
+
+class ParquetResults:
+    """The results in a folder's Parquet files, read a part at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        from pyarrow import parquet
+
+        self._folder = folder
+        self._files: dict[str, Any] = {"cells": parquet.ParquetFile(folder / FILES["cells"][0])}
+        self.cells = int(self._files["cells"].metadata.num_rows)
+
+    @classmethod
+    def in_folder(cls, folder: Path, results: Path) -> "ParquetResults | None":
+        """Return the files that belong to this results.json; None if there are none, or they cannot be read here."""
+        if not at_hand() or not (folder / FILES["cells"][0]).is_file():
+            return None
+        import pyarrow as pa
+
+        try:
+            found = cls(folder)
+            held = json.loads(found._metadata.get(STAMP, b"null"))
+            whole = all((folder / file).is_file() for file, _ in FILES.values())
+            return found if whole and held == list(Stamp.of(results)) else None
+        except (OSError, ValueError, pa.ArrowException):
+            return None
+
+    @property
+    def _metadata(self) -> Mapping[bytes, bytes]:
+        metadata: Mapping[bytes, bytes] = self._files["cells"].metadata.metadata or {}
+        return metadata
+
+    def rest(self) -> dict[str, Any]:
+        """Return the document of results.json without the lists that have files of their own."""
+        document: dict[str, Any] = json.loads(self._metadata[REST])
+        return document
+
+    def read(
+        self, part: str, columns: Sequence[str] | None = None, **wanted: Sequence[str]
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a part as dicts: only `columns`, and only rows whose fields have a `wanted` value.
+
+        Row groups without such a row are skipped.
+        """
+        import pyarrow as pa
+        from pyarrow import compute, parquet
+        from pydantic_core import from_json
+
+        name, kind = FILES[part]
+        if part not in self._files:
+            self._files[part] = parquet.ParquetFile(self._folder / name)
+        file, parts = self._files[part], {name for name, base in _columns(kind) if base is None}
+        for group in range(file.metadata.num_row_groups):
+            if not _may_have(file, group, wanted):
+                continue
+            table = file.read_row_group(
+                group, columns=None if columns is None else [*dict.fromkeys((*columns, *wanted))]
+            )
+            for field, values in wanted.items():
+                table = table.filter(compute.is_in(table[field], pa.array(list(values), pa.string())))
+            for row in table.to_pylist():
+                yield {
+                    field: from_json(value) if field in parts and value is not None else value
+                    for field, value in row.items()
+                    if columns is None or field in columns
+                }
+
+
+def _may_have(file: Any, group: int, wanted: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether a row group may hold one of the wanted values in each field, by its minima and maxima."""
+    rows = file.metadata.row_group(group)
+    for place in range(rows.num_columns):
+        column = rows.column(place)
+        values, known = wanted.get(column.path_in_schema), column.statistics
+        if values is None or known is None or not known.has_min_max:
+            continue
+        if not any(known.min <= value <= known.max for value in values):
+            return False
+    return True

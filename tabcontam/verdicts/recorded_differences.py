@@ -1,0 +1,57 @@
+"""The parts of results.json that only recorded answers have: differences between decisions."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tabcontam.evidence.base import Verdict
+from tabcontam.verdicts.number_types import Count, Truth
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedFields:
+    """A difference in recorded answers, and the fields that name its LLM, dataset, test and file."""
+
+    llm: str
+    """The LLM, by the record's own name."""
+    dataset: str
+    """The dataset, by the record's own name."""
+    split: str | None = None
+    """Its split, by the record's own name; null if none is recorded."""
+    serializer: str | None
+    """The template of a serializer study; null for main runs."""
+    test: str
+    """The id of the contamination test."""
+    source: str
+    """The file that the answers come from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedDifference(RecordedFields):
+    """A difference between this reading of the published rules and the recorded decision."""
+
+    level: Literal["answer", "cell"]
+    """The level of the difference: one answer, or all answers to one test."""
+    line: Count
+    """The line of the record, from 1."""
+    ours: Truth
+    """True if it counts as detected here."""
+    recorded: Truth | None
+    """True if it was recorded as detected."""
+    group: str
+    """The cause, in words that differences share."""
+    explanation: str
+    """The cause in this case."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleDifference(RecordedFields):
+    """A difference between the verdicts of the calibrated rules and of the published ones."""
+
+    paper: Verdict | None
+    """The verdict by the published rules."""
+    calibrated: Verdict | None
+    """The verdict by the calibrated rules."""
+    group: str
+    """The cause, in words that results share."""
+    explanation: str | None
+    """The cause in this case."""

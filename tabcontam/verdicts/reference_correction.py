@@ -1,0 +1,86 @@
+"""The correction for a reference LLM, which has not seen the table: answers that it gives, too, are no evidence."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tabcontam.evidence.base import Reading, Test, Trial
+
+ENOUGH = 0.5  # of the queries have to be answered by the reference; otherwise the result states how few were
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference LLM with its own read trials of a test's queries, and those of further references, if there are any.
+
+    Answers that the first one gives, too, count for nothing. Further ones are only compared with memory's share.
+    """
+
+    llm: str
+    trials: Sequence[Trial]
+    further: Mapping[str, Sequence[Trial]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ReferenceCorrection:
+    """The trials of a test, corrected for the answers of the reference.
+
+    In `weighed` each of its answers has chance 1. In `telling` only its right answers have: where it was wrong, memory
+    is still detectable. `said` is the result's sentence on the reference.
+    """
+
+    weighed: Sequence[Trial]
+    telling: Sequence[Trial]
+    said: str = ""
+
+
+def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) -> ReferenceCorrection:
+    """Return the trials with the chances that the reference's answers leave.
+
+    A trial is unchanged if the reference gave no readable answer to it, or was asked something else.
+    """
+    if reference is None or not test.referred:
+        return ReferenceCorrection(trials, trials)
+    answers = {trial.query.id: trial for trial in reference.trials if trial.readable}
+    weighed, telling, answered, shared = list(trials), list(trials), 0, 0
+    for place, trial in enumerate(trials):
+        other = answers.get(trial.query.id)
+        if other is None or other.reading is None or not same_query(trial, other):
+            continue
+        answered += 1
+        shared += bool(_right(trial.reading) & _right(other.reading))
+        weighed[place] = replace(trial, query=test.conceded(trial.query, other.reading))
+        telling[place] = replace(trial, query=test.conceded(trial.query, _without_errors(other.reading)))
+    few = answered < ENOUGH * len(trials) or len(reference.trials) < len(trials)
+    return ReferenceCorrection(weighed, telling, _said(reference.llm, len(trials), answered, few, shared))
+
+
+def asked_of_reference(test: Test, *, further: bool = False) -> bool:
+    """Return whether a reference LLM, or a further one, is asked the queries of a test."""
+    return test.set_beside or (test.referred and not further)
+
+
+def same_query(one: Trial, other: Trial) -> bool:
+    """Return whether two trials ask the same of the same row, by the cells asked and expected."""
+    return (one.query.asked, one.query.expected) == (other.query.asked, other.query.expected)
+
+
+def _said(llm: str, asked: int, answered: int, few: bool, shared: int) -> str:
+    if few:
+        return f"the reference {llm} answered only {answered} of {asked} queries"
+    if not shared:
+        return ""
+    return f"the reference {llm} has right values of {shared} of {asked} in common with it, which count for nothing"
+
+
+def _right(reading: Reading | None) -> frozenset[str]:
+    """Return the asked features that a reading has right, or `answer` for a test with a single answer."""
+    if reading is None:
+        return frozenset()
+    return frozenset(reading.right) or frozenset({"answer"} if reading.hit else ())
+
+
+def _without_errors(reading: Reading) -> Reading:
+    """Return the reading without the cells that differ from the row's."""
+    if not isinstance(reading.parsed, Mapping):
+        return reading
+    return replace(reading, parsed={name: cell for name, cell in reading.parsed.items() if name in reading.right})

@@ -1,0 +1,502 @@
+"""Trials to results, verdicts on tables, and the ranking, for `run`, `rescore`, `report`, `replay` and `power`."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from tabcontam.evidence.base import (
+    DECIDED,
+    Evidence,
+    Facts,
+    Family,
+    PublishedRule,
+    Reply,
+    ReplyState,
+    Test,
+    Trial,
+    Verdict,
+    as_read,
+)
+from tabcontam.evidence.base import ReferenceCurveExcess as OfReferences
+from tabcontam.evidence.number_wording import format_signed
+from tabcontam.evidence.registry import by_id
+from tabcontam.groups import grouped
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.eprocess import ALL as ALL_BETS
+from tabcontam.tables.serializers import Serializer
+from tabcontam.verdicts import one_column_rule
+from tabcontam.verdicts.decisions import (
+    ENOUGH,
+    Decision,
+    answers_read,
+    corrected,
+    published,
+    texts,
+    without_evidence,
+)
+from tabcontam.verdicts.generation_accuracy import generations
+from tabcontam.verdicts.llm_ranking import correlations, ranking
+from tabcontam.verdicts.reference_correction import Reference, concede
+from tabcontam.verdicts.result_types import (
+    BetOutcome,
+    FamilyEvidence,
+    MemoryShareResult,
+    ReferenceAccuracy,
+    Result,
+    ResultKey,
+    SeveralReferencesShare,
+    SingleReferenceShare,
+    Statistic,
+    TableName,
+    TableVerdict,
+)
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import ALL, ALPHA, LLM, PAPER, Over
+from tabcontam.verdicts.run_facts import RunFacts, TrainingDeclaration, in_order, known_tests
+from tabcontam.verdicts.training_evidence import (
+    CorpusEvidence,
+    corpus_evidence,
+    holds,
+    join_corpus_evidence,
+    phrase_detectable,
+)
+from tabcontam.verdicts.wording import rounded, visible
+
+# The words before the names of the row tests with a verdict; the first verdict that a test has is the table's.
+BY_TESTS = {
+    Verdict.CONTAMINATED: "found by",
+    Verdict.NOT_DETECTED: "not found by",
+    Verdict.NO_ANSWER: "no answer to",
+    Verdict.UNINFORMATIVE: "nothing could be told by",
+    Verdict.SKIPPED: "not asked:",
+}
+Tests = Mapping[str, Facts]
+FoundBy = Mapping[tuple[str, TableName], tuple[FamilyEvidence, ...]]  # by LLM and table
+Part = TypeVar("Part")
+
+
+def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
+    """Return the trial with its reading."""
+    return replace(trial, reading=test.read(trial.query, as_read(trial.reply), serializer, dictionary))
+
+
+def complete_reply(test: Test, trial: Trial, serializer: Serializer) -> Trial:
+    """Return the trial; a reply cut off after all that was asked counts as complete."""
+    reply = trial.reply
+    if not isinstance(reply, Reply) or reply.state is not ReplyState.TRUNCATED:
+        return trial
+    if test.complete(trial.query, as_read(reply).text, serializer):
+        return replace(trial, reply=replace(reply, state=ReplyState.OK))
+    return trial
+
+
+def result(
+    name: ResultKey,
+    test: Test,
+    trials: Sequence[Trial],
+    planned: int,
+    rules: str,
+    at: float,
+    ended: str = "",
+    reference: Reference | None = None,
+    beside: Sequence[Trial] = (),
+    in_turns: bool = False,
+) -> Result:
+    """Return the result of a test from its read trials; with fewer trials than planned it is never clean.
+
+    `at` is the p-value that a result of this grid must reach; `ended` states why no more were asked, if that is known.
+    `beside` holds the trials of the table's other tests of the same pool: they are weighed together with its own if
+    these alone could not reach `at`. A result of a table asked `in_turns` states E in place of a p-value. Right answers
+    that the `reference` gave as well count for nothing. Under the calibrated rules the verdict is final only after
+    `conclude` has seen all results of the LLM.
+    """
+    trials = test.told_apart(trials)
+    conceded = concede(test, trials, reference)
+    evidence, telling = test.weigh(conceded.weighed, at), conceded.telling
+    if beside and test.uninformative([trial.query for trial in telling], at):
+        evidence = test.pooled(evidence, test.weigh([*conceded.weighed, *beside], at))
+        telling = [*telling, *beside]
+    own = _whole(without_evidence(evidence, telling, test, at), trials, planned, ended)
+    of_paper = [trial for trial in trials if trial.query.paper]
+    rule = test.published if of_paper else None
+    paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
+    e_value = 2.0 ** evidence.bets[ALL_BETS].won if evidence.bets else None
+    found = f"{evidence.counted} (E = {rounded('e_value', e_value or 1.0)})" if in_turns else evidence.sentence
+    share = evidence.hits / evidence.asked if evidence.asked else None
+    if evidence.p_value is None:  # without a verdict: its own score, or else its statistic
+        share = evidence.value if evidence.score is None else evidence.score
+    memory, compared = _memory(evidence, test, trials, reference)
+    said = (found, conceded.said, compared, answers_read(trials) if test.decides else "")
+    cell = replace(
+        unjudged(name, test, own.verdict, own.reason, planned),
+        paper_verdict=paper.verdict,
+        cut_short=len(trials) != planned,
+        hits=evidence.hits,
+        answered=evidence.answered,
+        asked=evidence.asked,
+        score=None if share is None else round(share, 4),
+        reference=reference.llm if reference else None,
+        sentence=visible("; ".join(filter(None, said)), line=True),  # may quote documents
+        statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
+        null=evidence.null,
+        p_value=evidence.p_value,
+        expected_hits=evidence.expected_hits,
+        interval=evidence.interval,
+        interval_of=evidence.interval_of or None,
+        recalled_bits=evidence.recalled_bits,
+        columns=dict(evidence.columns),
+        without=dict(evidence.without),
+        e_value=e_value,
+        bets={group: BetOutcome(**own._asdict()) for group, own in evidence.bets.items()},
+        detectable_share=evidence.share,
+        memory=memory,
+    )
+    if rules == PAPER and rule:
+        return published_counts(replace(cell, verdict=paper.verdict, reason=paper.reason), rule, of_paper)
+    return cell
+
+
+def _memory(
+    evidence: Evidence, test: Test, trials: Sequence[Trial], reference: Reference | None
+) -> tuple[MemoryShareResult | None, str]:
+    """Return memory's share as results hold it, and a comparison with the reference LLM, or with several, in words."""
+    if evidence.twins is None:
+        return None, ""
+    own = MemoryShareResult(**vars(evidence.twins))
+    if reference is None:
+        return own, ""
+    if reference.further:
+        named = {reference.llm: reference.trials, **reference.further}
+        own, said = _among(own, test.among(trials, named))
+        answered = len(own.among.references) if own.among else len(named)
+        silent = f"; {len(named) - answered} more answered nothing" if answered < len(named) else ""
+        return replace(own, further=tuple(reference.further)), said + silent
+    beside = test.beside(trials, reference.trials)
+    if beside is None:
+        return own, ""
+    own = replace(own, beside=SingleReferenceShare(**vars(beside)))
+    low, high = (format_signed(limit) for limit in beside.interval)
+    own_two = f"{beside.accuracy:.2f} and {beside.twin_accuracy:.2f}, {beside.pairs} pairs"
+    larger = f"{format_signed(beside.share)} ({low} to {high}) larger than that of the reference {reference.llm}"
+    said = f"the difference of both accuracies is {larger} ({own_two}; p = {beside.p_value:.2g})"
+    return own, said
+
+
+def _among(own: MemoryShareResult, found: OfReferences | None) -> tuple[MemoryShareResult, str]:
+    """Return memory's share compared with several references, and the comparison in words."""
+    if found is None:
+        return own, "no row was answered by all reference LLMs and this one, or fewer than two answered any"
+    references = tuple(ReferenceAccuracy(**vars(one)) for one in found.references)
+    own = replace(own, among=SeveralReferencesShare(**{**vars(found), "references": references}))
+    low, high = (format_signed(limit) for limit in found.interval)
+    least, most = (format_signed(limit) for limit in found.apart)
+    others = "fresh rows" if own.fresh else "twins"
+    said = (
+        f"beside {len(references)} reference LLMs an accuracy of {found.expected:.2f} is expected of who has "
+        f"{found.twin_accuracy:.2f} on {others}, and its own is {format_signed(found.share)} ({low} to {high}) above "
+        "that "
+        f"(p = {found.p_value:.2g}, {found.pairs} pairs; without one of them {least} to {most})"
+    )
+    if found.outside:
+        twin = [one.twin_accuracy for one in references]
+        said += (
+            f", which goes beyond the references, whose accuracies on {others} are {min(twin):.2f} to {max(twin):.2f}"
+        )
+    return own, said
+
+
+def pool_parts(name: ResultKey, test: Test, parts: Mapping[ResultKey, Iterable[Part]]) -> list[Part]:
+    """Return the parts of the table's other tests of the same pool, which are weighed with a test that asks too little.
+
+    The parts are their trials or, before there are trials, their queries. For a test that is asked in several
+    serializers or prompt sets, they are those in the serializer and prompt set of `name`, or else in the first.
+    """
+    pool = {other for other, known in by_id().items() if test.pool and known.pool == test.pool} - {test.id}
+    found: dict[str, ResultKey] = {}
+    for other in parts if pool else ():
+        place, here = ((one.llm, one.dataset, one.edition, one.split) for one in (other, name))
+        same = (other.serializer, other.prompts) == (name.serializer, name.prompts)
+        if place == here and other.test in pool and (same or other.test not in found):
+            found[other.test] = other
+    return [part for cell in found.values() for part in parts[cell]]
+
+
+def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str) -> Decision:
+    """Return the decision, unless it calls a result clean that was not asked to the end."""
+    if len(trials) == planned or decision.verdict is Verdict.CONTAMINATED:
+        return decision
+    asked = f"the run ended after {len(trials)} of {planned} queries"
+    return Decision(Verdict.NO_ANSWER, f"{asked}{ended and f': {ended}'}")
+
+
+def published_counts(cell: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:
+    """Return the result with the counts of the published rules, and the sentence that states them."""
+    own = rule.counted(trials)
+    asked, hits, answered = len(own), rule.hits(trials), texts(own)
+    score = round(hits / asked, 4) if asked else None
+    sentence = "; ".join(filter(None, (rule.said(trials), answers_read(own))))
+    return replace(cell, hits=hits, answered=answered, asked=asked, score=score, sentence=sentence)
+
+
+def unjudged(
+    name: ResultKey,
+    test: Test,
+    verdict: Verdict | None,
+    reason: str | None,
+    queries: int = 0,
+    lacks: str | None = None,
+) -> Result:
+    """Return a result before its trials are weighed, or one that has none: skipped, or not answered.
+
+    `lacks` names a need of the test that the LLM does not meet, if that is the reason.
+    """
+    return Result(
+        **name._asdict(),
+        kind=test.kind,
+        verdict=verdict,
+        lacks=lacks,
+        cut_short=queries > 0,
+        queries=queries,
+        reason=reason,
+        sentence=reason,
+    )
+
+
+def conclude(
+    cells: Sequence[Result],
+    rules: str,
+    alpha: float,
+    tests: Tests | None = None,
+    over: Over = LLM,
+    found_by: FoundBy | None = None,
+) -> list[Result]:
+    """Return the results with their q-values and, under the calibrated rules, their verdicts.
+
+    A q-value is over the results of the same LLM and family of tests, so that no test of another family changes it
+    (Benjamini and Hochberg 1995); with `over` "all", over those of all LLMs but controls that joined. A finding counts
+    if it stands without any one column, or if that of the family's row tests together does. `found_by` is the evidence
+    of each family on each table, if it is known.
+    """
+    known = tests or known_tests()
+    p_values = {number: p for number, cell in enumerate(cells) if (p := one_column_rule.p_value_of(cell)) is not None}
+    stands = {number: one_column_rule.standing_of(cells[number]) for number in p_values}
+
+    def budget(number: int) -> Hashable:
+        return _sharing(cells[number], over), known[cells[number].test].family
+
+    q_values = corrected(p_values, budget)
+    q_without = corrected({number: one.p_value for number, one in stands.items()}, budget)
+    found_by = _found_by(cells, known, over) if found_by is None else found_by
+    found = {(table, one.family) for table, families in found_by.items() for one in families if one.finds(alpha)}
+
+    def decided(number: int, cell: Result) -> Result:
+        told: dict[str, Any] = {"q_value": q_values[number], "q_without": q_without[number], "rests_on": None}
+        if rules == PAPER and (known[cell.test].number is not None or cell.paper_verdict is not None):
+            return cell.changed(**told)
+        # a smaller run, whose family this one is larger than, may have found it
+        own = cell.otherwise or cell.verdict
+        if own is Verdict.CONTAMINATED:
+            own = Verdict.NOT_DETECTED
+        reason = None if own is Verdict.NOT_DETECTED else cell.reason
+        of_table = known[cell.test].row_test and ((cell.llm, cell.table), known[cell.test].family) in found
+        if cell.sequential:
+            told |= {"q_value": None, "q_without": None}
+            if q_without[number] <= alpha or (of_table and (cell.e_value or 0) > 1):
+                return cell.changed(**told, verdict=Verdict.CONTAMINATED, otherwise=own)
+            return cell.changed(**told, verdict=own, otherwise=None)
+        if q_values[number] > alpha:
+            power = _would_find(cell.detectable_share, known[cell.test].family)
+            reason = power if own is Verdict.NOT_DETECTED else cell.reason
+            return cell.changed(**told, verdict=own, otherwise=None, reason=reason)
+        if q_without[number] <= alpha or of_table:
+            return cell.changed(**told, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
+        p_value, column = stands[number]
+        told["rests_on"] = column = column or ""
+        if own is Verdict.NOT_DETECTED:
+            reason = one_column_rule.reason_of([cell], column, p_value)
+            return cell.changed(**told, verdict=Verdict.UNINFORMATIVE, otherwise=own, reason=reason)
+        return cell.changed(**told, verdict=own, otherwise=None, reason=reason)
+
+    return [decided(number, cell) if number in q_values else cell for number, cell in enumerate(cells)]
+
+
+def _sharing(cell: Result, over: Over) -> str:
+    """Return the LLM whose results share an error budget with this one; "" if all LLMs under test share one."""
+    return "" if over == ALL and not cell.control else cell.llm
+
+
+def surely_found(cell: Result, rules: str, at: float) -> bool:
+    """Return whether a result is contaminated whatever the tests that are still to be asked will show."""
+    if rules == PAPER:
+        return cell.verdict is Verdict.CONTAMINATED
+    return cell.p_value is not None and one_column_rule.standing_of(cell).p_value <= at
+
+
+def _would_find(share: float | None, family: Family) -> str | None:
+    return None if share is None else f"{phrase_detectable(share, [family])} would have been found"
+
+
+def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
+    """Return the results of a run: those of its tests, a verdict for each table, the ranking and its correlations.
+
+    Comparisons need the trials, too: `runs.folder.record` adds them.
+    """
+    alpha, known = run.alpha or ALPHA, known_tests() | {test.id: test for test in run.tests}
+    run = replace(run, tests=in_order(known[cell.test] for cell in cells))
+    found_by = _found_by(cells, known, run.family_over)
+    concluded = conclude(cells, run.rules, alpha, known, run.family_over, found_by)
+    documents = {llm.spec for llm in run.llms if llm.documents}
+    ranks = ranking([cell for cell in concluded if cell.llm not in documents], run.rules, known)
+    return RunResults(
+        run=run,
+        cells=tuple(concluded),
+        tables=tuple(tables(concluded, run.rules, alpha, known, run.family_over, run.trained_on, found_by)),
+        ranking=ranks,
+        correlations=correlations(ranks),
+        generations=generations(concluded, known),
+    )
+
+
+def tables(
+    cells: Iterable[Result],
+    rules: str,
+    alpha: float,
+    tests: Tests | None = None,
+    over: Over = LLM,
+    declared: Sequence[TrainingDeclaration] = (),
+    found_by: FoundBy | None = None,
+) -> list[TableVerdict]:
+    """Return the verdict of the row tests together on each LLM and table, whatever the dependence of the tests.
+
+    Each family tests the table by itself, at `alpha` over all tables of the LLM, or of all LLMs. The table is
+    contaminated if one of them finds it, so that with several families the chance of a false finding is at most the sum
+    of their levels. Corpora that are `declared` to be training data of an LLM are one more family of its tables.
+    `found_by` is as in `conclude`.
+    """
+    known, cells = tests or known_tests(), list(cells)
+    of_rows = (cell for cell in cells if known[cell.test].row_test)
+    by_table = grouped(of_rows, _place)
+    if found_by is None:
+        found_by = _found_by([cell for own in by_table.values() for cell in own], known, over)
+    several = len({one.family for families in found_by.values() for one in families}) > 1
+
+    def decided(table: TableVerdict) -> TableVerdict:
+        if rules == PAPER or not table.families:
+            return table
+        own = by_table[table.llm, table.table]
+        if finding := [one for one in table.families if one.finds(alpha)]:
+            by_family = grouped(own, lambda cell: known[cell.test].family)
+            together = [_said(one, table, by_family[one.family], several) for one in finding]
+            return replace(table, verdict=Verdict.CONTAMINATED, reason="; ".join(together))
+        if lacking := [one for one in table.families if one.q_value <= alpha and one.without]:
+            column, p_value = lacking[0].without or "", lacking[0].p_without or 0.0
+            of_family = [cell for cell in own if known[cell.test].family is lacking[0].family]
+            reason = one_column_rule.reason_of(of_family, column, p_value)
+            return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=column)
+        if lone := [cell for cell in own if cell.rests_on]:
+            reason = f"{lone[0].test}: {lone[0].reason}"
+            return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=lone[0].rests_on)
+        if table.verdict in DECIDED:
+            least = min(own, key=lambda cell: 1.0 if cell.detectable_share is None else cell.detectable_share)
+            power = _would_find(table.detectable_share, known[least.test].family)
+            power = power or "the row tests together find nothing"
+            reason = f"decided {_after(table)}: {power}" if table.in_turns else power
+            return replace(table, verdict=Verdict.NOT_DETECTED, reason=reason)
+        return table
+
+    verdicts = [_read(decided(_table(own, found_by.get(table, ()), alpha)), own) for table, own in by_table.items()]
+    return (
+        join_corpus_evidence(verdicts, corpus_evidence(cells, declared, known, over), alpha) if declared else verdicts
+    )
+
+
+def _read(table: TableVerdict, cells: Sequence[Result]) -> TableVerdict:
+    """Return the verdict on a table: `no answer` in place of `not detected` if its row tests were mostly unread.
+
+    The share of readable answers that a single test needs applies to all their answers together, and to the tests.
+    """
+    weighed = [cell for cell in cells if cell.asked]
+    read, asked = sum(cell.answered or 0 for cell in weighed), sum(cell.asked or 0 for cell in weighed)
+    silent = [cell.test for cell in weighed if cell.verdict is Verdict.NO_ANSWER]
+    enough = read >= ENOUGH * asked and len(weighed) - len(silent) >= ENOUGH * len(weighed)
+    if table.verdict is not Verdict.NOT_DETECTED or enough:
+        return table
+    reason = f"{read} of {asked} answers to its row tests were read, and {ENOUGH:.0%} of answers and tests are needed"
+    none = f"; {BY_TESTS[Verdict.NO_ANSWER]} {len(silent)} of {len(weighed)} tests ({', '.join(silent)})"
+    return replace(table, verdict=Verdict.NO_ANSWER, reason=reason + (none if silent else ""))
+
+
+def _said(found: FamilyEvidence, table: TableVerdict, cells: Sequence[Result], several: bool) -> str:
+    """Return the finding of a family's tests together, in words."""
+    if found.family is Family.CORPUS:
+        return holds(CorpusEvidence(tuple(cells), found))
+    if table.in_turns and found.e_value is not None:
+        return f"decided {_after(table)}: E = {rounded('e_value', found.e_value)}"
+    return f"the {_tests_of(found.family, several)} together: p = {found.p_value:.2g}"
+
+
+def _after(table: TableVerdict) -> str:
+    return f"after {table.decided_after} of {table.in_turns} queries"
+
+
+def _place(cell: Result) -> tuple[str, TableName]:
+    return cell.llm, cell.table
+
+
+def _found_by(cells: Iterable[Result], known: Tests, over: Over) -> FoundBy:
+    """Return the evidence of each family of row tests on each LLM and table for which it weighed answers."""
+    of_rows = [cell for cell in cells if known[cell.test].row_test and one_column_rule.p_value_of(cell) is not None]
+    own = grouped(of_rows, lambda cell: (_place(cell), known[cell.test].family))
+    weighed = {key: one_column_rule.together(cells) for key, cells in own.items()}
+
+    def budget(key: tuple[tuple[str, TableName], Family]) -> Hashable:
+        return _sharing(own[key][0], over), key[1]
+
+    q_values = corrected({key: one.p_value for key, one in weighed.items()}, budget)
+    q_without = corrected({key: one.standing.p_value for key, one in weighed.items()}, budget)
+    found = {
+        key: FamilyEvidence(
+            family=key[1],
+            p_value=one.p_value,
+            q_value=q_values[key],
+            e_value=one.e_value,
+            p_without=one.standing.p_value,
+            q_without=q_without[key],
+            without=one.standing.without,
+        )
+        for key, one in weighed.items()
+    }
+    return {table: tuple(found[key] for key in keys) for table, keys in grouped(found, lambda key: key[0]).items()}
+
+
+def _tests_of(family: Family, several: bool) -> str:
+    """Return the name of a family's row tests: by the family if there are `several`, except for `rows`."""
+    return f"{family} tests" if several and family is not Family.ROWS else "row tests"
+
+
+def _table(cells: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha: float) -> TableVerdict:
+    verdicts = {cell.verdict for cell in cells}
+    verdict = next((word for word in BY_TESTS if word in verdicts), Verdict.SKIPPED)
+    shares = [cell.detectable_share for cell in cells if cell.detectable_share is not None]
+    recalled = [cell.recalled_bits for cell in cells if cell.recalled_bits is not None]
+    first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value), default=None)
+    in_turns = [cell for cell in cells if cell.sequential]
+    return TableVerdict(
+        llm=cells[0].llm,
+        dataset=cells[0].dataset,
+        edition=cells[0].edition,
+        split=cells[0].split,
+        serializer=cells[0].serializer,
+        prompts=cells[0].prompts,
+        verdict=verdict,
+        p_value=first.p_value if first else None,
+        q_value=first.q_value if first else None,
+        e_value=first.e_value if first else None,
+        decided_after=in_turns[0].decided_after if in_turns else None,
+        in_turns=sum(cell.queries or 0 for cell in in_turns) if in_turns else None,
+        families=families,
+        bound=min(1.0, round(alpha * len(families), 12)) if families else None,
+        recalled_bits=sum(recalled) if recalled else None,
+        detectable_share=min(shares, default=None),
+        reason=f"{BY_TESTS[verdict]} {', '.join(cell.test for cell in cells if cell.verdict is verdict)}",
+    )

@@ -1,0 +1,489 @@
+"""The result of each test, and the verdict of the row tests together on a table, as results.json holds them."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from tabcontam.evidence.base import UNDECIDED, EvidenceKind, Family, Verdict
+from tabcontam.tables.sources import is_source
+from tabcontam.verdicts.number_types import Amount, Count, Interval, Number, Share, Truth
+from tabcontam.verdicts.wording import rounded, shorten, text
+
+PROMPTS = "default"  # for results without a prompt set: they were made before there were several
+LETTERS = {
+    Verdict.CONTAMINATED: "C",
+    Verdict.NOT_DETECTED: ".",
+    Verdict.UNINFORMATIVE: "u",
+    Verdict.NO_ANSWER: "?",
+    Verdict.SKIPPED: "s",
+}
+SCORE = "scored"
+OUTCOMES = (*(verdict.value for verdict in Verdict), SCORE)  # worst first
+SCORE_LETTER = "%"
+LONGEST_SENTENCE = 600
+
+PLACE = (
+    "llm",
+    "dataset",
+    "edition",
+    "split",
+    "serializer",
+    "prompts",
+    "source",
+    "test",
+)  # the fields that place a result, and its trials
+NUMBERS = (
+    "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "e_value", "bound", "recalled_bits",
+    "detectable_share", "exposure",
+)  # fmt: skip
+
+
+def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the place of a result, or of a trial, from its fields."""
+    return tuple(text(fields.get(name)) for name in PLACE)
+
+
+def outcome_of(verdict: Verdict | None) -> str:
+    """Return the verdict's word, or the word for a score without a verdict."""
+    return SCORE if verdict is None else verdict.value
+
+
+def count(cells: Iterable["Result"]) -> dict[str, int]:
+    """Return the number of results with each outcome, worst first; outcomes that do not occur are left out."""
+    found = Counter(cell.outcome for cell in cells)
+    return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
+
+
+def field_values(part: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass by name; nested dataclasses are not converted."""
+    return {one.name: getattr(part, one.name) for one in fields(part)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statistic:
+    """A measurement of a test."""
+
+    name: str
+    """The name of the quantity, with its unit, for example: recalled bits."""
+    value: Number
+    """The measured value."""
+    expected: Number | None = None
+    """The mean under the null model; null if it is not known."""
+
+
+class TableName(NamedTuple):
+    """A table as the queries show it: an edition of a dataset or a split of it, in a serializer and a prompt set."""
+
+    dataset: str
+    edition: str | None
+    serializer: str | None
+    prompts: str | None = PROMPTS
+    split: str | None = None
+
+
+class ResultKey(NamedTuple):
+    """The key of a result in a run, as in the lines of trials.jsonl."""
+
+    llm: str
+    dataset: str
+    edition: str
+    serializer: str
+    test: str
+    prompts: str = PROMPTS
+    split: str = ""
+
+    @property
+    def of_table(self) -> "ResultKey":
+        """The part of the key that all results of this LLM and table share."""
+        return self._replace(test="")
+
+
+class CachedPropertySlots:
+    """A base that gives dataclasses with slots a `__dict__`, in which cached properties store their values."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableFields(CachedPropertySlots):
+    """A statement about an LLM and a table, and the fields that name both."""
+
+    llm: str
+    """The LLM as the user named it, such as llama3 or control:exposed; in recorded answers the record's own name."""
+    dataset: str
+    """The card's short name, or the file's name; in recorded answers the record's own name."""
+    edition: str | None = None
+    """The edition of the dataset; null in recorded answers."""
+    split: str | None = None
+    """The split of the dataset that the queries asked about, such as train or test; null if it has none."""
+    serializer: str | None = None
+    """The form of rows as text. In recorded answers the template of a serializer study, null for main runs."""
+    prompts: str | None = PROMPTS
+    """The prompt set that words the queries; null in recorded answers."""
+
+    @cached_property
+    def table(self) -> TableName:
+        """The table, without the LLM."""
+        return TableName(self.dataset, self.edition, self.serializer, self.prompts, self.split)
+
+    @property
+    def of_split(self) -> str:
+        """`#SPLIT`, or "" for a table without a split."""
+        return f"#{self.split}" if self.split else ""
+
+    @property
+    def told_by_edition(self) -> tuple[str, str]:
+        """The dataset and, for a dataset of a source, the split: two tables that share both differ in their edition
+        alone. The splits of a source are files of their own, each with its own edition."""
+        return self.dataset, (self.split or "") if is_source(self.dataset) else ""
+
+    @property
+    def numbers(self) -> Mapping[str, float]:
+        """The known numbers, by the names of their fields."""
+        return {name: value for name in NUMBERS if (value := getattr(self, name, None)) is not None}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResultFields(TableFields):
+    """A statement about an LLM, a table and a test, and the fields that name the three."""
+
+    test: str
+    """The id of the contamination test, for example full_completion; run.tests describes it."""
+
+    @cached_property
+    def key(self) -> ResultKey:
+        """The key of the result in its run."""
+        edition, serializer, prompts, split = self.edition, self.serializer, self.prompts, self.split
+        return ResultKey(self.llm, self.dataset, edition or "", serializer or "", self.test, prompts or "", split or "")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BetOutcome:
+    """The log2 of each unit that was bet on the answers to a test; docs/method.md explains how E follows from it."""
+
+    memory: tuple[Number, ...]
+    """One bet for each assumed share of remembered rows, from the smallest share."""
+    honest: tuple[Number, ...]
+    """The bets on the answers of an honest predictor, which learned from all rows that no query asks about."""
+    rows: Count
+    """The number of rows that speak for memory."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SingleReferenceShare:
+    """Memory's share compared with the reference LLM: the additional loss of the LLM on unseen twins."""
+
+    pairs: Count
+    """The number of rows that both LLMs answered together with the twins."""
+    accuracy: Share
+    """The accuracy of the reference on these rows."""
+    twin_accuracy: Share
+    """The accuracy of the reference on the twins of these rows."""
+    share: Number
+    """The loss of the LLM on the twins minus that of the reference."""
+    interval: Interval
+    """The 95% interval of the share."""
+    p_value: Share
+    """The chance of a share as large or larger for an LLM that loses no more than the reference."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReferenceAccuracy:
+    """One of several reference LLMs that memory's share is compared with."""
+
+    llm: str
+    """The LLM as the user named it."""
+    accuracy: Share
+    """Its accuracy on the rows that all references and the LLM under test answered."""
+    twin_accuracy: Share
+    """Its accuracy on the twins of these rows."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeveralReferencesShare:
+    """Memory's share compared with several reference LLMs: the accuracy above the one that their curve predicts."""
+
+    pairs: Count
+    """The number of rows that all LLMs answered together with the twins."""
+    references: tuple[ReferenceAccuracy, ...]
+    """The references that answered at least one row, in the order in which the user named them."""
+    accuracy: Share
+    """The accuracy of the LLM under test on these rows."""
+    twin_accuracy: Share
+    """The accuracy of the LLM under test on the twins of these rows."""
+    expected: Number
+    """The accuracy on rows that the curve of the references predicts from the accuracy on twins."""
+    share: Number
+    """The accuracy on rows minus the expected one."""
+    interval: Interval
+    """The 95% interval of the share."""
+    p_value: Share
+    """The chance of a share as large or larger for an LLM on the curve."""
+    apart: Interval
+    """The smallest and the largest share if one of the references is left out."""
+    outside: Truth
+    """True if the accuracy on twins is outside the range of the references, so that the curve is extrapolated."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryShareResult:
+    """Memory's share of an accuracy, measured on rows and their unseen twins; docs/method.md explains the method."""
+
+    pairs: Count
+    """The number of rows that were answered together with their twins; the share is measured on them."""
+    left_out: Count
+    """The number of further rows of which the answer to the row or to its twin was declined or unread."""
+    accuracy: Share
+    """The accuracy on the rows."""
+    twin_accuracy: Share
+    """The accuracy on their twins."""
+    share: Number
+    """Memory's share: the accuracy on rows minus that on twins, minus the loss of learners on the same twins."""
+    interval: Interval
+    """The 95% interval of the share."""
+    p_value: Share
+    """The chance of a share as large or larger for an LLM that recalls nothing."""
+    deviation: Amount
+    """The standard deviation of a pair's contribution to the share, from which the number of rows needed follows."""
+    if_wrong: Interval | None = None
+    """The interval if declined and unread answers count as wrong; null if there are none, or no answer was right."""
+    beside: SingleReferenceShare | None = None
+    """The share compared with the reference LLM; null if there is none, or if it gave no answer to compare with."""
+    among: SeveralReferencesShare | None = None
+    """The share compared with several reference LLMs; null if fewer than two were named and answered."""
+    further: tuple[str, ...] = ()
+    """The references that the user named after the first one, whether they answered or not."""
+    fresh: Count = 0
+    """The number of answered fresh rows that take the place of twins; 0 if there are twins."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result(ResultFields):
+    """The result of one test for one LLM, dataset, serializer and prompt set."""
+
+    source: str | None = None
+    """The file that recorded answers come from."""
+    kind: EvidenceKind
+    """The kind of measurement that the test makes."""
+    control: Truth = False
+    """True if the LLM is a control that joined the run: it counts in no gate, ranking or summary."""
+    verdict: Verdict | None = None
+    """The verdict under the rules of this run; null for a score alone."""
+    otherwise: Verdict | None = None
+    """The verdict that the result would have without its finding, if it is contaminated or its finding rests on one
+    column; else null."""
+    paper_verdict: Verdict | None = None
+    """The verdict by the published rules, on the paper's own queries; null if there are none, or for a score alone."""
+    reference: str | None = None
+    """The LLM that has not seen the table and whose answers count for nothing in this result; null if there is none."""
+    lacks: str | None = None
+    """A need of the test that this LLM does not meet, such as log-probabilities; null if it can take the test."""
+    exposure: Amount | None = None
+    """The mean number of copies of a row of this table that the LLM is known to have read; null if unknown."""
+    cut_short: Truth = False
+    """True if some of the planned queries were never asked."""
+    score: Share | None = None
+    """The share of right answers, or the measure of a test without a verdict, such as an accuracy."""
+    hits: Count | None = 0
+    """The number of right answers; in tests of names and words the number of those that the replies contain."""
+    expected_hits: Amount | None = None
+    """The number of right answers that the baseline would give."""
+    answered: Count | None = 0
+    """The number of answers that could be read."""
+    asked: Count | None = None
+    """The number that was asked for; in tests of names and words the number of names or words."""
+    queries: Count = 0
+    """The number of planned queries; in recorded answers the number of recorded ones."""
+    statistic: Statistic | None = None
+    """The statistic that the calibrated rules weigh; null if nothing was measured."""
+    null: str | None = None
+    """The null hypothesis in words: which quantity is drawn anew, and which is held fixed."""
+    p_value: Share | None = None
+    """The p-value: the chance of as much evidence under the null model; null if there is none."""
+    q_value: Share | None = None
+    """The p-value corrected for all results of this LLM and family (Benjamini and Hochberg); at most alpha in a
+    finding, also in one that rests on one column."""
+    interval: Interval | None = None
+    """The 95% interval of the quantity that interval_of names; null if there is none."""
+    interval_of: str | None = None
+    """The quantity that the interval is of, for example: rows remembered."""
+    recalled_bits: Number | None = None
+    """The sum of -log2 of the baseline's probability over the cells asked that were recalled; row tests alone."""
+    columns: Mapping[str, Amount] = field(default_factory=dict)
+    """The recalled bits by column, or by the columns of one entity; row tests alone."""
+    without: Mapping[str, Share] = field(default_factory=dict)
+    """The p-value without the cells of each column asked, or of the columns of one entity; empty if the rule of one
+    column does not bind the test."""
+    q_without: Share | None = None
+    """The largest of p_value and without, corrected as q_value is; at most alpha if a finding needs no column."""
+    rests_on: str | None = None
+    """The column, or the columns of one entity, without which the finding does not stand; null if there is none."""
+    sequential: Truth = False
+    """True if the test was asked in turns with the other row tests of its table until they had decided it. E then
+    replaces p_value, q_value and interval, which optional stopping would invalidate."""
+    decided_after: Count | None = None
+    """The number of queries of all these tests after which asking ended; null if it was cut short or not in turns."""
+    e_value: Amount | None = None
+    """E: the value of one unit that was bet on these answers, divided by its value on an honest predictor's answers, if
+    that is above one; null if nothing is bet on."""
+    bets: Mapping[str, BetOutcome] = field(default_factory=dict)
+    """The outcome of the bets: all under "", and without a column, or the columns of one entity, under its name."""
+    detectable_share: Share | None = None
+    """The share of remembered rows that this test would have found."""
+    reason: str | None = None
+    """The reason why the verdict is not contaminated, if that needs an explanation."""
+    sentence: str | None = None
+    """The finding in one plain sentence."""
+    memory: MemoryShareResult | None = None
+    """Memory's share and its parts; null for any other measure."""
+    not_averaged: str | None = None
+    """The reason why the score is left out of the means of the ranking; null if it counts in them."""
+
+    def changed(self, **findings: Any) -> "Result":
+        """Return a copy with other findings, as `dataclasses.replace` would, but faster: a large run has many results.
+
+        Raises `TypeError` for a field that is not a finding.
+        """
+        if not findings.keys() <= FINDINGS:
+            raise TypeError(f"no findings: {', '.join(sorted(findings.keys() - FINDINGS))}")
+        cell = object.__new__(Result)
+        vars(cell).update(vars(self))  # carries over cached properties such as `key`: no finding changes them
+        for become, value in zip(BECOME, VALUES(self), strict=True):
+            become(cell, value)
+        for name, value in findings.items():
+            object.__setattr__(cell, name, value)
+        return cell
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """The fields that its trials share with it, in the order of `PLACE`; recorded answers also have the file."""
+        names = (self.edition, self.split, self.serializer, self.prompts, self.source)
+        return self.llm, self.dataset, *(name or "" for name in names), self.test
+
+    @property
+    def exposed(self) -> bool:
+        """True if the LLM is known to have read one copy of each row of the table, or more, on average."""
+        return self.exposure is not None and self.exposure >= 1
+
+    @property
+    def outcome(self) -> str:
+        """The verdict's word, or the word for a score without a verdict."""
+        return outcome_of(self.verdict)
+
+    @property
+    def letter(self) -> str:
+        """One character that shows the outcome."""
+        return SCORE_LETTER if self.verdict is None else LETTERS[self.verdict]
+
+    @property
+    def why(self) -> str:
+        """The sentence, with the reason if nothing was detected; the reason alone if nothing was measured."""
+        first, second = (self.reason, self.sentence) if self.verdict in UNDECIDED else (self.sentence, self.reason)
+        if self.verdict is Verdict.NOT_DETECTED and first and second:
+            return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
+        said = shorten(first or second or self.outcome, LONGEST_SENTENCE)
+        return f"{said}; left out of means: {self.not_averaged}" if self.not_averaged and self.verdict is None else said
+
+    @property
+    def where(self) -> str:
+        """The columns of the recalled bits in words, most bits first, each with the p-value without it."""
+        told = [
+            f"{rounded('recalled_bits', bits)} in {column} (without it p = {rounded('p_value', self.without[column])})"
+            for column, bits in sorted(self.columns.items(), key=lambda one: -one[1])
+            if bits and column in self.without
+        ]
+        return shorten(", ".join(told), LONGEST_SENTENCE)
+
+    @property
+    def limits(self) -> str:
+        """The interval in words, with the quantity that it is of; "" if there is none."""
+        if self.interval is None:
+            return ""
+        of = f" ({self.interval_of})" if self.interval_of else ""
+        return f"{self.interval[0]:.3g} to {self.interval[1]:.3g}{of}"
+
+    @property
+    def differs(self) -> bool:
+        """True if the paper's rules reach another verdict."""
+        return None not in (self.verdict, self.paper_verdict) and self.verdict is not self.paper_verdict
+
+
+NAMES = [one.name for one in fields(Result)]
+VALUES, BECOME = attrgetter(*NAMES), [getattr(Result, name).__set__ for name in NAMES]
+FINDINGS = frozenset(NAMES) - {one.name for one in fields(ResultFields)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FamilyEvidence:
+    """The evidence of one family's row tests together on an LLM and a table."""
+
+    family: Family
+    """The family of the tests."""
+    p_value: Share
+    """The p-value of all of them together, whatever their dependence: Bonferroni's over the tests. If the answers of
+    several are bet on, it is twice the smaller of that and 1 / E; if they were asked in turns, it is 1 / E."""
+    e_value: Amount | None = None
+    """E of all of them together, the smallest over all bets and the bets without any one column; null without bets."""
+    q_value: Share
+    """The p-value corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
+    p_without: Share | None = None
+    """The largest p-value of all of them together if the cells of one column are left out of all."""
+    q_without: Share | None = None
+    """p_without corrected as q_value is; at most alpha if a finding needs no single column."""
+    without: str | None = None
+    """The column, or the columns of one entity, that p_without leaves out; null if leaving one out loses nothing."""
+    documents: tuple[str, ...] = ()
+    """The corpora that were searched and that the user declared to be training data of the LLM; empty if the LLM or the
+    corpus was asked itself."""
+
+    def finds(self, alpha: float) -> bool:
+        """Return whether the family finds the table, whichever column is left out."""
+        return max(self.q_value, self.q_without or 0.0) <= alpha
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableVerdict(TableFields):
+    """The verdict of the row tests together on an LLM and a table: they alone can show that rows were seen."""
+
+    verdict: Verdict
+    """The verdict under the rules of this run."""
+    p_value: Share | None = None
+    """The p-value of the row tests of the family with the strongest evidence; null if there is none."""
+    q_value: Share | None = None
+    """The p-value corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding, also in
+    one that rests on one column."""
+    e_value: Amount | None = None
+    """E of that family: the value of one unit that was bet on its answers; null if nothing is bet on."""
+    decided_after: Count | None = None
+    """The number of queries of its row tests after which asking ended, if they were asked in turns."""
+    in_turns: Count | None = None
+    """The number of queries that were planned; null if they were not asked in turns."""
+    families: tuple[FamilyEvidence, ...] = ()
+    """The evidence of each family of tests that weighed answers on the table."""
+    rests_on: str | None = None
+    """The column, or the columns of one entity, without which no finding stands; null if there is none."""
+    documents: tuple[str, ...] = ()
+    """The corpora that hold its rows and that the user declared to be training data of the LLM."""
+    by_documents: Truth = False
+    """True if the verdict rests on these corpora alone: the answers of the LLM, if it was asked, show nothing."""
+    bound: Share | None = None
+    """The largest chance of calling an unseen table contaminated: the sum of alpha over these families."""
+    recalled_bits: Number | None = None
+    """The sum of the recalled bits of its row tests."""
+    detectable_share: Share | None = None
+    """The smallest share of remembered rows that one of its row tests would have found."""
+    reason: str
+    """The reason for the verdict."""
+
+    source = None  # recorded answers have a source, but no verdicts on tables
+
+    @property
+    def outcome(self) -> str:
+        """The verdict's word."""
+        return self.verdict.value
+
+    @property
+    def why(self) -> str:
+        """The reason, shortened for display."""
+        return shorten(self.reason, LONGEST_SENTENCE)

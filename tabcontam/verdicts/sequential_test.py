@@ -1,0 +1,155 @@
+"""Sequential testing of one LLM on one table: its queries are asked until the verdict is reached.
+
+Bets on the answers (`statistics.eprocess`) may be looked at after every query. Asking stops
+
+- when E reaches the run's level: the table is contaminated, or
+- when an LLM that remembers a share of the rows would have been found by now in 95 % of cases: it is not detected, or
+- when none of the first answers could be read: there is no answer, or
+- when no query is left.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from math import log2
+
+from tabcontam.evidence.base import Query, Test, Trial
+from tabcontam.groups import grouped
+from tabcontam.statistics.eprocess import Bets, join_bets, place_bets, standing
+from tabcontam.statistics.exact_statistics import TARGET
+
+UNREAD = 20  # the number of answers after which asking stops if none of them is readable
+Asked = tuple[Test, Query]
+Weighed = Callable[[Test, Trial], Trial]  # from a trial to the trial corrected for the reference's answers
+
+
+@dataclass(frozen=True)
+class SequentialOutcome:
+    """The end of asking a table in turns: after `asked` of `planned` queries.
+
+    `found` is true if E reached the level. Otherwise `share` is the smallest share of remembered rows that would have
+    been found in 95 % of cases; None if not even all rows are enough.
+    """
+
+    asked: int
+    planned: int
+    found: bool
+    share: float | None = None
+    let_go: bool = False  # the share is the wanted one
+    unread: bool = False  # no answer could be read
+
+    @property
+    def verdict_reached(self) -> bool:
+        """True if it ended by a verdict, and not for want of queries."""
+        return self.found or self.let_go or self.unread
+
+
+@dataclass(frozen=True)
+class _ForeseenBets:
+    """The bets on a query for an LLM that remembers its row, and for one that guesses."""
+
+    remembered: Bets
+    guessed: Bets
+
+
+class SequentialTest:
+    """The queries of one table in their turns, and the read trials of the first of them.
+
+    `level` is the p-value at which the table is a sure finding; `share` is the share of remembered rows at which an LLM
+    would have been found before asking stops without a finding.
+    """
+
+    def __init__(self, queries: Sequence[Asked], level: float, share: float, weighed: Weighed) -> None:
+        self.queries = queries
+        self.trials: list[Trial] = []
+        self._bits, self._share, self._weighed = -log2(level), share, weighed
+        self._bets: Bets = {}
+        self._read: list[bool] = []
+
+    @property
+    def next(self) -> Sequence[Asked]:
+        """The queries that are asked next whatever the answers to them: all of them may be asked at once."""
+        return () if self.decided else self.queries[len(self.trials) : self._needed]
+
+    def add(self, trial: Trial) -> None:
+        """Add the read trial of the first query that has none."""
+        test, _ = self.queries[len(self.trials)]
+        self.trials.append(trial)
+        self._bets = join_bets([self._bets, place_bets(test.stakes(self._weighed(test, trial)))])
+        before, self._read = self._read, self._readable()
+        vars(self).pop("decided", None)
+        if self._read != [*before, True]:
+            vars(self).pop("_let_go", None)  # no memory would have shown in an unread answer
+
+    def _readable(self) -> list[bool]:
+        """Return for each trial whether its answer could be read, by what all trials of its test show so far."""
+        found = [False] * len(self.trials)
+        for places in grouped(range(len(self.trials)), lambda place: self.queries[place][0].id).values():
+            own = self.queries[places[0]][0].told_apart([self.trials[place] for place in places])
+            for place, trial in zip(places, own, strict=True):
+                found[place] = trial.readable
+        return found
+
+    @cached_property
+    def decided(self) -> SequentialOutcome | None:
+        """The end of asking, if it is reached."""
+        asked, planned = len(self.trials), len(self.queries)
+        if self._won(self._bets):
+            return SequentialOutcome(asked, planned, found=True)
+        if self._silent and asked >= UNREAD:
+            return SequentialOutcome(asked, planned, found=False, unread=True)
+        if not self._silent and self._let_go is not None and asked >= self._let_go:
+            return SequentialOutcome(asked, planned, found=False, share=self._share, let_go=True)
+        return SequentialOutcome(asked, planned, found=False, share=self._least_share) if asked == planned else None
+
+    @property
+    def _silent(self) -> bool:
+        """True if something was asked and no answer could be read."""
+        return bool(self.trials) and not any(self._read)
+
+    def _won(self, bets: Bets) -> bool:
+        return bool(bets) and standing(bets)[0] >= self._bits
+
+    @property
+    def _needed(self) -> int:
+        """The smallest number of queries after which a decision is possible: if all answers to come are right."""
+        asked, planned = len(self.trials), len(self.queries)
+        last = min(UNREAD, planned) if self._silent else self._let_go or planned
+        to_come = (one.remembered for one in self._foreseen[asked:last])
+        ahead = accumulate(to_come, lambda bets, more: join_bets([bets, more]), initial=self._bets)
+        soonest = (place for place, bets in enumerate(ahead, start=asked) if place > asked and self._won(bets))
+        return next(soonest, last)
+
+    @cached_property
+    def _foreseen(self) -> list[_ForeseenBets]:
+        both = ((test, test.foreseen(query)) for test, query in self.queries)
+        return [_ForeseenBets(*(self._bets_on(test, trial) for trial in trials)) for test, trials in both]
+
+    def _bets_on(self, test: Test, trial: Trial) -> Bets:
+        return place_bets(test.stakes(self._weighed(test, trial)))
+
+    @cached_property
+    def _let_go(self) -> int | None:
+        """The number of queries after which an LLM that remembers the share would be found, if it answers all to
+        come."""
+        return self._found_after(self._share)
+
+    def _found_after(self, share: float) -> int | None:
+        """Return that number for any share; None if it is too small to be found that surely."""
+        from tabcontam.statistics.power import BetPower
+
+        power = BetPower(share, self._bits)
+        for place, foreseen in enumerate(self._foreseen):
+            if place >= len(self.trials) or self._read[place]:
+                power.add(foreseen.remembered, foreseen.guessed)
+            if power.power >= TARGET:
+                return place + 1
+        return None
+
+    @property
+    def _least_share(self) -> float | None:
+        """The smallest share, in hundredths, that would have been found; None if not even all rows are enough."""
+        from tabcontam.statistics.power import smallest
+
+        return smallest(lambda share: self._found_after(share) is not None)

@@ -1,0 +1,184 @@
+"""Rows of a table in corpora that an LLM was trained on, as declared by the user: they count for that LLM alone.
+
+The evidence of the corpora joins the verdict on the LLM's table as a family of its own, at a family's level over the
+tables of the LLM, and changes no q-value of another family. It can only add findings: corpora that hold no row, or that
+could not be read, leave the verdict to the answers, since an LLM is trained on more than the declared corpora.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from tabcontam.evidence.base import DECIDED, Facts, Family, Verdict
+from tabcontam.groups import grouped
+from tabcontam.verdicts import one_column_rule
+from tabcontam.verdicts.decisions import corrected
+from tabcontam.verdicts.result_types import FamilyEvidence, Result, TableVerdict
+from tabcontam.verdicts.rules import ALL, Over
+from tabcontam.verdicts.run_facts import TrainingDeclaration
+from tabcontam.verdicts.wording import phrase, rounded
+
+NONE = "none of the rows"
+
+
+class RowsKey(NamedTuple):
+    """The rows of a dataset, whatever the serializer and the wording of queries: corpora hold them or do not."""
+
+    dataset: str
+    edition: str | None
+    split: str | None
+
+
+class CorpusEvidence(NamedTuple):
+    """The declared corpora of an LLM and a table: their results, and the evidence of all together."""
+
+    cells: tuple[Result, ...]
+    evidence: FamilyEvidence
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The corpora that hold a row."""
+        return tuple(dict.fromkeys(cell.llm for cell in self.cells if cell.hits))
+
+
+def rows_of(of: Result | TableVerdict) -> RowsKey:
+    """Return the rows that a result or a table's verdict is about."""
+    return RowsKey(of.dataset, of.edition, of.split)
+
+
+def corpus_evidence(
+    cells: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts], over: Over
+) -> dict[tuple[str, RowsKey], CorpusEvidence]:
+    """Return what the corpora that an LLM was trained on hold of each table, if they were searched for its rows."""
+    found = _cells(cells, declared, tests)
+    together = {key: one_column_rule.together(own) for key, own in found.items()}
+
+    def budget(key: tuple[str, RowsKey]) -> str:
+        return "" if over == ALL else key[0]
+
+    q_values = corrected({key: one.p_value for key, one in together.items()}, budget)
+    q_without = corrected({key: one.standing.p_value for key, one in together.items()}, budget)
+    return {
+        key: CorpusEvidence(
+            found[key],
+            FamilyEvidence(
+                family=Family.CORPUS,
+                p_value=one.p_value,
+                q_value=q_values[key],
+                p_without=one.standing.p_value,
+                q_without=q_without[key],
+                without=one.standing.without,
+                documents=tuple(dict.fromkeys(cell.llm for cell in found[key])),
+            ),
+        )
+        for key, one in together.items()
+    }
+
+
+def _cells(
+    cells: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts]
+) -> dict[tuple[str, RowsKey], tuple[Result, ...]]:
+    """Return the results of the corpora by the LLM for which they are declared, and by the rows that were looked up."""
+    weighed = [
+        cell
+        for cell in cells
+        if tests[cell.test].row_test and tests[cell.test].family is Family.CORPUS and cell.p_value is not None
+    ]
+    by_documents = grouped(weighed, lambda cell: cell.llm)
+    own: dict[tuple[str, RowsKey], tuple[Result, ...]] = {}
+    for one in declared:
+        for rows, group in grouped(by_documents.get(one.documents, ()), rows_of).items():
+            own[one.llm, rows] = (*own.get((one.llm, rows), ()), *group)
+    return own
+
+
+def join_corpus_evidence(
+    verdicts: Sequence[TableVerdict], found: Mapping[tuple[str, RowsKey], CorpusEvidence], alpha: float
+) -> list[TableVerdict]:
+    """Return the verdicts with the evidence of the corpora, and one more for each table without a verdict of its own.
+
+    The same rows in several serializers or prompt sets are one find, which each of these tables has.
+    """
+    known = {(table.llm, rows_of(table)) for table in verdicts}
+    more = [_of_documents_alone(llm, own) for (llm, rows), own in found.items() if (llm, rows) not in known]
+    own = {id(table): found.get((table.llm, rows_of(table))) for table in (*verdicts, *more)}
+    return [table if (one := own[id(table)]) is None else _with(table, one, alpha) for table in (*verdicts, *more)]
+
+
+def _of_documents_alone(llm: str, own: CorpusEvidence) -> TableVerdict:
+    """Return the verdict on a table about which the LLM was asked no row test."""
+    first = own.cells[0]
+    return TableVerdict(
+        llm=llm,
+        dataset=first.dataset,
+        edition=first.edition,
+        split=first.split,
+        serializer=first.serializer,
+        prompts=first.prompts,
+        verdict=Verdict.SKIPPED,
+        reason=f"{llm} was asked no row test",
+    )
+
+
+def _with(table: TableVerdict, own: CorpusEvidence, alpha: float) -> TableVerdict:
+    """Return a table's verdict with the evidence of the corpora, which can only make it contaminated."""
+    families = (*table.families, own.evidence)
+    table = replace(table, families=families, bound=min(1.0, round(alpha * len(families), 12)))
+    also = table.verdict is Verdict.CONTAMINATED
+    if not own.evidence.finds(alpha):
+        return table if also else replace(table, reason=f"{table.reason}; {not_held(own)}")
+    found = f"{table.reason}; {phrase_corpus_rows(own)}" if also else phrase_corpus_rows(own)
+    first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value))
+    return replace(
+        table,
+        verdict=Verdict.CONTAMINATED,
+        reason=found,
+        rests_on=None,
+        p_value=first.p_value,
+        q_value=first.q_value,
+        e_value=first.e_value,
+        documents=own.names,
+        by_documents=not also,
+    )
+
+
+def phrase_detectable(share: float, families: Collection[Family]) -> str:
+    """Return in words the smallest memory that these families would have found: that of an LLM, or of documents."""
+    whose = "documents that hold" if set(families) == {Family.CORPUS} else "an LLM that remembers"
+    return f"{whose} {share:.0%} of the rows"
+
+
+def phrase_corpus_rows(own: CorpusEvidence) -> str:
+    """Return what corpora hold of a table in words: `documents that it was trained on hold 12 of 300 rows (NAME)`."""
+    return f"documents that it was trained on hold {_shares(own)}: {_tests(own)}, {_p_value(own)}"
+
+
+def holds(own: CorpusEvidence) -> str:
+    """Return what a corpus that was searched for itself holds of a table, in words."""
+    shares = phrase([f"{cell.hits} of {cell.answered} rows" for cell in own.cells if cell.hits])
+    return f"it holds {shares}: {_tests(own)}, {_p_value(own)}"
+
+
+def _tests(own: CorpusEvidence) -> str:
+    return phrase(list(dict.fromkeys(cell.test for cell in own.cells)))
+
+
+def not_held(own: CorpusEvidence) -> str:
+    """Return in words that corpora show nothing, without clearing the LLM."""
+    if not any(cell.verdict in DECIDED or cell.rests_on for cell in own.cells):
+        return f"{phrase(list(own.evidence.documents))} could not tell: {own.cells[0].reason}"
+    column = own.evidence.without if any(cell.rests_on for cell in own.cells) else None
+    p_without = rounded("p_value", own.evidence.p_without or 1.0)
+    rests_on = f", which rests on {column} (without it p = {p_without})" if column else ""
+    found = f"{_shares(own)}{rests_on or f', which chance explains ({_p_value(own)})'}" if _shares(own) else NONE
+    return f"documents that it was trained on hold {found}, and it may have been trained on more than these"
+
+
+def _shares(own: CorpusEvidence) -> str:
+    """Return in words the number of rows that each corpus holds; "" if none holds any."""
+    holding = [cell for cell in own.cells if cell.hits and cell.answered]
+    return phrase([f"{cell.hits} of {cell.answered} rows ({cell.llm})" for cell in holding])
+
+
+def _p_value(own: CorpusEvidence) -> str:
+    return f"p = {rounded('p_value', own.evidence.p_value)}"

@@ -1,0 +1,38 @@
+"""What Gemini's batches alone do. What all batches do is in `tests.models.conformance`."""
+
+import json
+
+from tabcontam.evidence.base import Message, Prompt
+from tabcontam.models.base import ModelRequest
+from tabcontam.models.gemini.provider import GeminiModel
+from tests.loopback_gemini import NAME
+from tests.loopback_gemini_batches import GeminiBatchServer
+from tests.models.conformance.provider import SECRET
+from tests.needed import needed
+
+genai = needed("google.genai")
+
+
+def test_the_servers_batches_are_those_that_the_official_client_takes() -> None:
+    with GeminiBatchServer(lambda body: "fine", looks=2) as server:
+        client = genai.Client(
+            api_key=SECRET, vertexai=False, http_options={"base_url": server.url, "api_version": "v1beta"}
+        )
+        source = [{"contents": [{"role": "user", "parts": [{"text": "?"}]}], "metadata": {"key": "one"}}]
+        made = client.batches.create(model=f"models/{NAME}", src=source, config={"display_name": "ours"})
+        assert [client.batches.get(name=made.name).state.name for _ in range(2)] == [
+            "JOB_STATE_PENDING", "JOB_STATE_SUCCEEDED",
+        ]  # fmt: skip
+        (held,) = client.batches.get(name=made.name).dest.inlined_responses
+        assert (held.metadata, held.response.text) == ({"key": "one"}, "fine")
+        assert [batch.display_name for batch in client.batches.list(config={"page_size": 10})] == ["ours"]
+        client.batches.cancel(name=made.name)
+        assert server.submitted[0].status == "BATCH_STATE_CANCELLED"
+        client.close()
+
+
+def test_a_request_is_no_longer_than_it_is_reckoned() -> None:
+    batches = GeminiModel(NAME).batches
+    assert batches
+    line = batches.written("a", ModelRequest(Prompt((Message("user", "Zeile\n\u2028ä" * 100),), "", ""), 16))
+    assert len(line) >= len(json.dumps(json.loads(line)))
