@@ -196,7 +196,7 @@ class Match(NamedTuple):
     the first of its values), in bytes of the document as UTF-8 if the corpus knows it, else -1. `quote` is the text as
     it stands there with some of what is around it; `begin` and `end` delimit the characters of the quote that were
     found, so that they can be marked. `text` is the place of the text in the `Lookup`, and `lacking` the number of
-    values beside it that are absent.
+    values next to it that are absent.
     """
 
     source: str
