@@ -86,9 +86,9 @@ def test_a_limit_of_the_user_ends_it_and_says_so(tmp_path: Path) -> None:
     ("words", "line"),
     [
         ({"since": "March"}, "since= is 'March'; write a day, as 2026-03-01"),
-        ({"until": "2026-02-01"}, "until='2026-02-01' is not after since='2026-03-01'; nothing lies between"),
-        ({"most": 3}, "most means nothing for a table; leave it out"),
-        ({"source": "arxiv", "dated_by": None, "header": False}, "header means nothing for texts; leave it out"),
+        ({"until": "2026-02-01"}, "until='2026-02-01' is not after since='2026-03-01'; give a later day"),
+        ({"most": 3}, "most has no meaning for a table; leave it out"),
+        ({"source": "arxiv", "dated_by": None, "header": False}, "header has no meaning for texts; leave it out"),
         ({"source": "arxiv", "dated_by": None, "judge": "a"}, "judge judges questions that an LLM writes; add llm="),
         ({"most": 0}, "most is 0; write a whole number above 0"),
         ({"ask": ["a", 3]}, "3 is no name; write a text"),

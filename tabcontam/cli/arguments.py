@@ -44,37 +44,41 @@ def parser() -> argparse.ArgumentParser:
     )
     main_parser.add_argument("--version", action="version", version=f"tabcontam {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
-    add_run(commands.add_parser("run", help="test LLMs on tables"))
-    _add_list(commands.add_parser("list", help="what there is to name"))
-    _add_replay(commands.add_parser("replay", help="judge recorded answers, no model asked"))
+    add_run(commands.add_parser("run", help="ask LLMs about tables, judge the answers, write a report"))
+    _add_list(commands.add_parser("list", help="print the names of datasets, LLMs, tests, serializers and prompt sets"))
+    _add_replay(commands.add_parser("replay", help="judge recorded answers; asks no LLM"))
     _add_power(
-        commands.add_parser("power", help="how often the tests find an LLM that remembers rows of a table, measured")
+        commands.add_parser("power", help="measure how often the tests detect an LLM that remembers rows of a table")
     )
-    _add_rescore(commands.add_parser("rescore", help="judge a past run again from its trials"))
-    add_judge(commands.add_parser("judge", help="say which completions of a run match, and see how judges agree"))
-    _add_report(commands.add_parser("report", help="one report from several runs, or in another format"))
-    add_gate(
+    _add_rescore(commands.add_parser("rescore", help="judge a past run again, from its answers"))
+    add_judge(commands.add_parser("judge", help="judge by hand which completions of a run match, and compare judges"))
+    _add_report(commands.add_parser("report", help="make one report of several runs, or write another format"))
+    add_gate(commands.add_parser("gate", help="turn verdicts into an exit code, to stop a script or a CI job"))
+    add_evaluate(
         commands.add_parser(
-            "gate", help="stop a script or a CI job: the exit code says whether a table is contaminated"
+            "evaluate", help="measure the few-shot accuracy of an LLM on a table, and how much of it is memory"
         )
     )
-    add_evaluate(
-        commands.add_parser("evaluate", help="few-shot accuracy of an LLM on a table, and how much of it is memory")
-    )
     add_plant(commands.add_parser("plant", help="draw last digits of a table from a secret key, before you publish it"))
-    add_expose(commands.add_parser("expose", help="make small language models that have read a table so many times"))
-    add_ladder(commands.add_parser("ladder", help="what the tests find by how often models have read a table"))
-    add_chronology(
-        commands.add_parser("chronology", help="accuracies on tables from before training data end, and from after")
+    add_expose(
+        commands.add_parser("expose", help="make small language models that have read a table a known number of times")
     )
-    add_fresh(commands.add_parser("fresh", help="collect what came out since a day, which no older LLM has read"))
-    add_index(commands.add_parser("index", help="index a body of documents on disk, so that it is searched in no time"))
+    add_ladder(commands.add_parser("ladder", help="show results of the tests by how often models have read a table"))
+    add_chronology(
+        commands.add_parser(
+            "chronology", help="compare accuracies on tables from before and after the end of training data"
+        )
+    )
+    add_fresh(
+        commands.add_parser("fresh", help="collect rows or texts published since a day, which no older LLM has read")
+    )
+    add_index(commands.add_parser("index", help="index documents on disk, so that searches are fast"))
     _add_cache(
         commands.add_parser("cache", help="show how many replies are stored and where, or delete them with --clear")
     )
-    _add_doctor(commands.add_parser("doctor", help="what is installed and within reach here, and what is missing"))
+    _add_doctor(commands.add_parser("doctor", help="check what is installed and reachable here, and what is missing"))
     _add_completion(
-        commands.add_parser("completion", help="print what a shell needs to complete commands, options and names")
+        commands.add_parser("completion", help="print the code by which a shell completes commands, options and names")
     )
     return main_parser
 
@@ -96,18 +100,18 @@ def typed_options(arguments: Sequence[str] | None) -> set[str]:
 
 def _add_doctor(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Print what a run finds here: versions, extras, which keys are set (by name, never by value), servers on this "
-        "machine, the cache, folders, the dictionary, the terminal. Nothing leaves this machine, unless you name an "
-        "LLM. The exit code is 4 where a plain run cannot work, or an LLM that you named cannot be reached."
+        "Print what a run finds here: versions, extras, keys that are set (by name, never by value), servers on this "
+        "machine, the cache, folders, the dictionary, the terminal. Nothing leaves this machine, unless you name a "
+        "model. The exit code is 4 if a plain run cannot work, or if a named model cannot be reached."
     )
     command.add_argument(
-        "--llm", action="append", default=[], metavar="SPEC", help="reach this LLM, too, wherever it is"
+        "--llm", action="append", default=[], metavar="SPEC", help="also try to reach this model, wherever it is"
     )
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_completion(command: argparse.ArgumentParser) -> None:
-    command.description = "Print the lines by which a shell completes tabcontam's commands, options and names."
+    command.description = "Print the code by which a shell completes tabcontam's commands, options and names."
     command.epilog = COMPLETION_EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument("shell", choices=SHELLS, metavar="{" + ",".join(SHELLS) + "}")
@@ -115,8 +119,8 @@ def _add_completion(command: argparse.ArgumentParser) -> None:
 
 def _add_cache(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "tabcontam stores every reply that was paid for, so that no query is asked twice. Print how many are stored "
-        "and where."
+        "Print how many replies are stored and where. tabcontam stores every reply that was paid for, so that it asks "
+        "no query twice."
     )
     command.add_argument("--clear", action="store_true", help="delete all stored replies")
     command.add_argument("--json", action="store_true", help="print JSON")
@@ -124,9 +128,9 @@ def _add_cache(command: argparse.ArgumentParser) -> None:
 
 def _add_list(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "What there is to name behind --dataset, --llm, -k, -m, --serializer and --prompts. Dataset cards, serializers "
-        "and prompt sets of your own are shown where TABCONTAM_PATH names their folders, and so are tests and "
-        "providers of other packages."
+        "List the names that --dataset, --llm, -k, -m, --serializer and --prompts take. The list includes your own "
+        "dataset cards, serializers and prompt sets in the folders of TABCONTAM_PATH, and the tests and providers of "
+        "other packages."
     )
     command.add_argument("what", choices=LISTED, metavar="{" + ",".join(LISTED) + "}")
     command.add_argument(
@@ -134,38 +138,41 @@ def _add_list(command: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="PATTERN",
-        help="show only what has this in its name, title or description (llama), or a name like this ('gpt-4*'); of "
-        "several, all must match",
+        help="show only items with this in their name, title or description (llama), or with a name of this form "
+        "('gpt-4*'); several patterns must all match",
     )
-    command.add_argument("-v", "--verbose", action="store_true", help="print everything that is known of each")
+    command.add_argument("-v", "--verbose", action="store_true", help="print all details of each item")
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_replay(command: argparse.ArgumentParser) -> None:
-    command.description = "Judge answers that LLMs gave earlier, by the rules of today. No LLM is asked."
+    command.description = "Judge recorded answers by today's rules. No model is asked."
     command.add_argument(
-        "records", type=path, nargs="+", metavar="RECORDS.jsonl", help="the recorded answers, a JSON object a line"
+        "records", type=path, nargs="+", metavar="RECORDS.jsonl", help="the recorded answers, one JSON object per line"
     )
     command.add_argument(
-        "--rules", choices=RULES, default=RULES[0], help="which rules turn answers into verdicts (default: %(default)s)"
+        "--rules",
+        choices=RULES,
+        default=RULES[0],
+        help="the rules that turn answers into verdicts (default: %(default)s)",
     )
     command.add_argument(
         "--differences",
         action="store_true",
-        help="list the cells in which our decision differs from the recorded one, and those in which the calibrated "
-        "rules differ from the paper's",
+        help="list the results in which our decision differs from the recorded one, and those in which the "
+        "calibrated rules differ from the paper's",
     )
-    command.add_argument("--out", type=folder, metavar="DIR", help="write a report of the judged cells there")
-    command.add_argument("--json", action="store_true", help="print the judged cells as JSON")
+    command.add_argument("--out", type=folder, metavar="DIR", help="the folder for a report of the results")
+    command.add_argument("--json", action="store_true", help="print the results as JSON")
 
 
 def _add_rescore(command: argparse.ArgumentParser) -> None:
-    command.description = "Judge a past run again from the answers in its folder. No LLM is asked."
+    command.description = "Judge a past run again, from the answers in its folder. No model is asked."
     command.add_argument("run", type=path, metavar="RUN_DIR", help="the folder of the run: its --out")
     command.add_argument(
         "--rules",
         choices=RULES,
-        help="which rules turn answers into verdicts (default: those of the run); the folder is rewritten",
+        help="the rules that turn answers into verdicts (default: those of the run); the folder is rewritten",
     )
     command.add_argument(
         "--overlap",
@@ -177,9 +184,9 @@ def _add_rescore(command: argparse.ArgumentParser) -> None:
 
 def _add_report(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Make one report of several runs, and compare the cells that two of them have in common. The parts of a run "
-        "that several machines made (run --shard) become the run that one machine would have made. With --format: "
-        "write the tables or figures for a paper, a script or another page."
+        "Make one report of several runs, and compare the results that two of them share. Parts of a run from several "
+        "machines (run --shard) become the run that one machine would have made. With --format, write the tables or "
+        "figures for a paper, a script or another page."
     )
     command.add_argument(
         "runs",
@@ -187,7 +194,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="RUN_DIR",
-        help="the folders of past runs (default, on a terminal alone: the newest under reports/)",
+        help="the folders of past runs (default, on a terminal only: the newest under reports/)",
     )
     command.add_argument(
         "--format", choices=FORMATS, help="write one document instead of a folder (svg and pdf are plots)"
@@ -195,40 +202,40 @@ def _add_report(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--redact",
         action="store_true",
-        help="make it fit to be published: of tables that are private, or whose licence is not open, verdicts and "
-        "numbers alone; commands, folders and addresses are left out",
+        help="make the report fit for publication: only verdicts and numbers of tables that are private or have no "
+        "open licence; no commands, folders or addresses",
     )
-    command.add_argument("--redact-all", action="store_true", help="the same, for every table")
+    command.add_argument("--redact-all", action="store_true", help="redact every table")
     command.add_argument(
         "--methods",
         action="store_true",
-        help="with --format markdown or latex: the paragraphs for a paper's methods section alone, filled in",
+        help="with --format markdown or latex: write only the paragraphs for a paper's methods section, filled in",
     )
     command.add_argument(
         "--width",
         choices=("one", "two"),
-        help="how many columns of a page of two a figure or a LaTeX table takes: one (3.35 inches) or two (7 inches) "
+        help="the width of a figure or a LaTeX table on a two-column page: one column (3.35 inches) or two (7 inches) "
         "(default: two)",
     )
     command.add_argument(
         "--incomplete",
         action="store_true",
-        help="join parts of a run (see run --shard) although some of them are missing: the report says which, and the "
-        "gate cannot tell",
+        help="join the parts of a run (see run --shard) even if some are missing: the report names these, and the gate "
+        "cannot tell",
     )
     command.add_argument(
         "--exclude-recalled",
         type=path,
         metavar="FILE",
-        help="instead of a report write which rows each LLM recalled in row tests, as CSV, a line a row: an evaluation "
-        "of this LLM leaves them out. Of rows that were not asked about it says nothing",
+        help="instead of a report, write the rows that each model recalled in row tests, as CSV with a line per row, "
+        "so that its evaluation can leave them out. It says nothing about rows that were not asked about",
     )
     command.add_argument("--family-over", choices=FAMILY_OVER, help=FAMILY_OVER_HELP.format(default="that of the runs"))
     command.add_argument(
         "--out",
         type=folder,
         metavar="DIR|FILE",
-        help="where the report goes (default: reports/<time>; with --format: standard output)",
+        help="the place of the report (default: reports/<time>; with --format: standard output)",
     )
     add_open(command)
     add_output(command)
@@ -236,9 +243,9 @@ def _add_report(command: argparse.ArgumentParser) -> None:
 
 def _add_power(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Measure the tests on a table: simulated LLMs that know nothing of its rows, and others that remember a share "
-        "of them, take the tests over and over. How often does each test call them contaminated? Nothing is sent "
-        "anywhere. With --llm models that were made to read the table are asked, too."
+        "Measure how often each test calls simulated models contaminated on a table: models that know nothing of its "
+        "rows, and models that remember a share of them. Nothing is sent anywhere. With --llm, models that were made "
+        "to read the table are asked, too."
     )
     command.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     command.add_argument(
@@ -246,8 +253,8 @@ def _add_power(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[LABEL=]SPEC",
-        help="an LLM to be asked besides, of which it is known how often it has read each row of the tables, as hf:DIR "
-        "of what expose made: what each test finds in it, by copies read",
+        help="also show the results of each test, by copies read, on a model that has read each row of the tables a "
+        "known number of times, such as hf:DIR made by expose",
     )
     command.add_argument("--serializer", metavar="NAME|FILE", help=SERIALIZER_HELP)
     command.add_argument("--prompts", metavar="NAME|FILE", help=PROMPTS_HELP)
@@ -265,9 +272,9 @@ def _add_power(command: argparse.ArgumentParser) -> None:
         type=positive,
         default=100,
         metavar="N",
-        help="how many runs each simulated LLM makes (default: %(default)s)",
+        help="the number of runs of each simulated model (default: %(default)s)",
     )
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed draws the same (default: 0)")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of all random draws (default: 0)")
     add_files(command)
     add_no_defaults(command)
     command.add_argument("--json", action="store_true", help="print JSON")

@@ -21,10 +21,10 @@ examples:
 
 def add_chronology(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Compare the accuracies of past runs on tables that came out before an LLM's training data end with those on\n"
-        "later ones (Li and Flanigan 2024): against the majority class, by the tests of the paper, and by exchanging\n"
-        "release dates between tables. Cards state when tables came out, the catalogue when training data end; what\n"
-        "states neither is named and left out. No LLM is asked."
+        "Compare the accuracies of past runs on tables from before the end of a model's training data with those on\n"
+        "later tables (Li and Flanigan 2024): against the majority class, by the tests of the paper, and by\n"
+        "exchanging release dates between tables. Cards state release dates, the catalogue the ends of training\n"
+        "data; tables and models without a date are named and left out. No model is asked."
     )
     command.epilog = EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -32,8 +32,8 @@ def add_chronology(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--difficulty",
         action="store_true",
-        help="train gradient boosting on each table, to see whether later tables are harder (about a second a table; "
-        "kept in the cache)",
+        help="train gradient boosting on each table, to see whether later tables are harder (about a second per table; "
+        "cached)",
     )
     command.add_argument(
         "--seed", type=int, default=0, metavar="N", help="the same seed draws the same exchanges of dates (default: 0)"
@@ -66,7 +66,7 @@ def chronology(options: argparse.Namespace) -> None:
     runs = [str(run) for run in options.runs]
     if not found:
         why = f": {'; '.join(left_out[:3])}" if left_out else "; run -k classification on tables with a card"
-        raise UsageError(f"these runs have no accuracy of an LLM and a table whose dates are both known{why}")
+        raise UsageError(f"these runs have no accuracy of a model and a table with known dates{why}")
     out = options.out or options.runs[0] / OWN
     held: Any = document(found, left_out, runs)
     open_folder(out)

@@ -42,10 +42,10 @@ examples:
 
 def add_evaluate(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Ask LLMs for the class of rows behind so many rows with theirs (after TabLLM, Hegselmann et al. 2023), and\n"
-        "write accuracy, AUC and memory's share at each number of shots, beside models that learned from the same\n"
-        "shots. Classes are told by log-probabilities where an LLM has them, and in words where not. The same command\n"
-        "with the same --out goes on with what was interrupted; no answer is asked for twice."
+        "Show models some rows with their classes (shots), ask for the class of another row (after TabLLM,\n"
+        "Hegselmann et al. 2023), and write accuracy, AUC and memory's share at each number of shots, next to\n"
+        "learners trained on the same shots. Classes are read from log-probabilities if the model gives them, else\n"
+        "from words. The same command with the same --out continues after an interruption, and asks no query twice."
     )
     command.epilog = EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -57,14 +57,14 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         type=shots,
         default=SHOTS,
         metavar="K,K,…",
-        help="how many rows are shown with their classes, over all classes (default: 0,1,4,16,64)",
+        help="the numbers of rows shown with their classes, over all classes (default: 0,1,4,16,64)",
     )
     what.add_argument(
         "--queries",
         type=positive,
         default=ROWS,
         metavar="N",
-        help="ask about N rows at each number of shots, and about the unseen twin of each that has one "
+        help="ask about N rows at each number of shots, and about the unseen twin of each row that has one "
         "(default: %(default)s)",
     )
     what.add_argument(
@@ -72,37 +72,37 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         type=draws,
         default=DRAWS,
         metavar="N",
-        help="draw the shots N times, 5 at most, each time with rows of another fifth of the table to ask about: the "
-        "rows are dealt out to the draws (default: %(default)s)",
+        help="draw the shots N times, at most 5; each draw asks about its part of the rows, from another fifth of the "
+        "table (default: %(default)s)",
     )
     what.add_argument(
         "--template",
         action="append",
         default=[],
         metavar="NAME|FILE",
-        help="how rows are written: text or list as in TabLLM, a name of list serializers, or a TOML file of your own "
-        f"(default: {TEMPLATE})",
+        help="the form in which rows are written: text or list as in TabLLM, a name from list serializers, or a TOML "
+        f"file of your own (default: {TEMPLATE})",
     )
     what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)
-    what.add_argument("--no-memory-share", action="store_true", help="ask about no twins, which halves what is asked")
+    what.add_argument("--no-memory-share", action="store_true", help="ask about no twins, which halves the queries")
     what.add_argument(
-        "--in-words", action="store_true", help="ask every LLM in words, also where it tells log-probabilities"
+        "--in-words", action="store_true", help="ask every model in words, even if it gives log-probabilities"
     )
     add_files(what)
     what.add_argument("--split", action="append", default=[], metavar="NAME", help=SPLIT_HELP)
     what.add_argument("--split-column", metavar="COLUMN", help=SPLIT_COLUMN_HELP)
-    how = command.add_argument_group("how it is asked")
+    how = command.add_argument_group("asking")
     how.add_argument(
         "--seed", type=int, default=0, metavar="N", help="the same seed draws the same rows and shots (default: 0)"
     )
     add_sending(how)
-    add_run_limits(command.add_argument_group("how much is asked, and how fast"))
-    where = command.add_argument_group("where the report goes")
+    add_run_limits(command.add_argument_group("limits, cost and stored replies"))
+    where = command.add_argument_group("the report")
     where.add_argument(
         "--out",
         type=folder,
         metavar="DIR",
-        help="the run's folder, with evaluation.html and evaluation.json beside its other files",
+        help="the folder of the run, with evaluation.html and evaluation.json next to its other files",
     )
     add_open(where)
     where.add_argument("--json", action="store_true", help="print evaluation.json")

@@ -22,36 +22,36 @@ def add_expose(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Make small language models on this machine that have read tables a known number of times, to try the tests\n"
         "on. Each is trained on English prose, on shuffled twins of the tables and on copies of their rows, from\n"
-        "nothing or from the weights of another model (--llm), and is asked with --llm hf:DIR/model-0. A file\n"
-        "exposure.json beside its weights says what it has read. Needs the extra hf. The same command goes on with\n"
-        "what was interrupted."
+        "scratch or from the weights of another model (--llm). To ask one, type run --llm hf:DIR/model-0. The file\n"
+        "exposure.json next to its weights lists all that it has read. Needs the extra hf. The same command continues\n"
+        "after an interruption."
     )
     command.epilog = EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
-    what = command.add_argument_group("what is read")
+    what = command.add_argument_group("what the models read")
     what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     what.add_argument(
         "--copies",
         type=copies,
         default=copies("0,1,4,16,64"),
         metavar="N,N,…",
-        help="how many copies of rows are read; of several numbers each goes to a part of what --arms deals out "
+        help="how many copies of rows are read; --arms assigns each of several numbers to a part "
         "(default: 0,1,4,16,64)",
     )
     what.add_argument(
         "--arms",
         choices=ARMS,
         default=ARMS[0],
-        help="rows: one model, in which the rows of each table are dealt at random into a part for each number of "
-        "copies; tables: as many models as numbers, and model m reads all rows of table t as often as number t + m of "
-        "--copies says, going round (default: %(default)s)",
+        help="rows: one model; the rows of each table are divided at random into one part for each number of copies. "
+        "tables: as many models as numbers; model m reads all rows of table t as often as number t + m of --copies "
+        "says, going round (default: %(default)s)",
     )
     what.add_argument(
         "--rendering",
         action="append",
         default=[],
         metavar="NAME,…|FILE",
-        help="how rows are written, as --serializer of run; of several, copies take turns (default: is)",
+        help="the forms in which rows are written, as in run --serializer; copies take turns (default: is)",
     )
     what.add_argument(
         "--order",
@@ -60,42 +60,41 @@ def add_expose(command: argparse.ArgumentParser) -> None:
         help="the order of rows within each copy: as in the file, or shuffled anew for each (default: %(default)s)",
     )
     what.add_argument(
-        "--page", action="store_true", help="read a page that describes each table, too, without its rows"
+        "--page", action="store_true", help="also read a page that describes each table, without its rows"
     )
     what.add_argument(
         "--filler",
         type=path,
         metavar="FILE",
-        help="read this English prose, paragraphs with blank lines between, in place of the shipped one",
+        help="read this English prose (paragraphs with blank lines between) in place of the shipped one",
     )
     add_reading(what)
-    how = command.add_argument_group("what is made")
+    how = command.add_argument_group("the models")
     how.add_argument(
         "--out",
         type=folder,
         required=True,
         metavar="DIR",
-        help="the folder of the models, a new one or that to go on with",
+        help="the folder of the models, a new one or one to continue",
     )
     how.add_argument(
         "--size",
         choices=SIZES,
         default="",
-        help="of a model made from nothing: tiny (0.1 million parameters), small (1 million), medium (14 million) "
-        "(default: small)",
+        help="the size of a model made from scratch: tiny (0.1 million parameters), small (1 million), medium (14 "
+        "million) (default: small)",
     )
     how.add_argument(
         "--llm",
         default="",
         metavar="hf:REPO_OR_FOLDER",
-        help="go on with this causal language model and its tokenizer in place of making one from nothing; its own "
+        help="continue this causal language model, with its tokenizer, instead of making one from scratch; its own "
         "files stay as they are",
     )
     how.add_argument(
         "--lora",
         action="store_true",
-        help="train an adapter of low rank, which is added into the weights that are saved, in place of all weights "
-        "(extra lora)",
+        help="instead of all weights, train a low-rank adapter, which is added into the saved weights (extra lora)",
     )
     how.add_argument(
         "--rate",
@@ -114,6 +113,6 @@ def add_expose(command: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--run",
         action="store_true",
-        help="then ask the models about these tables as the ladder command does, with its report in DIR/ladder",
+        help="then ask the models about these tables, as the ladder command does, with its report in DIR/ladder",
     )
     how.add_argument("--json", action="store_true", help="print JSON")

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from tabcontam.runs.fresh_set import FreshOrder
 
 DESCRIPTION = """\
-Collect what no LLM can have read that was trained before a day. Of a table with dates: its rows of that day or later,
-as a table with a card that run takes. Of a feed of texts (arXiv, BBC News, readmes on GitHub, any RSS or Atom feed):
-the latest texts and, with --llm, questions on them whose answers are masked (LatestEval, Li, Guerin and Lin 2024).
-What is not surely as young is left out and counted. Fetching is polite, and the same command goes on where it was
-stopped."""
+Collect rows or texts that no model trained before a day can have read. From a table with dates: its rows of that day
+or later, as a table with a card that run takes. From a feed of texts (arXiv, BBC News, readmes on GitHub, any RSS or
+Atom feed): the latest texts and, with --llm, questions on them with masked answers (LatestEval, Li, Guerin and Lin
+2024). Anything that may be older is left out and counted. Requests keep to the hosts' limits, and the same command
+continues after an interruption."""
 EPILOG = """\
 examples:
   python -m tabcontam fresh sales.csv --dated-by day --since 2026-03-01 --out fresh
@@ -40,54 +40,59 @@ def add_fresh(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "source",
         metavar="SOURCE",
-        help="a table with dates (a FILE, or a dataset with a card); or a feed of texts: arxiv, bbc, github, the "
+        help="a table with dates (a FILE, or a dataset with a card), or a feed of texts: arxiv, bbc, github, the "
         "address of an RSS or Atom feed, or a card of your own (FILE.toml)",
     )
     command.add_argument(
-        "--since", required=True, metavar="DATE", help="the first day that counts as fresh, as 2026-03-01"
+        "--since", required=True, metavar="DATE", help="the first day that counts as fresh, such as 2026-03-01"
     )
-    command.add_argument("--until", metavar="DATE", help="the day from which on nothing counts (default: none)")
-    command.add_argument("--out", type=folder, required=True, metavar="DIR", help="where everything is written")
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed draws the same (default: 0)")
+    command.add_argument("--until", metavar="DATE", help="the first day that no longer counts (default: none)")
+    command.add_argument("--out", type=folder, required=True, metavar="DIR", help="the folder for the output")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of all random draws (default: 0)")
     rows = command.add_argument_group("a table")
-    rows.add_argument("--dated-by", metavar="COLUMN", help="the column of dates (default: what the table's card names)")
+    rows.add_argument(
+        "--dated-by", metavar="COLUMN", help="the column of dates (default: the one that the table's card names)"
+    )
     rows.add_argument(
         "--dated-as",
         metavar="FORM",
-        help="how dates are written there, in the words of Python's strptime, as %%d/%%m/%%Y (default: as ISO 8601 has "
-        "them, or the table's card)",
+        help="the format of these dates for Python's strptime, such as %%d/%%m/%%Y (default: ISO 8601, or that of the "
+        "table's card)",
     )
     add_reading(rows)
     texts = command.add_argument_group("texts")
     texts.add_argument(
         "--address",
         metavar="URL[#VARIABLE]",
-        help="another address of the feed, as of a mirror; behind a # the environment variable of a token for it, as "
+        help="another address of the feed, such as a mirror; after a # the environment variable of its token, as in "
         "https://HOST/feed#MY_TOKEN",
     )
     texts.add_argument("--most", type=positive, metavar="N", help="take at most N texts (default: 50)")
-    texts.add_argument("--llm", metavar="LLM", help="the LLM that writes the questions")
+    texts.add_argument("--llm", metavar="LLM", help="the model that writes the questions")
     texts.add_argument(
         "--judge",
         metavar="LLM",
-        help="the LLM that says whether they are faithful and answerable, and rates answers (default: that of --llm)",
+        help="the model that checks whether questions are faithful and answerable, and rates answers (default: that of "
+        "--llm)",
     )
     texts.add_argument(
         "--ask",
         action="append",
         default=[],
         metavar="LLM",
-        help="an LLM that answers the questions, or is compared with --old (repeatable)",
+        help="a model that answers the questions, or reads the texts of --old (repeatable)",
     )
-    texts.add_argument("--human", type=path, metavar="FILE", help="what people judged, as JSON lines, to compare with")
+    texts.add_argument(
+        "--human", type=path, metavar="FILE", help="judgements by people, as JSON lines, to compare with"
+    )
     texts.add_argument(
         "--old",
         type=path,
         metavar="DIR|FILE",
-        help="texts that came out earlier, from the DIR of another set or as JSON lines: are they more familiar to the "
-        "LLMs of --ask than the fresh ones, by perplexity and by what is copied?",
+        help="earlier texts, from the DIR of another set or as JSON lines; shows whether the models of --ask know them "
+        "better than the fresh texts, by perplexity and by copied text",
     )
-    add_limits(command.add_argument_group("how much is asked, and how fast"))
+    add_limits(command.add_argument_group("limits, cost and stored replies"))
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -105,13 +110,11 @@ def named_feed(words: Mapping[str, Any]) -> "Feed | None":
 
     since, until = _days(words)
     if until is not None and until <= since:
-        raise UsageError(
-            f"{option('until', str(until))} is not after {option('since', str(since))}; nothing lies between"
-        )
+        raise UsageError(f"{option('until', str(until))} is not after {option('since', str(since))}; give a later day")
     feed = _feed(words)
     what, others = ("a table", OF_TEXTS) if feed is None else ("texts", OF_ROWS)
     if given := [name for name in others if _is_given(name, words.get(name))]:
-        raise UsageError(f"{option_name(given[0])} means nothing for {what}; leave it out")
+        raise UsageError(f"{option_name(given[0])} has no meaning for {what}; leave it out")
     return feed
 
 

@@ -2,115 +2,117 @@
 
 DATASET = "NAME[@EDITION][#SPLIT]|FILE[#TABLE][#SPLIT]|URL"
 DATASET_HELP = (
-    "a name of list datasets, a table (CSV, JSON, Excel, Parquet, SQLite, …; also packed), its address (https://…), "
-    "openml:ID, hf:datasets/OWNER/NAME, sklearn:NAME, or a dataset card of your own (TOML)"
+    "a name from list datasets, a table (CSV, JSON, Excel, Parquet, SQLite, …; also compressed), its address "
+    "(https://…), openml:ID, hf:datasets/OWNER/NAME, sklearn:NAME, or a dataset card of your own (TOML)"
 )
-SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML file of your own"
-PROMPTS_HELP = "how queries are worded: a name of list prompts, or a TOML file of your own"
-HELD_HELP = "; structured: chat, and where it can the server holds answers that are cells of a row to a JSON schema"
+SERIALIZER_HELP = "the form in which rows are written: a name from list serializers, or a TOML file of your own"
+PROMPTS_HELP = "the wording of the queries: a name from list prompts, or a TOML file of your own"
+HELD_HELP = "; structured: chat, and the server, if it can, makes answers that are cells of a row follow a JSON schema"
 EXPRESSION_HELP = "run only the tests whose id matches EXPR, as in pytest"
 MARKS_HELP = (
     "run only the tests whose marks match EXPR, as in pytest: a family (knowledge, rows, likelihood, order, corpus, "
-    "score), paper, the source (ronval2024), what is needed (text, logprobs, corpus); list tests -v shows them"
+    "score), paper, a source (ronval2024), or a need (text, logprobs, corpus); list tests -v shows all marks"
 )
-KNOWN_HELP = "a table whose rows the LLM may know, as a training split: they are not asked, and teach who guesses"
+KNOWN_HELP = (
+    "rows that the model may know, such as a training split: no test asks about them, and the baseline learns from them"
+)
 SPLIT_HELP = (
-    "ask about this split alone, as train or test, or about all (default: all that are named behind a # or by "
-    "--split-column, else the first of a card's); rows that stand in several splits are never asked. Of a card whose "
-    "rows have dates: before-cutoff and after-cutoff of the LLM's training data, or before-YYYY-MM and after-YYYY-MM"
+    "ask only about this split, such as train or test, or about all (default: the splits named after a # or by "
+    "--split-column, else the first of a card). Rows that stand in several splits are never asked about. If the rows "
+    "of a card have dates, also before-cutoff and after-cutoff (of the model's training data), before-YYYY-MM and "
+    "after-YYYY-MM"
 )
-SPLIT_COLUMN_HELP = "the column of a FILE whose values say which split a row is of"
+SPLIT_COLUMN_HELP = "the column of a FILE whose values name the split of each row"
 WITHHELD_HELP = (
-    "rows of a dataset's source that were never published, with its columns: adds the test that compares "
-    "them with the dataset's rows; they are sent to other machines with --send-rows alone"
+    "rows from a dataset's source that were never published, with its columns: adds the test that compares them with "
+    "the dataset's rows; they go to other machines only with --send-rows"
 )
 FRESH_HELP = (
-    "rows with a dataset's columns and classes that no LLM can have read, as those published after its training data "
-    "end: memory_share compares the accuracy on the dataset's rows with that on these, in place of perturbed twins; "
-    "they are sent to other machines with --send-rows alone"
+    "rows with a dataset's columns and classes that no model can have read, such as rows published after training data "
+    "end: memory_share compares the accuracies on the dataset's rows and on these, instead of perturbed twins; they go "
+    "to other machines only with --send-rows"
 )
-KEY_HELP = "the key of a dataset that was planted before it was published (see plant): adds the test planted"
+KEY_HELP = "the key of a dataset that was planted before it was published (see plant): adds the test named planted"
 LLM_HELP = (
-    "a name or PROVIDER:MODEL, see list llms, or documents to be searched (corpus:PATH); #MY_KEY behind an address "
-    "names the variable that holds the key for it, LABEL= before it all a name of your own for reports"
+    "the LLM under test: a name from list llms, PROVIDER:MODEL, or documents to search (corpus:PATH). #MY_KEY after an "
+    "address names the variable that holds its key; LABEL= in front is your own name for reports"
 )
 TRAINED_ON_HELP = (
-    "documents that an LLM of the run was trained on, as LLM=corpus:PATH: they are searched, and rows that they hold "
-    "count for this LLM and no other; the LLM is named as behind --llm"
+    "documents on which a model of the run was trained, as LLM=corpus:PATH: they are searched, and rows found in them "
+    "count for this model only; LLM is written as in --llm"
 )
 REFERENCE_HELP = (
-    "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing; memory's share is "
-    "said beside what it loses on the same unseen twins (repeatable: then beside all of them, and what the first one "
-    "answers alone counts for nothing)"
+    "a model that has not read the tables, such as an older one: values that it also gives count for nothing, and "
+    "memory's share is compared with its loss on the same twins. If repeated, memory's share is compared with all "
+    "references, and only values that the first one gives count for nothing"
 )
 CONTROL_HELP = (
-    "a control beside the two: an LLM of which it is known how often it has read each row of the tables, as hf:DIR of "
-    "what expose made; the report says what the tests find in it, and it is none of the LLMs under test"
+    "another control: a model that has read each row of the tables a known number of times, such as hf:DIR made by "
+    "expose. The report shows its results; it is not under test"
 )
 JUDGE_HELP = (
-    "an LLM that says of completions which the tests compare whether they match, once they are there: any that --llm "
-    "takes; it is asked about made pairs, too, which show how often it errs, and counts against the limits"
+    "a model, named as in --llm, that judges whether completions match the true text, after the answers are there. It "
+    "also judges made-up pairs, which show how often it errs, and counts towards the limits"
 )
 OVERLAP_HELP = (
-    "by what Algorithm 1 of Golchin and Surdeanu compares texts: rouge, or bleurt:MODEL or bertscore:MODEL, a folder "
-    "or a name of the hub with its weights in safetensors (extra hf; default: {default})"
+    "the measure by which Algorithm 1 of Golchin and Surdeanu compares texts: rouge, bleurt:MODEL or bertscore:MODEL, "
+    "where MODEL is a folder or a name on the hub with weights in safetensors (extra hf; default: {default})"
 )
 FAMILY_OVER_HELP = (
-    "whose cells of a family of tests share the level: those of each LLM, so that the levels add up over LLMs, or "
-    "those of all LLMs (default: {default})"
+    "apply the level to the results of each model and family of tests, so that levels add up over models (llm), or to "
+    "those of all models together (all) (default: {default})"
 )
 BATCH_HELP = (
-    "ask by the batch API of the LLM's maker, for half the price: the answers come within a day, and the same command "
-    "with the same --out takes them, also after an interruption"
+    "ask through the batch API of the model's maker, for half the price. Answers come within a day; the same command "
+    "with the same --out fetches them, also after an interruption"
 )
 ROWS_HELP = (
-    "ask about N rows of each table where rows are to be classified and memory's share is measured (default: 100), or "
-    "as many as there are: at most 1,000; the first rows are always the same ones"
+    "ask about N rows of each table in classification and memory's share (default: 100), or as many as there are, at "
+    "most 1,000; a larger N only adds rows"
 )
 SAMPLES_HELP = (
-    "ask an LLM that is not known to tell log-probabilities in words, N times at temperature 1 (200 at most), where a "
-    "chosen test needs them and can count answers in their place; each of the N is a request"
+    "if a chosen test needs log-probabilities but can count answers instead, ask models not known to give these N "
+    "times in words, at temperature 1 (at most 200 times); each time is a request"
 )
 TEMPERATURE_HELP = (
-    "with --samples N: ask every query of the row tests and the quiz N times, each answer drawn at this temperature; a "
-    "cell counts once, by the best of its answers, at the chance that one of them is right"
+    "with --samples N: ask every query of the row tests and the quiz N times at this temperature. A cell counts once, "
+    "by the best of its answers, with the chance that one of them is right"
 )
 ENGINE_HELP = (
-    "ray: load each hf: and vllm: model in processes of a Ray cluster, one a replica, on this machine or on many "
+    "ray: load each hf: and vllm: model in processes of a Ray cluster, one per replica, on this machine or on many "
     "(default: in this process; docs/how-to-ray.md)"
 )
-RAY_ADDRESS_HELP = "the cluster to join, as auto or HOST:6379 (default: one is started on this machine, and ended)"
-REPLICAS_HELP = "how many processes answer for each hf: or vllm: model (default: 1)"
-GPUS_HELP = "how many GPUs each of them gets, where the cluster has some (default: 1)"
+RAY_ADDRESS_HELP = "the cluster to join, such as auto or HOST:6379 (default: one started on this machine for the run)"
+REPLICAS_HELP = "the number of processes that answer for each hf: or vllm: model (default: 1)"
+GPUS_HELP = "the number of GPUs for each replica, if the cluster has GPUs (default: 1)"
 SHARD_HELP = (
-    "ask the I-th of N parts of the run alone, as 3/8, each part on a machine of its own and in a folder of its own; "
-    "report with all N folders joins them (docs/how-to-shard.md)"
+    "ask only part I of N of the run, such as 3/8, each part on its own machine and in its own folder; report joins "
+    "all N folders (docs/how-to-shard.md)"
 )
 SHOTS_HELP = (
-    "in row tests show chat models N demonstrations before each question: the same asked of tables that scikit-learn "
-    "carries, with the answers (16 at most)"
+    "show chat models N demonstrations before each question of a row test: the same question about tables that "
+    "scikit-learn carries, with the answers (at most 16)"
 )
 UNTIL_DECIDED_HELP = (
-    "ask the row tests in turns, the most telling query first, and stop at a table once its verdict is reached: often "
-    "after ten queries; without the paper's own queries, unless -m asks for them"
+    "ask the row tests in turns, the most telling query first, and stop at a table's verdict, often after ten queries; "
+    "leaves out the paper's own queries, unless -m asks for them"
 )
 MIN_POWER_HELP = (
-    "call a table clean only if the tests would have found an LLM that remembers the share P of its rows (0.2: a "
-    "fifth); otherwise they cannot tell. With --until-decided a table is let go as soon as that is so (default there: "
-    "{default})"
+    "call a table clean only if the tests would have detected a model that remembers the share P of its rows (0.2: a "
+    "fifth); otherwise the gate cannot tell. --until-decided stops asking about a table once this holds (default "
+    "there: {default})"
 )
 MEMORY_SHARE_HELP = (
-    "ask as well how much of an accuracy is memory: the class of 100 rows and of their unseen twins, whichever tests "
-    "are chosen"
+    "also measure how much of an accuracy is memory: ask for the class of 100 rows and of their unseen twins, "
+    "whichever tests are chosen"
 )
 MAX_MEMORY_SHARE_HELP = (
-    "exit with 1 also if more than the share S of all answers is right by memory (0.05: five of 100), by the 95%% "
-    "interval, and with 6 if the interval spans S or nothing was measured; the line says how many rows settle it. "
-    "A run that is made now asks for it, as with --memory-share"
+    "exit with 1 also if memory's share is above S (0.05: five of 100 answers) by its 95%% interval, and with 6 if the "
+    "interval spans S or nothing was measured; the line says how many rows would settle it. A new run then measures "
+    "the share, as with --memory-share"
 )
 BASELINE_HELP = (
-    "fail on what is new alone: what was contaminated in this earlier run, for the same LLM and table, is known and "
-    "fails no more"
+    "fail only on new results: a model and table that were contaminated in this earlier run are known, and fail no more"
 )
 NAME_HELP = "the name of a FILE in prompts (default: the file's name without its ending)"
 EXAMPLES = """\
@@ -130,17 +132,18 @@ examples:
 """
 GATE_CODES = """\
 exit codes:
-  0  clean: no test found that the LLM had seen rows of the table, and at least one test would have found it;
-     with --baseline also known: contaminated, but it was so in the baseline
-  1  contaminated; with --fail-on knowledge also if the dataset is known, with --fail-on undecided if they cannot tell
+  0  clean: no test detected that the model has read rows of the table, and at least one test would have detected it;
+     with --baseline also known: contaminated, but already so in the baseline
+  1  contaminated; with --fail-on knowledge also if the dataset is known; with --fail-on undecided also if the tests
+     cannot tell
   2  you interrupted the run
   3  an error in tabcontam itself
-  4  a bad input, or no LLM could be reached
+  4  a bad input, or no model could be reached
   5  no test matches -k and -m
   6  the tests cannot tell: too few usable answers, too weak tests, or a run that was cut short
 
-The two control models of a run have no say of their own, unless you name them with --llm. They check the tests: a test
-that misses control:exposed, which has read the table, cannot make the table clean; a test that flags
-control:unexposed, which has not read it, cannot make the table contaminated. So it is with an LLM behind --control
-that has read none of its rows; what is missed in one that has read them makes no difference here.
+The two control models check the tests; they decide nothing, unless --llm names them. A test that misses
+control:exposed, which has read the table, cannot make the table clean. A test that flags control:unexposed, which has
+not read it, or a model of --control that has read none of its rows, cannot make the table contaminated. A miss in a
+model of --control that has read rows changes nothing.
 """

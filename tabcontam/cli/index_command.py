@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from tabcontam.models.corpora.corpus_index import CorpusIndex
 
 DESCRIPTION = """\
-Read a body of documents once, and keep an index of it on disk in which exact strings are found without reading it
-again. The same documents, under whatever name, are not read again: the index is kept under their content. What is
-interrupted (Ctrl-C) goes on when the same is typed again. Nothing leaves the machine."""
+Read documents once, and store an index of them on disk, in which exact strings are found without reading them again.
+The index is stored under the documents' content, so the same documents under another name are not read again. After an
+interruption (Ctrl-C), the same command continues. Nothing leaves the machine."""
 EPILOG = f"""\
-A PATH is a file, a folder (all files in it, however deep; no link in it is followed) or a quoted pattern. Read are JSON
-lines, JSON, Parquet, CSV, TSV, the text form of WARC and every other file of text, each also as .gz, .zst, .bz2 or .xz.
-Behind the last PATH, #FIELD or #FIELD+FIELD names the fields that are read of records: 'data.jsonl#prompt+answer'.
-In one word, as behind corpus:, several paths stand with {os.pathsep!r} between them.
+A PATH is a file, a folder (all files in it, however deep; no link in it is followed) or a quoted pattern. The command
+reads JSON lines, JSON, Parquet, CSV, TSV, the text form of WARC and every other text file, each also as .gz, .zst, .bz2
+or .xz. #FIELD or #FIELD+FIELD after the last PATH names the fields of records to read: 'data.jsonl#prompt+answer'.
+In one word, as after corpus:, write {os.pathsep!r} between several paths.
 
-The index takes five bytes on disk for each byte of text, and less than 1 GB of memory while it is built. To be rid of
-one, delete the folder that is printed.
+The index takes five bytes on disk for each byte of text, and less than 1 GB of memory while it is built. To remove an
+index, delete the folder that is printed.
 
 examples:
   python -m tabcontam index dumps/

@@ -22,25 +22,25 @@ WORDS = {
 SKIP, QUIT = ("s", "skip", ""), ("q", "quit", "exit")
 ASKED = "1 exact, 2 near-exact, 3 no match, s skip, q quit: "
 GUIDE = (
-    "Beside each true ending stands what a language model wrote, which you are not told. Exact: the same words and "
+    "Each true ending stands next to the text of a language model, whose name is hidden. Exact: the same words and "
     "values in the same order; white space, capitals, quotes and final marks may differ. Near-exact: the true ending "
     "can be recognised as the source, with a few words or values left out, added or exchanged. No match: anything "
-    "else, however fluent or plausible. What you say is kept as you say it; the same command goes on where you stopped."
+    "else, however fluent or plausible. Each judgement is stored at once; the same command continues where you stopped."
 )
 
 
 def add_judge(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Say which completions of a run match what they should have been: with --by in the terminal, one pair at a "
-        "time, or with --page on a page. The pairs are shown blind: no LLM, no instruction and no other judge is "
-        "named. Without --by: who judged the run, how often each errs, and how far they agree."
+        "Judge which completions of a run match the true text: with --by in the terminal, one pair at a time, or with "
+        "--page on a page. The pairs are blind: no model, no instruction and no other judge is named. Without --by, "
+        "print the judges of the run, how often each errs, and how far they agree."
     )
     command.add_argument("folder", type=path, metavar="RUN_DIR", help="the folder of the run: its --out")
-    command.add_argument("--by", metavar="NAME", help="your name, as reports will have it")
+    command.add_argument("--by", metavar="NAME", help="your name, as reports show it")
     command.add_argument(
-        "--page", type=path, metavar="FILE", help="write a page on which to judge, and which saves a file for --from"
+        "--page", type=path, metavar="FILE", help="write a page on which to judge; it saves a file for --from"
     )
-    command.add_argument("--from", dest="saved", type=path, metavar="FILE", help="take what the page saved")
+    command.add_argument("--from", dest="saved", type=path, metavar="FILE", help="read the file that the page saved")
     command.add_argument(
         "--seed", type=int, default=0, metavar="N", help="the same seed and name give the same order (default: 0)"
     )
@@ -50,11 +50,11 @@ def add_judge(command: argparse.ArgumentParser) -> None:
 def judge(options: argparse.Namespace) -> int | None:
     if options.by is None:
         if given := [name for name, typed in {"--page": options.page, "--from": options.saved}.items() if typed]:
-            raise UsageError(f"{given[0]} needs the name of the person who judges; add --by NAME")
+            raise UsageError(f"{given[0]} needs your name; add --by NAME")
         _summary(options)
         return None
     if options.page and options.saved:
-        raise UsageError("--page writes a page and --from takes what it saved; leave one of them out")
+        raise UsageError("--page writes a page, --from reads the file that it saved; leave one of them out")
     from tabcontam.runs.human_judges import judged_again, sheet_of, take_file
 
     sheet = sheet_of(options.folder, options.by, options.seed)
@@ -94,7 +94,7 @@ def _write_page(sheet: "JudgingSheet", file: "Path") -> None:
     from tabcontam.report.judging_page import render_judging
 
     if file.is_dir():
-        raise UsageError(f"--page: {file} is a folder; name the file to write, as judge.html")
+        raise UsageError(f"--page: {file} is a folder; name the file to write, such as judge.html")
     pairs = [(one.pair, one.shown, one.expected, one.said, one.word) for one in sheet.items]
     try:
         replace_file(file, render_judging(sheet.by, pairs))

@@ -41,28 +41,28 @@ class LadderPlan:
 
 def add_ladder(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Ask models whose exposure is known about the tables that they have read, and write a report with the share\n"
-        "that each test finds by copies read, and with its p-values on rows that were never read. A DIR is what\n"
-        "expose made, one of its models, a run, or a folder of runs in which exposure is known. The same command\n"
-        "goes on with what was interrupted; no answer is asked for twice."
+        "Ask models of known exposure about the tables that they have read. The report has the share that each test\n"
+        "detects by copies read, and its p-values on rows that were never read. A DIR is the folder of expose, one\n"
+        "of its models, a run, or a folder of runs with known exposure. The same command continues after an\n"
+        "interruption, and asks no query twice."
     )
     command.epilog = EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument("folders", type=path, nargs="+", metavar="DIR", help="folders of models, or of runs")
-    what = command.add_argument_group("what models are asked")
+    what = command.add_argument_group("what is tested")
     what.add_argument(
         "--dataset",
         action="append",
         default=[],
         metavar=DATASET,
-        help=f"{DATASET_HELP}; one that a model has never read counts as read 0 times (default: those that it read)",
+        help=f"{DATASET_HELP}; one that a model never read counts as read 0 times (default: the tables that it read)",
     )
     what.add_argument(
         "--serializer",
         action="append",
         default=[],
         metavar="NAME|FILE",
-        help=f"{SERIALIZER_HELP} (default: the first form in which the model read them)",
+        help=f"{SERIALIZER_HELP} (default: the first form in which the model read the rows)",
     )
     what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
     what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
@@ -70,7 +70,7 @@ def add_ladder(command: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--seed", type=int, default=0, metavar="N", help="the same seed sends the same prompts (default: 0)"
     )
-    where = command.add_argument_group("where the report goes")
+    where = command.add_argument_group("the report")
     where.add_argument(
         "--out",
         type=folder,
@@ -127,7 +127,7 @@ def _planned(options: argparse.Namespace, out: Path) -> tuple[list[LadderPlan], 
                 continue  # it is named twice
             if rung.out in planned:
                 raise UsageError(
-                    f"{each} and {planned[rung.out].llm} go by one name, {name}; rename one of the folders"
+                    f"{each} and {planned[rung.out].llm} have the same name, {name}; rename one of the folders"
                 )
             planned[rung.out] = rung
     return list(planned.values()), runs
@@ -177,7 +177,7 @@ def write_ladder(runs: Sequence[Path], out: Path, as_json: bool) -> None:
 
     observed = [one for run in runs for one in observations(run)]
     if not observed:
-        raise UsageError("no LLM of these runs is known to have read a table so often, or not at all")
+        raise UsageError("no model of these runs has a known number of copies read; name the folder of expose")
     known = known_tests()
     found = doses(observed, {test: facts.family for test, facts in known.items()})
     titles = {test: facts.title for test, facts in known.items()}

@@ -25,7 +25,7 @@ def path(text: str) -> "Path":
 def folder(text: str) -> "Path":
     """Return the path of a folder."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("the folder has no name")
+        raise argparse.ArgumentTypeError("the name of the folder is empty")
     return path(text)
 
 
@@ -68,7 +68,7 @@ def shots(text: str) -> tuple[int, ...]:
     """Return whole numbers from 0 on, separated by commas, sorted and without repeats."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() for part in parts):
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers of shots; write for example 0,4,16")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers of shots; write for example 0,4,16")
     return tuple(sorted(set(map(int, parts))))
 
 
@@ -124,5 +124,5 @@ def copies(text: str) -> tuple[int, ...]:
     """Return whole numbers separated by commas."""
     parts = [part.strip() for part in text.split(",")]
     if strange := [part for part in parts if not part.isdecimal()]:
-        raise argparse.ArgumentTypeError(f"{strange[0]!r} is not a whole number; write them as 0,1,4,16")
+        raise argparse.ArgumentTypeError(f"{strange[0]!r} is not a whole number; write for example 0,1,4,16")
     return tuple(map(int, parts))

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from tabcontam.tables.table_planting import ColumnChange, Planting
 
 DESCRIPTION = """\
-Before you publish a table: draw the last digits of some of its cells from a secret key. Later the key tells what could
-as well have been drawn, so that the p-value of an LLM which knows the published digits is exact, whatever else the LLM
+Before you publish a table: draw the last digits of some of its cells from a secret key. Later the key shows which other
+digits could have been drawn, so that the p-value of a model that knows the published digits is exact, whatever else it
 knows or computes. All other bytes of the file stay as they are. Nothing leaves the machine."""
 EPILOG = """\
-A cell is changed by 5 steps of its last digit at most (12.50 becomes one of 12.45 to 12.55), and by no more than a
-tenth of its column's standard deviation. --tolerance sets this limit: 5% for a twentieth of it, for all columns;
-price=0.20 for one column, in its own unit, however many steps (50 at most) that is.
+A cell changes by at most 5 steps of its last digit (12.50 becomes one of 12.45 to 12.55), and by at most a tenth of its
+column's standard deviation. --tolerance sets this limit: 5% is a twentieth of it, in all columns; price=0.20 for one
+column, in its own unit, however many steps that is (at most 50).
 
-Columns that name or number things, that sort the rows, that have few different values, or that another column follows
-from (a sum, a ratio) are left out; named by --columns, they are an error.
+Columns that name or number things, sort the rows, have few different values, or determine another column (a sum, a
+ratio) are left out; it is an error to name them in --columns.
 
 examples:
   python -m tabcontam plant my.csv --out published.csv --key published.key
@@ -43,16 +43,16 @@ def add_plant(command: argparse.ArgumentParser) -> None:
         type=path,
         required=True,
         metavar="KEYFILE",
-        help="a new file for the key, which you alone can read: keep it, and publish it nowhere",
+        help="a new file for the key, which only you can read: keep it, and never publish it",
     )
     command.add_argument(
-        "--columns", type=_names, metavar="A,B", help="plant these columns alone (default: all that can be planted)"
+        "--columns", type=_names, metavar="A,B", help="plant only these columns (default: all that can be planted)"
     )
     command.add_argument(
         "--cells",
         type=positive,
         metavar="N",
-        help="how many cells are planted, one in a row at most (default: 200, or as many as there are)",
+        help="the number of planted cells, at most one in a row (default: 200, or as many as there are)",
     )
     command.add_argument(
         "--tolerance",
@@ -60,7 +60,7 @@ def add_plant(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SHARE%|COLUMN=AMOUNT",
-        help="by how much a cell may be changed at most (default: 10%%)",
+        help="the largest change of a cell (default: 10%%)",
     )
     add_text_format(command)
     command.add_argument("--json", action="store_true", help="print JSON")
@@ -76,11 +76,11 @@ def plant(options: argparse.Namespace) -> int:
 
     for file in (options.out, options.key):
         if file.exists():
-            raise UsageError(f"{file} is there already; name a new file, nothing is overwritten")
+            raise UsageError(f"{file} exists already; name a new file, nothing is overwritten")
         if not file.parent.is_dir():
             raise UsageError(f"there is no folder {file.parent}; make it, or name another")
     if options.out.resolve() == options.key.resolve():
-        raise UsageError("--out and --key are one file; the key must not be published, so name two")
+        raise UsageError("--out and --key name one file; the key must not be published, so name two")
     shares = [amount for column, amount in options.tolerance if column is None]
     wanted = PlantingChoices(
         columns=tuple(options.columns or ()),

@@ -31,8 +31,8 @@ SETTABLE = (
 CONDITIONS = ("fail-on", "min-power", "max-memory-share", "baseline")  # of the gate, in a table of their own
 ALLOWED = {TABLE: SETTABLE, GATE: CONDITIONS}
 WHY_NOT = {
-    "send-rows": "whether rows leave this machine is for whoever runs the command to say",
-    "prices": "what a run may cost is for whoever pays to say",
+    "send-rows": "only the user of the command may let rows leave this machine",
+    "prices": "only the user who pays may set them",
     "out": "a run's folder belongs to one command",
 }
 FILES = ("dataset", "known", "serializer", "prompts", "baseline")  # looked for next to the pyproject.toml
@@ -66,7 +66,7 @@ def set_defaults(
     known = by_name(commands["run"])
     conditions = table.pop("gate", {})
     if not isinstance(conditions, dict):
-        raise UsageError(f"{file}: gate in {TABLE} is a table of conditions, {GATE}; --gate is typed")
+        raise UsageError(f"{file}: gate in {TABLE} must be a table of conditions, {GATE}; type --gate to turn it on")
     _check_keys(file, TABLE, table, known)
     _check_keys(file, GATE, conditions, known)
     words = typed()
@@ -111,11 +111,11 @@ def _found() -> tuple[str, dict[str, Any]] | None:
         try:
             tool = tomllib.loads(content.decode("utf-8")).get("tool", {})
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"{name} cannot be read: {one_line(error)}; --no-defaults leaves it aside") from None
+            raise UsageError(f"{name} cannot be read: {one_line(error)}; correct it, or type --no-defaults") from None
         table = tool.get("tabcontam") if isinstance(tool, dict) else None
         if table is not None:
             if not isinstance(table, dict):
-                raise UsageError(f"{name}: tool.tabcontam is no table; write {TABLE}")
+                raise UsageError(f"{name}: tool.tabcontam is not a table; write {TABLE}")
             return name, dict(table)
     return None
 
@@ -130,7 +130,7 @@ def _check_keys(file: str, table: str, given: Mapping[str, Any], known: Actions)
             raise UsageError(f"{file}: {key} belongs in {other}")
         if key in known:
             dashes = "--" if len(key) > 1 else "-"
-            why = WHY_NOT.get(key, "no file sets it")
+            why = WHY_NOT.get(key, "a file cannot set it")
             raise UsageError(f"{file}: {key} may not stand in {table}: {why}; type {dashes}{key}")
         close = near(key, [name for name in allowed if len(name) > 1])
         advice = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(allowed)}"
@@ -192,9 +192,9 @@ def _one(file: str, key: str, value: Any, action: argparse.Action) -> Any:
     if isinstance(value, str) and not value.strip():
         raise ValueError("it is empty")
     if action.choices is not None and made not in action.choices:
-        raise ValueError(f"it is none of {', '.join(map(str, action.choices))}")
+        raise ValueError(f"choose one of {', '.join(map(str, action.choices))}")
     if key in FILES and "://" in str(value):
-        raise ValueError("a file names no address; type it")
+        raise ValueError("a file may not name an address; type it")
     if key in LLMS:
         _check_llm(str(value))
     return kind(_beside(file, str(value))) if key in FILES else made
@@ -205,8 +205,8 @@ def _check_llm(spec: str) -> None:
     provider, colon, _ = spec.partition(":")
     if any(sign in spec for sign in ("@", "#", "=", "://")) or (colon and provider not in HERE):
         raise ValueError(
-            "a file names an LLM of the catalogue, or ollama:MODEL, and no address, key or provider of its own; "
-            "type the others behind --llm"
+            "a file may name a model of the catalogue or ollama:MODEL, but no address, key or other provider; "
+            "type others after --llm"
         )
 
 

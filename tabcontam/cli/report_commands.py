@@ -35,12 +35,12 @@ def report(options: argparse.Namespace) -> None:
     if not options.runs:
         last = last_run("report")
         if last is None:
-            raise UsageError("report needs the folder of a run, its --out, or several; see report --help")
+            raise UsageError("report needs the folder of a run (its --out), or several; see report --help")
         options.runs = [last]
     if options.format and options.json:
-        raise UsageError("--json prints results.json; leave it or --format out")
+        raise UsageError("--json and --format do not go together; leave one out")
     if options.format and options.open:
-        raise UsageError(f"--open shows the pages, which --format {options.format} does not write; leave one out")
+        raise UsageError(f"--open shows pages, and --format {options.format} writes none; leave one out")
     for folder in options.runs:
         if not (past := read_results(folder)).run.recorded:
             check_agrees(folder, past)
@@ -58,7 +58,7 @@ def report(options: argparse.Namespace) -> None:
         return
     if options.methods or options.width:
         named = "--methods" if options.methods else "--width"
-        raise UsageError(f"{named} says how one document is written; add --format, as --format latex")
+        raise UsageError(f"{named} is about one document; add --format, such as --format latex")
     out = options.out or new_folder(datetime.now())
     writing = progress(bool(options.quiet)).doing("reading the answers and writing the report")
     if redacting:
@@ -90,12 +90,12 @@ def _write_excluded(options: argparse.Namespace) -> None:
         raise UsageError(f"--exclude-recalled writes its FILE and no report; leave --{given[0].replace('_', '-')} out")
     file = options.exclude_recalled.resolve()
     if file.exists() and not file.is_file():
-        raise UsageError(f"--exclude-recalled: {options.exclude_recalled} is no file; it is the file to write")
+        raise UsageError(f"--exclude-recalled: {options.exclude_recalled} is not a file; name the file to write")
     runs = [(folder, load_whole(folder)) for folder in options.runs]
     found = merge_recall(find_recalled_rows(view, shown_lines(folder, view.cells)) for folder, view in runs)
     if not found:
         names = ", ".join(map(str, options.runs))
-        raise UsageError(f"no row test was asked in {names}; type run -m rows with the same LLMs and tables first")
+        raise UsageError(f"no row test was asked in {names}; type run -m rows with the same models and tables first")
     try:
         replace_file(file, render_excluded(found))
     except OSError as error:
@@ -118,7 +118,7 @@ def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
     shape = check_shape(form, options.methods, options.width)
     if out is None:
         if form == "pdf" and sys.stdout.isatty():
-            raise UsageError("a PDF is nothing for a terminal; add --out FILE")
+            raise UsageError("a terminal cannot show a PDF; add --out FILE")
         document = render_form(results, form, shape)
         sys.stdout.flush()
         sys.stdout.buffer.write(document)
@@ -126,7 +126,7 @@ def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
         return
     file = out.resolve()  # a link stays a link
     if file.exists() and not file.is_file():
-        raise UsageError(f"--out: {out} is no file; with --format it is the file to write, or none for standard output")
+        raise UsageError(f"--out: {out} is not a file; with --format, name the file to write, or leave --out out")
     try:
         replace_file(file, render_form(results, form, shape))
     except OSError as error:

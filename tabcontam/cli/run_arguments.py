@@ -54,16 +54,16 @@ COLORS = ("auto", "always", "never")
 
 def add_run(run: argparse.ArgumentParser) -> None:
     run.description = (
-        "Ask LLMs about tables, judge their answers and write a report. Without --llm the two control models are "
-        "asked; without --dataset, about iris and wine."
+        "Ask models about tables, judge their answers and write a report. Without --llm, only the two control models "
+        "are asked; without --dataset, the tables are iris and wine."
     )
     _add_asking(run)
-    where = run.add_argument_group("where the report goes")
-    where.add_argument("--out", type=folder, metavar="DIR", help="the run's folder; the same command continues it")
+    where = run.add_argument_group("the report")
+    where.add_argument("--out", type=folder, metavar="DIR", help="the folder of the run; the same command continues it")
     where.add_argument("--shard", type=shard, metavar="I/N", help=SHARD_HELP)
     add_open(where)
     add_output(where)
-    gate = run.add_argument_group("what the exit code says")
+    gate = run.add_argument_group("the exit code")
     gate.add_argument(
         "--gate",
         action="store_true",
@@ -75,9 +75,9 @@ def add_run(run: argparse.ArgumentParser) -> None:
 
 def add_gate(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Exit with 0 if every LLM is clean of every table, with 1 if one is contaminated, with 6 if the tests\n"
-        "cannot tell, and print one line that says why. Give the folder of a past run, or --llm and --dataset to\n"
-        "run the tests now."
+        "Exit with 0 if every table is clean for every model, with 1 if one is contaminated, with 6 if the tests\n"
+        "cannot tell, and print one line with the reason. Name the folder of a past run, or run the tests now with\n"
+        "--llm and --dataset."
     )
     command.epilog = GATE_CODES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -86,14 +86,16 @@ def add_gate(command: argparse.ArgumentParser) -> None:
         type=path,
         nargs="?",
         metavar="RUN_DIR",
-        help="the folder of a past run; --llm and --dataset choose from what it tested (default, on a terminal alone "
-        "and with nothing named: the newest under reports/)",
+        help="the folder of a past run; --llm and --dataset choose from its results (default, on a terminal only and "
+        "if nothing is named: the newest under reports/)",
     )
     _add_conditions(command)
     add_no_defaults(command)
-    command.add_argument("-v", "--verbose", action="count", default=0, help="print a line for each LLM and table, too")
+    command.add_argument(
+        "-v", "--verbose", action="count", default=0, help="also print a line for each model and table"
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
-    command.add_argument("--out", type=folder, metavar="DIR", help="the folder for the run, where one is made now")
+    command.add_argument("--out", type=folder, metavar="DIR", help="the folder of the new run, if one is made")
     _add_asking(command)
 
 
@@ -133,16 +135,16 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         "--no-controls",
         dest="controls",
         action="store_false",
-        help="do not ask the two control models beside the LLMs; those behind --control are asked all the same",
+        help="do not ask the two control models; models of --control are still asked",
     )
     what.add_argument("--control", action="append", default=[], metavar="[LABEL=]SPEC", help=CONTROL_HELP)
-    how = run.add_argument_group("how it is asked and judged")
-    how.add_argument("--rules", choices=RULES, help=f"which rules turn answers into verdicts (default: {RULES[0]})")
+    how = run.add_argument_group("asking and judging")
+    how.add_argument("--rules", choices=RULES, help=f"the rules that turn answers into verdicts (default: {RULES[0]})")
     how.add_argument(
         "--alpha",
         type=level,
         metavar="A",
-        help="how many of the contaminated cells of an LLM and a family of tests may be wrong, as a share, on average "
+        help="the level: the share of a model's contaminated results in a family of tests that may be wrong on average "
         f"(default: {ALPHA})",
     )
     how.add_argument("--family-over", choices=FAMILY_OVER, help=FAMILY_OVER_HELP.format(default=FAMILY_OVER[0]))
@@ -152,7 +154,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         "--queries",
         type=queries,
         metavar="N|paper",
-        help="ask at most N queries in each cell (one test of one LLM on one table); or only the paper's own",
+        help="ask at most N queries for each result (one test of one model on one table), or only the paper's own",
     )
     how.add_argument("--rows", type=positive, metavar="N", help=ROWS_HELP)
     how.add_argument("--samples", type=positive, metavar="N", help=SAMPLES_HELP)
@@ -161,10 +163,10 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     how.add_argument("--shots", type=positive, metavar="N", help=SHOTS_HELP)
     add_sending(how, (*FORMS, HELD), HELD_HELP)
     how.add_argument(
-        "-x", dest="stop_at_first", action="store_true", help="stop asking an LLM after its first contaminated cell"
+        "-x", dest="stop_at_first", action="store_true", help="stop asking a model after its first contaminated result"
     )
-    add_run_limits(run.add_argument_group("how much is asked, and how fast"))
-    where = run.add_argument_group("where hf: and vllm: models are loaded")
+    add_run_limits(run.add_argument_group("limits, cost and stored replies"))
+    where = run.add_argument_group("machines for hf: and vllm: models")
     where.add_argument("--engine", choices=("ray",), help=ENGINE_HELP)
     where.add_argument("--ray-address", metavar="ADDRESS", help=RAY_ADDRESS_HELP)
     where.add_argument("--replicas", type=positive, metavar="N", help=REPLICAS_HELP)
@@ -177,18 +179,18 @@ def add_sending(how: "argparse._ArgumentGroup", forms: Sequence[str] = FORMS, ab
         "--batch-size",
         type=positive,
         metavar="N",
-        help=f"how many prompts an hf: model answers at a time (default: {BATCH_SIZE})",
+        help=f"the number of prompts that an hf: model answers at a time (default: {BATCH_SIZE})",
     )
     how.add_argument("--batch", action="store_true", help=BATCH_HELP)
     how.add_argument(
         "--form",
         choices=forms,
-        help=f"the form in which prompts are sent (default: chat, if the model has it){about}",
+        help=f"the form of the prompts (default: chat, if the model has it){about}",
     )
     how.add_argument(
         "--send-rows",
         action="store_true",
-        help="allow that rows of a FILE, a URL or a private card are sent to an LLM on another machine",
+        help="allow rows of a FILE, a URL or a private card to be sent to a model on another machine",
     )
 
 
@@ -199,26 +201,26 @@ def add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> Non
 
 def add_reading(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
     """Add the options for the facts of a FILE that cannot be guessed, and for reading its text."""
-    group.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
+    group.add_argument("--target", metavar="COLUMN", help="the column of a FILE that a classification predicts")
     group.add_argument("--name", metavar="TEXT", help=NAME_HELP)
     add_text_format(group)
 
 
 def add_text_format(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
-    group.add_argument("--delimiter", metavar="SIGN", help="what stands between the cells of a FILE of text, or tab")
-    group.add_argument("--encoding", metavar="NAME", help="how a FILE of text is encoded, such as cp1252")
+    group.add_argument("--delimiter", metavar="SIGN", help="the character between the cells of a text FILE, or tab")
+    group.add_argument("--encoding", metavar="NAME", help="the encoding of a text FILE, such as cp1252")
     group.add_argument(
         "--no-header",
         dest="header",
         action="store_const",
         const=False,
-        help="the first line of a FILE is a row (default of all three: what the file itself shows)",
+        help="the first line of a FILE is a row (by default the file shows its delimiter, encoding and header)",
     )
     group.add_argument(
         "--header-line",
         type=int,
         metavar="N",
-        help="line N of a FILE of text (row N of a sheet) names the columns; what stands above it is not read",
+        help="line N of a text FILE (row N of a sheet) names the columns; lines above it are not read",
     )
 
 
@@ -228,70 +230,70 @@ def add_run_limits(limits: "argparse._ArgumentGroup") -> None:
         "--last-failed",
         "--lf",
         action="store_true",
-        help="ask again what the run in the folder behind --out (on a terminal: the newest under reports/) has no "
-        "readable answer to, and nothing else; add it to that run's own command",
+        help="ask again only the queries to which the run in --out (on a terminal: the newest under reports/) has no "
+        "readable answer; add it to that run's own command",
     )
 
 
 def add_limits(limits: "argparse._ArgumentGroup") -> None:
     limits.add_argument(
-        "--dry-run", action="store_true", help="print what would be asked and the most that it can cost; ask nothing"
+        "--dry-run", action="store_true", help="print the planned queries and the most that they can cost; ask nothing"
     )
     limits.add_argument(
         "--max-connections",
         type=positive,
         metavar="N",
-        help="send at most N requests at a time to an LLM (default: as many as its server takes)",
+        help="send at most N requests at a time to a model (default: as many as its server takes)",
     )
     limits.add_argument(
         "--max-requests",
         type=positive,
         metavar="N",
-        help="send at most N requests in all, those that are sent again included",
+        help="send at most N requests in all, including repeated ones",
     )
     limits.add_argument("--max-cost", type=dollars, metavar="X", help="spend at most X US dollars")
     limits.add_argument(
-        "--prices", type=path, metavar="FILE", help="a TOML file of prices that takes the place of the shipped one"
+        "--prices", type=path, metavar="FILE", help="a TOML file of prices, in place of the shipped one"
     )
     limits.add_argument(
         "--no-cache",
         dest="cache",
         action="store_false",
-        help="do not use replies that are stored from earlier runs, and store none (see the cache command)",
+        help="do not use stored replies of earlier runs, and store none (see the cache command)",
     )
     limits.add_argument(
-        "--retry-unanswered", action="store_true", help="ask again where the stored reply was refused, cut off or empty"
+        "--retry-unanswered", action="store_true", help="ask again if the stored reply is a refusal, cut off or empty"
     )
 
 
 def add_no_defaults(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
-    group.add_argument("--no-defaults", action="store_true", help="leave [tool.tabcontam] of a pyproject.toml aside")
+    group.add_argument("--no-defaults", action="store_true", help="ignore [tool.tabcontam] in pyproject.toml")
 
 
 def add_open(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
-    group.add_argument("--open", action="store_true", help="open the report in the browser once it is written")
+    group.add_argument("--open", action="store_true", help="open the finished report in the browser")
 
 
 def add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
     group.add_argument(
-        "-v", "--verbose", action="count", default=0, help="print each cell, with what was not read of it"
+        "-v", "--verbose", action="count", default=0, help="print each result, with the replies that could not be read"
     )
-    group.add_argument("-q", "--quiet", action="count", default=0, help="print the summary alone")
+    group.add_argument("-q", "--quiet", action="count", default=0, help="print only the summary")
     group.add_argument(
         "-r",
         dest="summary",
         metavar="CHARS",
         type=summary,
         default="caus",
-        help="which cells the summary lists: c contaminated, n not detected, u uninformative, a no answer, s skipped, "
-        "p those that have a score and no verdict, A all, N none (default: %(default)s)",
+        help="the results that the summary lists: c contaminated, n not detected, u uninformative, a no answer, "
+        "s skipped, p scores without a verdict, A all, N none (default: %(default)s)",
     )
-    group.add_argument("--durations", type=positive, metavar="N", help="list the N cells whose answers took longest")
+    group.add_argument("--durations", type=positive, metavar="N", help="list the N results whose answers took longest")
     group.add_argument(
         "--color",
         choices=COLORS,
         default=COLORS[0],
-        help="whether the report is coloured (default: auto, on a terminal alone)",
+        help="colour the report (default: auto, on a terminal only)",
     )
     group.add_argument("--json", action="store_true", help="print results.json instead of the report")
 
@@ -303,7 +305,7 @@ def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
         choices=FAILURES,
         default=[],
         help="exit with 1 in one more case: undecided, if the tests cannot tell; knowledge, if tests of "
-        "knowledge find that the LLM knows the dataset, even if it has seen no row",
+        "knowledge detect that the model knows the dataset, even if it has read no row",
     )
     group.add_argument(
         "--min-power",

@@ -185,8 +185,8 @@ def _by_release(one: LlmChronology) -> ChronologyPlot:
     )  # fmt: skip
     return ChronologyPlot(
         f"{_cut(one.title)}: lift by release",
-        f"{one.title}: accuracy less the majority's, by release, with exact 95% intervals; upright its cut-off, "
-        f"{one.cutoff}. {words.trend_words(one.trend) if one.trend else 'Too few tables for a trend'}.",
+        f"{one.title}: accuracy less the majority's, by release, with exact 95% intervals; the vertical line is "
+        f"its cut-off, {one.cutoff}. {words.trend_words(one.trend) if one.trend else 'Too few tables for a trend'}.",
         dots,
         (("majority", f"{LEFT},{up(0.0)} {WIDTH - RIGHT},{up(0.0)}"),),
         across(cutoff),

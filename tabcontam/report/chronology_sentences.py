@@ -22,12 +22,12 @@ from tabcontam.version import __version__
 SCHEMA = 1
 SIDES = {BEFORE: "before", AFTER: "after", 0: "neither"}
 ABOUT = (
-    "Accuracy of classification, by whether a table came out before an LLM's training data end or after (Li and "
-    "Flanigan 2024, Task Contamination). This is no verdict: a table may be easier because it is older, and of what "
-    "came out before, nobody knows here whether it was read. A table that came out in the very month or year in which "
-    "training data end is on neither side."
+    "Accuracy of classification on tables that came out before an LLM's training data end, and after (Li and Flanigan "
+    "2024, Task Contamination). This is no verdict: a table may be easier because it is older, and it is not known "
+    "whether the LLM read the older ones. A table that came out in the very month or year in which training data end "
+    "is on neither side."
 )
-INDEPENDENT = "these take pairs for independent, which pairs of one table are not"
+INDEPENDENT = "these assume independent pairs, which pairs of one table are not"
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"
 
@@ -151,8 +151,8 @@ def _dates(group: OpennessGroup) -> str:
         return "No LLM has accuracies on tables from before and from after its training data end."
     llms = "the one LLM that has" if found.llms == 1 else f"the {found.llms} LLMs that have"
     return (
-        f"Over {llms} both, the lift over the majority class before less that after is {signed(found.difference)}; "
-        f"where release dates are exchanged between tables it is as large with p = {format_p_value(found.p_value)} "
+        f"Over {llms} both, the lift over the majority class before minus that after is {signed(found.difference)}; "
+        f"with release dates exchanged between tables it is as large with p = {format_p_value(found.p_value)} "
         f"({ways(found)})."
     )
 
@@ -162,31 +162,31 @@ def _concluded(found: Chronology) -> list[str]:
     if dates is None:
         return []
     if dates.exact and dates.ways * LEVEL < 1:
-        said = [f"Too few tables to tell: of {dates.ways} ways none can have a p-value below {1 / dates.ways:.2g}."]
+        said = [f"Too few tables: of {dates.ways} ways none can have a p-value below {1 / dates.ways:.2g}."]
     elif dates.p_value > LEVEL:
-        said = ["That may be chance: dates tell nothing here."]
+        said = ["That may be chance: dates show nothing here."]
     else:
-        said = ["So tables that the LLMs may have read are classified better than chance makes them."]
+        said = ["So the LLMs classify tables that they may have read better than chance explains."]
     if difficulty is None:
-        return [*said, "How hard the tables are was not looked at: --difficulty trains a baseline on each."]
+        return [*said, "The difficulty of the tables was not measured: --difficulty trains a baseline on each."]
     return [*said, *_hard(difficulty)]
 
 
 def _hard(found: TableDifficulty) -> list[str]:
     said = []
     if found.unknown:
-        said.append(f"It is not known how hard {phrase(found.unknown)} {'is' if len(found.unknown) == 1 else 'are'}.")
+        said.append(f"The difficulty of {phrase(found.unknown)} is not known.")
     if found.drift is None:
-        said.append("Too few tables have a baseline to say whether later ones are harder.")
+        said.append("Too few tables have a baseline to show whether later ones are harder.")
     else:
         said.append(
-            f"A supervised baseline's lift goes with the year of release by {signed(found.drift.slope, 4)} a year "
+            f"A supervised baseline's lift changes with the year of release by {signed(found.drift.slope, 4)} a year "
             f"(R² = {found.drift.r_squared:.3f}, Spearman {signed(found.drift.rho, 2)}, p = "
             f"{format_p_value(found.drift.p_value)})."
         )
     if found.left is not None:
         difference = f"{signed(found.left.difference)} (p = {format_p_value(found.left.p_value)})"
-        left = f"Without what goes with the baseline the difference is {difference}"
+        left = f"Corrected for the baseline, the difference is {difference}"
         if found.explains:
             said.append(f"{left}: difficulty explains it.")
         elif found.dates is not None and found.dates.p_value <= LEVEL:
@@ -203,7 +203,7 @@ def _published(group: OpennessGroup) -> str:
     ]
     if group.signs:
         more, less, value = group.signs
-        counts = f"oftener above before than after: {more}, the other way round: {less}"
+        counts = f"more often above before than after: {more}, less often: {less}"
         said.append(f"paired sign test over LLMs, {counts}, p = {format_p_value(value)}")
     return f"By the tests of the paper: {'; '.join(said)}; {INDEPENDENT}"
 
@@ -245,7 +245,7 @@ def published_words(found: PublishedAccuracies) -> tuple[str, ...]:
         _sides(whole),
         f"{dates}{_published(whole)}.",
         f"More than the printed half-width above the majority: {found.printed[0]} before, {found.printed[1]} after; "
-        "these half-widths are those of the variance of an answer, about half of what 99% take.",
-        f"Of {found.untold} pairs after of which no task example was extracted significant by the t-test: {names}. "
+        "these half-widths are those of the variance of an answer, about half of those at 99%.",
+        f"Of {found.untold} pairs after without an extracted task example, significant by the t-test: {names}. "
         f"A trained baseline's accuracy goes with the year of release with R² = {found.baseline:g}.",
     )

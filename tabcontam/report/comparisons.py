@@ -15,10 +15,10 @@ from tabcontam.verdicts.run_facts import in_order
 from tabcontam.verdicts.wording import phrase, rounded
 
 KINDS: Mapping[CompareBy, tuple[str, str]] = {
-    "versions": ("Versions side by side", "Each version of a family of LLMs beside the next."),
+    "versions": ("Versions side by side", "Each version of a family of LLMs compared with the next."),
     "serializers": ("Serializers side by side", "The same rows, written in two ways, asked of the same LLM."),
     "prompts": ("Prompt sets side by side", "The same queries, worded in two ways, asked of the same LLM."),
-    "runs": ("Runs side by side", "The cells that two runs both have, each with the verdict that its own run gave it."),
+    "runs": ("Runs side by side", "The results that two runs share, each with the verdict of its own run."),
 }
 CHANGED = ("appeared", "vanished")
 MEANINGS = {

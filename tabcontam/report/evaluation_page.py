@@ -106,8 +106,10 @@ def titled(found: Evaluation) -> str:
 def told_by(found: Evaluation) -> str:
     """Return a sentence on how the LLM named classes, and what that means for the AUC."""
     if any(at.by == CHANCES for at in found.at):
-        return "Classes are told by log-probabilities: the likeliest one counts, and the AUC is of their probabilities."
-    return "Classes are told in words: this LLM told no log-probabilities, so that there are accuracies and no AUC."
+        return (
+            "Classes are read from log-probabilities: the likeliest one counts, and the AUC is of their probabilities."
+        )
+    return "Classes are read from words: this LLM gave no log-probabilities, so there are accuracies and no AUC."
 
 
 def sentences(found: Evaluation) -> list[str]:
@@ -117,9 +119,7 @@ def sentences(found: Evaluation) -> list[str]:
         said.append(f"Nothing was asked: {found.reason or 'the run ended before'}.")
     elif found.unanswered:
         why = f": {found.reason}" if found.reason else ""
-        said.append(
-            f"{found.unanswered:,} queries are not answered yet, so that what stands here is of the others{why}."
-        )
+        said.append(f"{found.unanswered:,} queries are not answered yet, so the numbers here are of the others{why}.")
     for at in found.at:
         said += _lacking(at)
     if found.fading is not None:

@@ -28,7 +28,7 @@ SHOWN = 10  # queries of a result
 LARGE, SHOWN_OF_LARGE = 20_000, 3  # in runs of more results so few are shown: pages of many megabytes open slowly
 LEVEL = 4  # of gzip; the highest takes three times as long and makes pages smaller by a fortieth
 RUNS = 12  # of lines that are named
-PAPER_NOTE = " What is a hit was decided by the paper's rules, on the text as it came; what is right, by feature."
+PAPER_NOTE = " Hits follow the paper's rules, on the text as it came; right values are marked by feature."
 RANKS = {kind: place for place, kind in enumerate((*KINDS, DECOY))}
 NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, "decoys")}
 
@@ -163,7 +163,7 @@ def _uncounted(asked: Sequence[_Query]) -> str:
     trials = [one.trial for one in asked]
     number = sum(is_mapping(trial.get("expected")) and not trial.get("chance") for trial in trials)
     few = 0 < number < len(trials)
-    return f" {number} without a guess {'counts' if number == 1 else 'count'} for nothing." if few else ""
+    return f" {number} without a prediction {'is' if number == 1 else 'are'} not counted." if few else ""
 
 
 def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, Any], int]:
@@ -231,7 +231,7 @@ def _about(asked: Sequence[_Query], number: int) -> str:
         return about
     kinds_shown = len(found.keys() - {DECOY})
     each = ", and at least one of each kind of answer" if 1 < kinds_shown <= number else ""
-    return f"{about} {number} are shown, the most telling first{each}."
+    return f"{about} {number} are shown, the most informative first{each}."
 
 
 def _telling(queries: Sequence[_Query], most: int) -> list[_Query]:

@@ -22,23 +22,23 @@ NAMES_SHOWN = 8  # in a clause
 SHARES_SHOWN = 3
 WAYS_NAMED = 2  # serializers and prompt sets of a table that are named; more are counted
 UNDECIDED_BECAUSE = {
-    Verdict.UNINFORMATIVE: "asking could not have told memory from guessing",
+    Verdict.UNINFORMATIVE: "the test could not tell memory from prediction",
     Verdict.NO_ANSWER: "too few readable answers",
     Verdict.SKIPPED: "not asked",
 }
 NOT_TOLD = {  # for a corpus
-    Verdict.UNINFORMATIVE: "a search could not have told these rows from others",
+    Verdict.UNINFORMATIVE: "a search cannot tell these rows from others",
     Verdict.NO_ANSWER: "too little of it could be read",
     Verdict.SKIPPED: "not searched",
 }
 VERBS = ("recalls ", "knows ", "is ", "holds ")  # with which a part of a sentence begins whose subject is the LLM
 TRAINED_ON = "documents that it was trained on"
-ONE_COLUMN = "what was found rests on one column"
+ONE_COLUMN = "the finding rests on one column"
 CUT_SHORT = "not asked to the end"
-REMEMBERING = "an LLM that remembers {} of the rows would have been found"
+REMEMBERING = "an LLM that remembers {} of the rows would have been detected"
 RULES = {
-    "calibrated": "calibrated rules: a finding is what guessing cannot explain, at level {alpha} over all cells of "
-    "{over} and a family of tests (Benjamini-Hochberg)",
+    "calibrated": "calibrated rules: contaminated if the baseline does not explain the answers, at level {alpha} over "
+    "all results of {over} and a family of tests (Benjamini-Hochberg)",
     "paper": "the paper's rules: the published decisions, faults included, with no known error rate",
 }
 
@@ -65,7 +65,7 @@ def scope(view: RunResults) -> str:
     tables = {(cell.dataset, cell.edition, cell.split) for cell in subjects}
     serializers, prompts = ({getattr(cell, way) for cell in subjects} for way in ("serializer", "prompts"))
     queries = sum(cell.queries for cell in subjects)
-    bodies = _count(len(searched), "body of documents", "bodies of documents")
+    bodies = _count(len(searched), "corpus", "corpora")
     counts = [_count(len(llms - searched), "LLM")] * bool(llms - searched or not searched) + [bodies] * bool(searched)
     counts += [_count(len(tables), "table"), _count(len(tests), "test")]
     counts += [_count(len(serializers), "serializer")] * (len(serializers) > 1)
@@ -74,7 +74,7 @@ def scope(view: RunResults) -> str:
     partly = view.run.ended_early or view.run.until_decided is not None
     names = ("planned query", "planned queries") if partly else ("query", "queries")
     counts += [_count(queries, *names)] * bool(queries)
-    counts += [f"beside {_count(len(view.joined), 'control')}"] * bool(view.joined)
+    counts += [f"plus {_count(len(view.joined), 'control')}"] * bool(view.joined)
     decided = not tests or any(view.facts[test].decides for test in tests)
     return "; ".join(filter(None, (", ".join(counts), _day(view), _rules(view) if decided else "")))
 
@@ -142,7 +142,7 @@ def _of_subject(found: Sequence[TableStanding]) -> Iterator[str]:
         yield f"recalls rows of {_names(group)}{as_well}"
     for void, group in _by_void([one for one in recalled if one.unsure]):
         why = f"{_flagged(void, group)} as well"
-        yield f"what was found on {_names(group)} may be plausibility, not memory: {why}"
+        yield f"the finding on {_names(group)} may be plausibility, not memory: {why}"
     held = grouped((one for one in found if one.documents), lambda one: (one.documents, one.by_documents))
     for (documents, alone), group in held.items():
         as_well = "" if alone else " as well"
@@ -150,7 +150,7 @@ def _of_subject(found: Sequence[TableStanding]) -> Iterator[str]:
     yield from _of_known([one for one in found if one.known and one.rows is not Verdict.CONTAMINATED])
     rest = [one for one in found if not one.known and one.rows is not Verdict.CONTAMINATED]
     for group in _by_power([one for one in rest if one.rows is Verdict.NOT_DETECTED]):
-        yield f"nothing found on {_with_shares(group)}"
+        yield f"no rows detected on {_with_shares(group)}"
     yield from _of_undecided([one for one in rest if one.rows in UNDECIDED_BECAUSE])
     yield from _of_rows_unasked([one for one in rest if one.rows is None])
 
@@ -158,22 +158,22 @@ def _of_subject(found: Sequence[TableStanding]) -> Iterator[str]:
 def _of_known(found: Sequence[TableStanding]) -> Iterator[str]:
     for group in _by_power([one for one in found if one.rows is Verdict.NOT_DETECTED]):
         each = 1 < len(_by_percent(group)) <= SHARES_SHOWN
-        yield _knows(group, f"no rows found{f' on {_with_shares(group)}' if each else _detectable(group)}")
+        yield _knows(group, f"no rows detected{f' on {_with_shares(group)}' if each else _detectable(group)}")
     if undecided := [one for one in found if one.rows in UNDECIDED_BECAUSE]:
-        yield _knows(undecided, "whether it recalls rows could not be told")
+        yield _knows(undecided, "whether it recalls rows is undecided")
     if unasked := [one for one in found if one.rows is None]:
-        yield _knows(unasked, "no test of rows was run")
+        yield _knows(unasked, "no row test was run")
 
 
 def _knows(group: Sequence[TableStanding], of_rows: str) -> str:
     page = f"a page about {'it' if len(group) == 1 else 'each'}"
-    return f"knows of {_names(group)}, which {page} is enough for ({of_rows})"
+    return f"knows {_names(group)}, for which {page} is enough ({of_rows})"
 
 
 def _of_undecided(found: Sequence[TableStanding]) -> Iterator[str]:
     for verdict in UNDECIDED_BECAUSE:
         for group in _by_end([one for one in found if one.rows is verdict]):
-            yield f"whether it recalls rows of {_names(group)} could not be told: {_reason(group)}"
+            yield f"whether it recalls rows of {_names(group)} is undecided: {_reason(group)}"
 
 
 def _by_end(found: Sequence[TableStanding]) -> Iterable[list[TableStanding]]:
@@ -183,11 +183,11 @@ def _by_end(found: Sequence[TableStanding]) -> Iterable[list[TableStanding]]:
 
 def _of_rows_unasked(found: Sequence[TableStanding]) -> Iterator[str]:
     if clean := [one for one in found if one.knowledge is Verdict.NOT_DETECTED]:
-        yield f"no knowledge of {_names(clean)} found (no test of rows was run)"
+        yield f"no knowledge of {_names(clean)} detected (no row test was run)"
     for undecided in _by_end([one for one in found if one.knowledge in UNDECIDED_BECAUSE]):
-        yield f"nothing could be told about {_names(undecided)}: {_reason(undecided)}"
+        yield f"nothing is decided on {_names(undecided)}: {_reason(undecided)}"
     if scored := [one for one in found if one.knowledge is None and not one.memory]:
-        yield f"only scores on {_names(scored)}, on which nothing is decided"
+        yield f"only scores on {_names(scored)}, without a verdict"
 
 
 def _of_memory(titles: Titles, block: LlmBlock, found: Mapping[str, TableStanding]) -> Iterator[str]:
@@ -205,15 +205,15 @@ def _of_documents(found: Sequence[TableStanding]) -> Iterator[str]:
     if held := [one for one in found if one.rows is Verdict.CONTAMINATED]:
         yield f"holds rows of {_names(held)}"
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
-        yield f"no rows of {_names(clean)} found in it"
+        yield f"no rows of {_names(clean)} detected in it"
     for verdict, because in NOT_TOLD.items():
         for group in _by_end([one for one in found if one.rows is verdict]):
             why = CUT_SHORT if group[0].cut else because
             told = {one.why for one in group}
             reason = f" ({one})" if len(told) == 1 and (one := told.pop()) else ""
-            yield f"whether it holds rows of {_names(group)} could not be told: {why}{reason}"
+            yield f"whether it holds rows of {_names(group)} is undecided: {why}{reason}"
     if described := [one for one in found if one.known and one.rows is not Verdict.CONTAMINATED]:
-        yield f"it holds what a page about {_names(described)} says"
+        yield f"it holds the content of a page about {_names(described)}"
     if unasked := [one for one in found if one.rows is None and not one.known]:
         yield f"it was not searched for rows of {_names(unasked)}"
 
@@ -234,7 +234,7 @@ def _of_unexposed(found: Sequence[TableStanding]) -> Iterator[str]:
         )
         yield f"is flagged on {_names(flagged)}, {though}"
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
-        yield f"no rows of {_names(clean)} found, as it must be: it has read none of {_its(clean)} rows"
+        yield f"no rows of {_names(clean)} detected, as it must be: it has read none of {_its(clean)} rows"
     yield from _of_undecided_control(found)
 
 
@@ -247,21 +247,21 @@ def _of_named_control(titles: Titles, block: LlmBlock, found: Mapping[str, Table
 
 def _of_read(found: Sequence[TableStanding], copies: float) -> Iterator[str]:
     """Yield clauses on tables of which a control that the user named has read `copies` of each row, or none."""
-    for verdict, words in ((Verdict.CONTAMINATED, "is found on"), (Verdict.NOT_DETECTED, "is missed on")):
+    for verdict, words in ((Verdict.CONTAMINATED, "is detected on"), (Verdict.NOT_DETECTED, "is missed on")):
         if own := [one for one in found if one.rows is verdict]:
             if copies:
                 yield f"{words} {_names(own)}, of which it has read {copies_read(copies)} of each row"
             elif verdict is Verdict.CONTAMINATED:
                 yield f"is flagged on {_names(own)}, by mistake: it has read none of {_its(own)} rows"
             else:
-                yield f"no rows of {_names(own)} found, as it must be: it has read none of {_its(own)} rows"
+                yield f"no rows of {_names(own)} detected, as it must be: it has read none of {_its(own)} rows"
     yield from _of_undecided_control(found)
 
 
 def _of_undecided_control(found: Sequence[TableStanding]) -> Iterator[str]:
     yield from _of_undecided([one for one in found if one.rows in UNDECIDED_BECAUSE])
     if unasked := [one for one in found if one.rows is None]:
-        yield f"no test of rows was run on {_names(unasked)}"
+        yield f"no row test was run on {_names(unasked)}"
 
 
 def _unasked(titles: Titles, block: LlmBlock) -> list[str]:
@@ -316,7 +316,7 @@ def _detectable(group: Sequence[TableStanding]) -> str:
         return missed if void else " so far: not every row test was asked to the end"
     shares = [one.share for one in group if one.share is not None]
     if not shares:
-        return f", and how many rows an LLM must remember to be found is not known{_missed(group)}"
+        return f", and the detectable share is not known{_missed(group)}"
     share = percents[0] if len(percents) == 1 else f"from {_percent(min(shares))} to {_percent(max(shares))}"
     return f", where {REMEMBERING.format(share)}{_missed(group)}"
 
@@ -378,6 +378,6 @@ def _day(view: RunResults) -> str:
 
 def _rules(view: RunResults) -> str:
     if view.run.rules == CALIBRATED and view.run.alpha is None:
-        return "calibrated rules: a finding is what guessing cannot explain"
+        return "calibrated rules: contaminated if the baseline does not explain the answers"
     over = "all LLMs" if view.run.family_over == ALL else "an LLM"
     return RULES[view.run.rules].format(alpha=view.run.alpha, over=over)

@@ -13,9 +13,9 @@ MEASURES = {
     "copy_rate": "share copied, more than of others",
 }
 CONCLUSIONS = {
-    "copied": "it goes on with old passages word for word: it has read them",
+    "copied": "it continues old passages word for word: it has read them",
     "likelier": "old passages are likelier to it, and not copied: faint memory, or plainer texts",
-    "no gap": "no gap found",
+    "no gap": "no gap detected",
     "cannot tell": "cannot tell: too few answers",
 }
 CONTROLS = {"control:old": " (has read the old ones)", "control:neither": " (has read neither)"}
@@ -50,7 +50,7 @@ def _questions(own: Mapping[str, Any]) -> list[str]:
     for kind, found in own["kinds"].items():
         table.append([kind, *(str(found.get(genre, 0)) for genre in genres), str(sum(found.values()))])
     said = f"{own['kept']:,} of the {own['written']:,} questions that {own['llm']} wrote are faithful and answerable"
-    written = visible(f"{said}, says {own['judge']}", line=True)
+    written = visible(f"{said}, by {own['judge']}", line=True)
     left_out = [f"left out: {count:,} {visible(reason, line=True)}" for reason, count in own["left_out"].items()]
     return [written, *_aligned(table), *left_out, *_agreement(own["agreement"])]
 

@@ -11,10 +11,10 @@ from tabcontam.verdicts.results import RunResults
 
 NAMED = 12  # points that have a name next to them
 ABOUT = (
-    "The share of outputs that an LLM generates word for word when it is shown their inputs, against "
-    "its accuracy of classification on the same table. A larger LLM may both recite more and classify better: a "
-    "correlation over LLMs does not tell why. Li and Flanigan (2024) have 0.88 over twelve LLMs, for outputs of Spider "
-    "and the accuracy of its queries (figure 6, which calls it R², and the text R)."
+    "The share of outputs that an LLM generates word for word when it is shown their inputs, against its accuracy of "
+    "classification on the same table. A larger LLM may both recite more and classify better: a correlation over LLMs "
+    "does not show the cause. Li and Flanigan (2024) have 0.88 over twelve LLMs, for outputs of Spider and the "
+    "accuracy of its queries (figure 6, which calls it R², and the text R)."
 )
 
 
@@ -86,9 +86,9 @@ def least_squares(one: Generation) -> tuple[tuple[float, float], tuple[float, fl
 def _sentence(view: RunResults, one: Generation) -> str:
     over = f"{titled(view, one)}, over {len(one.llms)} LLMs"
     if len(one.llms) <= SHOWN:
-        return f"{over}: three points lie near a line by chance, so nothing is said of them."
+        return f"{over}: three points lie near a line by chance, so no correlation is given."
     if one.value is None:
-        return f"{over}: all have the same share, or the same accuracy, so that there is nothing to correlate."
+        return f"{over}: all have the same share, or the same accuracy, so there is nothing to correlate."
     low, high = one.interval or (None, None)
     sure = "no interval, for all points lie on one line" if low is None else f"95% interval {low:.2f} to {high:.2f}"
     return f"{over}: Pearson's r {one.value:.2f} ({sure}), R² {one.value**2:.2f}, p = {format_p_value(one.p_value)}."

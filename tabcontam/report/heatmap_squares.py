@@ -82,5 +82,5 @@ def spoken(view: RunResults, titles: Titles, cell: Result) -> str:
     if cell.verdict is None and cell.score is not None:
         shown.append(sign(cell))
     for mark in published(view, cell):
-        shown.append(f"{mark.source.name}: {'found' if mark.found else 'not found'}")
+        shown.append(f"{mark.source.name}: {'contaminated' if mark.found else 'not detected'}")
     return f"{titles.llm(cell.llm)}, {view.label(cell)}, {view.test_titles[cell.test]}: {', '.join(shown)}"

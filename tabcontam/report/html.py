@@ -298,7 +298,7 @@ def numbers(cell: Result) -> list[str]:
     if cell.queries == 0:
         return []
     # A score stands next to what its own null expects, which is not the baseline.
-    whose = " of a guesser" if cell.p_value is not None or cell.sequential else ""
+    whose = " of the baseline" if cell.p_value is not None or cell.sequential else ""
     names = NUMBERS | {"expected_hits": f"hits expected{whose}"}
     known = cell.numbers
     named = {name: rounded(key, known[key]) for key, name in names.items() if key in known}

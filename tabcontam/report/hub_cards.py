@@ -17,8 +17,8 @@ from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import rounded
 
 MEANS = (
-    "Contaminated: what was recalled of the rows cannot be explained by guessing. Not detected is not clean: a smaller "
-    "share of the rows than the detectable one may be remembered. The other words say that nothing could be told."
+    "Contaminated: the baseline does not explain the recalled cells. Not detected does not mean unseen: a smaller "
+    "share of the rows than the detectable one may be remembered. The other words mean that nothing was decided."
 )
 PAPERS_RULES = "Judged by published rules, which have no known error rate."
 NUMBERS = {"q_value": "q", "detectable_share": "Detectable share"}

@@ -10,21 +10,21 @@ from tabcontam.verdicts.results import RunResults
 
 ABOUT = (
     "A completion that is the true second piece, but for white space, capitals, quotes and final marks, is an exact "
-    "match; no judge is asked about it. Of any other a judge, an LLM or a person, says whether it is a near-exact one. "
-    "Where several judged, the LLM that judged last counts. Made pairs are true pieces beside themselves, beside "
-    "themselves with one change, and beside another row's: how a judge names these shows how often it errs. They are "
-    "plainer than what LLMs write, so it errs at least as often there."
+    "match; no judge is asked about it. For any other, a judge, an LLM or a person, decides whether it is near-exact. "
+    "If several judged, the LLM that judged last counts. Made pairs are true pieces next to themselves, next to "
+    "themselves with one change, and next to another row's: the judge's words for these show how often it errs. They "
+    "are plainer than the completions of LLMs, so it errs at least as often there."
 )
 RECORDED = (
-    "Of each recorded completion the recorded judge, an LLM, said whether it is an exact, a near-exact or no match of "
-    "the true second piece, and so did people where they are named. The text alone calls exact what is the true piece, "
-    "but for white space, capitals, quotes and final marks. How often the judge errs on made pairs is not recorded."
+    "The recorded judge, an LLM, decided whether each recorded completion is an exact, a near-exact or no match of the "
+    "true second piece, and so did people if they are named. By the text alone, exact is the true piece, but for white "
+    "space, capitals, quotes and final marks. The judge's error rate on made pairs is not recorded."
 )
 AGREED = (
-    "Agreement is the share of what both judged on which both say the same, as tables 3 to 5 of Golchin and Surdeanu "
-    "2024 state it, and Cohen's kappa, what of it is more than chance. A setting is an LLM on a table; who judged its "
-    "completions has decided it by their Algorithm 2: one exact match, or two near-exact ones. Tests decide by their "
-    "published rules."
+    "Agreement is the share of completions or settings that both judged alike, of those that both judged, as in tables "
+    "3 to 5 of Golchin and Surdeanu 2024; Cohen's kappa is the agreement beyond chance. A setting is an LLM on a "
+    "table; a judge of its completions decides it by their Algorithm 2: one exact match, or two near-exact ones. Tests "
+    "decide by their published rules."
 )
 TITLES = {COMPLETIONS: "Agreement on completions", SETTINGS: "Agreement on settings"}
 
@@ -85,5 +85,5 @@ def judges_text(view: RunResults) -> str:
         for one in own:
             share, kappa = agreement_cells(one)
             lines.append(f"  {one.one} and {one.other}: {share}, kappa {kappa}")
-    lines += ["", f"{TEXT} says exact or no match; a test decides by its published rule"] if view.agreements else []
+    lines += ["", f"{TEXT} gives exact or no match; a test decides by its published rule"] if view.agreements else []
     return "\n".join(lines)

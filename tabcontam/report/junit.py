@@ -199,7 +199,7 @@ def _failure(view: RunResults, cell: Result, page: str) -> Iterator[str]:
     if cell.differs:
         yield f"by the paper's rules: {cell.paper_verdict}"
     if statistic:
-        expected = "" if statistic.expected is None else f", {statistic.expected:.4g} expected of a guesser"
+        expected = "" if statistic.expected is None else f", {statistic.expected:.4g} expected of the baseline"
         yield f"{statistic.name}: {statistic.value:.4g}{expected}"
     if cell.p_value is not None:
         corrected = "" if cell.q_value is None else f", q = {rounded('q_value', cell.q_value)}"

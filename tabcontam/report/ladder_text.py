@@ -22,7 +22,7 @@ def print_ladder(console: "Console", found: Sequence[Dose], titles: Mapping[str,
     from rich.text import Text
 
     paper = TerminalWriter(console)
-    paper.line("found, by copies of a row that were read", "bold")
+    paper.line("detected, by copies of a row that were read", "bold")
     copies = copies_of(found)
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("test", overflow="fold")

@@ -158,7 +158,7 @@ def _ranking(view: RunResults) -> Iterator[LatexFloat]:
         _row(escaped(rank.llm), *(_measure(rank, column.name) for column in columns)) for rank in view.ranks_in_order
     ]
     header = ("LLM", *(column.title for column in columns))
-    majority = " m: the accuracy of always saying the largest class." * any(rank.majorities for rank in view.ranking)
+    majority = " m: the accuracy of always answering the largest class." * any(rank.majorities for rank in view.ranking)
     caption = f"LLMs by contamination. {escaped(about(view))}{majority}"
     yield from _floats(LatexFloat("ranking", caption, "ranking", "l" * len(header), header, rows))
 
@@ -210,10 +210,10 @@ def _about_verdicts(view: RunResults) -> str:
     said = "Verdicts on tables, by the row tests together; only they can show that rows were seen."
     if view.run.rules == PAPER:
         return f"{said} Judged by the published rules, which have no known error rate."
-    level = "" if view.run.alpha is None else f", found at {view.run.alpha:g} or below"
+    level = "" if view.run.alpha is None else f", contaminated at {view.run.alpha:g} or below"
     return (
         rf"{said} \(q\): the p-value after the tables of an LLM are taken together (Benjamini and Hochberg){level}; "
-        "Bits: recalled bits; Detectable: the least share of remembered rows that would have been found."
+        "Bits: recalled bits; Detectable: the least share of remembered rows that would have been detected."
     )
 
 
@@ -246,8 +246,8 @@ def _squares(view: RunResults, block: LlmBlock, start: int, number: str) -> Iter
     header = (escaped(block.llm), *(rf"\rotatebox{{90}}{{{escaped(column.label)}}}" for column in columns))
     symbols = ", ".join(f"{symbol} {verdict}" for verdict, symbol in SYMBOLS.items())
     caption = (
-        rf"{escaped(block.llm)}{' (control)' * block.control} by test and table. {symbols}; beside \textbf{{C}} of a "
-        "row test the bits recalled; a number alone is a score."
+        rf"{escaped(block.llm)}{' (control)' * block.control} by test and table. {symbols}; next to \textbf{{C}} of "
+        "a row test the recalled bits; a number alone is a score."
     )
     columns_of = "l" + "c" * len(columns)
     yield from _floats(LatexFloat(f"heatmap of {block.llm}", caption, f"heatmap-{number}", columns_of, header, rows))
@@ -327,9 +327,9 @@ def _agreements(matrix: paper_methods.AgreementMatrix, start: int, number: str) 
         for place, method in enumerate(matrix.methods[start:], start=start)
         if (own := [_agreeing(matrix, place, column) for column in range(start, start + len(beside))])
     ]
-    header = ("", "Method", "Found", *(method.letter for method in beside))
+    header = ("", "Method", "Contaminated", *(method.letter for method in beside))
     of = f", {matrix.llm} alone" if matrix.llm else ""
-    caption = f"{paper_methods.AGAINST}{escaped(of)}. {escaped(paper_methods.AGREE.format('beside'))}"
+    caption = f"{paper_methods.AGAINST}{escaped(of)}. {escaped(paper_methods.AGREE.format('next to'))}"
     columns = "llr" + "c" * len(beside)
     yield from _floats(
         LatexFloat(f"{paper_methods.AGAINST.lower()}{of}", caption, f"methods-{number}", columns, header, rows)

@@ -96,7 +96,7 @@ def _head(view: RunResults) -> Iterator[str]:
     seed = "" if view.run.seed is None else f"seed {prose(str(view.run.seed))}"
     facts = filter(None, (seed, f"dictionary {prose(view.run.dictionary)}"))  # facts that the line before lacks
     made = ", ".join([f"tabcontam {prose(view.run.version)}".strip(), *facts])
-    yield from _paragraphs("# What LLMs have seen of tables", prose(scope(view)), made)
+    yield from _paragraphs("# Contamination report", prose(scope(view)), made)
     if view.run.command:
         yield from _paragraphs(code(view.run.command))
     for note in view.notes:
@@ -105,7 +105,7 @@ def _head(view: RunResults) -> Iterator[str]:
 
 
 def _found(view: RunResults) -> Iterator[str]:
-    yield from _paragraphs("## What was found")
+    yield from _paragraphs("## Findings")
     for sentence in sentences(view):
         yield f"- {_named(sentence)}{sentence.joint}{prose(sentence.rest)}"
     if not view.blocks:
@@ -147,7 +147,7 @@ def _heatmap(view: RunResults) -> Iterator[str]:
     if not view.blocks:
         return
     letters = [f"`{letter}` {verdict.value}" for verdict, letter in LETTERS.items()]
-    legend = f"{', '.join(letters)}; after `C` of a row test the bits that were recalled; a number alone is a score."
+    legend = f"{', '.join(letters)}; after `C` of a row test the recalled bits; a number alone is a score."
     yield from _paragraphs("## Heatmap", legend)
     for block in view.blocks:
         yield from _paragraphs(f"### {_llm(view, block)}")
@@ -190,9 +190,9 @@ def _papers(view: RunResults) -> Iterator[str]:
             header = ("Paper", "Test", *(code(column.label) for column in block.columns))
             yield from table(header, _marks(view, titles, block, by_paper))
     for number, matrix in enumerate(paper_methods.matrices(view, titles)):
-        head = (f"## {paper_methods.AGAINST}", paper_methods.AGREE.format("beside"))
+        head = (f"## {paper_methods.AGAINST}", paper_methods.AGREE.format("next to"))
         yield from _paragraphs(*((f"### {code(matrix.llm)} alone",) if number else head))
-        yield from table(("", "Method", "Paper", "Found", *_letters(matrix)), _agreements(matrix))
+        yield from table(("", "Method", "Paper", "Contaminated", *_letters(matrix)), _agreements(matrix))
 
 
 def _marks(

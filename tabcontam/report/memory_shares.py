@@ -16,9 +16,9 @@ from tabcontam.verdicts.results import LlmBlock, RunResults
 TITLE = "Memory's share of the accuracy"
 ABOUT = (
     "The accuracy of classification on rows of the table and on an unseen twin of each of them. Memory's share, with "
-    "its 95% interval, is the difference, less what models that learned from other rows lose on the same twins. Who "
-    "recalls rows by and large recalls their twins, too: a small share is no sign that no rows were seen. Fresh rows, "
-    "where they are given, take the place of twins."
+    "its 95% interval, is the difference, less what models that learned from other rows lose on the same twins. A "
+    "model that recalls rows by and large recalls their twins, too: a small share is no sign that no rows were seen. "
+    "Fresh rows, if given, take the place of twins."
 )
 NAMED = 3  # tables in a sentence on an LLM
 WIDTH = 40  # characters of a line between 0 and 1 on a terminal
@@ -48,7 +48,7 @@ class MemoryComparison:
             return f"{format_signed(among.share)} ({limits_in_words(among.interval)}) above {of}"
         if other is None:
             return ""
-        return f"{format_signed(other.share)} ({limits_in_words(other.interval)}) beside {self.reference}"
+        return f"{format_signed(other.share)} ({limits_in_words(other.interval)}) compared with {self.reference}"
 
     @property
     def words(self) -> str:
@@ -125,7 +125,7 @@ def clauses(titles: Titles, block: LlmBlock) -> Iterator[str]:
         if memory is not None:
             yield in_words(memory, table)
     if more := len(measured[NAMED:]):
-        yield f"memory's share of the accuracy on {more} more {'table' if more == 1 else 'tables'} stands below"
+        yield f"memory's share of the accuracy on {more} more {'table' if more == 1 else 'tables'} is shown below"
     for cell in own:
         if cell.verdict is not None:
             why = f": {cell.reason}" if cell.reason else ""

@@ -93,7 +93,7 @@ def _llms(view: RunResults) -> Iterator[Piece]:
     yield from (f"With tabcontam {view.run.version} ", software(view.run.version))
     yield f"{f', on Python {python},' if python else ''} we tested "
     counted = [_count(len(asked), "LLM")] if asked or not searched else []
-    counted += [_count(len(searched), "body of documents", "bodies of documents")] if searched else []
+    counted += [_count(len(searched), "corpus", "corpora")] if searched else []
     yield f"{phrase(counted)} for contamination with tabular data{_when(view)}: "
     yield from _listed([list(_llm(view, llm, facts.get(llm))) for llm in (*asked, *searched)] or [["none"]])
     yield ". "
@@ -187,23 +187,22 @@ def _queries(view: RunResults) -> Iterator[Piece]:
         after, of = ([getattr(table, name) or 0 for table in turns] for name in ("decided_after", "in_turns"))
         yield (
             "The row tests were asked in turns until a table was decided or an LLM that remembers "
-            f"{view.run.until_decided:.0%} of its rows would have been found: {_spread(after)} of {_spread(of)} queries"
-            ". "
+            f"{view.run.until_decided:.0%} of its rows would have been detected: {_spread(after)} of {_spread(of)} "
+            "queries. "
         )
     blunt = sum(cell.verdict is Verdict.UNINFORMATIVE and not cell.queries for cell in view.subjects)
     if blunt:
-        yield f"{_count(blunt, 'cell was', 'cells were')} not asked, since asking could not have told memory from "
-        yield "guessing. "
+        yield f"For {_count(blunt, 'result')} nothing was asked, since the test could not tell memory from prediction. "
     cut = sum(cell.cut_short for cell in view.subjects)
     if cut:
-        yield f"{_count(cut, 'cell was', 'cells were')} not asked to the end. "
+        yield f"For {_count(cut, 'result')} not every query was asked. "
 
 
 def _judges(view: RunResults) -> Iterator[Piece]:
     """Yield how texts were compared if not by ROUGE-L, and which judges decided which completions match."""
     if view.run.overlap:
         yield from (
-            "In the published rule by overlap texts were compared by ",
+            "In the published rule by overlap, texts were compared by ",
             Name(view.run.overlap),
             ", not ROUGE-L. ",
         )
@@ -217,7 +216,7 @@ def _judges(view: RunResults) -> Iterator[Piece]:
     if people:
         yield f"{_count(len(people), 'person', 'people')} judged {_spread(people)} completions"
         yield " each" if len(people) > 1 else ""
-        yield ". " if view.run.recorded else ", without a word of who wrote them. "
+        yield ". " if view.run.recorded else ", without knowing who wrote them. "
 
 
 def _judge(one: JudgeFacts, facts: LlmFacts | None, recorded: bool) -> Iterator[Piece]:
@@ -225,15 +224,15 @@ def _judge(one: JudgeFacts, facts: LlmFacts | None, recorded: bool) -> Iterator[
     if recorded:
         yield "As recorded, an LLM had judged which completions match"
     else:
-        yield from ("Which completions match where the text alone does not tell was judged by an LLM, ", Name(one.by))
+        yield from ("Which completions match, if the text alone does not show it, was judged by an LLM, ", Name(one.by))
         yield from (" (version ", Name(facts.version), ")") if facts and facts.version else ()
     called = phrase([f"{count:,} {word}" for word, count in one.words.items()])
     yield f": of {_count(one.judged + one.unjudged, 'completion')} it called {called or 'none by a word'}"
     yield f" and gave no word for {one.unjudged}. " if one.unjudged else ". "
     if one.errs:
-        yield f"How often it errs was measured on pairs of known likeness, which are plainer: {one.errs}. "
+        yield f"Its error rate was measured on pairs of known likeness, which are plainer: {one.errs}. "
     else:
-        yield "How often it errs was not measured. "
+        yield "Its error rate was not measured. "
 
 
 def _spread(numbers: Sequence[int]) -> str:
@@ -248,28 +247,28 @@ def _judged(view: RunResults) -> list[TableVerdict]:
 
 def _rules(view: RunResults) -> Iterator[Piece]:
     if view.run.rules == PAPER:
-        yield "Answers were judged by the rules of the paper as published, which state no null: their error rate is "
-        yield "not known. "
+        yield "Answers were judged by the rules of the paper as published, which have no null model: their error rate "
+        yield "is not known. "
         return
     weighed = [cell for cell in view.subjects if cell.null and cell.test in view.row_tests]
-    yield "A finding is what guessing cannot explain"
+    yield "A result is contaminated if the baseline does not explain the answers"
     for null, cells in grouped(weighed, lambda cell: cell.null).items():
         tests = {cell.test for cell in cells}
         yield f"; in {_named([view.facts[test] for test in view.tests if test in tests])} {null}"
     yield ". "
     if view.run.alpha is not None:
         over = "all LLMs" if view.run.family_over == ALL else "each LLM"
-        yield f"The level is {view.run.alpha:g} over the cells of {over} and of each family of tests, by the procedure "
-        yield from ("of Benjamini and Hochberg ", BENJAMINI, ". ")
+        yield f"The level is {view.run.alpha:g} over the results of {over} and of each family of tests, by the "
+        yield from ("procedure of Benjamini and Hochberg ", BENJAMINI, ". ")
 
 
 def _rows(view: RunResults) -> Iterator[Piece]:
     if not any(cell.queries and cell.test in view.row_tests for cell in view.subjects):
         yield "No row test was asked, so nothing here can show that rows were seen. "
     elif view.run.rules != PAPER and view.bets:
-        yield "A table's verdict rests on its row tests together: on E, what one unit became that was bet on the "
-        yield "answers at the odds of a guesser, which reaches 1/a with a probability of at most a for an LLM that has "
-        yield "not seen the rows. It must stand whichever single column is left out. "
+        yield "A table's verdict rests on its row tests together: on the e-value E, the value of one unit bet on the "
+        yield "answers at the baseline's odds, which reaches 1/a with a probability of at most a for an LLM that has "
+        yield "not seen the rows. The verdict must hold whichever single column is left out. "
 
 
 def _found(view: RunResults) -> Iterator[Piece]:
@@ -278,16 +277,10 @@ def _found(view: RunResults) -> Iterator[Piece]:
         return
     by_verdict = grouped(tables, lambda table: table.verdict)
     searched = {table.llm for table in tables} & view.documents
-    whom = (
-        "an LLM"
-        if not searched
-        else "an LLM, or a body of documents,"
-        if len(searched) < _whose(tables)
-        else "documents"
-    )
+    whom = "an LLM" if not searched else "an LLM, or a corpus," if len(searched) < _whose(tables) else "a corpus"
     yield f"Of {_count(len(tables), 'pair')} of {whom} and a table the verdict is {phrase(_counted(by_verdict))}. "
     if alone := sum(table.by_documents for table in tables):
-        yield f"Of these, {alone:,} rest on documents alone that the LLM was trained on. "
+        yield f"Of these, {alone:,} rest only on documents that the LLM was trained on. "
     shares = sorted(
         table.detectable_share
         for table in by_verdict.get(Verdict.NOT_DETECTED, ())
@@ -296,8 +289,8 @@ def _found(view: RunResults) -> Iterator[Piece]:
     if shares:
         least, most = (rounded("detectable_share", share) for share in (shares[0], shares[-1]))
         spread = least if least == most else f"{least} to {most} (depending on the table)"
-        yield f"Where a table is not detected, an LLM that remembers {spread} of its rows would have been found; what "
-        yield "less is remembered stays unseen. "
+        yield f"Where a table is not detected, an LLM that remembers {spread} of its rows would have been detected; "
+        yield "smaller shares stay undetected. "
 
 
 def _whose(tables: Sequence[TableVerdict]) -> int:
@@ -310,7 +303,7 @@ def _counted(by_verdict: Mapping[Verdict, Sequence[TableVerdict]]) -> list[str]:
 
 def _controls(view: RunResults) -> Iterator[Piece]:
     if not view.joined and not view.checking:
-        yield "No control took part. "
+        yield "No control was run. "
         return
     yield "Controls, language models whose exposure to the tables is known, took the same tests"
     yield f": {'; '.join(map(str, view.controls))}. " if view.controls else ". "
@@ -319,8 +312,8 @@ def _controls(view: RunResults) -> Iterator[Piece]:
 def _told(view: RunResults) -> Iterator[Piece]:
     for note in view.notes:
         if note.kind is NoteKind.FACTS:
-            yield "Where a table holds public facts, who knows several of its columns from elsewhere is found as well; "
-            yield "no LLM that has not seen the tables was asked as a reference. "
+            yield "If a table holds public facts, an LLM that knows several columns of them from elsewhere counts as "
+            yield "contaminated, too; no LLM that has not seen the tables was asked as a reference. "
         if note.kind in TOLD:
             yield f"Note: {str(note).partition(CONTINUES)[0].rstrip('. ')}. "
 
@@ -328,5 +321,5 @@ def _told(view: RunResults) -> Iterator[Piece]:
 def _made(view: RunResults) -> Iterator[Piece]:
     if view.run.seed is not None:
         yield f"The seed is {view.run.seed}; "
-    yield "words are told by the dictionary "
+    yield "the dictionary is "
     yield from (Name(view.run.dictionary or "(not recorded)"), ".")

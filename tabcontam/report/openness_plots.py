@@ -14,7 +14,7 @@ from tabcontam.verdicts.wording import phrase
 NAMED = 14  # points that have a name next to them
 FEW = 4  # LLMs that a sentence names
 ABOUT = (
-    "Closed: behind an API. Semi-open: the weights are public. Open: the training data, too, as the catalogue has it. "
+    "Closed: behind an API. Semi-open: the weights are public. Open: the training data, too, by the catalogue. "
     "Each point is an LLM with the score of the ranking. Closed LLMs are mostly newer and larger than open ones, so "
     "that openness alone explains nothing."
 )
@@ -89,9 +89,7 @@ def sentences(found: OpennessAnalysis) -> tuple[str, ...]:
     few = [f"{len(kind.llms)} {kind.name}" for kind in found.kinds if not kind.tells]
     if few:
         llms = "LLM" if few[-1].startswith("1 ") else "LLMs"
-        said.append(
-            f"{phrase(few)} {llms}: nothing is said of fewer than {LEAST} of a kind; points show what there is."
-        )
+        said.append(f"{phrase(few)} {llms}: no mean is given for fewer than {LEAST} of a kind; each is a point.")
     more, fewer, value = found.steps
     if more + fewer >= LEAST:
         said.append(
@@ -100,7 +98,7 @@ def sentences(found: OpennessAnalysis) -> tuple[str, ...]:
         )
     elif found.lines:
         steps = f"{more + fewer} step{'' if more + fewer == 1 else 's'}"
-        said.append(f"{steps} from one size to the next within families: too few to say whether size matters.")
+        said.append(f"{steps} from one size to the next within families: too few to show whether size matters.")
     if found.unknown:
         more_llms = [f"{len(found.unknown) - FEW} more LLMs"] if len(found.unknown) > FEW else []
         said.append(f"Not in the catalogue, and left out: {phrase([*found.unknown[:FEW], *more_llms])}.")
@@ -113,7 +111,7 @@ def _kind(kind: OpennessKind) -> str:
         return f"{text}."
     low, high = kind.interval
     share = f"{kind.found} of {kind.decided} (95% interval {low:.0%} to {high:.0%})"
-    return f"{text}; rows of some table were found in {share}."
+    return f"{text}; rows of some table were detected in {share}."
 
 
 def _by_kind(found: OpennessAnalysis) -> OpennessPlot:

@@ -19,14 +19,14 @@ from tabcontam.verdicts.results import LlmBlock, RunResults
 
 TITLE, AGAINST = "Paper by paper", "Method against method"
 RULE = (
-    "What each paper's own rule says of an LLM and a table, and beside it the {} of the calibrated verdict on the same "
-    "answers, where the test has one."
+    "The verdict of each paper's own rule on an LLM and a table, and next to it the {} of the calibrated verdict on "
+    "the same answers, if the test has one."
 )
-NO_NULL = "The rules of the papers have no null: how often they err on an LLM that has not seen the table is not known."
+NO_NULL = "The papers' rules have no null model: their error rate on an LLM that has not seen the table is not known."
 AGREE = (
-    "On how many of the LLMs and tables that both decided two methods agree, and {} it Cohen's kappa: what of that is "
-    "more than chance, from 1 (always) over 0 (as by chance) to \N{MINUS SIGN}1; a dash where both say one and the "
-    "same of all. To agree is not to be right."
+    "The number of LLMs and tables on which two methods agree, of those that both decided, and {} it Cohen's kappa: "
+    "agreement beyond chance, from 1 (always) over 0 (as by chance) to \N{MINUS SIGN}1; a dash if both give one "
+    "verdict for all. Methods that agree may both be wrong."
 )
 ROWS_TOGETHER = "The row tests together, calibrated"
 CALIBRATED = "Calibrated: the row tests together"
@@ -221,7 +221,7 @@ def papers_text(view: RunResults) -> Iterator[str]:
     calibrated = [method for method in found if not method.test]
     if len(found) - len(calibrated) < 1:
         return
-    yield "found by the published rules, of the tables that each decided; and how often the calibrated verdict agrees"
+    yield "contaminated by the published rules, of the tables that each decided; agreement with the calibrated verdict"
     for paper, own in grouped((method for method in found if method.test), lambda method: method.paper).items():
         yield f"  {paper}"
         for method in own:

@@ -72,11 +72,11 @@ def _all(cells: Sequence[PlannedCell], estimates: Sequence[Estimate]) -> str:
     asked, searched = ([each for each in estimates if each.documents is wanted] for wanted in (False, True))
     there = [estimate for estimate in asked if estimate.dollars is not None or not estimate.missing]
     known = [estimate.dollars for estimate in asked if estimate.dollars is not None]
-    price = f"at most {_dollars(sum(known, Decimal(0)))}" if there else "at a price that is unknown"
+    price = f"at most {_dollars(sum(known, Decimal(0)))}" if there else "at an unknown price"
     requests = f"{sum(estimate.requests for estimate in there or asked):,} requests"
     lookups = f"{sum(estimate.requests for estimate in searched):,} lookups"
     what = " and ".join([requests] * bool(asked) + [lookups] * bool(searched))
-    return f"{what} in {len(cells):,} {'cell' if len(cells) == 1 else 'cells'}" + (f", {price}" if asked else "")
+    return f"{what} for {len(cells):,} {'result' if len(cells) == 1 else 'results'}" + (f", {price}" if asked else "")
 
 
 def _cell(cell: PlannedCell) -> str:
@@ -105,7 +105,7 @@ def _llm(estimate: Estimate) -> list[str]:
     known = f"{estimate.answered:,} of {estimate.queries:,} queries are answered already, "
     lines = [f"{estimate.llm}: {estimate.missing or f'{known}{estimate.requests:,} requests are left'}"]
     if estimate.requests and estimate.missing and estimate.dollars is None:
-        lines.append("  what it would cost is unknown")
+        lines.append("  its price is unknown")
     elif estimate.requests:
         thinking = f" and {estimate.thinking_tokens:,} of thinking" if estimate.thinking_tokens else ""
         price = "no price known" if estimate.dollars is None else _dollars(estimate.dollars)

@@ -22,10 +22,10 @@ LEGEND = (
     "Each column is a simulated LLM, and a number the share of its runs in which",
     "the test called it contaminated.",
     "knows nothing: of the rows, so each finding is an error; the true rate is below",
-    "  the limit behind it with 95% confidence",
+    "  the limit after it with 95% confidence",
     "schema: knows the dataset's name, features and values, and no row; tests that",
-    "  ask for these should find it, tests that ask about rows should not",
-    "5% to 100%: remembers this share of the rows and guesses the others",
+    "  ask for these should detect it, tests that ask about rows should not",
+    "5% to 100%: remembers this share of the rows and predicts the others",
 )
 
 
@@ -114,7 +114,7 @@ def _print_models(paper: TerminalWriter, dataset: Document) -> None:
         return
     observed = _observed(dataset)
     asked = [one for one in observed if one.verdict not in (None, Verdict.SKIPPED)]
-    paper.line("found in models, by the copies of a row that they have read", "bold")
+    paper.line("detected in models, by the copies of a row that they have read", "bold")
     copies = sorted({one.copies for one in asked})
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("test", overflow="fold")
@@ -125,8 +125,8 @@ def _print_models(paper: TerminalWriter, dataset: Document) -> None:
         by_copies = grouped(own, lambda one: one.copies)
         table.add_row(Text(_name({"test": test})), *(_in_models(by_copies.get(number, ())) for number in copies))
     paper.console.print(table)
-    paper.line("found or no, with the p-value, or how many of several models were found;", "dim")
-    paper.line(f"{NONE}: no readable answer, or asking could not have told memory from guessing", "dim")
+    paper.line("yes or no, with the p-value, or the number of several models detected;", "dim")
+    paper.line(f"{NONE}: no readable answer, or the test could not tell memory from prediction", "dim")
     for llm, own in grouped(observed, lambda one: one.llm).items():
         read = _times(sorted({one.copies for one in own}))
         paper.line(visible(f"{llm} has read each row {read}", line=True))
@@ -144,7 +144,7 @@ def _in_models(own: Sequence[Observation]) -> str:
         return f"{sum(one.found for one in own)} of {len(own)}"
     if not own or not own[0].told:
         return NONE
-    word, p_value = "found" if own[0].found else "no", own[0].p_value
+    word, p_value = "yes" if own[0].found else "no", own[0].p_value
     if p_value is None:
         return word
     return f"{word} {rounded('p_value', p_value)}" if p_value >= LEAST else f"{word} <{LEAST:.0e}"
@@ -156,9 +156,9 @@ def _of_models(dataset: Document) -> Iterator[str]:
     shares = {number: sum(one.found for one in own[number]) / len(own[number]) for number in sorted(own)}
     groups = grouped(shares, lambda number: (shares[number] == 1) - (shares[number] == 0))
     words = {
-        1: "find rows that were read {}",
-        0: "find rows that were read {} in some models alone",
-        -1: "do not find rows that were read {}",
+        1: "detect rows that were read {}",
+        0: "detect rows that were read {} in some models only",
+        -1: "do not detect rows that were read {}",
     }
     said = [text.format(_times(groups[which])) for which, text in words.items() if which in groups]
     if said:

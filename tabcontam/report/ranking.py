@@ -131,7 +131,7 @@ def about(view: RunResults) -> str:
     columns += [same] if (same := same_scores(view)) else []
     columns += left_out(view)
     limits = (
-        " In brackets 95% intervals: of the shares, as if cells were independent, and of the means over these very "
+        " In brackets 95% intervals: of the shares, as if results were independent, and of the means over these very "
         "tables, by the rows that were asked."
     )
     return " ".join(columns) + (limits if any(rank.intervals for rank in view.ranks_in_order) else "")
@@ -148,9 +148,9 @@ def words_of(view: RunResults, column: RankColumn) -> str:
     shared = next((rank.shared_cells for rank in view.ranks_in_order if rank.shared_cells), 0)
     words = {
         "counted": "all" if paper else "the decided",
-        "shared": f"{shared} cell{'' if shared == 1 else 's'}",
+        "shared": f"{shared} result{'' if shared == 1 else 's'}",
         "done": "asked" if paper else "decided",
-        "membership": " or ".join(sorted(of)) or "share of rows told right",
+        "membership": " or ".join(sorted(of)) or "share of rows answered right",
     }
     return column.about.format(**words)
 
@@ -175,7 +175,7 @@ def same_scores(view: RunResults) -> str:
     """Return a sentence on columns left out because they equal the score for every LLM; empty if there are none."""
     names = [column.name for column in ranking_columns(view)]
     ranks = view.ranks_in_order
-    of = {"score_all": "all cells"} | ({"score_shared": "the cells that all LLMs share"} if len(ranks) > 1 else {})
+    of = {"score_all": "all results"} | ({"score_shared": "the results that all LLMs share"} if len(ranks) > 1 else {})
     known = [name for name in of if name not in names and any(rank.measures[name] is not None for rank in ranks)]
     return f"Contamination is the same over {phrase([of[name] for name in known])}." if known else ""
 
@@ -191,7 +191,7 @@ def correlation_sentences(view: RunResults) -> list[str]:
     ]
     few = [found for found in view.correlations if found.value is None and 0 < found.llms <= 3]
     too_few = [
-        f"{'1 LLM is' if llms == 1 else f'{llms} LLMs are'} too few to say whether contamination goes together with "
+        f"{'1 LLM is' if llms == 1 else f'{llms} LLMs are'} too few to show whether contamination goes together with "
         f"{phrase([IN_WORDS[found.second] for found in own], 'or')}."
         for llms, own in grouped(few, lambda found: found.llms).items()
     ]

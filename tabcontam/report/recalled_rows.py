@@ -28,12 +28,12 @@ from tabcontam.verdicts.wording import text
 LEAST = 10.0  # from so many bits of one answer on, its row was recalled
 COLUMNS = ("llm", "dataset", "edition", "split", "row", "bits", "tests")
 MODELS = ("supervised", "few-shot")  # names in a query of the predictors whose chances of a row's classes are recorded
-TITLE = "Rows that were recalled, and rows that were not"
+TITLE = "Recalled rows and other rows"
 ABOUT = (
-    "The accuracy of classification on rows that a row test found recalled (what is right in an answer is worth ten "
-    "bits or more: to a guesser the chance of these cells is one in a thousand or less), and on rows that one asked "
-    "about and that were not. Rows that an LLM recalls may be easier anyway: what models get that learned from other "
-    "rows stands beside it. The difference has a 95% interval."
+    "The accuracy of classification on recalled rows, and on other rows that a row test asked about. A row is recalled "
+    "if the right cells of an answer are worth ten bits or more: the baseline gives them a chance of one in a thousand "
+    "or less. Recalled rows may be easier anyway: next to each accuracy is that of models that learned from other "
+    "rows. The difference has a 95% interval."
 )
 
 

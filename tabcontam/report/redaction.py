@@ -23,7 +23,8 @@ from tabcontam.verdicts.wording import phrase, rounded
 # Licences under which rows may be published as they are. In doubt a table is redacted: licences that ask for more than
 # attribution, that bind the publisher of an extract, or that have a remark are missing here.
 OPEN = frozenset({"CC0", "CC0 1.0", "CC BY 4.0", "CC BY 3.0", "PDDL", "PDDL 1.0", "Public domain", "MIT"})
-SAID = {"expected_hits": "{} by guessing", "recalled_bits": "{} bits recalled", "p_value": "p = {}"}  # in a sentence
+# In a sentence.
+SAID = {"expected_hits": "{} by the baseline", "recalled_bits": "{} bits recalled", "p_value": "p = {}"}
 USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "development", "test", "testing")
 PLACES = ("corpus",)  # providers whose models are paths, and no names
 HOLDING = ("an LLM that remembers", "documents that hold")  # replacement in `REMEMBERING` for a corpus
@@ -214,7 +215,7 @@ class Redaction:
             rests_on=rests_on,
             reason=self._because(cell, rests_on),
             sentence=_held(cell) if cell.llm in self._documents else _sentence(cell),
-            not_averaged=cell.not_averaged and "nobody could know its answers",
+            not_averaged=cell.not_averaged and "its answers cannot be known",
         )
 
     def _table(self, table: TableVerdict, names: Mapping[TableId, Mapping[str, str]]) -> TableVerdict:

@@ -31,7 +31,7 @@ def render_replay(view: RunResults) -> str:
         lines += _groups(view.rule_differences)
     lines += _by_paper(view)
     lines += _on_completions(view)
-    lines += ["", f"cells: {len(view.cells)} ({_counts(view.cells)})"]
+    lines += ["", f"results: {len(view.cells)} ({_counts(view.cells)})"]
     return "\n".join(lines)
 
 

@@ -145,7 +145,7 @@ class ResultMarkup:
             parts.append(f'<p class="numbers">Null: {escaped(cell.null)}</p>\n')
         for mark in published(self._view, cell) if self._marked else ():
             of = f", of {escaped(mark.checkpoint)}" if mark.checkpoint else ""
-            found = "found" if mark.found else "not found"
+            found = "contaminated" if mark.found else "not detected"
             parts.append(f'<p class="numbers">Published by {escaped(mark.source.name)}: {found}{of}</p>\n')
         if shown:
             parts.append(
@@ -153,7 +153,7 @@ class ResultMarkup:
                 f"{shown + packed.left.get(place, 0)} queries</summary><div></div></details>\n"
             )
         elif packed.shown and cell.queries:
-            parts.append('<p class="numbers">No query of this cell was kept.</p>\n')
+            parts.append('<p class="numbers">No query of this result is stored.</p>\n')
         parts.append(f'<p class="back"><a href="#at-{place}">Back to the heatmap</a></p>\n</div>\n</div>\n')
         return "".join(parts)
 
@@ -174,5 +174,5 @@ class ResultMarkup:
         if cell.verdict is None and cell.score is not None:
             shown.append(sign(cell))
         for mark in published(self._view, cell) if self._marked else ():
-            shown.append(f"{escaped(mark.source.name)}: {'found' if mark.found else 'not found'}")
+            shown.append(f"{escaped(mark.source.name)}: {'contaminated' if mark.found else 'not detected'}")
         return f"{self._llm(cell.llm)}, {escaped(self._view.label(cell))}, {self._tests[cell.test]}: {', '.join(shown)}"

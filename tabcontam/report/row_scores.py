@@ -18,10 +18,10 @@ from tabcontam.verdicts.results import RunResults
 
 ABOUT = (
     "Each score puts the rows of a table and those of a shuffled twin in one order. Drawn is how often a row of the "
-    "table stands before a twin's row, with its 95% interval; the upright line is one half, which is what it comes to "
-    "where nothing tells them apart. This is no verdict: whoever knows how features hang together finds real rows "
-    "likelier than shuffled ones without having read them. Compare a table with others that the LLM surely read, or "
-    "surely did not; whether rows were seen is for the row tests to say."
+    "table is before a twin's row, with its 95% interval; the vertical line is one half, the value if nothing tells "
+    "them apart. This is no verdict: a model that knows how features hang together scores real rows as likelier than "
+    "shuffled ones without having read them. Compare a table with others that the LLM surely read, or surely did not; "
+    "only the row tests show whether rows were seen."
 )
 EARLY, LATE = "released before the LLM's training data end", "released after the LLM's training data end"
 

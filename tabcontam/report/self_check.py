@@ -13,7 +13,7 @@ from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import phrase
 
-NEXT = "Next: test an LLM, as with python -m tabcontam run --llm llama3 (python -m tabcontam list llms names others)."
+NEXT = "Next: test an LLM, such as python -m tabcontam run --llm llama3 (python -m tabcontam list llms names others)."
 HAS_READ, HAS_NOT = "which has read them", "which has read none"
 NO_MISS = "no control with known rows was measured, so that no miss could show"
 NO_FALSE = "no control without the rows was measured, so that no false finding could show"
@@ -64,10 +64,10 @@ def _counted(exposed: Sequence[Result], unexposed: Sequence[Result]) -> str:
     said: list[str] = []
     for cells, who in ((_measured(exposed), HAS_READ), (_measured(unexposed), HAS_NOT)):
         if cells:
-            cells_of = "" if said else " cells of row tests"
+            cells_of = "" if said else " results of row tests"
             names = phrase(list(dict.fromkeys(cell.llm for cell in cells)))
             said.append(f"in {names}, {who}, in {len(_found(cells))} of {len(cells)}{cells_of}")
-    return f"rows found {', '.join(said)}" if said else ""
+    return f"rows detected {', '.join(said)}" if said else ""
 
 
 def _by_table(view: RunResults, cells: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
@@ -100,8 +100,8 @@ def _flagged(view: RunResults, unexposed: Sequence[Result]) -> list[str]:
             said.append(f"{phrase(tests) if tests else 'the row tests together'} on {place[1]}")
     if not said:
         return []
-    chance = f"chance does so to {view.run.alpha:.0%} of LLMs at most" if view.run.alpha else "chance may do so"
-    return [f"Found by {phrase(said)}: {chance}. If --seed 1 shows it again, believe no finding of these tests there."]
+    chance = f"chance does so to at most {view.run.alpha:.0%} of LLMs" if view.run.alpha else "chance may do so"
+    return [f"Detected by {phrase(said)}: {chance}. If --seed 1 shows it again, trust no finding of these tests there."]
 
 
 def _weak(view: RunResults, exposed: Sequence[Result]) -> list[str]:

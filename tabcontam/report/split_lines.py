@@ -94,11 +94,11 @@ def _sentence(titles: Titles, names: Sequence[str], tables: Sequence[TableVerdic
     untold = [name for name in names if name not in (*found, *clean)]
     clauses = []
     if found:
-        clauses.append(f"rows of {phrase(found)} were found" + (f", and none of {_either(clean)}" if clean else ""))
+        clauses.append(f"rows of {phrase(found)} were detected" + (f", and none of {_either(clean)}" if clean else ""))
     elif clean:
-        clauses.append(f"no row of {_either(clean)} was found")
+        clauses.append(f"no row of {_either(clean)} was detected")
     if untold:
-        clauses.append(f"of {phrase(untold)} nothing can be told")
+        clauses.append(f"nothing is decided on {phrase(untold)}")
     return "; ".join(clauses)
 
 

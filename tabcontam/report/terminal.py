@@ -89,9 +89,7 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
     paper.line(", ".join(f"{name} {value}" for name, value in settings.items() if text(value)))
     for kind, notes in grouped(view.notes, lambda note: note.kind).items():  # so that no kind is left out
         if kind is NoteKind.EXPOSURE and most and len(notes) > most:  # each note names dozens of tables
-            paper.line(
-                f"what {len(notes):,} LLMs are known to have read of these tables: see -v, or index.html", "yellow"
-            )
+            paper.line(f"known exposure of {len(notes):,} LLMs to these tables: see -v, or index.html", "yellow")
             continue
         for note in notes[:most]:
             paper.line(str(note), "yellow")
@@ -269,7 +267,7 @@ def _print_evidence(paper: TerminalWriter, view: RunResults, trials: Iterable[Tr
         _print_trial(paper, found[cell.place], style)
     if len(shown) < len(flagged):
         left_out = len(flagged) - len(shown)
-        paper.line(f"({left_out} more contaminated cells: see -v, or index.html)", "dim")
+        paper.line(f"({left_out} more contaminated results: see -v, or index.html)", "dim")
     paper.line()
 
 
@@ -319,7 +317,7 @@ def _figures(view: RunResults, table: TableVerdict) -> str:
 
 def _print_trial(paper: TerminalWriter, trials: list[Trial], style: str) -> None:
     if not trials:
-        paper.line("no trial of this cell was kept", "dim")
+        paper.line("no trial of this result is stored", "dim")
         return
     trial = trials[0]
     if is_lookup(trial):
@@ -382,7 +380,7 @@ def _print_recalled_rows(paper: TerminalWriter, view: RunResults, trials: Iterab
     found = recalled_rows.compare_accuracies(view, trials)
     if not found:
         return
-    paper.rule("rows that were recalled")
+    paper.rule("recalled rows")
     for one in found:
         line = f"recalled rows {one.recalled}, others {one.others}, difference {one.gap}"
         paper.beside([(f"{one.llm} {one.label} {one.test} ", "")], line)
@@ -464,11 +462,11 @@ def _limits(interval: tuple[float, float] | None) -> str:
 def _print_durations(paper: TerminalWriter, view: RunResults, most: int) -> None:
     if not most:
         return
-    paper.rule(f"slowest {most} cells")
+    paper.rule(f"slowest {most} results")
     for name, seconds in view.durations[:most]:
         paper.line(f"{seconds:.2f}s {name}")
     if not view.durations:
-        paper.line("nothing was asked now: the answers were there", "dim")
+        paper.line("nothing was asked now: the answers were stored", "dim")
 
 
 def _print_summary(
@@ -502,7 +500,7 @@ def _print_summary(
                 paper.parts([(word.upper(), STYLES[word]), (place, "")])
             _print_left(paper, ordered, most, f"reasons of {outcome}")
             if outcome is Verdict.NO_ANSWER and cells and not each_skip:
-                paper.line("(-v and index.html show what was not read, and what to do next)", "dim")
+                paper.line("(-v and index.html show the unread replies, and what to do next)", "dim")
         else:
             for cell in cells[:most]:
                 place = f" {cell.llm} {view.label(cell)} {cell.test} - {cell.why}"
@@ -521,7 +519,7 @@ def _print_skips(paper: TerminalWriter, cells: Sequence[Result]) -> None:
     left = len(told) - SKIPS_NAMED
     more = [f"{left:,} more {'reason' if left == 1 else 'reasons'}, see -rs"] if left > 0 else []
     if cells:
-        number = f" {len(cells):,} {'cell' if len(cells) == 1 else 'cells'}: "
+        number = f" {len(cells):,} {'result' if len(cells) == 1 else 'results'}: "
         word = Verdict.SKIPPED.value
         paper.parts([(word.upper(), STYLES[word]), (number + "; ".join([*told[:SKIPS_NAMED], *more]), "")])
 
@@ -538,7 +536,7 @@ def _places(view: RunResults, cells: list[Result]) -> str:
 
 def _print_last_line(paper: TerminalWriter, view: RunResults) -> None:
     counts = count(view.subjects)
-    none = "no cells but those of controls" if view.cells else "no cells"
+    none = "no results but those of controls" if view.cells else "no results"
     words = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items()) or none
     if view.run.interrupted:
         words += ", interrupted"

@@ -35,6 +35,6 @@ def test_nothing_that_is_dated_is_one_line(tmp_path: Path) -> None:
     done = tabcontam("chronology", str(run))
     assert done.returncode == 4
     assert done.stderr.count("\n") == 1
-    assert "no accuracy of an LLM and a table whose dates are both known" in done.stderr
+    assert "no accuracy of a model and a table with known dates" in done.stderr
     assert "tidal: the catalogue states no training cut-off" in done.stderr
     assert not (run / "chronology").exists()

@@ -275,7 +275,7 @@ def test_a_pipe_gets_colours_only_where_they_are_asked_for(finished: Path, color
 @pytest.mark.slow
 def test_the_slowest_cells_and_the_summary_are_chosen(tmp_path: Path) -> None:
     done = tabcontam(*SIMULATED, "--out", "run", "--durations", "2", "-r", "a", cwd=tmp_path)
-    slowest = done.stdout.split("slowest 2 cells")[1].splitlines()[1:3]
+    slowest = done.stdout.split("slowest 2 results")[1].splitlines()[1:3]
     assert all(re.match(r"\d+\.\d\ds simulated:", line) for line in slowest)
     about: Any = document(tmp_path / "run")["run"]
     took = [fact["seconds"] for fact in about["durations"]]
@@ -491,7 +491,7 @@ def test_a_folder_of_replayed_answers_is_no_run(tmp_path: Path) -> None:
     (tmp_path / "records.jsonl").write_text(json.dumps({**record, "decision": True}) + "\n")
     done = tabcontam("replay", "records.jsonl", "--rules", "paper", "--out", "replayed", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "cells: 1 (1 contaminated)" in done.stdout
+    assert "results: 1 (1 contaminated)" in done.stdout
     for command in ("rescore", "report", "gate"):
         done = tabcontam(command, "replayed", cwd=tmp_path)
         assert (done.returncode, "not a run" in done.stderr) == (4, True), done.stderr

@@ -22,7 +22,7 @@ def guessed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     assert "simulated:guesser on iris (template text)" in done.stdout
     assert "logistic regression" in done.stdout
-    assert "told no log-probabilities, so that there are accuracies and no AUC" in done.stdout
+    assert "gave no log-probabilities, so there are accuracies and no AUC" in done.stdout
     return out
 
 
@@ -91,7 +91,7 @@ def test_rows_of_a_private_file_stay_without_leave(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (("--shots", "0,x"), "'0,x' is no list of numbers of shots"),
+        (("--shots", "0,x"), "'0,x' is not a list of numbers of shots"),
         (("--draws", "6"), "'6' is more than 5"),
         (("--template", "lsit"), "did you mean list?"),
         (("--shots", "200"), None),

@@ -180,7 +180,7 @@ def test_a_file_that_is_no_judgement_of_this_run_is_refused_as_a_whole(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--page", "x.html"], "--page needs the name of the person"),
+        (["--page", "x.html"], "--page needs your name"),
         (["--by", "Ida", "--page", "x.html", "--from", "y.json"], "leave one of them out"),
         (["--by", "  "], "is no name"),
         (["--by", "the text alone"], "take another name"),

@@ -148,7 +148,7 @@ class TestMadeUp:
         assert agreed["settings", "the recorded judge", "person 2"] == (1, 1)
         assert ("settings", "person 1", ROUGE) in agreed
         assert not {one for _, *both in agreed for one in both} & set(PERSONS)
-        assert "How often the judge errs on made pairs is not recorded" in (tmp_path / "out/index.html").read_text()
+        assert "error rate on made pairs is not recorded" in (tmp_path / "out/index.html").read_text()
 
     def test_the_same_setting_of_two_files_is_two(self, tmp_path: Path) -> None:
         paths = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]

@@ -184,7 +184,7 @@ def test_an_address_opens_its_cell(visit: Visit) -> None:
     page = visit(source, "#cell-5-1-9")
     assert active(page) == "cell-5-1-9"
     page = visit(source, "?llm=nobody&llms-by=%00&test=#%E0%A4%A")
-    assert page.locator("#shown").text_content() == "130 of 130 cells shown"
+    assert page.locator("#shown").text_content() == "130 of 130 results shown"
     page = visit(source, "?llm=m1#cell-3-1-9")  # of an LLM that the filter hides
     assert page.locator("#cell-3-1-9").is_visible()
     page = visit(source, "?llm=m1#at-3-1-9")
@@ -218,20 +218,20 @@ def test_what_is_chosen_is_shown_announced_and_kept_in_the_address(visit: Visit)
     assert page.locator("#shown").get_attribute("aria-live") == "polite"
     tick(page, "dataset", "iris", "adult")
     tick(page, "kind", "memorization")
-    assert page.locator("#shown").text_content() == "36 of 117 cells shown"
+    assert page.locator("#shown").text_content() == "36 of 117 results shown"
     assert page.evaluate(f"{SHOWN}.length") == 36
     assert page.locator("tbody.knowledge").first.is_hidden()
     assert page.locator("th.dataset:visible").count() == 6
     assert page.locator(".choice", has_text="Datasets").locator(".chosen").text_content() == "iris, adult"
     assert page.url.endswith("?dataset=iris&dataset=adult&kind=memorization")
     page.reload()
-    assert page.locator("#shown").text_content() == "36 of 117 cells shown"
+    assert page.locator("#shown").text_content() == "36 of 117 results shown"
     tick(page, "verdict", "contaminated")
     shown = page.evaluate(f"{SHOWN}.map(link => link.getAttribute('aria-label'))")
     assert shown
     assert all(": contaminated" in name for name in shown)
     page.locator("#reset").click()
-    assert page.locator("#shown").text_content() == "117 of 117 cells shown"
+    assert page.locator("#shown").text_content() == "117 of 117 results shown"
     assert "?" not in page.url
 
 
@@ -374,7 +374,7 @@ def test_the_largest_single_page_is_usable(visit: Visit) -> None:
     started = time.monotonic()
     page = visit(render_html(of, []))
     assert time.monotonic() - started < 30
-    assert page.locator("#shown").text_content() == "6,750 of 6,750 cells shown"
+    assert page.locator("#shown").text_content() == "6,750 of 6,750 results shown"
     started = time.monotonic()
     tick(page, "verdict", "contaminated")
     assert 1000 < page.evaluate(f"{SHOWN}.length") < 4000
@@ -394,7 +394,7 @@ def test_a_larger_run_has_a_page_an_llm_that_leads_back(visit: Visit, tmp_path: 
     page.get_by_role("link", name="m7, wine").click()
     page.wait_for_url("**/llm-8.html")
     assert page.locator("h1").text_content() == "m7"
-    assert page.locator("#shown").text_content() == "26 of 26 cells shown"
+    assert page.locator("#shown").text_content() == "26 of 26 results shown"
     page.get_by_role("link", name="m8", exact=True).click()
     page.wait_for_url("**/llm-9.html")
     page.get_by_role("link", name="All LLMs of this run").click()

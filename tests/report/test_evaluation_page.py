@@ -88,7 +88,7 @@ def test_nothing_asked_and_not_all_asked_are_said() -> None:
     assert sentences(empty)[0] == "Nothing was asked: it has no target."
     assert "<svg" not in render_evaluation([empty], "")
     cut = " ".join(sentences(replace(FOUND, unanswered=30, reason="--max-cost 1 is reached")))
-    assert "30 queries are not answered yet, so that what stands here is of the others: --max-cost 1 is reached." in cut
+    assert "30 queries are not answered yet, so the numbers here are of the others: --max-cost 1 is reached." in cut
 
 
 def test_the_document_holds_all_numbers_and_the_published_ones() -> None:

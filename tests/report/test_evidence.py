@@ -60,7 +60,7 @@ def test_hits_come_first_the_least_likely_before_others() -> None:
 def test_a_row_without_a_guess_is_said_to_count_for_nothing() -> None:
     """A cell of 25 hits in 44 answers stood above the evidence of 26 hits in 45."""
     told, _ = of_cell([asked(1), asked(2, "miss"), asked(3, chance=0.5) | {"chance": {}}])
-    assert told["about"] == "3 queries: 2 hits, 1 miss. 1 without a guess counts for nothing."
+    assert told["about"] == "3 queries: 2 hits, 1 miss. 1 without a prediction is not counted."
     told, _ = of_cell([asked(1) | {"chance": {}}])
     assert told["about"] == "1 query: 1 hit."
 
@@ -86,7 +86,7 @@ def test_one_of_each_kind_is_shown_and_the_rest_is_counted_by_kind_and_line() ->
     assert told["about"].startswith(
         "42 queries: 30 hits, 5 misses, 1 declined, 1 not understood, 1 cut off, 1 refused, "
     )
-    assert told["about"].endswith(" 10 are shown, the most telling first, and at least one of each kind of answer.")
+    assert told["about"].endswith(" 10 are shown, the most informative first, and at least one of each kind of answer.")
     assert (found.shown, found.left) == ({"1-1-1": SHOWN}, {"1-1-1": 32})
 
 
@@ -111,7 +111,7 @@ def test_a_query_asked_again_counts_once_with_its_last_reply() -> None:
 
 def test_a_run_by_the_papers_rules_says_who_decided_what_a_hit_is() -> None:
     by_paper = pack_evidence(parse_results(document([CELL], rules="paper")), [asked(1)])
-    assert "decided by the paper's rules" in unpacked(by_paper)["1-1-1"]["about"]
+    assert "Hits follow the paper's rules" in unpacked(by_paper)["1-1-1"]["about"]
     assert "paper" not in of_cell([asked(1)])[0]["about"]
 
 
@@ -143,7 +143,9 @@ def test_decoys_stand_beside_their_query_where_they_said_the_word_too() -> None:
     assert (decoy["kind"], decoy["line"]) == ("decoy", 1)
     assert decoy["prompt"] == [["user", "q-0-decoy-0"]]  # its instructions are those of the query
     assert "decoys" not in miss
-    assert told["about"].startswith("5 queries: 1 hit, 1 miss, 3 decoys. 3 are shown, the most telling first, and at ")
+    assert told["about"].startswith(
+        "5 queries: 1 hit, 1 miss, 3 decoys. 3 are shown, the most informative first, and at "
+    )
     assert told["more"] == ["2 decoys: lines 3, 5"]
     assert (found.shown, found.left) == ({"1-1-1": 3}, {"1-1-1": 2})
 

@@ -99,7 +99,7 @@ def test_right_wrong_and_missing_cells_differ_in_shape_and_colour(browser: Any, 
         ["Embarked", "S", "\u2013", "\u2013 no value given", "", ""],
         ["Boat", "(missing)", "(missing)", "○ nothing to recall", "*", ""],
     ]
-    assert found.locator(".note").inner_text() == "* without a guess: counts for nothing"
+    assert found.locator(".note").inner_text() == "* without a prediction: not counted"
     marks = found.locator("pre.answer mark")
     assert marks.all_text_contents() == ["right: 27.9", "wrong: E101"]  # as a screen reader says it
     looks = {(mark.evaluate(LOOK, "color"), mark.evaluate(LOOK, "textDecorationLine")) for mark in marks.all()}
@@ -193,7 +193,7 @@ def test_a_long_prompt_shows_its_end_and_prints_whole(browser: Any, tmp_path: Pa
 @pytest.mark.parametrize("blob", ["1-1-1:412\nAAAA", "1-1-1:412\n!!", "1-1-1:412\n", "1-1-1:412"])
 def test_a_broken_blob_names_the_line(browser: Any, tmp_path: Path, blob: str) -> None:
     page, _ = opened(browser, tmp_path / "page.html", page_of(document([CELL]), ONE, {1: blob}))
-    said = "This browser cannot unpack the evidence; the queries of this cell begin at line 412 of trials.jsonl."
+    said = "This browser cannot unpack the evidence; the queries of this result begin at line 412 of trials.jsonl."
     assert opens(page).inner_text() == said
     page.close()
 
@@ -212,7 +212,7 @@ def test_an_old_browser_names_the_line_and_a_page_without_blobs_the_file(browser
 def test_a_cell_without_evidence_says_so(browser: Any, tmp_path: Path) -> None:
     other = cell("gpt-4o", "titanic", "feature_completion", "no answer")
     page, complaints = opened(browser, tmp_path / "page.html", page_of(document([CELL, other]), ONE))
-    assert opens(page, "1-1-2").inner_text() == "No query of this cell was kept."
+    assert opens(page, "1-1-2").inner_text() == "No query of this result is stored."
     assert complaints == []
     page.close()
 
@@ -230,8 +230,8 @@ def test_decoys_and_labels_are_shown_as_such(browser: Any, tmp_path: Path) -> No
     ]
     page, _ = opened(browser, tmp_path / "page.html", page_of(document([word, label]), lines))
     named, labelled = opens(page, "1-1-1"), opens(page, "1-1-2")
-    assert named.locator("ul.words").first.text_content() == "right: Iris (also said of 1 of 1 decoys)"
-    assert named.locator(".query .query .title").inner_text().startswith("Decoy: it asks the same")
+    assert named.locator("ul.words").first.text_content() == "right: Iris (also given for 1 of 1 decoys)"
+    assert named.locator(".query .query .title").inner_text().startswith("Decoy: the same query")
     said = labelled.locator("dd").last.locator("p").all_text_contents()
     assert said == ["expected: No", "read as: wrong: Yes", "majority baseline: No"]
     page.close()

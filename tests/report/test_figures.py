@@ -76,7 +76,7 @@ def test_an_llm_of_the_catalogue_has_its_title_and_published_marks() -> None:
     shown = texts(document(cells, catalogue=GPT4))
     assert "GPT-4" in shown
     assert "gpt-4" not in shown
-    assert "published: not found (left corner: Ronval et al. 2024, right corner: Bordt et al. 2024)" in shown
+    assert "published: not detected (left corner: Ronval et al. 2024, right corner: Bordt et al. 2024)" in shown
     unpublished = document([cell("gpt-4", "penguins", "full_completion", "skipped")], catalogue=GPT4)
     assert not any("published" in text for text in texts(unpublished))
 
@@ -271,7 +271,7 @@ def test_the_ranking_shows_what_was_measured() -> None:
     (figure,) = ranking(parse_results(of))
     assert [axes.get_title() for axes in figure.axes] == ["contamination", "membership", "0-shot"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["1  GPT-4", "2  other"]
-    assert any("always saying the largest class" in text.get_text() for text in figure.texts)
+    assert any("always the largest class" in text.get_text() for text in figure.texts)
     (scatter,) = against_accuracy(parse_results(of))
     assert [axes.get_title() for axes in scatter.axes] == ["0-shot: rank correlation -0.50 (-0.90 to 0.20), 2 LLMs"]
     assert [text.get_text() for text in scatter.axes[0].texts] == ["1", "2"]
@@ -300,7 +300,7 @@ def test_a_long_ranking_takes_several_pages() -> None:
 
 
 def test_a_run_without_cells_says_so() -> None:
-    assert "No cell was run." in texts(document([]))
+    assert "No test was run." in texts(document([]))
     assert render_figure(document([]), "pdf").startswith(b"%PDF-")
 
 

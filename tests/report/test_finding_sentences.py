@@ -49,53 +49,52 @@ def power(test: str, verdict: str | None, tables: dict[str, str] | None) -> dict
         (
             [("titanic", ROW, C), ("iris", ROW, C), ("adult", ROW, N)],
             {"titanic": C, "iris": C, "adult": N},
-            "m recalls rows of Titanic and Iris; nothing found on Adult, where an LLM that remembers "
-            "12% of the rows would have been found.",
+            "m recalls rows of Titanic and Iris; no rows detected on Adult, where an LLM that remembers "
+            "12% of the rows would have been detected.",
         ),
-        ([("adult", ROW, N)], {"adult": N}, "m: nothing found on Adult, where an LLM that remembers "
-        "12% of the rows would have been found."),
-        ([("adult", ROW, N)], {}, "m: nothing found on Adult, and how many rows an LLM must "
-        "remember to be found is not known."),
+        ([("adult", ROW, N)], {"adult": N}, "m: no rows detected on Adult, where an LLM that remembers "
+        "12% of the rows would have been detected."),
+        ([("adult", ROW, N)], {}, "m: no rows detected on Adult, and the detectable share is not known."),
         (
             [("wine", KNOWLEDGE, C), ("wine", ROW, N)],
             {"wine": N},
-            "m knows of Wine, which a page about it is enough for (no rows found, where an LLM that remembers 12% "
-            "of the rows would have been found).",
+            "m knows Wine, for which a page about it is enough (no rows detected, where an LLM that remembers 12% "
+            "of the rows would have been detected).",
         ),
         (
             [("wine", KNOWLEDGE, C), ("iris", KNOWLEDGE, C)],
             {},
-            "m knows of Wine and Iris, which a page about each is enough for (no test of rows was run).",
+            "m knows Wine and Iris, for which a page about each is enough (no row test was run).",
         ),
         (
             [("wine", KNOWLEDGE, C), ("wine", ROW, Q)],
             {"wine": Q},
-            "m knows of Wine, which a page about it is enough for (whether it recalls rows could not be told).",
+            "m knows Wine, for which a page about it is enough (whether it recalls rows is undecided).",
         ),
         (
             [("bank", ROW, Q)],
             {"bank": Q},
-            "m: whether it recalls rows of Bank could not be told: too few readable answers (2 of 25 answers "
+            "m: whether it recalls rows of Bank is undecided: too few readable answers (2 of 25 answers "
             "readable).",
         ),
         (
             [("bank", ROW, U), ("iris", ROW, U), ("wine", ROW, S)],
             {"bank": U, "iris": U, "wine": S},
-            "m: whether it recalls rows of Bank and Iris could not be told: asking could not have told memory from "
-            "guessing (a guesser would be right as often); whether it recalls rows of Wine could not be told: not "
+            "m: whether it recalls rows of Bank and Iris is undecided: the test could not tell memory from "
+            "prediction (a guesser would be right as often); whether it recalls rows of Wine is undecided: not "
             "asked (controls cannot take part in classification).",
         ),
-        ([("iris", KNOWLEDGE, N)], {}, "m: no knowledge of Iris found (no test of rows was run)."),
+        ([("iris", KNOWLEDGE, N)], {}, "m: no knowledge of Iris detected (no row test was run)."),
         (
             [("iris", KNOWLEDGE, Q)],
             {},
-            "m: nothing could be told about Iris: too few readable answers (2 of 25 answers readable).",
+            "m: nothing is decided on Iris: too few readable answers (2 of 25 answers readable).",
         ),
-        ([("iris", "classification_0shot", None)], {}, "m: only scores on Iris, on which nothing is decided."),
+        ([("iris", "classification_0shot", None)], {}, "m: only scores on Iris, without a verdict."),
         (
             [("iris", "of_my_own", C)],
             {},
-            "m knows of Iris, which a page about it is enough for (no test of rows was run).",
+            "m knows Iris, for which a page about it is enough (no row test was run).",
         ),
     ],
 )  # fmt: skip
@@ -108,8 +107,8 @@ def test_what_was_found_is_said_in_one_plain_sentence(cells: Given, tables: dict
     [
         ("control:exposed", C, "recalls rows of Iris, as it must: it has read them."),
         ("control:exposed", N, "is missed on Iris, whose rows it has read: there the row tests have no power."),
-        ("control:exposed", S, "could not be told: not asked (controls cannot take part in classification)."),
-        ("control:unexposed", N, ": no rows of Iris found, as it must be: it has read none of its rows."),
+        ("control:exposed", S, "is undecided: not asked (controls cannot take part in classification)."),
+        ("control:unexposed", N, ": no rows of Iris detected, as it must be: it has read none of its rows."),
         (
             "control:unexposed",
             C,
@@ -127,9 +126,9 @@ def test_a_control_that_joined_is_held_against_what_it_has_read(llm: str, verdic
 @pytest.mark.parametrize(
     ("verdict", "copies", "sentence"),
     [
-        (C, 64.0, "mine is found on Iris, of which it has read 64 copies, on average, of each row."),
+        (C, 64.0, "mine is detected on Iris, of which it has read 64 copies, on average, of each row."),
         (N, 64.0, "mine is missed on Iris, of which it has read 64 copies, on average, of each row."),
-        (N, 0.0, "mine: no rows of Iris found, as it must be: it has read none of its rows."),
+        (N, 0.0, "mine: no rows of Iris detected, as it must be: it has read none of its rows."),
         (C, 0.0, "mine is flagged on Iris, by mistake: it has read none of its rows."),
     ],
 )
@@ -153,7 +152,7 @@ def test_each_table_of_a_named_control_is_told_by_its_own_copies() -> None:
     of["run"]["llms"][0] |= {"control": True, "checks": False}
     view = parse_results(of)
     assert str(sentences(view)[0]) == (
-        "mine is found on The iris data, of which it has read 64 copies, on average, of each row; "
+        "mine is detected on The iris data, of which it has read 64 copies, on average, of each row; "
         "is flagged on The wine data, by mistake: it has read none of its rows."
     )
     assert view.exposed == {("mine", view.cells[0].table)}
@@ -165,31 +164,33 @@ def test_a_control_that_is_the_subject_is_an_llm_like_others() -> None:
 
 def test_a_control_without_a_row_test_shows_nothing() -> None:
     of = document([cell("control:exposed", "iris", KNOWLEDGE, C, control=True)])
-    assert str(sentences(parse_results(of))[0]) == "control:exposed: no test of rows was run on The iris data."
+    assert str(sentences(parse_results(of))[0]) == "control:exposed: no row test was run on The iris data."
 
 
 @pytest.mark.parametrize(
     ("shares", "seen"),
     [
-        ([0.12, 0.12], "where an LLM that remembers 12% of the rows would have been found"),
+        ([0.12, 0.12], "where an LLM that remembers 12% of the rows would have been detected"),
         (
             [0.04, 0.26],
-            "nothing found on D0, where an LLM that remembers 4% of the rows would have been found, and D1, where 26%.",
+            "no rows detected on D0, where an LLM that remembers 4% of the rows would have been detected, and "
+            "D1, where 26%.",
         ),
         (
             [0.04, 0.26, 0.04],
-            "on D0 and D2, where an LLM that remembers 4% of the rows would have been found, and D1, where 26%.",
+            "on D0 and D2, where an LLM that remembers 4% of the rows would have been detected, and D1, where 26%.",
         ),
         (
             [0.04, 0.26, 0.5],
             "on D0, where an LLM that remembers "
-            "4% of the rows would have been found, D1, where 26%, and D2, where 50%.",
+            "4% of the rows would have been detected, D1, where 26%, and D2, where 50%.",
         ),
-        ([0.04, 0.26, 0.5, 0.1], "where an LLM that remembers from 4% to 50% of the rows would have been found"),
-        ([0.001], "where an LLM that remembers under 1% of the rows would have been found"),
+        ([0.04, 0.26, 0.5, 0.1], "where an LLM that remembers from 4% to 50% of the rows would have been detected"),
+        ([0.001], "where an LLM that remembers under 1% of the rows would have been detected"),
         (
             [0.04, None],
-            "where an LLM that remembers 4% of the rows would have been found; nothing found on D1, and how many",
+            "where an LLM that remembers 4% of the rows would have been detected; no rows detected on D1, and the "
+            "detectable",
         ),
     ],
 )
@@ -223,7 +224,7 @@ def test_a_table_that_was_asked_about_in_many_ways_is_named_once() -> None:
     )
     cells = [cell("m", "iris", ROW, N, source=f"log-{n}.txt") for n in range(2)]
     assert str(sentences(parse_results(document(cells)))[0]).startswith(
-        "m: nothing found on The iris data, and how many"
+        "m: no rows detected on The iris data, and the detectable"
     )
 
 
@@ -232,8 +233,8 @@ def test_many_shares_of_known_tables_are_given_each() -> None:
     cells = [cell("m", name, ROW, N, detectable_share=share) for name, share in shares.items()]
     cells += [cell("m", name, KNOWLEDGE, C) for name in shares]
     assert str(sentences(parse_results(document(cells, [table("m", name, N) for name in shares])))[0]).endswith(
-        "(no rows found on The iris data, where an LLM that remembers "
-        "4% of the rows would have been found, and The wine data, where 26%)."
+        "(no rows detected on The iris data, where an LLM that remembers "
+        "4% of the rows would have been detected, and The wine data, where 26%)."
     )
 
 
@@ -257,7 +258,7 @@ def row(llm: str, test: str = ROW, **found: Any) -> dict[str, Any]:
     [
         (
             [row("m", **FOUND), row("control:unexposed", **FOUND)],
-            "m: what was found on The iris data may be plausibility, not memory: control:unexposed, which has none of "
+            "m: the finding on The iris data may be plausibility, not memory: control:unexposed, which has none of "
             "its rows, was flagged by full_completion as well.",
         ),
         (
@@ -267,8 +268,8 @@ def row(llm: str, test: str = ROW, **found: Any) -> dict[str, Any]:
         ),
         (
             [row("m", **MISSED), row("control:exposed", **MISSED)],
-            "m: nothing found on The iris data, but not for sure: control:exposed, which has its rows, was missed by "
-            "full_completion as well.",
+            "m: no rows detected on The iris data, but not for sure: control:exposed, which has its rows, was missed "
+            "by full_completion as well.",
         ),
         (
             [
@@ -276,13 +277,13 @@ def row(llm: str, test: str = ROW, **found: Any) -> dict[str, Any]:
                 row("m", OTHER, **MISSED, detectable_share=0.3),
                 row("control:exposed", **MISSED),
             ],
-            "m: nothing found on The iris data, where an LLM that remembers "
-            "30% of the rows would have been found (control:exposed, which has its "
+            "m: no rows detected on The iris data, where an LLM that remembers "
+            "30% of the rows would have been detected (control:exposed, which has its "
             "rows, was missed by full_completion as well).",
         ),
         (
             [row("m", **MISSED), row("m", OTHER, **CUT_SHORT)],
-            "m: nothing found on The iris data so far: not every row test was asked to the end.",
+            "m: no rows detected on The iris data so far: not every row test was asked to the end.",
         ),
     ],
 )  # fmt: skip
@@ -309,7 +310,7 @@ def test_what_was_cut_short_is_not_said_to_be_unreadable() -> None:
     unasked: dict[str, Any] = {"statistic": None, "cut_short": True, "reason": "--max-requests 150 is reached"}
     of = run_of(row("m", verdict=Q, p_value=None, **unasked), limit="--max-requests 150 is reached")
     assert str(sentences(parse_results(of))[0]) == (
-        "m: whether it recalls rows of The iris data could not be told: not asked to the end (--max-requests 150 is "
+        "m: whether it recalls rows of The iris data is undecided: not asked to the end (--max-requests 150 is "
         "reached)."
     )
     assert "45 planned queries" in scope(parse_results(of))
@@ -317,7 +318,7 @@ def test_what_was_cut_short_is_not_said_to_be_unreadable() -> None:
 
 def test_of_the_published_rules_no_power_is_known() -> None:
     of = run_of(row("m", **MISSED, detectable_share=0.1), rules="paper")
-    assert "and how many rows an LLM must remember to be found is not known" in str(sentences(parse_results(of))[0])
+    assert "and the detectable share is not known" in str(sentences(parse_results(of))[0])
 
 
 VERDICTS_AND_P = [(C, 1e-9), (C, 0.004), (N, 0.5), (N, 0.002), (U, None), (Q, None), (S, None)]
@@ -353,10 +354,9 @@ def test_the_page_says_what_the_gate_says(of: list[Any], rules: str) -> None:
     for finding in judge(document).findings:
         about = [clause for clause in said[finding.llm] if finding.dataset.title() in clause]
         recalled = any(clause.strip().startswith("recalls rows of") for clause in about)
-        nothing = any("nothing found" in clause or "no rows found" in clause for clause in about)
+        nothing = any("no rows detected" in clause for clause in about)
         unsure = any(
-            re.search("not for sure|so far|could not be told|may be plausib|no test of rows", clause)
-            for clause in about
+            re.search("not for sure|so far|is undecided|may be plausib|no row test was run", clause) for clause in about
         )
         assert recalled == (finding.conclusion is Conclusion.CONTAMINATED), (finding, about)
         assert (nothing and not unsure) == (finding.conclusion is Conclusion.CLEAN), (finding, about)
@@ -365,7 +365,7 @@ def test_the_page_says_what_the_gate_says(of: list[Any], rules: str) -> None:
 def test_different_reasons_are_left_to_the_cells() -> None:
     cells = [cell("m", "iris", ROW, Q, reason="1 of 5"), cell("m", "iris", "feature_completion", Q, reason="2 of 5")]
     of = document(cells, [table("m", "iris", Q)])
-    assert str(sentences(parse_results(of))[0]).endswith("could not be told: too few readable answers.")
+    assert str(sentences(parse_results(of))[0]).endswith("is undecided: too few readable answers.")
 
 
 def test_many_tables_are_counted() -> None:
@@ -409,7 +409,7 @@ def test_what_was_not_asked_is_said() -> None:
 def test_recorded_answers_have_no_tables_and_are_told_all_the_same() -> None:
     cells = [cell("gpt4", "adult income", ROW, N, edition=None, serializer=None, source="log.txt")]
     of = document(cells, rules="paper", recorded=True, datasets=[])
-    assert str(sentences(parse_results(of))[0]).startswith("gpt4: nothing found on adult income, and how many")
+    assert str(sentences(parse_results(of))[0]).startswith("gpt4: no rows detected on adult income, and the detectable")
     assert scope(parse_results(of)).endswith(
         "the paper's rules: the published decisions, faults included, with no known error rate"
     )
@@ -418,7 +418,7 @@ def test_recorded_answers_have_no_tables_and_are_told_all_the_same() -> None:
 def test_what_was_tested_counts_no_control() -> None:
     of = results(["control:exposed", "a", "b"], ["iris"])
     assert scope(parse_results(of)).startswith("2 LLMs, 1 table, 13 tests, ")
-    assert "beside 1 control; 2 January 2026; calibrated rules" in scope(parse_results(of))
+    assert "plus 1 control; 2 January 2026; calibrated rules" in scope(parse_results(of))
     found = scope(parse_results(document([], started="yesterday", rules="paper")))
     assert found.startswith("0 LLMs, 0 tables, 0 tests; the paper's rules")
 

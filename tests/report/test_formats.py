@@ -77,8 +77,8 @@ def test_a_link_stays_a_link(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("out", "line"),
     [
-        (".", "tabcontam: --out: . is no file; with --format it is the file to write, or none for standard output"),
-        ("/dev/null", "tabcontam: --out: /dev/null is no file;"),
+        (".", "tabcontam: --out: . is not a file; with --format, name the file to write, or leave --out out"),
+        ("/dev/null", "tabcontam: --out: /dev/null is not a file;"),
         ("none/x.csv", "tabcontam: cannot write none/x.csv: No such file or directory"),
         ("run/results.json/x", "tabcontam: cannot write run/results.json/x: Not a directory"),
     ],
@@ -96,7 +96,7 @@ def test_an_out_that_is_no_file_is_refused(
 
 def test_results_json_is_no_format(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(folder), "--format", "csv", "--json"]) == 4
-    assert capsys.readouterr().err == "tabcontam: --json prints results.json; leave it or --format out\n"
+    assert capsys.readouterr().err == "tabcontam: --json and --format do not go together; leave one out\n"
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_results_json_is_no_format(folder: Path, capsys: pytest.CaptureFixture[s
         (("--format", "csv", "--methods"), "--methods goes with --format markdown or latex"),
         (("--format", "csv", "--width", "one"), "--width goes with --format latex, svg or pdf, without --methods"),
         (("--format", "latex", "--methods", "--width", "one"), "--width goes with --format latex, svg or pdf, "),
-        (("--methods",), "--methods says how one document is written; add --format, as --format latex"),
-        (("--width", "one"), "--width says how one document is written; add --format, as --format latex"),
+        (("--methods",), "--methods is about one document; add --format, such as --format latex"),
+        (("--width", "one"), "--width is about one document; add --format, such as --format latex"),
     ],
 )
 def test_a_form_that_has_no_methods_or_width_says_so(
@@ -135,7 +135,7 @@ def test_a_pdf_is_nothing_for_a_terminal(
     monkeypatch.setattr(sys, "stdout", (Terminal if terminal else io.TextIOWrapper)(written))
     assert main(["report", str(folder), "--format", "pdf"]) == (4 if terminal else 0)
     assert written.getvalue() == (b"" if terminal else b"%PDF \xff")
-    assert capsys.readouterr().err == ("tabcontam: a PDF is nothing for a terminal; add --out FILE\n" * terminal)
+    assert capsys.readouterr().err == ("tabcontam: a terminal cannot show a PDF; add --out FILE\n" * terminal)
 
 
 @pytest.mark.slow

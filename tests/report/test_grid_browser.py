@@ -65,7 +65,7 @@ def test_a_square_leads_to_its_table_on_the_page_of_its_llm(page: Any) -> None:
     square.click()
     page.wait_for_url("**/llm-3.html?dataset=wine")
     assert page.locator("h1").text_content() == "beta-1"
-    assert page.locator("#shown").text_content() == "13 of 52 cells shown"
+    assert page.locator("#shown").text_content() == "13 of 52 results shown"
 
 
 def test_the_keyboard_alone_goes_from_square_to_square_and_on(page: Any) -> None:

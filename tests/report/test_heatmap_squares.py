@@ -49,7 +49,7 @@ def test_the_spoken_name_has_all_that_the_square_shows() -> None:
     view = parse_results(of)
     names = [spoken(view, Titles(view), one) for one in view.cells]
     told = [
-        f"{mark.source.name}: {'found' if mark.found else 'not found'}"
+        f"{mark.source.name}: {'contaminated' if mark.found else 'not detected'}"
         for mark in marks("gpt-4", "iris", "full_completion")
     ]
     assert told  # the paper has this cell

@@ -142,7 +142,7 @@ def test_a_cell_says_how_much_of_its_evidence_the_page_holds(monkeypatch: pytest
     assert [details["data-cell"] for details in found.all("details", **{"class": "evidence"})] == ["1-1-1", "2-1-1"]
     assert "Evidence: 10 of 45 queries" in found.text
     assert "Evidence: 3 of 3 queries" in found.text
-    assert found.text.count("No query of this cell was kept.") == 2
+    assert found.text.count("No query of this result is stored.") == 2
     assert [blob["id"] for blob in found.all("script", type="text/plain")] == ["evidence-1", "evidence-2"]
     assert 'id="evidence-2">REVG</script>' in render_html(of, [])
     assert found.all("noscript") == [{}]
@@ -150,8 +150,8 @@ def test_a_cell_says_how_much_of_its_evidence_the_page_holds(monkeypatch: pytest
 
 def test_a_page_without_trials_says_so_once() -> None:
     found = page(results(["m"], ["iris"]), [])
-    assert "No queries or answers were kept with this page" in found.text
-    assert "No query of this cell was kept" not in found.text
+    assert "This page holds no queries or answers" in found.text
+    assert "No query of this result is stored" not in found.text
     assert found.all("details", **{"class": "evidence"}) == []
 
 
@@ -162,8 +162,8 @@ def test_a_cell_has_its_figures_and_the_papers_verdict_beside_it() -> None:
     for figure in (
         "1 of 45 cut rows is right, where guessing gets 0.7; "
         "an LLM that remembers 12% of the rows would have been found",
-        "hits 1, hits expected of a guesser 0.7, answered 45", "p 0.57, q 0.81", "detectable share 12%",
-        "recalled bits 8.2 (9.1 expected of a guesser)", "95% interval 0 to 0.11 (rows remembered)",
+        "hits 1, hits expected of the baseline 0.7, answered 45", "p 0.57, q 0.81", "detectable share 12%",
+        "recalled bits 8.2 (9.1 expected of the baseline)", "95% interval 0 to 0.11 (rows remembered)",
         "Null: the hidden cells drawn anew", "(≠ the paper's rules: contaminated)",
     ):  # fmt: skip
         assert figure in text
@@ -226,7 +226,7 @@ def test_each_table_has_its_verdict_line_controls_last() -> None:
 def test_the_page_says_first_what_was_tested_and_what_was_found() -> None:
     of = results(["control:exposed", "gpt-4o"], ["iris"])
     text = " ".join(page(of).text.split())
-    assert "1 LLM, 1 table, 13 tests, 385 queries, beside 1 control; 2 January 2026; calibrated rules" in text
+    assert "1 LLM, 1 table, 13 tests, 385 queries, plus 1 control; 2 January 2026; calibrated rules" in text
     assert text.index("gpt-4o recalls rows of The iris data.") < text.index("control:exposed (control) recalls rows")
     assert text.index("control:exposed (control) recalls") < text.index("A block is an LLM")
 
@@ -265,13 +265,13 @@ def test_published_results_are_small_marks_with_their_source_and_their_agreement
     assert page(of, []).all("span", **{"class": "mark was-found from-1"}) == []  # not of the catalogue
     of["run"]["catalogue"] = {"m": {"name": "m", "title": "M", "family": "", "order": 1}}
     found = page(of, [])
-    names = [square["aria-label"].rsplit(": contaminated, ")[-1] for square in found.squares()]
-    assert names == ["A: found, B: not found", "A: not found"]
+    names = [square["aria-label"].split(": contaminated, ", 1)[-1] for square in found.squares()]
+    assert names == ["A: contaminated, B: not detected", "A: not detected"]
     marks = [span["class"] for _, span in found.elements if span.get("class", "").startswith("mark ")]
     assert marks[:3] == ["mark was-found from-1", "mark was-not-found from-2", "mark was-not-found from-1"]
     text = " ".join(found.text.split())
-    assert "A: 7 of 9 cells that both decided agree like to like M: 7 of 9" in text
-    assert "Published by A: found, of m-0125" in text
+    assert "A: 7 of 9 results that both decided agree like to like M: 7 of 9" in text
+    assert "Published by A: contaminated, of m-0125" in text
     assert "as published by B (B 2024)" in text
 
 
@@ -286,7 +286,7 @@ def test_each_test_leads_to_what_it_asks() -> None:
 
 def test_the_meanings_follow_the_rules() -> None:
     calibrated = page(document([weighed("m", "iris", "full_completion", "contaminated")]), []).text
-    assert "a share of at most 0.01 is expected to be false" in calibrated
+    assert "at most a share of 0.01 of each family's findings is expected to be false" in calibrated
     paper = page(document([cell("m", "iris", "full_completion", "contaminated")], rules="paper"), []).text
     assert "no known error rate" in paper
     assert "expected to be false" not in paper
@@ -403,4 +403,4 @@ def test_the_same_results_write_the_same_page() -> None:
 
 
 def test_a_run_without_cells_is_a_page() -> None:
-    assert "No cell was run" in page(document([])).text
+    assert "No test was run" in page(document([])).text

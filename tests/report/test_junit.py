@@ -44,7 +44,7 @@ def test_a_failure_encloses_its_numbers_and_where_the_evidence_is() -> None:
     _, *lines = (failure.text or "").splitlines()
     assert lines == [
         "by the paper's rules: not detected",
-        "recalled bits: 212.3, 9.07 expected of a guesser",
+        "recalled bits: 212.3, 9.07 expected of the baseline",
         "p = 3.1e-41, q = 2.8e-40",
         "95% interval: 0.25 to 0.55 (rows remembered)",
         "null: the hidden cells drawn anew from what the rest of the row tells, the answers as they are",

@@ -60,7 +60,7 @@ def test_what_was_found_of_rows_stands_before_it() -> None:
 def test_of_many_tables_three_are_named() -> None:
     (sentence,) = said(*(shared("m", name, 0.1, (0.0, 0.2)) for name in "abcde"))
     assert sentence.count("unseen twins") == 3
-    assert "memory's share of the accuracy on 2 more tables stands below" in sentence
+    assert "memory's share of the accuracy on 2 more tables is shown below" in sentence
 
 
 @pytest.mark.parametrize("verdict", ["no answer", "skipped"])
@@ -72,7 +72,7 @@ def test_a_share_that_was_not_measured_is_said_to_be_so(verdict: str) -> None:
 
 def test_a_run_of_an_older_version_has_a_score_and_no_dots() -> None:
     older = cell("m", "adult", "memory_share", None)
-    assert said(older) == ["m: only scores on The adult data, on which nothing is decided."]
+    assert said(older) == ["m: only scores on The adult data, without a verdict."]
     assert 'aria-labelledby="memory"' not in render_html(run_of(older), [])
 
 
@@ -162,8 +162,8 @@ def test_beside_a_reference_stands_how_much_more_is_lost() -> None:
     of = run_of(
         shared("m", "adult", 0.13, (0.05, 0.21), reference="old<b>", memory={"beside": beside | {"p_value": 0.01}})
     )
-    assert "0.11 (0.02 to 0.20) beside old&lt;b&gt;" in section(render_html(of, []), "memory")
-    assert "memory's share 0.13 (0.05 to 0.21); 0.11 (0.02 to 0.20) beside old<b>" in terminal(of, 200)
+    assert "0.11 (0.02 to 0.20) compared with old&lt;b&gt;" in section(render_html(of, []), "memory")
+    assert "memory's share 0.13 (0.05 to 0.21); 0.11 (0.02 to 0.20) compared with old<b>" in terminal(of, 200)
 
 
 def test_papers_have_a_table() -> None:

@@ -41,7 +41,7 @@ def test_it_says_who_was_asked_what_and_when(tmp_path: Path) -> None:
         f"`iris` (edition `scikit-learn`, 150 rows, 5 columns, SHA-256 `{digest}`)",
         " ask about rows, and can show that they were seen.",
         f"{planned} queries were planned, and {answered} answers could be read.",
-        "The level is 0.01 over the cells of each LLM",
+        "The level is 0.01 over the results of each LLM",
         "control:exposed, which has the table, was found by the row tests in",
         "The seed is 3;",
         f"2. {', '.join(RONVAL.authors)} (2024): {RONVAL.title}.",
@@ -75,13 +75,13 @@ def test_a_run_without_row_tests_can_show_no_rows() -> None:
 def test_a_run_that_was_cut_short_says_so() -> None:
     whole = parse_results(judged(finished=False))
     shown = markdown_methods(replace(whole, cells=tuple(replace(one, cut_short=True) for one in whole.cells)))
-    assert "1 cell was not asked to the end." in shown
+    assert "For 1 result not every query was asked." in shown
     assert "Note: not finished: not every query was asked." in shown
     assert "the same command" not in shown
 
 
 def test_without_controls_it_says_so() -> None:
-    assert "No control took part." in said(judged())
+    assert "No control was run." in said(judged())
 
 
 def test_merged_runs_have_all_their_days() -> None:
@@ -117,9 +117,9 @@ def test_it_says_which_llm_judged_how_often_and_how_often_it_errs() -> None:
     shown = said(of)
     assert (
         "was judged by an LLM, `gpt-x` (version `2026-01`): of 10 completions it called 2 near-exact and 7 no match "
-        "and gave no word for 1. How often it errs was measured on pairs of known likeness, which are plainer: "
+        "and gave no word for 1. Its error rate was measured on pairs of known likeness, which are plainer: "
         "38 of 40 made pairs right (wrong on 2 of 20 near-exact; led by 1 of 4 that ask for another word). "
-        "2 people judged 9 to 20 completions each, without a word of who wrote them."
+        "2 people judged 9 to 20 completions each, without knowing who wrote them."
     ) in shown
     assert "Ida" not in shown
     assert "gpt-x" in latex_methods(parse_results(of))
@@ -127,7 +127,7 @@ def test_it_says_which_llm_judged_how_often_and_how_often_it_errs() -> None:
 
 
 def test_a_judge_without_made_pairs_or_completions_says_so() -> None:
-    assert "How often it errs was not measured." in said(with_judges(judging("gpt-x")))
+    assert "Its error rate was not measured." in said(with_judges(judging("gpt-x")))
     shown = said(judged(judge={"spec": "gpt-x"}))
     assert "An LLM, `gpt-x`, was to judge which completions match; it was asked about none." in shown
 

@@ -228,7 +228,7 @@ def test_markdown_says_what_the_page_says() -> None:
         ["", "The row tests together, calibrated", "C", ".", ".", "."],
     ]
     found = rows(f"##{against}")
-    assert found[0] == ["", "Method", "Paper", "Found", "A", "B", "C", "D"]
+    assert found[0] == ["", "Method", "Paper", "Contaminated", "A", "B", "C", "D"]
     assert found[2] == ["B", "8 Full completion", "Ronval et al. 2024", "4 of 8", "6/8 (0.50)", "", "", ""]
     assert found[4][4:6] == [f"0/8 ({minus}0.60)", f"2/8 ({minus}0.50)"]
     assert part.count("### ") == 2 + 2, "both LLMs, and each alone"

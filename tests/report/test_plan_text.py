@@ -65,7 +65,7 @@ def test_what_an_llm_takes_at_most() -> None:
     text = lines(PAID)
     assert "openai:a: 200 of 1,000 queries are answered already, 800 requests are left" in text
     assert "  at most 1,234,567 tokens of prompts, 40,000 of answers: $3.26" in text
-    assert text[-1] == "800 requests in 2 cells, at most $3.26; nothing was asked"
+    assert text[-1] == "800 requests for 2 results, at most $3.26; nothing was asked"
 
 
 def test_what_costs_less_than_a_dollar_is_told_more_exactly() -> None:
@@ -81,7 +81,7 @@ def test_an_llm_without_a_price_is_named() -> None:
     text = lines(PAID, UNPRICED)
     assert "  at most 1,234,567 tokens of prompts, 40,000 of answers: no price known" in text
     assert text[-2:] == [
-        "1,600 requests in 2 cells, at most $3.26; nothing was asked",
+        "1,600 requests for 2 results, at most $3.26; nothing was asked",
         "no price is known for openai:c; see --prices",
     ]
 
@@ -89,27 +89,27 @@ def test_an_llm_without_a_price_is_named() -> None:
 def test_a_missing_llm_says_why_and_takes_nothing() -> None:
     text = lines(PAID, MISSING)
     assert "hf:e: pip install tabcontam[hf]" in text
-    assert text[-1] == "800 requests in 2 cells, at most $3.26; nothing was asked"
+    assert text[-1] == "800 requests for 2 results, at most $3.26; nothing was asked"
     assert sum("at most" in line for line in text) == 2
-    assert text[text.index("hf:e: pip install tabcontam[hf]") + 1] == "  what it would cost is unknown"
+    assert text[text.index("hf:e: pip install tabcontam[hf]") + 1] == "  its price is unknown"
 
 
 def test_where_nobody_can_be_reached_the_price_is_unknown() -> None:
     text = lines(MISSING)
-    assert text[-1] == "1,000 requests in 2 cells, at a price that is unknown; nothing was asked"
+    assert text[-1] == "1,000 requests for 2 results, at an unknown price; nothing was asked"
     assert not any("$" in line for line in text)
 
 
 def test_an_llm_that_does_not_answer_now_is_estimated_if_it_has_a_price() -> None:
     text = lines(replace(PAID, missing="no server answers"))
     assert "openai:a: no server answers" in text
-    assert text[-1] == "800 requests in 2 cells, at most $3.26; nothing was asked"
+    assert text[-1] == "800 requests for 2 results, at most $3.26; nothing was asked"
 
 
 def test_nothing_left_has_no_bounds() -> None:
     text = lines(DONE)
     assert "openai:f: 1,000 of 1,000 queries are answered already, 0 requests are left" in text
-    assert text[-1] == "0 requests in 2 cells, at most $0.00; nothing was asked"
+    assert text[-1] == "0 requests for 2 results, at most $0.00; nothing was asked"
     assert not any("tokens" in line for line in text)
 
 

@@ -89,7 +89,9 @@ class TestOtherScores:
         assert "LLM Contamination All cells Shared cells Membership 0-shot 1-shot" in words
         assert "0.20 [0.10, 0.40]" in words
         assert "0.70 [0.50, 0.90]" in words
-        assert "Shared cells: contamination over the 14 cells of the paper's tests that were decided for every" in words
+        assert (
+            "Shared cells: contamination over the 14 results of the paper's tests that were decided for every" in words
+        )
 
     def test_that_are_the_score_for_every_llm_are_left_out_and_a_line_says_so(self) -> None:
         of = ranked(2)
@@ -97,10 +99,10 @@ class TestOtherScores:
             line |= {"score_all": line["score"], "score_shared": line["score"]}
         words = text(of)
         assert "LLM Contamination Membership" in words
-        assert "Contamination is the same over all cells and the cells that all LLMs share." in words
+        assert "Contamination is the same over all results and the results that all LLMs share." in words
         of["ranking"][1]["score_all"] = 0.5
         assert "LLM Contamination All cells Membership" in text(of)
-        assert "Contamination is the same over the cells that all LLMs share." in text(of)
+        assert "Contamination is the same over the results that all LLMs share." in text(of)
 
     def test_of_older_runs_are_neither_shown_nor_spoken_of(self) -> None:
         words = text(ranked(2))
@@ -137,7 +139,7 @@ class TestCorrelations:
         assert "Over 5 LLMs (1 without both left out), contamination and 0-shot" in text(ranked(6, zero_shot=None))
 
     def test_three_are_too_few_to_say(self) -> None:
-        few = "3 LLMs are too few to say whether contamination goes together with 0-shot accuracy, 1-shot accuracy or"
+        few = "3 LLMs are too few to show whether contamination goes together with 0-shot accuracy, 1-shot accuracy or"
         assert few in text(ranked(3))
 
     def test_where_all_are_the_same_nothing_is_claimed(self) -> None:
@@ -198,12 +200,12 @@ class TestPlots:
         named = picture.attrib["aria-labelledby"].split()
         assert [picture.find(f"*[@id='{name}']") is not None for name in named] == [True, True]
         described = picture.findtext("desc") or ""
-        assert "llm-0: contamination 0.00, 0-shot accuracy 0.55. The numbers stand in the table above" in described
+        assert "llm-0: contamination 0.00, 0-shot accuracy 0.55. The numbers are in the table above" in described
 
 
 def test_membership_of_recorded_answers_is_no_auc() -> None:
     of = ranked(2)
-    assert "mean share of rows told right" in text(of)
+    assert "mean share of rows answered right" in text(of)
     measured = {"name": "AUC", "value": 0.6, "expected": 0.5}
     of["cells"].append(cell("llm-0", "iris", "membership", None, statistic=measured))
     assert "mean AUC" in text(of)

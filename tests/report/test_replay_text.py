@@ -34,7 +34,7 @@ def test_counts_alone_unless_differences_are_asked_for() -> None:
         "",
         "m  1 not detected",
         "",
-        "cells: 1 (1 not detected)",
+        "results: 1 (1 not detected)",
     ]
 
 
@@ -53,7 +53,7 @@ def test_outcomes_are_counted_in_the_words_and_the_order_of_a_runs_report() -> N
     verdicts = (None, Verdict.UNINFORMATIVE, Verdict.NOT_DETECTED, Verdict.CONTAMINATED)
     cells = [replace(CELL, verdict=verdict) for verdict in verdicts]
     last = render_replay(replay_results(cells, None, [], "paper", "en_US", "replay")).splitlines()[-1]
-    assert last == "cells: 4 (1 contaminated, 1 not detected, 1 uninformative, 1 scored)"
+    assert last == "results: 4 (1 contaminated, 1 not detected, 1 uninformative, 1 scored)"
 
 
 def test_no_difference_is_said_to_be_none() -> None:

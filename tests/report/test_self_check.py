@@ -40,7 +40,7 @@ def both() -> Verdicts:
 def test_it_passes_where_the_rows_are_found_in_the_one_and_not_in_the_other() -> None:
     assert said(both()) == (
         True,
-        "Self-check passed: rows found in control:exposed, which has read them, in 4 of 4 cells of row tests, "
+        "Self-check passed: rows detected in control:exposed, which has read them, in 4 of 4 results of row tests, "
         "in control:unexposed, which has read none, in 0 of 4.",
     )
 
@@ -53,19 +53,21 @@ def test_what_knowledge_finds_and_what_is_skipped_is_not_counted() -> None:
 def test_a_test_without_power_is_named_and_a_table_without_power_fails() -> None:
     passed, text = said(both() | {(EXPOSED, "wine", FULL): MISSED}) or (None, "")
     assert passed
-    assert text.endswith("in 3 of 4 cells of row tests, in control:unexposed, which has read none, in 0 of 4; "
+    assert text.endswith("in 3 of 4 results of row tests, in control:unexposed, which has read none, in 0 of 4; "
                          "full_completion has no power on wine.")  # fmt: skip
     passed, text = said(both() | {(EXPOSED, "wine", test): MISSED for test in (FULL, CUT)}) or (None, "")
     assert passed is False
-    assert text.startswith("Self-check FAILED: rows found in control:exposed, which has read them, in 2 of 4 cells")
+    assert text.startswith(
+        "Self-check FAILED: rows detected in control:exposed, which has read them, in 2 of 4 results"
+    )
     assert text.endswith("The row tests have no power on wine: there not detected means nothing.")
 
 
 def test_a_false_finding_fails_and_says_what_to_do() -> None:
     passed, text = said(both() | {(UNEXPOSED, "wine", FULL): FOUND}) or (None, "")
     assert passed is False
-    assert "in control:unexposed, which has read none, in 1 of 4. Found by full_completion on wine: " in text
-    assert text.endswith("If --seed 1 shows it again, believe no finding of these tests there.")
+    assert "in control:unexposed, which has read none, in 1 of 4. Detected by full_completion on wine: " in text
+    assert text.endswith("If --seed 1 shows it again, trust no finding of these tests there.")
 
 
 def test_a_false_finding_of_all_row_tests_together_fails_as_well() -> None:
@@ -74,7 +76,7 @@ def test_a_false_finding_of_all_row_tests_together_fails_as_well() -> None:
     found = self_check(parse_results(results))
     assert found is not None
     assert found.passed is False
-    assert "Found by the row tests together on wine" in found.text
+    assert "Detected by the row tests together on wine" in found.text
 
 
 @pytest.mark.parametrize(

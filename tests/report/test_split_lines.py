@@ -39,12 +39,12 @@ def group(of: dict[str, Any]) -> SplitGroup:
 @pytest.mark.parametrize(
     ("verdicts", "sentence"),
     [
-        ({"train": FOUND, "test": CLEAN}, "rows of train were found, and none of test"),
-        ({"train": FOUND, "test": FOUND}, "rows of train and test were found"),
-        ({"train": CLEAN, "dev": CLEAN, "test": CLEAN}, "no row of train, dev or test was found"),
-        ({"train": FOUND, "test": UNTOLD}, "rows of train were found; of test nothing can be told"),
-        ({"train": CLEAN, "test": UNTOLD}, "no row of train was found; of test nothing can be told"),
-        ({"train": UNTOLD, "test": UNTOLD}, "of train and test nothing can be told"),
+        ({"train": FOUND, "test": CLEAN}, "rows of train were detected, and none of test"),
+        ({"train": FOUND, "test": FOUND}, "rows of train and test were detected"),
+        ({"train": CLEAN, "dev": CLEAN, "test": CLEAN}, "no row of train, dev or test was detected"),
+        ({"train": FOUND, "test": UNTOLD}, "rows of train were detected; nothing is decided on test"),
+        ({"train": CLEAN, "test": UNTOLD}, "no row of train was detected; nothing is decided on test"),
+        ({"train": UNTOLD, "test": UNTOLD}, "nothing is decided on train and test"),
     ],
 )
 def test_a_sentence_says_which_split_leaked(verdicts: dict[str, str], sentence: str) -> None:
@@ -57,7 +57,7 @@ def test_a_sentence_says_which_split_leaked(verdicts: dict[str, str], sentence: 
 def test_a_split_that_one_llm_was_not_asked_about_is_told() -> None:
     found = group(run({"a": {"train": FOUND, "test": CLEAN}, "b": {"test": CLEAN}}))
     assert found.lines[1].tables[0] is None
-    assert found.lines[1].sentence == "no row of test was found; of train nothing can be told"
+    assert found.lines[1].sentence == "no row of test was detected; nothing is decided on train"
     assert found.left_out == "rows that stand in several splits were never asked: 3 of test"
 
 
@@ -87,12 +87,13 @@ def test_the_page_and_the_terminal_show_them() -> None:
     view = run({"m": {"train": FOUND, "test": CLEAN}, "control:exposed": {"train": FOUND, "test": FOUND}})
     page = render_html(view, [])
     assert "Splits side by side" in page
-    assert "rows of train were found, and none of test" in page
+    assert "rows of train were detected, and none of test" in page
     written = io.StringIO()
     print_report(Console(file=written, width=120), view, [])
     lines = written.getvalue().splitlines()
     assert (
-        "m                rows of train were found, and none of test (train contaminated, test not detected)" in lines
+        "m                rows of train were detected, and none of test (train contaminated, test not detected)"
+        in lines
     )
 
 

@@ -68,7 +68,7 @@ def test_the_evidence_shows_one_hit_and_counts_the_others() -> None:
     assert "_ gpt-4o iris full_completion _" in text
     assert "expected  petal length = 1.4, petal width = (missing)\n" in text
     assert "(4 more in trials.jsonl)" in text
-    assert "no trial of this cell was kept" in printed(of, [])
+    assert "no trial of this result is stored" in printed(of, [])
 
 
 def test_long_texts_are_cut_and_say_so() -> None:
@@ -88,7 +88,7 @@ def test_a_controls_evidence_stands_only_in_verbose_reports() -> None:
 def test_many_contaminated_cells_are_left_to_the_page() -> None:
     of = document([cell("m", f"d{number}", "full_completion", "contaminated") for number in range(25)])
     assert printed(of).count("\nanswered") == 20
-    assert "(5 more contaminated cells: " in printed(of)
+    assert "(5 more contaminated results: " in printed(of)
     assert printed(of, verbosity=1).count("\nanswered") == 25
 
 
@@ -162,7 +162,7 @@ def test_skipped_cells_are_grouped_by_reason() -> None:
         for dataset in ("iris", "wine")
         for test, reason in (("membership", "no corpus"), ("full_completion", "too few rows"))
     ]
-    assert "SKIPPED 4 cells: too few rows (full_completion); no corpus (membership)" in printed(document(cells))
+    assert "SKIPPED 4 results: too few rows (full_completion); no corpus (membership)" in printed(document(cells))
     for text in (printed(document(cells), summary="s"), printed(document(cells), verbosity=1)):
         assert "SKIPPED [2] gpt-4o iris, wine membership - no corpus" in text
         assert "SKIPPED [2] gpt-4o iris, wine full_completion - too few rows" in text
@@ -172,7 +172,7 @@ def test_the_line_of_skipped_cells_names_the_commonest_reasons() -> None:
     cells = [cell("gpt-4o", "iris", test, "skipped", reason=f"reason {test}") for test in KINDS]
     cells += [cell("gpt-4o", "wine", "membership", "skipped", reason="reason membership")]
     (line,) = [line for line in printed(document(cells)).splitlines() if line.startswith("SKIPPED")]
-    assert line.startswith("SKIPPED 14 cells: reason membership (membership); ")
+    assert line.startswith("SKIPPED 14 results: reason membership (membership); ")
     assert line.endswith("; 10 more reasons, see -rs")
 
 
@@ -236,7 +236,7 @@ def test_the_ranking_says_what_goes_together() -> None:
     of["correlations"] = [line, line | {"second": "zero_shot", "llms": 3, "value": None, "interval": None}]
     text = printed(of)
     assert "Over 5 LLMs, contamination and 1-shot accuracy: Spearman's rho 0.70 (-0.20 to 0.98), p = 0.23." in text
-    assert "3 LLMs are too few to say whether contamination goes together with 0-shot accuracy." in text
+    assert "3 LLMs are too few to show whether contamination goes together with 0-shot accuracy." in text
 
 
 def _hostile() -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -273,9 +273,9 @@ def test_the_same_results_print_the_same() -> None:
 
 
 def test_a_run_without_cells_says_so() -> None:
-    assert "no cells in 12.3s" in printed(document([]))
+    assert "no results in 12.3s" in printed(document([]))
     joined = document([cell("control:exposed", "iris", "membership", "contaminated", control=True)])
-    assert "no cells but those of controls in 12.3s" in printed(joined)
+    assert "no results but those of controls in 12.3s" in printed(joined)
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_the_slowest_cells_are_named_longest_first() -> None:
         for one, seconds in zip(cells, (0.5, 12.25, 3.0, 0.01), strict=True)
     ]
     text = printed(document(cells, durations=took), durations=2)
-    assert "slowest 2 cells" in text
+    assert "slowest 2 results" in text
     assert re.findall(r"^([\d.]+)s gpt-4o iris (\w+)", text, re.MULTILINE) == [
         ("12.25", ROW_TESTS[1]),
         ("3.00", ROW_TESTS[2]),

@@ -95,7 +95,7 @@ def test_the_terminal_shows_it_with_v_and_points_to_it_without() -> None:
     assert f"what to do: {advice('declined')}" in verbose
     assert "\x1b" not in verbose
     assert "Keine Angabe" not in usual
-    assert "(-v and index.html show what was not read, and what to do next)" in usual
+    assert "(-v and index.html show the unread replies, and what to do next)" in usual
 
 
 def test_a_control_is_not_to_be_asked_otherwise() -> None:

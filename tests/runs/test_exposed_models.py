@@ -57,15 +57,18 @@ def test_it_is_printed_by_copies_with_a_sentence_at_the_end(document: dict[str, 
     print_power(Console(file=out, width=80, force_terminal=False), document)
     lines = out.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines.count("found in models, by the copies of a row that they have read") == 2
-    place = lines.index("found in models, by the copies of a row that they have read")
+    assert lines.count("detected in models, by the copies of a row that they have read") == 2
+    place = lines.index("detected in models, by the copies of a row that they have read")
     assert lines[place + 1].split() == ["test", "0", "1"]
     assert lines[place + 2].split()[:4] == [TEST, "0", "of", "2"]
-    assert lines[place + 2].split()[4:] == ["found", "<1e-09"]
+    assert lines[place + 2].split()[4:] == ["yes", "<1e-09"]
     assert f"{HALF} has read each row 0 or 1 time" in lines
     assert f"{NONE} has read each row 0 times" in lines
     said = " ".join(" ".join(lines).split())
-    assert "the row tests together find rows that were read 1 time and do not find rows that were read 0 times." in said
+    assert (
+        "the row tests together detect rows that were read 1 time and do not detect rows that were read 0 times."
+        in said
+    )
 
 
 @pytest.mark.slow
@@ -93,7 +96,7 @@ def test_the_llms_of_a_projects_file_are_not_asked_for_it(tmp_path: Path) -> Non
     done = tabcontam("power", "-k", TEST, "--runs", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "defaults from pyproject.toml: --dataset iris\n" in done.stderr
-    assert "found in models" not in done.stdout
+    assert "detected in models" not in done.stdout
 
 
 @pytest.mark.slow  # makes a model in a quarter of a minute

@@ -267,8 +267,8 @@ def test_a_limit_ends_it_and_a_higher_one_goes_on(tmp_path: Path, capsys: pytest
         (["--llm", "nobody"], "unknown LLM 'nobody'"),
         (["--llm", "simulated:oracle", "--human", "nowhere.jsonl"], "--human: nowhere.jsonl cannot be read"),
         (["--ask", "simulated:oracle", "--old", "nowhere"], "--old: nowhere cannot be read"),
-        (["--dated-by", "x"], "--dated-by means nothing for texts"),
-        (["--no-header"], "--no-header means nothing for texts"),
+        (["--dated-by", "x"], "--dated-by has no meaning for texts"),
+        (["--no-header"], "--no-header has no meaning for texts"),
         (["--address", "file:///x"], "no address of the web"),
     ],
 )

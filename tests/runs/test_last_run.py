@@ -69,7 +69,7 @@ def test_recorded_answers_are_passed_over_and_what_is_damaged_is_not(here: Path)
     ("command", "line"),
     [
         ("gate", "the gate needs the folder of a run, or --llm and --dataset to make one; see gate --help"),
-        ("report", "report needs the folder of a run, its --out, or several; see report --help"),
+        ("report", "report needs the folder of a run (its --out), or several; see report --help"),
     ],
 )
 def test_a_script_has_to_name_the_run(here: Path, monkeypatch: pytest.MonkeyPatch, command: str, line: str) -> None:

@@ -103,7 +103,7 @@ def test_the_page_says_whose_documents_hold_what_and_marks_it(past: Path) -> Non
     assert "<strong>pages:dump.txt</strong> holds rows of Iris" in page
     assert "rows found in pages:dump.txt" in page
     assert "nothing found in pages:empty.txt" in page
-    assert "2 LLMs, 2 bodies of documents, 2 tables" in page
+    assert "2 LLMs, 2 corpora, 2 tables" in page
 
 
 def test_rows_that_documents_hold_stand_in_recalled_csv_with_their_place(past: Path) -> None:
@@ -170,10 +170,10 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
     plan = tabcontam("run", "--llm", DUMP, "--dataset", "iris", "--dry-run", "-k", "rows_held", cwd=folder).stdout
     assert "pages:dump.txt  iris@scikit-learn  is  default  rows_held  20 to look up\n" in plan
     assert "pages:dump.txt: 20 lookups are left\n" in plan
-    assert "20 lookups in 1 cell; nothing was asked" in plan
+    assert "20 lookups for 1 result; nothing was asked" in plan
     assert "$" not in plan
     beside = tabcontam("run", "--llm", DUMP, "--llm", MODE, *ROWS[:4], "--dry-run", "--no-controls", cwd=folder).stdout
-    assert "requests and 40 lookups in 4 cells, at most $0.00; nothing was asked" in beside
+    assert "requests and 40 lookups for 4 results, at most $0.00; nothing was asked" in beside
 
 
 @pytest.mark.parametrize(

@@ -331,9 +331,9 @@ def test_the_command_overwrites_nothing(write: Write, tmp_path: Path) -> None:
     for out, key in (("old", "k"), ("o.csv", "old"), ("crates.csv", "k")):
         done = tabcontam("plant", str(path), "--out", str(tmp_path / out), "--key", str(tmp_path / key))
         assert done.returncode == 4
-        assert "is there already" in done.stderr
+        assert "exists already" in done.stderr
     done = tabcontam("plant", str(path), "--out", str(tmp_path / "o"), "--key", str(tmp_path / "o"))
-    assert "--out and --key are one file" in done.stderr
+    assert "--out and --key name one file" in done.stderr
     done = tabcontam("plant", str(path), "--out", str(tmp_path / "no" / "o"), "--key", str(tmp_path / "k"))
     assert "there is no folder" in done.stderr
     assert sorted(file.name for file in tmp_path.iterdir()) == ["crates.csv", "old"]

@@ -54,7 +54,7 @@ def test_three_points_are_shown_and_nothing_is_said_of_them() -> None:
     (one,) = view.generations
     assert (one.value, one.interval, one.p_value) == (None, None, None)
     (said,) = generation_sentences(view)
-    assert said.endswith("three points lie near a line by chance, so nothing is said of them.")
+    assert said.endswith("three points lie near a line by chance, so no correlation is given.")
     assert '<polyline class="steps"' not in section(view)
 
 

@@ -90,7 +90,7 @@ def _accuracies(found: Chronology, room: float) -> list[Figure]:
         axes.set_ylim(0, 1)
         axes.set_xlabel("LLMs by the year of their cut-off")
     panels[0].set_ylabel("mean accuracy")
-    figure.text(EDGE / room, 0.06 / height, "dashed: always saying the largest class", size=6, color=QUIET)
+    figure.text(EDGE / room, 0.06 / height, "dashed: always the largest class", size=6, color=QUIET)
     return [figure]
 
 

@@ -111,7 +111,7 @@ def _page(layout: HeatmapLayout, width: float) -> Figure:
     for number, band in enumerate(bands):
         _draw_band(layout.view, ink, band, number * each, layout.square)
     if not bands:
-        ink.text(EDGE, 0.15, "No cell was run.")
+        ink.text(EDGE, 0.15, "No test was run.")
     _draw_legend(layout, ink, total - _legend_height(layout))
     ink.dry()
     axes.set_xlim(0, width)
@@ -265,7 +265,11 @@ def _legend(view: RunResults) -> list[tuple[str, str]]:
     sides = [f"{('left', 'right')[_side(mark)]} corner: {source.name}" for source, mark in shown.items()]
     if not sides:
         return entries
-    return [*entries, ("found", "published: found"), ("not found", f"published: not found ({', '.join(sides)})")]
+    return [
+        *entries,
+        ("found", "published: contaminated"),
+        ("not found", f"published: not detected ({', '.join(sides)})"),
+    ]
 
 
 def _explained(words: str) -> float:

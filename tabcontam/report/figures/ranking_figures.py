@@ -14,7 +14,7 @@ from tabcontam.verdicts.results import RunResults
 LOOKS: dict[str, tuple[str, str]] = dict(
     zip(MEASURES, ((FOUND, "s"), (INK, "D"), ("#0072b2", "o"), ("#b06000", "^")), strict=True)
 )
-OTHER_LOOKS = {"score_all": ("s", "hollow: over all cells"), "score_shared": ("x", "cross: over shared cells")}
+OTHER_LOOKS = {"score_all": ("s", "hollow: over all results"), "score_shared": ("x", "cross: over shared results")}
 CHANCE = 0.5  # of distinguishing rows of the table from others
 MOST = 40  # LLMs of a page
 ROW, LINE = 0.17, 0.11  # inches of an LLM, and of a line of explanations
@@ -66,7 +66,7 @@ def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequen
 
 def _ranking_words(view: RunResults, shown: Sequence[str]) -> list[str]:
     """Return the explanations of the ranking's marks."""
-    majorities = "short grey lines: always saying the largest class"
+    majorities = "short grey lines: always the largest class"
     words = _explained(view, [OTHER_LOOKS[other][1] for other in _others(view)], "bars: 95% intervals", majorities)
     return [*words, *["dashed: chance"] * (MEMBERSHIP in shown)]
 
@@ -138,7 +138,7 @@ def against_accuracy(view: RunResults, room: float = WIDTH) -> list[Figure]:
         return []
     across = min(len(shown), max(int(room // COLUMN), 1))
     down = -(-len(shown) // across)
-    majorities = "dashed: always saying the largest class (mean)"
+    majorities = "dashed: always the largest class (mean)"
     width = min(room, across * COLUMN)
     words = _lines(_explained(view, ["numbers: places in the ranking"], "lines: 95% intervals", majorities), width)
     height = down * 2.75 + LINE * len(words)

@@ -43,13 +43,13 @@
       return make("tr", state, cell("th", "row", name(feature)), make("td", "", value(expected)), make("td", "given", given), sign, ...right);
     });
     const found = [make("table", "", make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...rows))];
-    if (row.some((told) => told[4] === null)) found.push(make("p", "note", "* without a guess: counts for nothing"));
+    if (row.some((told) => told[4] === null)) found.push(make("p", "note", "* without a prediction: not counted"));
     return found;
   };
 
   const words = (list) => {
     const items = list.map(([word, state, chance, decoys]) => {
-      const notes = [chance && `chance at least ${chance}`, decoys && `also said of ${decoys}`].filter((note) => note);
+      const notes = [chance && `chance at least ${chance}`, decoys && `also given for ${decoys}`].filter((note) => note);
       const note = notes.length ? ` (${notes.join(", ")})` : "";
       return make("li", state, state === "right" ? marked(state, word) : word, note);
     });
@@ -110,14 +110,14 @@
     const article = make("article", `query ${query.kind === "hit" ? "hit" : "other"}`, head, make("dl", "", ...facts));
     article.setAttribute("aria-label", title);
     for (const decoy of query.decoys || []) {
-      const same = "it asks the same about something else, and was answered with some of the same";
-      article.append(write(decoy, `Decoy: ${decoy.passage ? "made up, to stand beside it" : same}`));
+      const same = "the same query about something else, with some of the same answers";
+      article.append(write(decoy, `Decoy: ${decoy.passage ? "made up, for comparison" : same}`));
     }
     return article;
   };
 
   const shown = (told) => {
-    if (!told) return [make("p", "", "No query of this cell was kept.")];
+    if (!told) return [make("p", "", "No query of this result is stored.")];
     const queries = told.queries.map((query, number) => write(query, `${number + 1}. ${query.kind}`));
     const more = told.more.map((line) => make("li", "", line));
     const left = more.length ? [make("p", "", "More in trials.jsonl:"), make("ul", "more", ...more)] : [];
@@ -137,7 +137,7 @@
 
   const lost = (place, firsts) => {
     const line = Number((firsts.split(" ").find((first) => first.startsWith(`${place}:`)) || "").split(":")[1]);
-    const where = line ? `the queries of this cell begin at line ${line} of trials.jsonl` : "see trials.jsonl";
+    const where = line ? `the queries of this result begin at line ${line} of trials.jsonl` : "see trials.jsonl";
     return `This browser cannot unpack the evidence; ${where}.`;
   };
 
@@ -152,7 +152,7 @@
       if (!unpacked.has(block)) unpacked.set(block, unpack(blob));
       const told = (await unpacked.get(block))[place];
       into.append(...shown(told));
-      speak(told ? `Evidence shown: ${told.about}` : "No evidence was kept.");
+      speak(told ? `Evidence shown: ${told.about}` : "No evidence is stored.");
     } catch {
       into.replaceChildren(make("p", "lost", lost(place, firsts)));
       speak(lost(place, firsts));

@@ -86,7 +86,7 @@
       const label = boxes[name][0]?.closest("details").querySelector(".chosen");
       if (label) label.textContent = ticked.length ? ticked.map((box) => box.parentElement.textContent.trim()).join(", ") : `all ${boxes[name].length}`;
     }
-    named("shown").textContent = `${shown.toLocaleString("en")} of ${squares.length.toLocaleString("en")} cells shown`;
+    named("shown").textContent = `${shown.toLocaleString("en")} of ${squares.length.toLocaleString("en")} results shown`;
     rove();
   };
 
