@@ -252,6 +252,13 @@ def document(cells: list[dict[str, Any]], tables: Sequence[dict[str, Any]] = (),
     return {"schema": 1, "run": run, "cells": cells, "tables": [*tables], "ranking": ranking}
 
 
+def with_facts(of: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with the facts of each test that a result or a comparison of it names."""
+    named = [one["test"] for one in (*of["cells"], *of.get("comparisons", ()))]
+    facts = facts_of({test: KINDS.get(test, "memorization") for test in named})
+    return {**of, "run": {**of["run"], "tests": [asdict(one) for one in facts]}}
+
+
 def facts_of(kinds: Mapping[str, str]) -> list[Facts]:
     """Return what is known of these tests, each with its kind; of a test that is not ours, the least that can be."""
     return [*in_order(known_tests().get(test) or _foreign(test, EvidenceKind(kind)) for test, kind in kinds.items())]

@@ -16,7 +16,7 @@ from tabcontam.report.html import MOST_LLMS
 from tests.needed import needed
 from tests.report.chromium import opened
 from tests.report.rendered import render_html, render_pages
-from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, trials, weighed
+from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, trials, weighed, with_facts
 
 playwright = needed("playwright.sync_api")
 pytestmark = pytest.mark.slow
@@ -372,7 +372,7 @@ def test_the_largest_single_page_is_usable(visit: Visit) -> None:
     ]
     of["cells"] += extra
     started = time.monotonic()
-    page = visit(render_html(of, []))
+    page = visit(render_html(with_facts(of), []))
     assert time.monotonic() - started < 30
     assert page.locator("#shown").text_content() == "6,750 of 6,750 results shown"
     started = time.monotonic()

@@ -15,7 +15,7 @@ from tabcontam.errors import UsageError
 from tabcontam.verdicts.document import parse_results
 from tests.needed import needed
 from tests.report.rendered import render_figure
-from tests.report.synthetic import HOSTILE, VERDICTS, cell, document, results
+from tests.report.synthetic import HOSTILE, VERDICTS, cell, document, results, with_facts
 
 matplotlib = needed("matplotlib")
 
@@ -108,7 +108,7 @@ def test_names_do_no_harm(kind: str) -> None:
     names = [HOSTILE, FORMULA, "$", "a\nb\tc", "\u202e", "汉字 🦙", "", "x" * 400]
     of = results(names, [name + "1" for name in names])
     of["cells"] += [cell("llama3", "iris", name, "contaminated") for name in names]
-    written = render_figure(ranked(of), kind)
+    written = render_figure(with_facts(ranked(of)), kind)
     if kind == "svg":
         root = ElementTree.fromstring(written)
         assert not list(root.iter(f"{SVG}script"))

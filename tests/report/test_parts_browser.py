@@ -8,7 +8,7 @@ import pytest
 from tabcontam.report import comparisons, ranking
 from tests.report.chromium import opened
 from tests.report.partials import page_of, part
-from tests.report.synthetic import HOSTILE
+from tests.report.synthetic import HOSTILE, with_facts
 from tests.report.test_comparisons import APPEARED, VANISHED, comparison
 from tests.report.test_ranking import ranked
 
@@ -21,7 +21,7 @@ def source() -> str:
     of = ranked(14, llm=HOSTILE + "x" * 200)
     lines = [comparison(dataset=f"dataset {n}", test=t, **APPEARED) for n in range(20) for t in ("membership", "x")]
     lines += [comparison(kind="runs", llm=HOSTILE + "y" * 200, dataset="z" * 200, **VANISHED), comparison(kind="runs")]
-    of["comparisons"] = lines
+    of = with_facts(of | {"comparisons": lines})
     parts = [part("ranking", of, ranking.context), part("comparisons", of, comparisons.context)]
     return page_of(*parts, styles=("ranking", "comparisons"))
 
