@@ -58,15 +58,24 @@ def comments() -> Iterator[tuple[str, str]]:
                     yield f"{path}:{token.start[0]}", token.string
 
 
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield each page of the docs without code blocks, quotations and tables that benchmarks write."""
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        if page.name != "glossary.md":
+            text = re.sub(r"```.*?```|<!-- (?!end).*?<!-- end", "", page.read_text("utf-8"), flags=re.DOTALL)
+            text = re.sub(r"\"[^\"\n]*\"", "", text)
+            yield str(page.relative_to(ROOT)), text
+
+
 def without_code(text: str) -> str:
     """Return a text without its quoted code, in which an identifier may have any name."""
-    return re.sub(r"`[^`]*`", "", text)
+    return re.sub(r"`[^`]*`|\]\([^)]*\)", "", text)
 
 
-def test_docstrings_and_comments_do_without_these_words() -> None:
+def test_docstrings_comments_and_docs_do_without_these_words() -> None:
     found = [
         f"{place}: {word.group()!r}, write {instead}"
-        for place, text in (*docstrings(), *comments())
+        for place, text in (*docstrings(), *comments(), *pages())
         for rule, instead in WORDS.items()
         for word in re.finditer(rule, without_code(text))
     ]

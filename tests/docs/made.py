@@ -102,7 +102,7 @@ def index() -> str:
 
 def providers() -> str:
     """The table of providers: how an LLM is written, its key, whether it gives log-probabilities and takes a seed."""
-    lines = ["| written | who is asked | key | log-probabilities | told a seed |", "|---|---|---|---|---|"]
+    lines = ["| written | model | key | log-probabilities | takes a seed |", "|---|---|---|---|---|"]
     for provider in BUILT_IN.values():
         if provider.name in ("control", "simulated"):
             continue
