@@ -1,4 +1,4 @@
-"""The division of work while new tables are prepared: the tests that are left, and the owner of each finding."""
+"""The division of work while new tables are prepared: tests that nobody has begun, and owners of cached parts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -9,23 +9,23 @@ from threading import Event, Lock
 from tabcontam.evidence.base import Test
 from tabcontam.tables.table import Table
 
-OFFERS = 2  # times that a table is offered to other machines: one that is lost with its machine is offered once more
+OFFERS = 2  # times that a table is offered to other machines: a second time if the first machine is lost
 
-Key = tuple[int, str]  # a table and a test of it
+Key = tuple[int, str]  # the id() of a table and the id of a test
 
 
 class PreparationQueue:
-    """The tests of new tables that nobody has begun yet: this run takes the first, its helpers take the last.
+    """The tests of new tables that nobody has begun yet: this run works from the front, others from the back.
 
-    A process of this machine takes a test, and another machine a whole table, of which nobody has begun anything. A
-    table is offered to a machine before it has room for it. Until it claims the table others may take it all the same.
+    A process of this machine takes one test; another machine takes a whole table that nobody has begun. A table is
+    offered to a machine that is still busy. Until that machine claims the table, others may begin it.
     """
 
     def __init__(self, tables: Sequence[Table], tests: Sequence[Test]) -> None:
         self._lock = Lock()
         self._every = {id(table): {(id(table), test.id): (table, test) for test in tests} for table in tables}
         self._left = {key: each for own in self._every.values() for key, each in own.items()}
-        # A large table stays here, with what is known of all of its rows.
+        # Large tables are not sent away: the facts on all of their rows lie on this machine.
         self._untouched = {id(table): table for table in tables if table.whole is None}
         self._offered: set[int] = set()
         self._offers: Counter[int] = Counter()

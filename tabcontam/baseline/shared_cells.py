@@ -1,8 +1,9 @@
-"""Combinations that rows may share besides a single cell: two or three cells, pieces of cells, a code's middle.
+"""Composite keys: combinations of cells, or of parts of cells, that determine a hidden cell together.
 
 An airline and the number of a flight determine its destination, and neither does alone; a day and a currency determine
-a rate; the fourth to eighth digit of an account its branch. Of a table's many choices of cells and characters, the best
-are those by which rows find another row with their value of the target most often.
+a rate; the fourth to eighth digit of an account its branch. Without these keys, a model that deduces such a cell would
+look as if it remembered it. Each combination is scored by the bits that it saves: the hidden cell of a row is predicted
+by that of another row with the same combination.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,20 +22,20 @@ from tabcontam.tables.large.table_excerpt import numbered
 
 Words = NDArray[np.uint64]
 
-PROBED = 800  # rows by which choices are compared
+PROBED = 800  # rows that score a combination
 LOOKED_AT = 16  # columns whose cells are combined
-MOST = {2: 80, 3: 120}  # choices of so many of them
-PIECES, WITH_PIECES = 10, 50  # of cells, that are combined with cells, and choices of them
-BEST = 2  # choices that are followed
-FEWEST = 5  # probed rows that must find another row
+MOST = {2: 80, 3: 120}  # combinations that are scored, by their number of cells
+PIECES, WITH_PIECES = 10, 50  # pieces of cells that are used, and their combinations that are scored
+BEST = 2  # combinations that predict cells
+FEWEST = 5  # scoring rows that must find another row
 SIZES = range(3, 9)  # characters in the middle of a code
-FEW_CODES = 20  # with few rows, the distinct codes from which the middle is used
+FEW_CODES = 20  # distinct codes that a column of a small table needs for its middle characters to be used
 LONGEST = 24  # characters of a code
-BITS = 17  # of a hash, at most, by which another row is found
+BITS = 17  # most bits of a hash in the lookup of another row
 
 
 def shared(view: View) -> list[Ints]:
-    """Return codes of the best choices, one for each row of the view: rows with one code share something; 0 is none."""
+    """Return the best combinations, a code for each row: rows with one code share it; 0 means a part is missing."""
     probes = _Probes.of(view)
     best: list[tuple[float, Words]] = []
     for hashes in chain(_together(view), _middles(view)):

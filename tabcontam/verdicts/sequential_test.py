@@ -2,9 +2,9 @@
 
 Bets on the answers (`statistics.eprocess`) may be looked at after every query. Asking stops
 
-- when E reaches the run's level: the table is contaminated, or
-- when an LLM that remembers a share of the rows would have been found by now in 95 % of cases: it is not detected, or
-- when none of the first answers could be read: there is no answer, or
+- when E reaches 1 / level: the table is contaminated, or
+- when a model that remembers the wanted share of the rows would have been found with a chance of 95 %: not detected, or
+- when none of the first 20 replies could be read: no answer, or
 - when no query is left.
 """
 
@@ -26,38 +26,38 @@ Weighed = Callable[[Test, Trial], Trial]  # from a trial to the trial corrected 
 
 @dataclass(frozen=True)
 class SequentialOutcome:
-    """The end of asking a table in turns: after `asked` of `planned` queries.
+    """The end of a sequential test, after `asked` of `planned` queries.
 
-    `found` is true if E reached the level. Otherwise `share` is the smallest share of remembered rows that would have
-    been found in 95 % of cases; None if not even all rows are enough.
+    `found` is true if E reached 1 / level. Otherwise `share` is the smallest share of remembered rows that would have
+    been found with a chance of 95 %; None if even a model that remembers every row would be missed.
     """
 
     asked: int
     planned: int
     found: bool
     share: float | None = None
-    let_go: bool = False  # the share is the wanted one
+    let_go: bool = False  # asking stopped because the wanted share would have been found
     unread: bool = False  # no answer could be read
 
     @property
     def verdict_reached(self) -> bool:
-        """True if it ended by a verdict, and not for want of queries."""
+        """True if asking stopped before the queries ran out."""
         return self.found or self.let_go or self.unread
 
 
 @dataclass(frozen=True)
 class _ForeseenBets:
-    """The bets on a query for an LLM that remembers its row, and for one that guesses."""
+    """The returns of the bets on a query if the model remembers its row, and if it guesses."""
 
     remembered: Bets
     guessed: Bets
 
 
 class SequentialTest:
-    """The queries of one table in their turns, and the read trials of the first of them.
+    """The queries of one table in their turns, and the trials of those that were asked.
 
-    `level` is the p-value at which the table is a sure finding; `share` is the share of remembered rows at which an LLM
-    would have been found before asking stops without a finding.
+    `level` is the allowed error rate of *contaminated*. Asking stops as not detected once a model that
+    remembers `share` of the rows would have been found.
     """
 
     def __init__(self, queries: Sequence[Asked], level: float, share: float, weighed: Weighed) -> None:
