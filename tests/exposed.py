@@ -14,11 +14,11 @@ from tabcontam.models.known.exposed.model_making import _versions, make
 from tabcontam.models.known.exposed.recipe import Recipe
 
 MADE_BY = (
-    "subjects/known/exposed",
-    "subjects/hf/text.py",
-    "subjects/hf/loading.py",
+    "models/known/exposed",
+    "models/hf/model_tokenizer.py",
+    "models/hf/loading.py",
     "tables/serializers",
-    "tables/twins.py",
+    "tables/twin_tables.py",
 )
 
 

@@ -7,7 +7,7 @@ them are tested elsewhere alone:
 
 | fault | what went wrong | tested by |
 |---|---|---|
-| B11 | an answer was cut at the prompt's length, too late | `test_nothing_is_lost_to_clean_up` (subjects/hf) |
+| B11 | an answer was cut at the prompt's length, too late | `test_nothing_is_lost_to_clean_up` (models/hf) |
 | B15 | cells differ from their own logs | `test_rescore_judges_again_without_asking` (cli/test_commands.py) |
 """
 

@@ -206,7 +206,7 @@ def test_list_tests_prints_every_docstring() -> None:
         (["replay", "nowhere.jsonl"], "nowhere.jsonl"),
         (["run", "--dataset", "nowhere.csv"], "nowhere.csv"),
         (["run", "--dataset", "Boston Housing"], "it is not housing (California Housing"),
-        (["run", "--out", ""], "no name"),
+        (["run", "--out", ""], "name of the folder is empty"),
         (["run", "-r", "cz"], "-r: 'z' is none of cnuaspAN"),
         (["run", "--durations", "0"], "--durations"),
         (["tset"], "tset"),
@@ -294,7 +294,7 @@ def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
     assert f"{spec}: 0 of {to_ask() + PASSAGES} queries are answered already, " in done.stdout
     assert "perplexity  200 to ask, if it has log-probabilities" in done.stdout
     cells = 3 * len(USUAL)  # those of the model and of both controls
-    assert f"requests in {cells} cells, at most $0.00; nothing was asked" in done.stdout
+    assert f"requests for {cells} results, at most $0.00; nothing was asked" in done.stdout
     assert not list(tmp_path.iterdir())
 
 

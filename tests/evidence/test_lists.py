@@ -23,7 +23,7 @@ OTHER_WORDS = ("digits", "first", "header", "loss", "quiz", "recall", "sampling"
 IDS_AND_TITLES = {
     name for name in NAMES if name.casefold() not in (*get_args(Measure), *OTHER_WORDS)
 }  # a column may be called as its test
-RECORDED = "replay/records.py"  # the strings of other people's files
+RECORDED = "replay/answer_records.py"  # the strings of other people's files
 
 
 def elsewhere(pattern: str) -> Iterator[Path]:

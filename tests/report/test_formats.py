@@ -37,7 +37,7 @@ def files(folder: Path) -> set[str]:
 def test_every_form_that_the_command_line_names_is_another() -> None:
     pytest.importorskip("matplotlib")
     begin = {form: render_form(parse_results(results(["m"], ["iris"])), form)[:5] for form in FORMATS}
-    assert begin == {"markdown": b"# Wha", "latex": b"% Mad", "csv": b"llm,d", "svg": b"<?xml", "pdf": b"%PDF-"} | {
+    assert begin == {"markdown": b"# Con", "latex": b"% Mad", "csv": b"llm,d", "svg": b"<?xml", "pdf": b"%PDF-"} | {
         "bibtex": b"@misc", "conda": b"Evalu", "model-card": b"<!-- ", "dataset-card": b"<!-- ",
     }  # fmt: skip
 

@@ -6,7 +6,7 @@ These are tested elsewhere, from the side of the part that they belong to:
 |---|---|---|
 | LLMSanitize | rows were drawn from all over before their order was asked | order/test_row_order.py |
 | Oren et al. | the deviation was too small; sorted tables were found; each row began anew | the same file |
-| Oren et al. | a text a pass, though all of a shard have a beginning in common | subjects/hf/test_endings.py |
+| Oren et al. | a text a pass, though all of a shard have a beginning in common | models/hf/test_endings.py |
 | Min-K% | three passes for three scores of one text | test_published_scores.py |
 | Min-K%++, DC-PDD | divided by a deviation of nought | test_published_scores.py |
 | CoDeC | tokens were counted from the end; short rows were left out; no interval | test_published_scores.py |
@@ -14,7 +14,7 @@ These are tested elsewhere, from the side of the part that they belong to:
 | Time Travel | one share for all rows; an unpaired bootstrap | rows/guided/test_cuts.py, test_completion.py |
 | Time Travel | a judge that was shown no pair which does not match | evidence/test_judging.py |
 | DCQ | failed with a single letter; distractors that are told by their style | rows/quiz/test_levels.py, test_quiz.py |
-| benbench | a beginning was cut into other tokens; answers that end early were read from the wrong end | subjects/hf |
+| benbench | a beginning was cut into other tokens; answers that end early were read from the wrong end | models/hf |
 | tabmemcheck | all of its faults | tests/test_peer_faults.py, rows/memcheck/test_peer_faults.py |
 """
 
