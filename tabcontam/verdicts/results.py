@@ -27,8 +27,8 @@ MANY = 5  # the number of LLMs from which on a note states how many false findin
 NAMED = 4  # LLMs, or tables, in a line about all of them
 SIMULATED = "simulated:"  # begins the name of an LLM that states in its name what it knows
 FACTS = (
-    "where a table holds public facts, as of players or cities, who knows several columns of them from elsewhere is "
-    "found as well; --reference LLM or --known FILE tells such knowledge from rows"
+    "if a table holds public facts, such as those about players or cities, an LLM that knows several of its columns "
+    "from elsewhere counts as contaminated, too; --reference LLM or --known FILE separates such knowledge from rows"
 )
 
 

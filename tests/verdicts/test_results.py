@@ -329,7 +329,7 @@ def test_who_is_found_may_know_public_facts(verdict: str, told: bool) -> None:
     view = parse_results(document(cells, tables=[table("gpt-4o", "players", verdict)]))
     said = [note.text for note in view.notes if "public facts" in note.text]
     assert bool(said) is told
-    assert all(text.startswith("players: where a table holds public facts") for text in said)
+    assert all(text.startswith("players: if a table holds public facts") for text in said)
 
 
 def test_what_an_llm_was_made_to_read_is_said_and_of_strangers_nothing() -> None:
