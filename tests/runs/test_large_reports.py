@@ -191,7 +191,7 @@ class TestCrowded:
         for page in pages.values():
             assert "<script>alert" not in page
             assert "</td>\"'" not in page
-        assert "13 more stand on the pages of their LLMs" in index
+        assert "13 more are on the pages of their LLMs" in index
         assert "Each table, by its row tests" in pages["llm-2.html"]
 
     def test_an_llm_without_cells_is_passed_over(self, made: RunResults) -> None:
