@@ -49,7 +49,7 @@ def add_ladder(command: argparse.ArgumentParser) -> None:
     command.epilog = EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument("folders", type=path, nargs="+", metavar="DIR", help="folders of models, or of runs")
-    what = command.add_argument_group("what is tested")
+    what = command.add_argument_group("models and tables")
     what.add_argument(
         "--dataset",
         action="append",

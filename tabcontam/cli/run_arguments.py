@@ -114,7 +114,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     No option has a default except None, empty or the meaning of its absence, so that `typed_asking_options` finds the
     typed ones.
     """
-    what = run.add_argument_group("what is tested")
+    what = run.add_argument_group("models and tables")
     what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=LLM_HELP)
     what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)
