@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 
-from benchmarks.method_page import rate
+from benchmarks.rate_tables import Rate
 from benchmarks.skills.answerers import Silent, asked
 from benchmarks.skills.predictors import KINDS as PREDICTORS
 from benchmarks.skills.predictors import Predictors
@@ -90,7 +90,7 @@ class Counts:
             runs, accused, silent = (self._of([name], verdict) for verdict in (None, "contaminated", "no answer"))
             yield f"| {name} | {runs} | {accused} | {self.cells[name]} | {silent} |"
         runs, accused, silent = (self._of(names, verdict) for verdict in (None, "contaminated", "no answer"))
-        yield f"| **all** | {runs} | {rate(accused, runs)} | {self.cells.total()} | {silent} |"
+        yield f"| **all** | {runs} | {Rate(accused, runs)} | {self.cells.total()} | {silent} |"
 
     def _of(self, names: Sequence[str], verdict: str | None) -> int:
         return sum(n for (name, word), n in self.tables.items() if name in names and verdict in (None, word))

@@ -9,16 +9,15 @@ Prints Markdown; with --docs it also takes the place of its table in the docs.
 
 import argparse
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.method_page import put, rate
+from benchmarks.rate_tables import Rate, RateTable
 from tabcontam.statistics.date_exchange import BEFORE, LISTED, exchanged_p_values, without
 
-BEGIN, END = "<!-- chronology: python -m benchmarks.chronology -->", "<!-- end of chronology -->"
 LEVEL, SIGN_LEVEL = 0.01, 0.05  # the second is that of the paper's sign test
 WORLDS = 10_000
 MORE = 4  # times as many where nothing was read: how often it errs is the smaller rate
@@ -51,7 +50,7 @@ KINDS: Mapping[str, World] = {
 FINDS = ("dates", "dates, without difficulty", "difficulty explains it", "above", "significant", "signs")
 HEADS = (
     "dates exchanged",
-    "the same, difficulty taken off",
+    "dates exchanged, difficulty removed",
     "“difficulty explains it”",
     "Mann-Whitney, above",
     "Mann-Whitney, significant",
@@ -120,14 +119,14 @@ def published(accuracy: Floats, majority: Floats) -> tuple[Floats, Floats, Float
     return u_test(above), u_test(significant), signs
 
 
-def table(worlds: int) -> Iterator[str]:
-    """The rows of the table, in Markdown."""
-    yield "| in so many worlds | " + " | ".join(HEADS) + " |"
-    yield "|---" * (len(HEADS) + 1) + "|"
+def table(worlds: int) -> RateTable:
+    """Return in how many of so many worlds each test finds a difference."""
+    made = RateTable(["worlds in which", *HEADS])
     for name, world in KINDS.items():
         many = worlds if world.read else MORE * worlds
         counts = found(world, many)
-        yield f"| {name} | " + " | ".join(rate(counts[one], many) for one in FINDS) + " |"
+        made.rows.append([name, *(Rate(counts[one], many) for one in FINDS)])
+    return made
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -137,10 +136,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_argument("--docs", action="store_true", help="put it into the docs, too")
     options = command.parse_args(arguments)
     began = time.monotonic()
-    lines = list(table(options.worlds))
-    print("\n".join(lines), f"\n{time.monotonic() - began:.0f} s")
+    made = table(options.worlds)
+    print("\n".join(made.lines), f"\n{time.monotonic() - began:.0f} s")
     if options.docs:
-        put(lines, BEGIN, END)
+        made.put("chronology")
 
 
 if __name__ == "__main__":

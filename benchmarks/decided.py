@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from statistics import median, quantiles
 
-from benchmarks.method_page import put, rate
+from benchmarks.rate_tables import Rate, RateTable
 from benchmarks.verdicts import at_hand, constant, constant_cells, likeliest_of_all, share
 from tabcontam.asking.query_plan import Options, PlannedCell
 from tabcontam.asking.table_turns import turns_of
@@ -32,8 +32,6 @@ from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tabcontam.verdicts.sequential_results import result_in_turns
 from tabcontam.verdicts.sequential_test import SequentialOutcome
 
-FULL_BEGIN, FULL_END = "<!-- bets: python -m benchmarks.decided -->", "<!-- end of bets -->"
-BEGIN, END = "<!-- until decided: python -m benchmarks.decided -->", "<!-- end of until decided -->"
 RUNS, FULL_RUNS = 105, 40  # a table: with fourteen tables more than 10,000 of those who know no row
 CONSTANT = "constant"  # says the same to every query of a cell, chosen after it has seen all prompts
 KNOWING_NOTHING = (*IGNORANT, CONSTANT, EXPERT)
@@ -105,36 +103,32 @@ def until_decided(run: AnswererPlan, who: str, seed: int) -> tuple[SequentialOut
     return decided, table.verdict
 
 
-def full_table(results: Sequence[Measured]) -> list[str]:
-    """How often a table is found by all queries, at the level for one table and for one of fifteen."""
-    lines = ["| remembers | runs | found, of one table | found, of fifteen |", "|---|---|---|---|"]
+def full_table(results: Sequence[Measured]) -> RateTable:
+    """Return how often a table is contaminated by all queries, at the level for one table and for one of fifteen."""
+    table = RateTable(["remembers", "runs", "contaminated, of one table", "contaminated, of fifteen"])
     for who, words in _answerers().items():
         p_values = [p_value for one in results for name in who for p_value in one.p_values.get(name, ())]
         found = [sum(p_value <= ALPHA / tables for p_value in p_values) for tables in (1, FIFTEEN)]
         shown = [
-            rate(hits, len(p_values)) if who in (GUESSING, SILENT) else share(hits, len(p_values)) for hits in found
+            Rate(hits, len(p_values)) if who in (GUESSING, SILENT) else share(hits, len(p_values)) for hits in found
         ]
-        lines.append(f"| {words} | {len(p_values):,} | {shown[0]} | {shown[1]} |")
-    return lines
+        table.rows.append([words, f"{len(p_values):,}", *shown])
+    return table
 
 
-def turns_table(results: Sequence[Measured]) -> list[str]:
-    """How often a table that is asked in turns is found, and after how many queries it is decided."""
-    lines = [
-        "| remembers | runs | found | let go | queries, median | in 95 % at most | at most |",
-        "|---|---|---|---|---|---|---|",
-    ]
+def turns_table(results: Sequence[Measured]) -> RateTable:
+    """Return how often a table that is asked in turns is contaminated, and after how many queries it is decided."""
+    table = RateTable(["remembers", "runs", "contaminated", "not detected", "queries: median", "95 % quantile", "most"])
     for who, words in _answerers().items():
         ended = [one for each in results for name in who for one in each.decided.get(name, ())]
         if not ended:
             continue
         accused, asked = sum(each.accused[name] for each in results for name in who), [one.asked for one in ended]
-        found = rate(accused, len(ended)) if who in (GUESSING, SILENT) else share(accused, len(ended))
+        found = Rate(accused, len(ended)) if who in (GUESSING, SILENT) else share(accused, len(ended))
         let_go, most = share(sum(one.let_go for one in ended), len(ended)), quantiles(asked, n=20)[-1]
-        lines.append(
-            f"| {words} | {len(ended):,} | {found} | {let_go} | {median(asked):g} | {most:.0f} | {max(asked)} |"
-        )
-    return lines
+        numbers = [f"{median(asked):g}", f"{most:.0f}", str(max(asked))]
+        table.rows.append([words, f"{len(ended):,}", found, let_go, *numbers])
+    return table
 
 
 def _answerers() -> dict[tuple[str, ...], str]:
@@ -179,11 +173,11 @@ def main() -> None:
             print(f"{len(results)}/{len(jobs)} {jobs[job]}", file=sys.stderr, flush=True)
     whole = [_joined([one for one in results if one.dataset == name]) for name in dict.fromkeys(jobs.values())]
     full, turns = full_table(whole), turns_table(whole)
-    for lines in (full, turns, by_table(whole)):
+    for lines in (full.lines, turns.lines, by_table(whole)):
         print(*lines, "", sep="\n")
     if options.docs:
-        put(full, FULL_BEGIN, FULL_END)
-        put(turns, BEGIN, END)
+        full.put("bets")
+        turns.put("until-decided")
     print(f"{time.perf_counter() - began:.0f} s")
 
 

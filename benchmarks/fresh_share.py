@@ -23,8 +23,7 @@ from statistics import fmean
 
 import numpy as np
 
-from benchmarks.memory_share import COIN, IS, TEST, Run, lines, nearest
-from benchmarks.method_page import put
+from benchmarks.memory_share import COIN, IS, TEST, Run, nearest, share_table
 from tabcontam.baseline.cached_findings import one_thread
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
@@ -38,8 +37,6 @@ from tabcontam.twins.fresh_predictions import FreshPredictions
 from tabcontam.twins.label_baseline import BOOSTING, LINEAR, models
 from tabcontam.twins.twin_sample import sample
 
-BEGIN = "<!-- memory's share by fresh rows: python -m benchmarks.fresh_share -->"
-END = "<!-- end of memory's share by fresh rows -->"
 RUNS = 1000  # a line
 SHARES = (0.0, 0.1, 0.25, 0.5)
 ALIKE, HARDER, EASIER = "alike", "harder", "easier"
@@ -172,12 +169,13 @@ def main() -> None:
         for number in range(given.runs):
             rng = Random(f"{drift} {skill} {share} {number}")
             own.append(run(by_name[order[number % len(order)]], skill, share, DRIFTS[drift], rng))
-        print(lines({(f"{skill}, fresh rows {drift}", share): own})[-1], flush=True)
-    made = [*lines(found), "", f"Tables: {', '.join(order)}. {given.runs:,} runs a line."]
-    made += ["", "Left out: " + "; ".join(left) + "."] if left else []
-    print("\n".join(made[-3:]))
+        print(share_table({(f"{skill}, fresh rows {drift}", share): own}).lines[-1], flush=True)
+    made = share_table(found)
+    made.notes = [f"Tables: {', '.join(order)}. {given.runs:,} runs a line."]
+    made.notes += [f"Left out: {'; '.join(left)}."] if left else []
+    print(*made.notes, sep="\n")
     if given.docs:
-        put(made, BEGIN, END)
+        made.put("memory-share-by-fresh-rows")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from time import perf_counter
 
 import numpy as np
 
-from benchmarks.method_page import put, rate
+from benchmarks.rate_tables import Rate, RateTable
 from tabcontam.baseline.cached_findings import one_thread
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
@@ -39,7 +39,6 @@ from tabcontam.twins.row_encoder import Encoder
 from tabcontam.twins.twin_making import unseen
 from tabcontam.twins.twin_sample import PARTS, Ints, Row, TwinSample, sample
 
-BEGIN, END = "<!-- memory's share: python -m benchmarks.memory_share -->", "<!-- end of memory's share -->"
 TEST, IS = MemoryShare(), load_serializer("is")
 RUNS = 1000  # for each skill and share
 SHARES = (0.0, 0.1, 0.25, 0.5)
@@ -179,20 +178,15 @@ def tables(names: Sequence[str]) -> tuple[dict[str, tuple[Table, dict[str, Skill
     return found, left
 
 
-def lines(runs: Mapping[tuple[str, float], Sequence[Run]]) -> list[str]:
-    """The table by skill and share."""
-    found = [
-        "| skill | m | true | mean error | 95 % interval covers | said to be above 0 |",
-        "|---|---|---|---|---|---|",
-    ]
+def share_table(runs: Mapping[tuple[str, float], Sequence[Run]]) -> RateTable:
+    """Return the table by skill and share."""
+    table = RateTable(["skill", "m", "true", "mean error", "95 % interval covers", "reported above 0"])
     for (skill, share), own in runs.items():
         covered, above = sum(run.covered for run in own), sum(run.above for run in own)
-        said = rate(above, len(own)) if not share else f"{above / len(own):.0%}"
-        found.append(
-            f"| {skill} | {share:g} | {fmean(run.true for run in own):.3f} | {fmean(run.error for run in own):+.3f} "
-            f"| {covered / len(own):.1%} | {said} |"
-        )
-    return found
+        reported = Rate(above, len(own)) if not share else f"{above / len(own):.0%}"
+        means = f"{fmean(run.true for run in own):.3f}", f"{fmean(run.error for run in own):+.3f}"
+        table.rows.append([skill, f"{share:g}", *means, f"{covered / len(own):.1%}", reported])
+    return table
 
 
 def by_table(runs: Mapping[tuple[str, float], Sequence[Run]]) -> str:
@@ -227,16 +221,13 @@ def main() -> None:
                 answerer = of_table[skill](rng)
                 found = asked(TEST.queries(table, IS, rng), answerer, share, skill == LIKENESS, rng)
                 own.append(Run(name, found, share * (1 - answerer.accuracy)))
-            print(lines({(skill, share): own})[-1], flush=True)
-    made = [
-        *lines(runs),
-        "",
-        f"Tables: {', '.join(order)}. {given.runs:,} runs a line. Largest mean errors: {by_table(runs)}.",
-    ]
-    made += ["", "Without a twin, and so skipped: " + "; ".join(left) + "."] if left else []
-    print("\n".join(made))
+            print(share_table({(skill, share): own}).lines[-1], flush=True)
+    made = share_table(runs)
+    made.notes = [f"Tables: {', '.join(order)}. {given.runs:,} runs a line. Largest mean errors: {by_table(runs)}."]
+    made.notes += [f"Without a twin, and so skipped: {'; '.join(left)}."] if left else []
+    print(*made.lines, sep="\n")
     if given.docs:
-        put(made, BEGIN, END)
+        made.put("memory-share")
 
 
 if __name__ == "__main__":

@@ -23,12 +23,10 @@ from typing import Any
 
 from scipy import special
 
-from benchmarks.method_page import put
+from benchmarks.rate_tables import RateTable
 from tabcontam.statistics.correlations import spearman
 from tabcontam.tables.table import load_table
 
-BEGIN = "<!-- memory's share by copies: python -m benchmarks.memory_share_by_copies -->"
-END = "<!-- end of memory's share by copies -->"
 TABCONTAM = (sys.executable, "-m", "tabcontam")
 TABLES, ROWS = ("penguins", "wine", "diabetes", "heart"), 300
 COPIES = (0, 4, 16, 64)
@@ -94,31 +92,25 @@ def mean(shares: Sequence[float]) -> str:
     return f"{middle:+.3f} ({middle - reach:+.3f} to {middle + reach:+.3f})"
 
 
-def lines(found: dict[int, list[dict[str, Any]]], seeds: int) -> list[str]:
-    """The table, and how copies and shares rank together."""
-    written = [
-        "| copies | accuracy on rows | on unseen twins | mean share (95 % interval) | single intervals that hold 0 "
-        "| said to be above 0 |",
-        "|---|---|---|---|---|---|",
-    ]
+def lines(found: dict[int, list[dict[str, Any]]], seeds: int) -> RateTable:
+    """Return the table, with the rank correlation of copies and shares."""
+    means = ["accuracy on rows", "on unseen twins", "mean share (95 % interval)"]
+    table = RateTable(["copies", *means, "single intervals that hold 0", "reported above 0"])
     for copies in COPIES:
         cells = found[copies]
         own, twins = (fmean(cell[key] for cell in cells) for key in ("accuracy", "twin_accuracy"))
         held = sum(cell["interval"][0] <= 0 <= cell["interval"][1] for cell in cells)
         above = sum(cell["p_value"] <= 0.01 and cell["share"] > 0 for cell in cells)
-        written.append(
-            f"| {copies} | {own:.2f} | {twins:.2f} | {mean([cell['share'] for cell in cells])} "
-            f"| {held} of {len(cells)} | {above} of {len(cells)} |"
-        )
+        shown = [f"{own:.2f}", f"{twins:.2f}", mean([cell["share"] for cell in cells])]
+        table.rows.append([str(copies), *shown, f"{held} of {len(cells)}", f"{above} of {len(cells)}"])
     pairs = [(copies, cell["share"]) for copies in COPIES for cell in found[copies]]
     correlated = spearman([copies for copies, _ in pairs], [share for _, share in pairs])
     ranks = f"{correlated.value:.2f}" if correlated else "not defined"
-    return [
-        *written,
-        "",
+    table.notes = [
         f"Tables: {', '.join(TABLES)}, {ROWS} rows at most; {seeds} {'seed' if seeds == 1 else 'seeds'}. "
-        f"Spearman's correlation of copies and share: {ranks}.",
+        f"Spearman's correlation of copies and share: {ranks}."
     ]
+    return table
 
 
 def main() -> None:
@@ -129,9 +121,9 @@ def main() -> None:
     parser.add_argument("--docs", action="store_true")
     options = parser.parse_args()
     written = lines(shares(options.out, options.seeds), options.seeds)
-    print("\n".join(written))
+    print(*written.lines, sep="\n")
     if options.docs:
-        put(written, BEGIN, END)
+        written.put("memory-share-by-copies")
 
 
 if __name__ == "__main__":

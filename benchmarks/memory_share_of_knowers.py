@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from random import Random
 
-from benchmarks.method_page import put, rate
+from benchmarks.rate_tables import Rate, RateTable
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import LEVEL, TWIN, MemoryShare
@@ -24,8 +24,6 @@ from tabcontam.tables.table import Cell, Table
 from tabcontam.twins.twin_making import unseen
 from tests.twins.made import harbours, known_by, lawful, sea_of
 
-BEGIN = "<!-- memory's share of knowers: python -m benchmarks.memory_share_of_knowers -->"
-END = "<!-- end of memory's share of knowers -->"
 TEST, IS = MemoryShare(), load_serializer("is")
 TABLES = 30  # of each case
 Cells = Mapping[str, Cell]
@@ -36,7 +34,7 @@ LAWS: Mapping[str, Callable[[float, float, float], bool]] = {
     "a is above 5, or b, but not both": lambda a, b, c: (a > 5) != (b > 5),
     "(a, b) lies in a circle": lambda a, b, c: (a - 5) ** 2 + (b - 5) ** 2 < 14,
     "a · b > 5 c": lambda a, b, c: a * b > 5 * c,
-    "the first digit of a behind the point is odd": lambda a, b, c: bool(int(a * 10 + 1e-6) % 2),
+    "the first decimal of a is odd": lambda a, b, c: bool(int(a * 10 + 1e-6) % 2),
 }
 
 
@@ -180,6 +178,9 @@ def _numbered(table: Table) -> Table:
     return replace(table, name=f"{table.name}, numbered", rows=rows)
 
 
+COLUMNS = ("law that the model knows, and rows", "tables with a twin", "wrong twins", "mean share", "reported above 0")
+
+
 @dataclass
 class Found:
     """What came of a case on all its tables."""
@@ -189,13 +190,13 @@ class Found:
     wrong: list[float] = field(default_factory=list)
     above: int = 0
 
-    def line(self, name: str) -> str:
-        """A line of the table."""
+    def row(self, name: str) -> list[str | Rate]:
+        """Return a row of the table."""
         asked = len(self.shares)
         if not asked:
-            return f"| {name} | 0 | | | |"
+            return [name, "0", "", "", ""]
         mean = [sum(values) / asked for values in (self.wrong, self.shares)]
-        return f"| {name} | {asked} | {mean[0]:.1%} | {mean[1]:+.3f} | {rate(self.above, asked)} |"
+        return [name, str(asked), f"{mean[0]:.1%}", f"{mean[1]:+.3f}", Rate(self.above, asked)]
 
 
 def ask(table: Table, knows: Knows, found: Found) -> None:
@@ -230,19 +231,15 @@ def main() -> None:
         for name, table, knows in cases(seed):
             ask(table, knows, by_case.setdefault(name, Found()))
         print(f"{seed + 1} of {given.tables} seeds", flush=True)
-    made = [
-        "| what is known, and the table | tables with a twin | wrong twins | mean share | said to be above 0 |",
-        "|---|---|---|---|---|",
-        *(found.line(name) for name, found in by_case.items()),
-        "",
-        f"{given.tables} tables a line. The true share is 0 in each.",
-    ]
-    print("\n".join(made))
+    notes = [f"{given.tables} tables a line. The true share is 0 in each."]
+    made = RateTable([*COLUMNS], notes=notes)
+    made.rows += [found.row(name) for name, found in by_case.items()]
+    print(*made.lines, sep="\n")
     for name, found in by_case.items():
         if found.skipped:
             print(f"{name}: without a twin {len(found.skipped)}, as {found.skipped[0]}")
     if given.docs:
-        put(made, BEGIN, END)
+        made.put("memory-share-of-knowers")
 
 
 if __name__ == "__main__":

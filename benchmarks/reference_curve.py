@@ -13,11 +13,10 @@ import argparse
 from random import Random
 from statistics import fmean
 
-from benchmarks.method_page import put, rate
+from benchmarks.rate_tables import Rate, RateTable
 from tabcontam.evidence.base import Prompt, Query, Reading, ReferenceCurveExcess, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import LEVEL, MemoryShare
 
-BEGIN, END = "<!-- references: python -m benchmarks.reference_curve -->", "<!-- end of references -->"
 TEST, RUNS, PAIRS, BEND = MemoryShare(), 300, 100, 0.2
 CASES = ("usual", "better", "one skill", "one contaminated", "all contaminated")
 
@@ -68,10 +67,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--docs", action="store_true")
     given = parser.parse_args()
-    made = [
-        "| LLMs | references | m | true | mean error | 95 % interval covers | p ≤ 0.01 |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    made = RateTable(["models", "references", "m", "true", "mean error", "95 % interval covers", "p ≤ 0.01"])
     for case in CASES:
         for references in (2, 5, 10) if case == "usual" else (5,):
             for share in (0.0, 0.25, 0.5):
@@ -80,16 +76,15 @@ def main() -> None:
                 ]
                 above = sum(found.p_value <= LEVEL for found, _ in own)
                 covered = fmean(found.interval[0] <= true <= found.interval[1] for found, true in own)
-                said = f"{above / len(own):.0%}" if share else rate(above, len(own))
+                reported = f"{above / len(own):.0%}" if share else Rate(above, len(own))
                 error = fmean(found.share - true for found, true in own)
                 true = fmean(true for _, true in own)
-                made.append(
-                    f"| {case} | {references} | {share:g} | {true:.3f} | {error:+.3f} | {covered:.1%} | {said} |"
-                )
-                print(made[-1], flush=True)
-    made += ["", f"{given.runs:,} runs a line, {PAIRS} pairs each."]
+                shown = [f"{share:g}", f"{true:.3f}", f"{error:+.3f}", f"{covered:.1%}"]
+                made.rows.append([case, str(references), *shown, reported])
+                print(made.lines[-1], flush=True)
+    made.notes = [f"{given.runs:,} runs a line, {PAIRS} pairs each."]
     if given.docs:
-        put(made, BEGIN, END)
+        made.put("references")
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ from unittest.mock import patch
 import simpy
 
 from benchmarks.engine import answered, asked, made
-from benchmarks.method_page import put
 from benchmarks.processes import used_by
+from benchmarks.rate_tables import put
 from benchmarks.wire import served
 from tabcontam.asking.run_shards import spans
 from tabcontam.evidence.base import Query
@@ -43,7 +43,6 @@ from tabcontam.models.prices import Price, load_prices
 from tabcontam.runs.run import RunOrder, prepare
 
 MEASURED = Path(__file__).with_name("scale.json")
-BEGIN, END = "<!-- simulated: python -m benchmarks.scale -->", "<!-- end of simulated -->"
 NAMES = ("iris", "wine", "titanic") if "TABCONTAM_DATA" in os.environ else ("iris", "wine")
 LOADED = ("iris",)  # planning the tests of log-probabilities takes longer
 LLMS = TABLES = 1000
@@ -543,7 +542,7 @@ def main() -> None:
     said = "\n".join(lines(Measured.read(), Assumed(**given), seed))
     print(said)
     if docs:
-        put([said], BEGIN, END)
+        put([said], "simulated")
 
 
 if __name__ == "__main__":

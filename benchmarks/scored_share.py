@@ -22,14 +22,13 @@ from random import Random
 from statistics import fmean
 from unittest import mock
 
-from benchmarks.method_page import put, rate
+from benchmarks.rate_tables import Rate, RateTable
 from tabcontam.evidence.base import Likelihoods, Query, ReplyState, Trial
 from tabcontam.evidence.score import scored_share
 from tabcontam.evidence.score.scored_share import LIKELY, ChanceShares, MemoryShareScored
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
 
-BEGIN, END = "<!-- scored share: python -m benchmarks.scored_share -->", "<!-- end of scored share -->"
 TABLES = ("diabetes", "heart", "titanic", "penguins", "adult")
 RUNS = 1000
 SHARES = (0.0, 0.1, 0.25, 0.5)
@@ -106,10 +105,8 @@ def main() -> None:
     for name in options.tables:
         table = load_table(name)
         asked[name] = [MemoryShareScored().queries(table, load_serializer("is"), Random(seed)) for seed in range(5)]
-    written = [
-        "| sure as | m | of the log-loss | of the AUC | 95 % interval leaves out 0 | said to be above 0 |",
-        "|---|---|---|---|---|---|",
-    ]
+    shares = ["of the log-loss", "of the AUC", "95 % interval leaves out 0", "reported above 0"]
+    written = RateTable(["stated confidence", "m", *shares])
     for way, share in ((way, share) for way in WAYS for share in SHARES):
         line, rng = Line(), Random(f"{way} {share}")
         with mock.patch("tabcontam.statistics.auc_difference.RESAMPLES", RESAMPLES):
@@ -123,14 +120,14 @@ def main() -> None:
                 line.aucs += [] if found.auc is None else [found.auc.difference]
                 line.outside += not low <= 0 <= high
                 line.above += found.above
-        outside = rate(line.outside, options.runs) if share == 0 else "-"
-        above = rate(line.above, options.runs) if share == 0 else f"{line.above / options.runs:.0%}"
-        means = f"{fmean(line.losses):+.3f} nats | {fmean(line.aucs):+.3f}"
-        written.append(f"| {way} | {share:g} | {means} | {outside} | {above} |")
-        print(written[-1], flush=True)
-    written += ["", f"Tables: {', '.join(options.tables)}, 100 rows each. {options.runs:,} runs a line."]
+        outside = Rate(line.outside, options.runs) if share == 0 else "-"
+        above = Rate(line.above, options.runs) if share == 0 else f"{line.above / options.runs:.0%}"
+        means = [f"{fmean(line.losses):+.3f} nats", f"{fmean(line.aucs):+.3f}"]
+        written.rows.append([way, f"{share:g}", *means, outside, above])
+        print(written.lines[-1], flush=True)
+    written.notes = [f"Tables: {', '.join(options.tables)}, 100 rows each. {options.runs:,} runs a line."]
     if options.docs:
-        put(written, BEGIN, END)
+        written.put("scored-share")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from multiprocessing import get_context
 from random import Random
 from tempfile import TemporaryDirectory
 
-from benchmarks.method_page import put, rate
+from benchmarks.rate_tables import Rate, RateTable
 from benchmarks.skills import (
     chosen,
     commerce,
@@ -52,8 +52,6 @@ from tabcontam.verdicts.reference_correction import Reference, concede
 from tabcontam.verdicts.rules import ALPHA
 from tests.answer_forms import FORMS, form
 
-BEGIN, END = "<!-- skill: python -m benchmarks.skill -->", "<!-- end of skill -->"
-BY_TEST = "<!-- skill by test: python -m benchmarks.skill --test -->", "<!-- end of skill by test -->"
 KINDS = {
     kind.name: kind
     for module in (commerce, measures, chosen, people, dated, ordered, world, panels, few_rows, written, real)
@@ -227,12 +225,9 @@ def counted(results: Iterable[Counts], answerers: Sequence[str], verdict: str = 
     return sum(runs for word, runs in own if word == verdict), sum(runs for _, runs in own)
 
 
-def skill_table(results: Sequence[Counts]) -> list[str]:
+def skill_table(results: Sequence[Counts]) -> RateTable:
     """A line for each kind, then all of them together."""
-    lines = [
-        f"| kind | runs | rows | {' | '.join(SKILLED)} | uninformative | found at a quarter |",
-        f"|{'---|' * (len(SKILLED) + 5)}",
-    ]
+    table = RateTable(["kind", "runs", "rows", *SKILLED, "uninformative", "detected at a quarter"])
     for name in dict.fromkeys(counts.kind for counts in results):
         own, kind = [counts for counts in results if counts.kind == name], KINDS[name]
         sizes = sorted({counts.rows for counts in own})
@@ -243,23 +238,26 @@ def skill_table(results: Sequence[Counts]) -> list[str]:
         power = f"{100 * found / remembered:.0f} %" + (f" ({kind.few})" if kind.few else "")
         runs = counted(own, [SOLVER])[1]
         about = f"{name}{'*' if kind.facts else ''}: {kind.about}"
-        lines.append(f"| {about} | {runs} on {len(own)} | {rows} | {' | '.join(accused)} | {undecided} | {power} |")
-    pooled = [rate(*counted(results, [who])) for who in SKILLED]
+        table.rows.append([about, f"{runs} on {len(own)}", rows, *accused, str(undecided), power])
+    pooled = [Rate(*counted(results, [who])) for who in SKILLED]
     able = [counts for counts in results if not KINDS[counts.kind].few]
     undecided, runs = (sum(counted(results, [SOLVER], w)[0] for w in ("uninformative", "skipped")), 0)
     found, runs = counted(able, [MEMORISER])
     share = f"{100 * found / max(runs, 1):.1f} %"
-    lines.append(f"| **all** | {len(results)} | | {' | '.join(pooled)} | {undecided} | {share} |")
+    table.rows.append(["**all**", str(len(results)), "", *pooled, str(undecided), share])
     asked = ", ".join(
-        f"{who} {rate(sum(one.in_turns[who] for one in results), counted(results, [who])[1])}" for who in SKILLED
+        f"{who} {Rate(sum(one.in_turns[who] for one in results), counted(results, [who])[1])}" for who in SKILLED
     )
-    lines += ["", f"Asked in turns until a table is decided, at any time accused: {asked}."]
-    found, runs = counted(results, [ALONE])
-    alone = f"* beside a reference that knows the same facts; without it the solver is accused in {rate(found, runs)}"
-    return [*lines, "", alone] if runs else lines
+    alone = Rate(*counted(results, [ALONE]))
+    with_reference = "* with a reference that knows the same facts; without it the solver is contaminated in"
+    table.notes = [
+        f"Asked in turns until a table is decided, contaminated at any time: {asked}.",
+        *([f"{with_reference} {alone}"] if alone.runs else []),
+    ]
+    return table
 
 
-def test_table(results: Sequence[Counts], tests: Sequence[str]) -> list[str]:
+def test_table(results: Sequence[Counts], tests: Sequence[str]) -> RateTable:
     """A line for each test: how often it accuses who is skilled, and finds who remembers, where it is asked alone."""
 
     def judged_by(test: str, who: str) -> tuple[int, int]:
@@ -268,12 +266,12 @@ def test_table(results: Sequence[Counts], tests: Sequence[str]) -> list[str]:
         asked = [(word, runs) for word, runs in own if word not in ("skipped", "uninformative")]
         return sum(runs for word, runs in asked if word == "contaminated"), sum(runs for _, runs in asked)
 
-    lines = [f"| test | {' | '.join(SKILLED)} | found at a quarter |", f"|{'---|' * (len(SKILLED) + 2)}"]
+    table = RateTable(["test", *SKILLED, "detected at a quarter"])
     for test in tests:
         found, runs = judged_by(test, MEMORISER)
-        accused = [rate(*judged_by(test, who)) for who in SKILLED]
-        lines.append(f"| {test} | {' | '.join(accused)} | {100 * found / max(runs, 1):.0f} % |")
-    return lines
+        accused = [Rate(*judged_by(test, who)) for who in SKILLED]
+        table.rows.append([test, *accused, f"{100 * found / max(runs, 1):.0f} %"])
+    return table
 
 
 def why(results: Sequence[Counts]) -> list[str]:
@@ -344,15 +342,18 @@ def main() -> None:
         )
     table, by_test = skill_table(results), test_table(results, options.test)
     sections = [
-        ("", table),
-        ("By test", by_test),
+        ("", table.lines),
+        ("By test", by_test.lines),
         ("Not decided", undecided(results)),
         ("Found in fewer than 95 %", missed(results)),
     ]
     for title, lines in [*sections, *([("Where the bits lay", why(results))] if options.why else [])]:
         print(f"\n{title}\n" if title else "", *lines, sep="\n")
     if options.docs:
-        put(*((table, BEGIN, END) if tuple(options.test) == ASKED else (by_test, *BY_TEST)))
+        if tuple(options.test) == ASKED:
+            table.put("skill")
+        else:
+            by_test.put("skill-by-test")
     print(f"\n{time.perf_counter() - began:.0f} s")
 
 

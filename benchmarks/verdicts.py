@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 
-from benchmarks.method_page import put, rate
+from benchmarks.rate_tables import Rate, RateTable
 from tabcontam.asking.query_plan import PlannedCell
 from tabcontam.calibration.power_study import (
     EXPERT,
@@ -40,9 +40,6 @@ from tabcontam.tables.table import load_table
 from tabcontam.verdicts.decisions import published
 from tabcontam.verdicts.rules import ALPHA
 
-EVERY_BEGIN, EVERY_END = "<!-- all row tests: python -m benchmarks.verdicts --every -->", "<!-- end of all -->"
-KNOWN_BEGIN, KNOWN_END = "<!-- knowledge: python -m benchmarks.verdicts -->", "<!-- end of knowledge -->"
-BEGIN, END = "<!-- error rates: python -m benchmarks.verdicts -->", "<!-- end of error rates -->"
 ROW_RUNS, WORD_RUNS, CONTROL_RUNS = 200, 50, 20
 CONSTANT = "constant"  # says the same to every query of a cell, chosen after it has seen all prompts
 SILENT = ("decliner", "refuser")
@@ -216,51 +213,47 @@ def counted(
     return found, runs
 
 
-def error_table(results: Sequence[Counts], tests: Sequence[Test]) -> list[str]:
-    """False positives and power of each test, both rule sets side by side."""
-    lines = [
-        "| test | tables | queries | false positives | paper | found at 50 % | paper | found at 10 % | paper |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+def error_table(results: Sequence[Counts], tests: Sequence[Test]) -> RateTable:
+    """Return false positives and power of each test, both rule sets side by side."""
+    power = [column for share in (50, 10) for column in (f"detected at {share} %", "paper")]
+    table = RateTable(["test", "tables", "queries", "false positives", "paper", *power])
     for test in [*(test.id for test in tests), TOGETHER]:
         ignorant = (*IGNORANT, CONSTANT, EXPERT)
         asked = sum(test in counts.queries for counts in results)
         queries = max((counts.queries.get(test, 0) for counts in results), default=0)
-        row = [
+        row: list[str | Rate] = [
             test if test != TOGETHER else "**table**",
             f"{asked} of {len(results)}",
             str(queries),
-            rate(*counted(results, ignorant, test)),
+            Rate(*counted(results, ignorant, test)),
             share(*counted(results, ignorant, test, paper=True)),
         ]
         for answerer in POWER:
             row += [share(*counted(results, [answerer], test, paper=paper)) for paper in (False, True)]
-        lines.append(f"| {' | '.join(row)} |")
-    return lines
+        table.rows.append(row)
+    return table
 
 
-def knowledge_table(results: Sequence[Counts]) -> list[str]:
-    """How often each test of knowledge finds who knows no page, half of one, and a whole one."""
-    lines = [
-        "| test | tables | queries | no page | paper | half a page | paper | the page | paper |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+def knowledge_table(results: Sequence[Counts]) -> RateTable:
+    """Return how often each test of knowledge detects a model that knows no page, half of one, and a whole one."""
+    read = [column for pages in ("no page", "half a page", "the page") for column in (pages, "paper")]
+    table = RateTable(["test", "tables", "queries", *read])
     knowing = [test.id for test in KNOWING]
     for test in [*knowing, KNOWN]:
         counted_in = knowing if test == KNOWN else [test]
-        row = [
+        row: list[str | Rate] = [
             "**any**" if test == KNOWN else test,
             f"{sum(any(one in counts.queries for one in counted_in) for counts in results)} of {len(results)}",
             str(max((sum(counts.queries.get(one, 0) for one in counted_in) for counts in results), default=0)),
         ]
         for who in ((*IGNORANT, CONSTANT, ECHO), (READERS[0],), (READERS[1],)):
             row.append(
-                rate(*counted(results, who, test)) if who[0] in IGNORANT else share(*counted(results, who, test))
+                Rate(*counted(results, who, test)) if who[0] in IGNORANT else share(*counted(results, who, test))
             )
             of_paper = [one for one in who if one != ECHO]  # which says what the paper's rules look for
             row.append(share(*counted(results, of_paper, test, paper=True)) if test != KNOWN else "-")
-        lines.append(f"| {' | '.join(row)} |")
-    return lines
+        table.rows.append(row)
+    return table
 
 
 def unknown(results: Sequence[Counts]) -> list[str]:
@@ -282,7 +275,7 @@ def false_positives_by(results: Sequence[Counts], tests: Sequence[Test]) -> list
         rates = {test.id: counted(results, [answerer], test.id) for test in own}
         found, runs = (sum(pair[place] for pair in rates.values()) for place in (0, 1))
         worst = max(rates, key=lambda test: rates[test][0] / max(rates[test][1], 1))
-        lines.append(f"{answerer}: {rate(found, runs)}; most on {worst}: {rate(*rates[worst])}")
+        lines.append(f"{answerer}: {Rate(found, runs)}; most on {worst}: {Rate(*rates[worst])}")
     return lines
 
 
@@ -391,8 +384,8 @@ def main() -> None:
         results: list[Counts] = list(side_by_side(jobs).values())  # type: ignore[arg-type]
         table, known = error_table(results, rows), knowledge_table(results)
         for title, lines in (
-            ("", table if options.runs else []),
-            ("", known if word_runs else []),
+            ("", table.lines if options.runs else []),
+            ("", known.lines if word_runs else []),
             ("Known by no test", unknown(results) if word_runs else []),
             ("False positives by answerer", false_positives_by(results, tests)),
             ("The table verdict's power", table_power(results)),
@@ -403,9 +396,9 @@ def main() -> None:
         ):
             print(f"\n{title}\n" if title else "", *lines, sep="\n")
         if options.docs and options.runs:
-            put(table, *((EVERY_BEGIN, EVERY_END) if options.every else (BEGIN, END)))
+            table.put("all-row-tests" if options.every else "error-rates")
         if options.docs and word_runs:
-            put(known, KNOWN_BEGIN, KNOWN_END)
+            known.put("knowledge")
     if options.part != "simulated":
         found = side_by_side({name: (controls, (name, options.control_runs)) for name in names})
         print("\nControls\n", *control_lines(found), sep="\n")  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from statistics import fmean, median
 from time import perf_counter
 
 from benchmarks.memcheck import environment
-from benchmarks.method_page import put
+from benchmarks.rate_tables import RateTable
 from tabcontam.errors import Skip
 from tabcontam.evidence.score.cross_validated_accuracy import supervised
 from tabcontam.tables.dataset_cards import ClassificationQuestion
@@ -28,7 +28,6 @@ from tabcontam.tables.table_contents import is_number
 from tabcontam.twins.twin_making import BORDT, unseen
 from tests.made_tables import made_table
 
-BEGIN, END = "<!-- versions: python -m benchmarks.versions -->", "<!-- end of versions -->"
 ROWS = 1000  # of a version that are looked at
 SEED = 0
 NEAR = 100  # of them, of which the nearest row of the file is looked for
@@ -80,7 +79,7 @@ def _asked(columns: Sequence[str], cells: Rows, name: str) -> Table:
     )
 
 
-def measures(table: Table, original: Rows, rows: Rows) -> str:
+def measures(table: Table, original: Rows, rows: Rows) -> list[str]:
     """What both are compared in, of a version's rows beside the rows they were made of."""
     features = [list(row[:-1]) for row in original]
     named = set(map(tuple, features))
@@ -98,19 +97,17 @@ def measures(table: Table, original: Rows, rows: Rows) -> str:
         moved += [fmean(far)] if far else []
     accuracy = supervised(table)
     right = "-" if accuracy is None else f"{accuracy.accuracy:.2f}"
-    return f"{inside:.1%} | {same:.1f} of {len(features[0])} | {median(moved) if moved else 0:.1%} | {right}"
+    return [f"{inside:.1%}", f"{same:.1f} of {len(features[0])}", f"{median(moved) if moved else 0:.1%}", right]
 
 
 def _equal(one: Cell, other: Cell) -> bool:
     return one == other or bool(one and other and is_number(one) and is_number(other) and float(one) == float(other))
 
 
-def lines(python: Path) -> list[str]:
-    """The table."""
-    written = [
-        "| table | version | of whom | rows of the table | features in common | numbers moved by | gradient boosting |",
-        "|---|---|---|---|---|---|---|",
-    ]
+def lines(python: Path) -> RateTable:
+    """Return the table."""
+    measured = ["rows of the table", "features in common", "numbers moved by", "gradient boosting"]
+    written = RateTable(["table", "version", "made by", *measured])
     seconds = []
     for name, (file, recipe) in FILES.items():
         table, peer = load_table(name), theirs(python, file, recipe)
@@ -118,20 +115,20 @@ def lines(python: Path) -> list[str]:
             short = kind.kind.removeprefix("bordt_")
             of, rows = peer["original"].rows, peer[short].rows
             some = Random(SEED).sample(range(len(rows)), min(ROWS, len(rows)))
-            said = measures(peer[short], [of[place] for place in some], [rows[place] for place in some])
-            written.append(f"| {name} | {short} | tabmemcheck | {said} |")
+            kept = measures(peer[short], [of[place] for place in some], [rows[place] for place in some])
+            written.rows.append([name, short, "tabmemcheck", *kept])
             began = perf_counter()
             try:
                 twin = unseen(table, kind.kind)
             except Skip as skip:
-                written.append(f"| {name} | {short} | tabcontam | refused: {skip} | | | |")
+                written.rows.append([name, short, "tabcontam", f"refused: {skip}", "", "", ""])
                 continue
             seconds.append(perf_counter() - began)
             features = sorted(set(table.columns) - {table.target})
             places = [table.columns.index(feature) for feature in features]
             source = [(*(table.rows[row][place] for place in places), None) for row in twin.of]
             made = [(*row, None) for row in twin.rows]
-            written.append(f"| {name} | {short} | tabcontam | {measures(twin.table(table), source, made)} |")
+            written.rows.append([name, short, "tabcontam", *measures(twin.table(table), source, made)])
     print(f"a version took {max(seconds):.1f} s at most")
     return written
 
@@ -143,9 +140,9 @@ def main() -> None:
     parser.add_argument("--docs", action="store_true")
     options = parser.parse_args()
     written = lines(options.python or environment())
-    print("\n".join(written))
+    print(*written.lines, sep="\n")
     if options.docs:
-        put(written, BEGIN, END)
+        written.put("versions")
 
 
 if __name__ == "__main__":

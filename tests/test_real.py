@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.method_page import DOCS
+from benchmarks.rate_tables import DOCS
 from benchmarks.real.__main__ import END, main
 from benchmarks.real.asked import (
     CSV,

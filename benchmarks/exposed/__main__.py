@@ -24,7 +24,7 @@ from benchmarks.exposed.asked import STUDY, Study, places, study_of
 from benchmarks.exposed.chances import fit, planned_by
 from benchmarks.exposed.found import as_markdown, found
 from benchmarks.exposed.snapshots import train
-from benchmarks.method_page import put
+from benchmarks.rate_tables import put
 from benchmarks.real.asked import FORMS, SEED, Place
 from benchmarks.real.chances import of_record
 from benchmarks.real.record import Answers, Line
@@ -36,7 +36,6 @@ from tabcontam.models.known.exposed.base_models import PROVIDER
 from tabcontam.tables.row_draws import identity
 from tests.golden.chances import Missing
 
-BEGIN, END = "<!-- exposed: python -m benchmarks.exposed -->", "<!-- end of exposed -->"
 FEWEST = 80  # rows of a table: memory's share needs forty that were read, and forty others
 
 
@@ -69,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return Exit.INTERRUPTED
     print("\n".join(lines))
     if options.judge and options.docs:
-        put(lines, BEGIN, END)
+        put(lines, "exposed")
     return Exit.DONE
 
 

@@ -15,15 +15,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
-from benchmarks.method_page import put
+from benchmarks.rate_tables import put
 from benchmarks.real.asked import EVERYWHERE, ONCE, TABLES, at_hand, llms, places, weights
 from benchmarks.real.chances import by_chances, fitted, of_record, store
 from benchmarks.real.judging import as_markdown, recorded
 from benchmarks.real.recording import record
 from tabcontam.errors import Exit, UsageError, unknown
 from tests.golden.chances import Missing
-
-BEGIN, END = "<!-- record: python -m benchmarks.real -->", "<!-- end of record -->"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -75,7 +73,7 @@ def _judge(options: argparse.Namespace) -> None:
     lines = as_markdown(list(by_chances(every, tables, of_record(options.record))), answers)
     print("\n".join(lines))
     if options.docs:
-        put(lines, BEGIN, END)
+        put(lines, "record")
 
 
 def _ask(options: argparse.Namespace) -> None:

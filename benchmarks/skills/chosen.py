@@ -340,5 +340,5 @@ KINDS = (
     Kind("store", "a place of three parts, orders by a minimum", shelves),
     Kind("repeats", "deviation, variation, geometric mean of three", repeats),
     Kind("races", "minutes and seconds, speed, pace", races),
-    Kind("clinic", "one column by a law beyond the guesser's", clinic),
+    Kind("clinic", "one column by a law beyond the baseline's", clinic),
 )

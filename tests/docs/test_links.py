@@ -4,6 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from benchmarks.rate_tables import RATES, stored_table
 from tests.docs.blocks import PAGES
 from tests.docs.made import DOCS, ROOT
 
@@ -60,3 +61,12 @@ def test_what_the_pages_lead_to_lies_in_the_source_distribution() -> None:
     links = {(page, link.partition("#")[0]) for page in PAGES for link in LINK.findall(prose(page))}
     files = {(page.parent / link).resolve() for page, link in links if link and not link.startswith("https://")}
     assert [file for file in files if not any(file.is_relative_to(path) for path in held)] == []
+
+
+def test_tables_of_rates_are_written_from_what_benchmarks_stored() -> None:
+    pages = "\n".join(page.read_text("utf-8") for page in sorted(DOCS.rglob("*.md")))
+    stored = sorted(RATES.glob("*.json"))
+    assert stored
+    for path in stored:
+        lines = "\n".join(stored_table(path).lines)
+        assert f"\n{lines}\n<!-- end of {path.stem} -->" in pages, f"{path.stem}: type python -m benchmarks.rate_tables"
