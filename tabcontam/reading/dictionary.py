@@ -69,7 +69,7 @@ def _enchant() -> Callable[[str], bool] | None:
         return None
     tag = f"tabcontam{secrets.token_hex(4)}"  # no "_": enchant would fall back to the language before it
     with tempfile.TemporaryDirectory(prefix="tabcontam-", ignore_cleanup_errors=True) as folder:
-        looked_in = Path(folder) / "hunspell"  # where enchant's hunspell looks first; nobody else has our language
+        looked_in = Path(folder) / "hunspell"  # where enchant's hunspell looks first; no other folder has this language
         looked_in.mkdir()
         shutil.copyfile(files.AFFIXES, looked_in / f"{tag}.aff")
         shutil.copyfile(files.WORDS, looked_in / f"{tag}.dic")

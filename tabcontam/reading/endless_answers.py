@@ -1,6 +1,6 @@
 """Detection of an answer that goes on without end, so that no further text changes how it is read.
 
-Small LLMs often answer in twenty tokens and write on to the limit: further rows, one number over and over.
+Small models often answer in twenty tokens and write on to the limit: further rows, one number over and over.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The words around a value in the languages that LLMs mostly answer in, as pieces of patterns.
+"""The words around a value in the languages that models mostly answer in, as pieces of patterns.
 
 English, German, French, Spanish, Italian, Portuguese and Dutch stand side by side in every piece: the language of an
 answer is never detected. The words here only announce or join values; none is a value.

@@ -37,7 +37,7 @@ class ClassificationQuestion:
 
     `answers` maps target values to answers, in the order in which they are offered. With a `threshold` the target is
     numeric and the first answer means at or above it, the second below (`answers` then has the keys ">=" and "<"). The
-    question is not `fair` where the answers are bare codes, such as `class_0`: nobody can know from a row alone which
+    question is not `fair` where the answers are bare codes, such as `class_0`: no model can know from a row alone which
     class that is. It is asked all the same, and its accuracy is left out of the ranking's means.
     """
 
@@ -113,7 +113,7 @@ class Edition:
         names = [part.split for part in self.parts if part.split]
         if not names:
             raise UsageError(f"edition {self.name} has no splits; leave {split!r} out")
-        raise UsageError(f"unknown split {split!r} of edition {self.name}; there are {', '.join(names)}")
+        raise UsageError(f"unknown split {split!r} of edition {self.name}; known: {', '.join(names)}")
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ def _card(raw: dict[str, Any], source: str) -> Card:
     shared: dict[str, Any] = {key: raw.pop(key) for key in SHARED if key in raw}
     listed = raw.pop("editions", None)
     if not isinstance(listed, list) or not listed or not all(isinstance(edition, dict) for edition in listed):
-        raise ValueError("no [[editions]]")
+        raise ValueError("it has no [[editions]]")
     dates = _dates(raw.pop("dates", {}))
     about = check_fields(Card, raw, "the card", ("editions", "source", "dates"))
     editions = tuple(_edition(dict(edition), shared) for edition in listed)
@@ -280,9 +280,9 @@ def _card(raw: dict[str, Any], source: str) -> Card:
     for text in filter(None, (card.released, card.completed)):
         _check("released and completed", text, STATED.fullmatch(text), "YYYY, YYYY-MM or YYYY-MM-DD")
     if card.completed and card.completed < card.released[: len(card.completed)]:
-        raise ValueError(f"completed is {card.completed}, before it was released")
+        raise ValueError(f"completed is {card.completed}, before released, {card.released}")
     if dates and not card.dated_by:
-        raise ValueError("dates are those of the values of a column: dated_by names it")
+        raise ValueError("it has dates and no dated_by; name the column whose values they date")
     names = [edition.name for edition in editions]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"two editions are named {min(twice)!r}")
@@ -337,7 +337,7 @@ def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[
         raise ValueError(f"{where} has splits named {', '.join(map(repr, names))}; each needs a name of its own")
     files = [Path(str(raw.get("file"))).name, *(Path(part.file).name for part in found)]
     if len(set(files)) < len(files):
-        raise ValueError(f"{where} has two splits in files of one name")
+        raise ValueError(f"{where} has two splits whose files have the same name")
     return tuple(found)
 
 
@@ -357,7 +357,7 @@ def _question(raw: dict[str, Any], where: str) -> ClassificationQuestion | None:
         raise ValueError(f"{where} answers cannot be {answers!r}; give a text for each value of the target")
     question = ClassificationQuestion(**check_fields(ClassificationQuestion, raw, where, ("answers",)), answers=answers)
     if question.threshold is not None and list(answers) != [">=", "<"]:
-        raise ValueError(f'{where} has a threshold, so its answers are those of ">=" and "<"')
+        raise ValueError(f'{where} has a threshold, so that its answers are to ">=" and "<"')
     return question
 
 

@@ -1,9 +1,9 @@
 """Splits: the parts of a dataset, such as train and test, each a table of its own, and the rows in several of them.
 
-A split of a card is a file of its own, or the rows from before a month and from after it (`tables/dated.py`); a split
+A split of a card is a file of its own, or the rows from before a month and from after it (`splits_by_date.py`); a split
 of FILEs is named after `#`, or is given by the values of a column; a split of a dataset of Hugging Face has the name
 that it has there. Verdicts are per split, so that a row that stands in two of them could support neither: such rows are
-found first and never asked, like rows of known files (`tables/known.py`).
+found first and never asked, like rows of known files (`known_rows.py`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -43,8 +43,8 @@ Doing = Callable[[str], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class _SplitPart:
-    """A table, whether it is asked about, whether it came from a column of a FILE, its missing splits, and lines on
-    rows that are on neither side of a date, and on a side that has none.
+    """A split: its table, whether it is asked about, and whether a column of a FILE gave it; also the splits that are
+    missing, and lines to report on rows of the month between two sides and on a side without rows.
     """
 
     table: Table
@@ -116,7 +116,7 @@ def _parts(
         wrong = split or splits.names[0]
         if card.dated_by:
             forms = "before-cutoff, after-cutoff, before-YYYY-MM or after-YYYY-MM"
-            raise UsageError(f"unknown split {wrong!r} of {card.name}; its rows have dates: {forms}")
+            raise UsageError(f"unknown split {wrong!r} of {card.name}; its rows have dates: write {forms}")
         raise UsageError(f"{card.name}@{edition.name} has no splits; leave {wrong!r} out, or name another dataset")
     meant = None if split is None else edition.part(split).split
     found: list[_SplitPart] = []
@@ -140,22 +140,20 @@ def _by_dates(
     """Return the rows before and after each month that is named, as splits of a table."""
     if other := next((each for each in splits.names if not is_dated(each)), None):
         dated = next(filter(is_dated, splits.names))
-        raise UsageError(f"{option_name('split')}: {dated} is told by dates and {other} is not; ask for one kind")
+        raise UsageError(f"{option_name('split')}: {dated} splits by date and {other} does not; name one kind")
     table = spec if isinstance(spec, Table) else load_table(spec, target=target, name=name, form=form)
     if table.split:
         raise UsageError(
-            f"{table.name} has splits of its own, as {table.split}, and its rows have no dates; leave it out here"
+            f"{table.name} has the split {table.split}, and its rows have no dates; leave it out, or name its splits"
         )
     found: list[_SplitPart] = []
     for month in dict.fromkeys(told[1] for each in splits.names if (told := month_of(each))):
         sides, neither = sides_of(table, month)
-        line = (
-            f"{table.name}: {neither:,} of {len(table.rows):,} rows are of {month} itself: on neither side, never asked"
-        )
+        line = f"{table.name}: {neither:,} of {len(table.rows):,} rows are of {month} itself and are never asked"
         lines = [line] * bool(neither)
         chosen = [side for side in sides.values() if splits.chooses(side.split)]
         empty = [side for side in chosen if not side.rows] if any(side.rows for side in chosen) else []
-        lines += [f"{side.named} has no row: nothing is asked of it" for side in empty]
+        lines += [f"{side.named} has no row, so that nothing is asked" for side in empty]
         asked = {side.split for side in chosen} - {side.split for side in empty}
         found += [_SplitPart(side, side.split in asked, lines=tuple(lines)) for side in sides.values()]
     return found
@@ -179,17 +177,17 @@ def _of_column(table: Table, column: str) -> list[_SplitPart]:
     if column not in table.columns:
         raise unknown(f"column of {table.name}", column, table.columns)
     if column == table.target:
-        raise UsageError(f"{said} is its target, too; name another column")
+        raise UsageError(f"{said} is the target, too; name another column")
     if len(table.columns) < 3:
-        raise UsageError(f"{said} leaves one column; give a table with two or more besides")
+        raise UsageError(f"{said} leaves one other column; give a table with two or more")
     at, cells = table.columns.index(column), table.column(column)
     if lacking := next((row for row, cell in enumerate(cells, 1) if cell is None or table.is_missing(cell)), None):
-        raise UsageError(f"{said} has no value in row {lacking}; say of each row which split it is of")
+        raise UsageError(f"{said} has no value in row {lacking}; give each row its split")
     names = list(dict.fromkeys(str(cell).strip() for cell in cells))
     if len(names) > MOST:
-        raise UsageError(f"{said} has {len(names):,} values, and a split has many rows; name a column with few")
+        raise UsageError(f"{said} has {len(names):,} values, more than {MOST}; name a column with fewer")
     if len(names) < 2:
-        raise UsageError(f"{said} has one value; leave it out, or name a column that tells splits apart")
+        raise UsageError(f"{said} has one value; leave it out, or name a column with several")
     if odd := [each for each in names if not each.isprintable() or "#" in each]:
         raise UsageError(f"{said} has the value {odd[0]!r}, which cannot be the name of a split; rename it")
     rows = {each: [] for each in names}  # type: dict[str, list[tuple[str | None, ...]]]
@@ -216,7 +214,7 @@ def _told_apart(parts: Sequence[_SplitPart], splits: SplitChoice) -> tuple[tuple
             if part.lacking:
                 table, missing = replace(table, elsewhere=None), " and ".join(part.lacking)
                 lines.append(
-                    f"{table.named}: split {missing} cannot be had here: rows that stand there, too, may be asked"
+                    f"{table.named}: split {missing} cannot be read, so that rows that stand in it, too, may be asked"
                 )
             found.append(table)
             lines += filter(None, (line, *part.lines))
@@ -231,7 +229,7 @@ def _check_names(parts: Sequence[_SplitPart], splits: SplitChoice) -> None:
             if not there:
                 names = ", ".join(dict.fromkeys(part.table.name for part in parts))
                 raise UsageError(f"{option_name('split')} {name}: {names} has no splits; name them as in FILE#{name}")
-            raise UsageError(f"unknown split {name!r}; there are {', '.join(there)}")
+            raise UsageError(f"unknown split {name!r}; known: {', '.join(there)}")
     for own in _datasets([part for part in parts if part.table.split]):
         if not any(part.asked for part in own):
             had = ", ".join(part.table.split for part in own)
@@ -270,9 +268,9 @@ def _check_columns(tables: Sequence[Table]) -> None:
             if lacking := [name for name in one.columns if name not in two.columns]:
                 more = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
                 raise UsageError(
-                    f"splits of one dataset have the same columns, and {two.named} lacks "
+                    f"splits of one dataset need the same columns, and {two.named} lacks "
                     f"{', '.join(map(repr, lacking[:NAMED]))}{more} of {one.named}; give files with the same columns, "
-                    "or each in a run of its own"
+                    "or test each in a separate run"
                 )
 
 
@@ -287,8 +285,8 @@ def _without_shared(table: Table, others: Sequence[Table]) -> tuple[Table, str]:
         return table, ""
     if len(shared) == len(table.rows):
         raise UsageError(
-            f"every row of {table.named} stands in another split, too, so that there is none left to ask about; "
+            f"every row of {table.named} stands in another split, too, so that none is left to ask about; "
             "give splits that differ"
         )
-    line = f"{table.named}: {len(shared):,} of {len(table.rows):,} rows stand in another split, too: never asked"
+    line = f"{table.named}: {len(shared):,} of {len(table.rows):,} rows are in another split, too, and are never asked"
     return replace(table, known=(*table.known, tuple(dict.fromkeys(shared))), elsewhere=len(shared)), line

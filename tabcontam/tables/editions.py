@@ -147,7 +147,7 @@ def _fetched(address: str, edition: Edition) -> bytes:
             parts.append(part)
             size += len(part)
             if time.monotonic() > until + size / LEAST_SPEED:
-                raise OSError(f"fewer than {LEAST_SPEED:,} bytes came in a second")
+                raise OSError(f"it sent fewer than {LEAST_SPEED:,} bytes a second")
         content = b"".join(parts)
     for member in members:
         content = _member(content, member)
@@ -197,7 +197,7 @@ def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list
 
 def _by_hand(card: Card, edition: Edition) -> str:
     if card.source:
-        return f"put {edition.file} ({edition.bytes} bytes) beside its card {card.source}, or correct the card"
+        return f"put {edition.file} ({edition.bytes} bytes) next to its card {card.source}, or correct the card"
     data = data_folder()
     where = f"{data}, which TABCONTAM_DATA names" if data else "a folder and set TABCONTAM_DATA to it"
     return f"put {edition.file} ({edition.bytes} bytes) into {where}, or into {cache_folder()}"

@@ -7,7 +7,7 @@ in every row names nothing, nor does a long text.
 
 A key that a few rows share, such as the ticket of a family, reveals less: a model that has read another row of it knows
 the fare, and more often than not how many travelled together. Such columns form one group with their key where the
-question is what an LLM may know that has read other rows of the same file.
+question is about a model that may have read other rows of the same file.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Columns that hold the same information in other values, such as a count of donations and the blood given in them.
 
-One of these columns reveals the other. They are hidden together where a cell is hidden, or the cell is given away.
+One of these columns reveals the other. They are hidden together: the other one would give a hidden cell away.
 """
 
 from collections.abc import Mapping

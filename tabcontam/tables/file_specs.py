@@ -20,7 +20,7 @@ KINDS = "a CSV, JSON, Excel or Parquet file"  # some of the kinds
 
 @dataclass(frozen=True)
 class FileSpec:
-    """A file of the user, and the part of it that is meant: a table, a sheet, a member; None where none is named."""
+    """A file of the user, and the named part of it: a table, a sheet, a member; None where none is named."""
 
     path: Path
     part: str | None = None
@@ -50,7 +50,7 @@ class FileSpec:
 
 
 def without_split(title: str, split: str) -> str:
-    """Return a split's dataset's title in prompts, by the file's title: `sales` for `sales_train` and `train-sales`.
+    """Return the title of a split's dataset in prompts: `sales` for a file titled `sales_train` or `train-sales`.
 
     A title that is nothing but the split's name stays as it is.
     """
@@ -74,14 +74,14 @@ def check_part_named(spec: str) -> None:
     """Check that a dataset does not end with a `#` that is followed by no split or table. Raises `UsageError`."""
     if spec.endswith("#") and not os.path.isfile(os.path.expanduser(spec)):
         bare = re.sub(r"\?[^#]*", "?…", spec.rstrip("#"), count=1) if "://" in spec else spec.rstrip("#")
-        raise UsageError(f"{bare}#: no name stands behind the #; leave it out, or name a split or a table there")
+        raise UsageError(f"{bare}# names nothing after the #; leave it out, or name a split or a table there")
 
 
 def check_stays(path: Path) -> None:
     """Check that a file can be read several times, as a table is. Raises `UsageError` for a pipe or a device."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise UsageError(
-            f"{path} is a pipe or a device, which can be read only once; write it to a file, and name that"
+            f"{path} is a pipe or a device, which can be read only once; write it to a file, and name the file"
         )
 
 
@@ -121,5 +121,5 @@ def _of_parts(folder: Path) -> str:
             parts, whole = (text.replace("'", "''") for text in (f"{folder}/*{ending}", f"{folder.name}{ending}"))
             query = f"COPY (FROM '{parts}') TO '{whole}'"
             line = f"python -c {shlex.quote(f'import duckdb; duckdb.sql({query!r})')}"
-            return f", or make one of its parts: {line} (it needs the package duckdb)"
+            return f", or join its parts: {line} (this needs the package duckdb)"
     return ""

@@ -20,7 +20,7 @@ def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]
     columns = _columns(frame, name)
     if len(columns) * len(frame) > MOST_CELLS:
         most = f"more than {MOST_CELLS:,} cells"
-        raise UsageError(f"{name} has {most}; write it to a Parquet file, of which any size is read, and name that")
+        raise UsageError(f"{name} has {most}; write it to a Parquet file, which may have any size, and name the file")
     content = _csv(frame, "\n")
     text = _csv(frame, "\r\n") if "\r" in content else content  # pandas quotes a carriage return only then
     try:
@@ -39,7 +39,7 @@ def is_frame(value: object) -> "TypeGuard[Frame]":
 def to_frame(value: object) -> str:
     """Return advice on how to make a frame of another library's table, in words; "" where that is not known."""
     found = next((call for call in ("to_pandas", "toPandas", "collect", "df") if hasattr(type(value), call)), "")
-    return f"; give what its .{found}() makes" if found else ""
+    return f"; give the result of its .{found}()" if found else ""
 
 
 def _columns(frame: Any, name: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Rows that an LLM cannot have read, such as rows published after its training data end: no accuracy on them is memory.
+"""Rows that a model cannot have read, such as rows younger than its training data: no accuracy on them is memory.
 
 They are rows like the table's, with its columns and its classes, and none of them stands in the table or in a known
 file. Rows without a class are left out, too.
@@ -56,7 +56,7 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
             f"{option_name('fresh')}: {file.name} has {len(kept)} fresh rows with a class{why}; {FEWEST} or more are "
             "needed"
         )
-    line = f"{file.name}: {len(kept):,} fresh rows, with which rows of {table.named} are compared"
+    line = f"{file.name}: {len(kept):,} fresh rows are compared with rows of {table.named}"
     return replace(table, fresh=(*table.fresh, *kept)), f"{line}; not asked about: {left}" if left else line
 
 

@@ -1,4 +1,4 @@
-"""Rows that an LLM may rightly know, such as a published training split: they train the baseline and are never asked.
+"""Rows that a model may rightly know, such as a published training split: they train the baseline and are never asked.
 
 A table keeps all of its rows. Rows of the table that stand in a known file are not asked; rows of a known file that the
 table lacks are for the baseline alone, and no prompt shows them.
@@ -87,7 +87,7 @@ def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
         )
     if len(fitting) > 1:
         names = " and ".join(tables[place].named for place in fitting[:2])
-        raise UsageError(f"{option_name(given)}: {file.name} has the columns of {names}; test one at a time")
+        raise UsageError(f"{option_name(given)}: {file.name} has the columns of {names}; test one of them at a time")
     return fitting[0]
 
 
@@ -97,7 +97,7 @@ def _with(table: Table, files: Sequence[Table]) -> Table:
     found = replace(table, known=(*table.known, *(in_columns(file, table) for file in files)))
     if len(known_rows(found)) == len(found.rows):
         raise UsageError(
-            f"{option_name('known')}: every row of {table.name} may be known, so that there is none left to ask about"
+            f"{option_name('known')}: every row of {table.name} is in a known file, so that none is left to ask about"
         )
     return found
 

@@ -86,7 +86,7 @@ def write_key(path: Path, key: PlantingKey) -> None:
     try:
         write_secret(path, json.dumps(held, ensure_ascii=False, indent=1) + "\n")
     except FileExistsError:
-        raise UsageError(f"{path} is there already, and a key is never overwritten; name another file") from None
+        raise UsageError(f"{path} exists already, and a key is never overwritten; name another file") from None
     except OSError as error:
         raise UsageError(f"the key cannot be written to {path}: {error.strerror or error}") from error
 

@@ -1,7 +1,7 @@
-"""Columns whose last digits can be drawn anew: the form of their numbers, and the texts that a cell could have.
+"""Columns whose last digits can be drawn again: the form of their numbers, and the texts that a cell could have.
 
 A column's own cells show how many decimals they have, which step lies between them, and between which numbers they lie.
-A column that names something, counts something few or orders the rows has no digit to spare.
+No digit can be replaced in a column that names something, counts a few things or orders the rows.
 """
 
 import math
@@ -117,7 +117,7 @@ class SpareDigits:
 
 
 def spare_digits(table: Table, column: str, share: float, amount: Decimal | None = None) -> SpareDigits:
-    """Return the digits of a column that may be drawn anew.
+    """Return the digits of a column that may be drawn again.
 
     A cell is changed by five steps at most, and by no more than the `share` of the column's standard deviation; or by
     the `amount`, in the column's own unit, where the user names one. Raises `Skip` with the reason why the column has
@@ -196,4 +196,4 @@ def _check_grid(numbers: Sequence[WrittenNumber], step: int) -> None:
     repeated = sum(times for times in counts.values() if times > 1) / len(numbers)
     close = sum(times for units, times in counts.items() if beside(units)) / len(numbers)
     if repeated > REPEATED and close < REPEATED * repeated:
-        raise Skip("its values repeat, and most have none beside them, as it is with codes")
+        raise Skip("its values repeat, and most lack a neighbouring value, as codes do")

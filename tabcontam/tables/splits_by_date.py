@@ -1,7 +1,7 @@
 """Splits of a table by the dates of its rows: the rows before a month and the rows after it.
 
 A card whose rows describe events over time names the column of their dates. `before-2023-10` and `after-2023-10` are
-splits of its table: rows that an LLM whose training data end in that month may have read, and rows that it cannot have
+splits of its table: rows that a model whose training data end in that month may have read, and rows that it cannot have
 read. Rows of the month itself are on neither side. A table whose rows have no dates is on one side as a whole, if its
 card gives the dates when it came out and was completed.
 """
@@ -14,7 +14,7 @@ from tabcontam.errors import UsageError, option
 from tabcontam.tables.table import Table
 
 BEFORE, AFTER = "before", "after"
-CUTOFF = "cutoff"  # replaces a month: the one in which the LLM's training data end
+CUTOFF = "cutoff"  # replaces a month: the one in which the model's training data end
 SPLIT = re.compile(r"(before|after)-(\d{4}-(?:0[1-9]|1[0-2]))")
 OF_CUTOFF = re.compile(r"(before|after)-cutoff")
 
@@ -76,18 +76,18 @@ def months_of(table: Table) -> list[str]:
     """Return the month of each row, as YYYY-MM. Raises `UsageError` if the table has no dates, or a row has none."""
     if not table.dated_by:
         span = " to ".join(filter(None, (table.released, table.completed)))
-        stated = f", and it is of {span}" if span else ""
+        stated = f", and the table is of {span}" if span else ""
         raise UsageError(
             f"the rows of {table.name} have no dates{stated}; name a dataset whose card has dated_by, or no split"
         )
     if table.dated_by not in table.columns:
-        raise UsageError(f"{table.name} has no column {table.dated_by!r}; mend dated_by in its card")
+        raise UsageError(f"{table.name} has no column {table.dated_by!r}; correct dated_by in its card")
     found = []
     for number, cell in enumerate(table.column(table.dated_by), 1):
         if table.dates:
             if not (day := table.dates.get(cell or "")):
                 said = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
-                raise UsageError(f"{said}, of which the card's dates say nothing; add it to them")
+                raise UsageError(f"{said}, and the card's dates do not have it; add it")
             found.append(day[: len("YYYY-MM")])
             continue
         try:
@@ -95,6 +95,6 @@ def months_of(table: Table) -> list[str]:
         except ValueError:
             said = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
             raise UsageError(
-                f"{said}, which is no date of the form {table.dated_as}; mend dated_as in its card"
+                f"{said}, which is no date of the form {table.dated_as}; correct dated_as in its card"
             ) from None
     return found

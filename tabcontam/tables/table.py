@@ -60,10 +60,10 @@ class Table:
     `missing` are the edition's missing marks besides None. `order` is "kept", or what the published rows are sorted by.
     `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE, or to a user's own
     card that does not state that they are public. `known` has the rows of each known file, in the order of `columns`
-    (`tables/known.py`), `drawn_cells` the cells whose digits its owner drew, if the key is given (`tables/keyed.py`),
-    `withheld` rows of its source that were never published (`tables/withheld.py`), `fresh` rows like its own that no
-    LLM can have read (`tables/fresh.py`). `split` names the part of the dataset that these rows are (`train`), if it
-    has parts, and `elsewhere` is how many of them stand in another part, too (None where one is not to be had); `text`
+    (`known_rows.py`), `drawn_cells` the cells whose digits its owner drew, if the key is given (`planted_tables.py`),
+    `withheld` rows of its source that were never published (`withheld_rows.py`), `fresh` rows like its own that no
+    model can have read (`fresh_table_rows.py`). `split` names the part of the dataset that these rows are (`train`), if
+    it has parts, and `elsewhere` is how many of them stand in another part, too (None if one cannot be read); `text`
     names the columns that are texts to read, if any are. `header` is whether the file's first line names its columns;
     if it does not, they are named by a card, or counted. `reading` is the user's option for reading its text, `read` a
     line on how a FILE was read. `dated_by` is the column of its rows' dates, in the format `dated_as` or given for its
@@ -120,7 +120,7 @@ class Table:
 
         title = name.strip() if isinstance(name, str) else ""
         if not title:
-            raise UsageError("the table needs a name, a text: it stands in the prompts")
+            raise UsageError("the table needs a name, which prompts show; give a text")
         if target is not None and not isinstance(target, str):
             raise UsageError(f"the target is {target!r}; write the name of a column as a text")
         columns, rows, content = read_frame(frame, title)
@@ -138,8 +138,8 @@ class Table:
         if self.whole is None:
             return ""
         return (
-            f"{self.named} has {self.whole.rows:,} rows: {len(self.rows):,} of them, drawn from all over the file, are "
-            "asked about and learned from; none is asked about that another row of the file answers differently"
+            f"{self.named} has {self.whole.rows:,} rows. Queries and the baseline use {len(self.rows):,} of them, "
+            "drawn from all over the file. No query asks about a row that another row of the file answers differently"
         )
 
     @property
@@ -164,8 +164,8 @@ class Table:
         """Check that all rows are held, as `option` needs, not a sample of a large file. Raises `UsageError` if not."""
         if self.whole is not None:
             raise UsageError(
-                f"{option_name(option)}: {self.name} has {self.whole.rows:,} rows, of which a sample is kept, and this "
-                f"needs all of them; give a part of at most {READ_WHOLE:,} rows as a file of its own"
+                f"{option_name(option)}: {self.name} has {self.whole.rows:,} rows, of which a sample is read, and this "
+                f"option needs all of them; give a part of at most {READ_WHOLE:,} rows as a file of its own"
             )
 
     @property
@@ -308,7 +308,7 @@ def load_table(
         if other := mistaken_card(card_name):
             raise UsageError(f"unknown dataset {card_name!r}; it is not {other.name} ({other.title}): give its file")
         if spec == "-":
-            raise UsageError("a table is not read from standard input; write it to a file, and name that")
+            raise UsageError("a table is not read from standard input; write it to a file, and name the file")
         commas = several("dataset", spec, _is_known) or unknown_one_or_several("dataset", "dataset", spec)
         raise commas or unknown("dataset", card_name, all_cards())
     if file is None and not path.exists() and (error := several("dataset", spec, _is_known)):
@@ -404,7 +404,7 @@ def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
     if edition.question is None:
         return
     if edition.target is None:
-        raise ValueError("there is a question and no target")
+        raise ValueError("it has a question and no target")
     at, known = columns.index(edition.target), edition.question
     values = {row[at] for row in rows} - edition.missing - {None}
     if known.threshold is None:

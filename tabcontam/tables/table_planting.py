@@ -1,4 +1,4 @@
-"""Planting of a table: choose cells, draw their last digits from a secret, and write the file, else unchanged."""
+"""Planting of a table: choose cells, draw their last digits from a secret, and write the file, otherwise unchanged."""
 
 import hashlib
 import math
@@ -26,9 +26,9 @@ from tabcontam.tables.table import Table, load_table
 
 CELLS = 200  # cells that are planted by default
 SHARE = 0.1  # of a column's standard deviation, the largest change of a cell
-TELLING = 1e-3  # the p-value that an LLM with every planted cell right must come below
+TELLING = 1e-3  # the p-value of a model that has every planted cell right has to be lower
 ORDER = 60  # bits by which rows are put in order
-LOOKED_AT = 300  # rows in which another column that follows is looked for
+LOOKED_AT = 300  # rows in which a law that ties a column to others is searched for
 
 Tell = Callable[[int, int], None]
 
@@ -85,7 +85,7 @@ class Planting:
 
     @property
     def surest(self) -> float:
-        """The base-2 logarithm of 1 by the p-value of an LLM that has every planted cell right."""
+        """The base-2 logarithm of 1 divided by the p-value of a model that has every planted cell right."""
         return sum(math.log2(len(cell.alternatives)) for cell in self.key.cells)
 
 
@@ -99,9 +99,9 @@ def plant(
 ) -> Planting:
     """Draw the last digits of some cells of a delimited text file, at most one cell a row.
 
-    The `secret`, which is drawn anew if none is given, determines the cells and their digits. `published` is the name
-    of the file that will hold the result; `tell` is called with the number of columns done. Raises `UsageError`, in one
-    line, for a file or a column that cannot be planted.
+    The `secret`, random unless it is given, determines the cells and their digits. `published` is the name of the file
+    that will hold the result; `tell` is called with the number of columns done. Raises `UsageError`, in one line, for a
+    file or a column that cannot be planted.
     """
     secret = secrets.token_bytes(SECRET) if secret is None else secret
     layout, table = _opened(file, wanted.text)
@@ -123,7 +123,7 @@ def write_planted(planting: Planting, out: Path, key_file: Path) -> None:
     Raises `UsageError` if one of them exists already, or cannot be written.
     """
     if out.exists():
-        raise UsageError(f"{out} is there already; name another file, so that no table is lost")
+        raise UsageError(f"{out} exists already; name another file, so that no table is lost")
     write_key(key_file, planting.key)
     try:
         replace_file(out, planting.content)
@@ -140,14 +140,14 @@ def _opened(file: str, form: TextFormat) -> tuple[CellLayout, Table]:
     path = named.path if named is not None else Path(file)
     read = File(check_file(path), path.name, named.part if named is not None else None, form, path)
     if unpack(read) is not None:
-        raise UsageError(f"{path.name} is packed; unpack it, plant what is in it, and pack that again")
+        raise UsageError(f"{path.name} is packed; unpack it, plant the file in it, and pack the result")
     if (kind := kind_of(read)) is not TEXT:
-        raise UsageError(f"{path.name} is {kind.title}; save it as CSV, plant that, and publish the CSV")
+        raise UsageError(f"{path.name} is {kind.title}; save it as CSV, plant the CSV, and publish it")
     table = load_table(f"{path.parent}/{path.name}", form=form, whole=True)
     if len(table.rows) > READ_WHOLE:
         raise UsageError(
             f"{path.name} has {len(table.rows):,} rows, and a run with the key takes tables of at most {READ_WHOLE:,}; "
-            "plant a part as a file of its own, and publish it beside the rest"
+            "plant a part as a file of its own, and publish it next to the rest"
         )
     return layout_of(read), table
 
@@ -167,7 +167,7 @@ def _columns(
         try:
             found[name] = spare_digits(table, name, wanted.share, wanted.amounts.get(name))
             if (other := _tied_to(table, found[name], tied)) is not None:
-                raise Skip("it follows from others" if other == name else f"{other} follows from it")
+                raise Skip("other columns determine it" if other == name else f"it determines {other}")
         except Skip as reason:
             found.pop(name, None)
             left_out[name] = str(reason)
@@ -175,7 +175,7 @@ def _columns(
                 raise UsageError(f"{name} cannot be planted: {reason}; leave it out of --columns") from None
     if not found:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:3])
-        raise UsageError(f"no column of {table.name} has a digit to spare ({reasons}); see plant --help")
+        raise UsageError(f"no column of {table.name} has digits to replace ({reasons}); see tabcontam plant --help")
     return found, left_out
 
 
@@ -210,14 +210,14 @@ def _chosen(
 ) -> list[PlantedCell]:
     """Return one cell for each of the chosen rows, both drawn from the secret, in the order of the rows."""
     if cells is not None and cells > len(eligible):
-        raise UsageError(f"{cells} cells cannot be planted in {name}: {len(eligible)} rows have one; lower --cells")
+        raise UsageError(f"{len(eligible)} rows of {name} have a cell to plant, fewer than {cells}; lower --cells")
     order = sorted(eligible, key=lambda row: (keyed_number(secret, ("row", published, row), 2**ORDER), row))
     rows = sorted(order[: CELLS if cells is None else cells])
     chosen = [eligible[row][keyed_number(secret, ("column", published, row), len(eligible[row]))] for row in rows]
     best = math.prod(1 / len(cell.alternatives) for cell in chosen)
     if best > TELLING:
         advice = "give a larger --cells or --tolerance" if len(rows) < len(eligible) else "give a larger --tolerance"
-        raise UsageError(f"{len(rows)} cells of {name} tell too little (p-value {best:.2g} at best); {advice}")
+        raise UsageError(f"{len(rows)} cells of {name} prove too little (p-value {best:.2g} at best); {advice}")
     return chosen
 
 

@@ -29,13 +29,13 @@ def twin(table: Table) -> Table:
     its row to a model that has read it, and so be memory of the table. Numbers go to the places of near ones, so that
     they stay as likely in their class as their neighbours are. Rows that were never published, if given, are shuffled
     with the others: a model that has read the twin has read as much of these. A row that equals a real one swaps single
-    cells with others of its class, or is dropped. Planted digits, if the owner gives the key, are drawn anew before: a
+    cells with others of its class, or is dropped. Planted digits, if the owner gives the key, are drawn again first: a
     model that has read the twin has read none of them. The words of texts to read are shuffled, so that none of the
-    table's texts stands in it. The same table has always the same twin. Raises `Skip` where the table enumerates its
-    domain or keeps less than half of its rows.
+    table's texts stands in it. A table has the same twin each time. Raises `Skip` where the table enumerates its domain
+    or keeps less than half of its rows.
     """
     if table.enumerates_domain:
-        raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
+        raise Skip(f"{table.name} lists every combination of its features' values, so that every twin holds its rows")
     source = replace(table, rows=(*table.rows, *table.withheld)) if table.withheld else table
     kept = _apart_from(source, enumerate(_mixed(with_other_digits(source), few=FEW)))
     return replace(table, rows=tuple(_other_words(table, [row for _, row in kept])), whole=None)
@@ -65,7 +65,7 @@ def twin_rows(table: Table, salt: str = "") -> list[tuple[int, Row]]:
 
 def _twin_rows(table: Table, salt: str) -> list[tuple[int, Row]]:
     if table.enumerates_domain:
-        raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
+        raise Skip(f"{table.name} lists every combination of its features' values, so that every twin holds its rows")
     places = pool(table, by_content(table), MOST)
     order = sorted(range(len(table.columns)), key=table.columns.__getitem__)
     sample = replace(
@@ -89,7 +89,7 @@ def _apart_from(table: Table, mixed: Iterable[tuple[int, Row]]) -> list[tuple[in
     rows = list(mixed)
     kept = [(place, row) for place, row in rows if not table.is_row(row)]
     if len(kept) < 2 or 2 * len(kept) < len(rows):
-        raise Skip(f"a shuffled twin of {table.name} shares {len(rows) - len(kept)} of its {len(rows)} rows with it")
+        raise Skip(f"{len(rows) - len(kept)} of {len(rows)} rows of a shuffled twin of {table.name} are its own rows")
     return kept
 
 

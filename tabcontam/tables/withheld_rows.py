@@ -44,12 +44,14 @@ def with_withheld(
                 "source that were never published"
             )
         if also:
-            lines.append(f"{file.name}: {also} of {len(table.withheld)} rows stand in {table.name}, too: not compared")
+            lines.append(
+                f"{file.name}: {also} of {len(table.withheld)} rows are in {table.name}, too, and not compared"
+            )
     return tuple(found), tuple(lines)
 
 
 def comparable_rows(table: Table) -> ComparableRows:
-    """Return the rows that are compared: none that an LLM may know."""
+    """Return the rows that are compared: none that a model may rightly know."""
 
     def find() -> ComparableRows:
         every = (*table.rows, *table.withheld)

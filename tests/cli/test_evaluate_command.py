@@ -127,7 +127,7 @@ def test_a_control_takes_no_part(tmp_path: Path) -> None:
 def test_no_test_takes_rows_on_several_lines() -> None:
     done = tabcontam("run", "--llm", "simulated:guesser", "--dataset", "iris", "--serializer", "list")
     assert done.returncode == 4
-    assert "the command evaluate takes it as its template" in done.stderr
+    assert "give it to evaluate as a template" in done.stderr
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ REASONS = {
     "one class": r"all its rows are of one class|a class of the question has no row to show",
     "alike": r"half of the rows begin with the same .*",
     "enumerates": r".* lists every combination of its .*|the table enumerates its domain: .*",
-    "twin": r"a shuffled twin of .* shares .* of its .* rows with it",
+    "twin": r".* of .* rows of a shuffled twin of .* are its own rows",
     "drawn": r"cells that are drawn one by one make many a row of the table: .*",
     "not altered": r"no feature can be altered so that nobody sees it: .*"
     r"|only .* can be altered without anybody seeing it, .*",

@@ -93,8 +93,8 @@ def test_each_split_is_a_table_and_rows_of_both_are_known(folder: Path, specs: l
     assert known_rows(test) == {31}
     assert (train.elsewhere, test.elsewhere) == (1, 1)
     assert lines == (
-        f"{train.named}: 1 of 40 rows stand in another split, too: never asked",
-        f"{test.named}: 1 of 32 rows stand in another split, too: never asked",
+        f"{train.named}: 1 of 40 rows are in another split, too, and are never asked",
+        f"{test.named}: 1 of 32 rows are in another split, too, and are never asked",
     )
     assert train.named.endswith("#train")
 
@@ -110,7 +110,7 @@ def test_a_split_that_cannot_be_had_is_told(folder: Path) -> None:
     (folder / "train.csv").unlink()
     (table,), lines = load_tables(["tides.toml#test"])
     assert (table.split, table.elsewhere) == ("test", None)
-    assert lines == ("tides#test: split train cannot be had here: rows that stand there, too, may be asked",)
+    assert lines == ("tides#test: split train cannot be read, so that rows that stand in it, too, may be asked",)
     for named in ("tides.toml", "tides.toml#train"):
         assert "#train is not on this machine" in failure(named)
 
@@ -179,15 +179,15 @@ def test_wrong_splits_are_one_line(folder: Path) -> None:
     (folder / "empty.csv").write_text(HEADER + "\n")
     (folder / "one.csv").write_text("a,b,part\n1,2,x\n3,4,x\n5,6,y\n")
     (folder / "lacking.csv").write_text("a,b,part\n1,2,x\n3,4,\n5,6,y\n")
-    assert "unknown split 'tset' of edition 2026; there are train, test" in failure("tides.toml#tset")
-    assert "unknown split 'dev'; there are train, test" in failure("tides.toml", names="dev")
+    assert "unknown split 'tset' of edition 2026; known: train, test" in failure("tides.toml#tset")
+    assert "unknown split 'dev'; known: train, test" in failure("tides.toml", names="dev")
     assert "iris@scikit-learn has no splits" in failure("iris#test")
     assert "iris@scikit-learn has no splits" in failure("iris", names="test")
     assert "train.csv has no splits; name them as in FILE#dev" in failure("train.csv", names="dev")
     assert "odd.csv#test lacks 'label' of train.csv#train" in failure("train.csv#train", "odd.csv#test")
     for spec in ("train.csv#", "train.csv#a#", "my.db#", "iris#", "tides.toml#", "nowhere.csv#", "openml:61#"):
-        assert failure(spec) == f"{spec}: no name stands behind the #; leave it out, or name a split or a table there"
-    assert failure("https://host/a.csv?key=secret#").startswith("https://host/a.csv?…#: no name stands behind the #")
+        assert failure(spec) == f"{spec} names nothing after the #; leave it out, or name a split or a table there"
+    assert failure("https://host/a.csv?key=secret#").startswith("https://host/a.csv?…# names nothing after the #")
     assert "empty.csv has no row" in failure("train.csv#train", "empty.csv#test")
     assert "every row of train.csv#a stands in another split" in failure("train.csv#a", "train.csv#b")
     assert "one.csv#y has one row" in failure("one.csv", column="part")

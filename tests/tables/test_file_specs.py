@@ -89,7 +89,7 @@ def test_a_published_file_is_read_as_pandas_reads_it_with_all_options_set(path: 
 
 @needs_data
 def test_a_comment_above_the_table_is_named_by_its_line() -> None:
-    with pytest.raises(UsageError, match=r"adult.test, line 1: 1 cell where the table has 15 columns"):
+    with pytest.raises(UsageError, match=r"adult.test, line 1 has 1 cell, and the table has 15 columns"):
         load_table(str(DATA / "adult" / "adult.test"))
 
 
@@ -499,9 +499,9 @@ def test_of_a_folder_of_parts_one_file_is_made_by_the_line_that_is_named(tmp_pat
     folder.mkdir()
     for part in (1, 2):
         (folder / f"{part}.csv").write_text(f"a,b\n{part},1\n{part},2\n")
-    with pytest.raises(UsageError, match=r"is a folder; name .* in it, or make one of its parts") as found:
+    with pytest.raises(UsageError, match=r"is a folder; name .* in it, or join its parts") as found:
         load_table(str(folder))
-    line = str(found.value).partition("parts: ")[2].removesuffix(" (it needs the package duckdb)")
+    line = str(found.value).partition("parts: ")[2].removesuffix(" (this needs the package duckdb)")
     subprocess.run([sys.executable, *shlex.split(line)[1:]], cwd=tmp_path, check=True)
     assert load_table(str(tmp_path / "it's parts.csv")).rows == (("1", "1"), ("1", "2"), ("2", "1"), ("2", "2"))
 

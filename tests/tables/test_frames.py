@@ -132,5 +132,5 @@ def test_a_query_that_is_yet_to_be_made_is_no_frame() -> None:
 
         def df(self) -> None: ...
 
-    with pytest.raises(UsageError, match=r"not tests Relation; give what its \.df\(\) makes"):
+    with pytest.raises(UsageError, match=r"not tests Relation; give the result of its \.df\(\)"):
         tabcontam.run(dataset=Relation())

@@ -32,7 +32,7 @@ def test_rows_are_read_by_the_names_of_their_columns(tmp_path: Path) -> None:
     (table,), lines = with_fresh([fleet()], [file(tmp_path, [row[::-1] for row in LATER.rows], LATER.columns[::-1])])
     assert [row[0] for row in table.fresh] == list(LATER.column("name"))
     assert fresh_labels(table)[:3] == tuple({"1": "Yes", "0": "No"}[str(cell)] for cell in LATER.column("toll")[:3])
-    assert lines == ("later.csv: 200 fresh rows, with which rows of fleet are compared",)
+    assert lines == ("later.csv: 200 fresh rows are compared with rows of fleet",)
 
 
 def test_rows_of_the_table_and_such_without_a_class_are_left_out_and_told(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_rows_of_the_table_and_such_without_a_class_are_left_out_and_told(tmp_pa
     (table,), lines = with_fresh([fleet()], [file(tmp_path, [*own, *bare, *LATER.rows[2:]])])
     assert table.fresh == LATER.rows[2:]
     assert lines == (
-        "later.csv: 198 fresh rows, with which rows of fleet are compared; not asked about: 1 row stands in fleet, "
+        "later.csv: 198 fresh rows are compared with rows of fleet; not asked about: 1 row stands in fleet, "
         "too, and 2 rows have no class",
     )
 
@@ -85,4 +85,4 @@ def test_too_few_rows_are_refused(tmp_path: Path, rows: Sequence[Sequence[Cell]]
 
 def test_a_file_that_fits_two_tables_is_refused(tmp_path: Path) -> None:
     said = refused(tmp_path, LATER.rows, LATER.columns, fleet(), replace(fleet(), name="navy"))
-    assert "later.csv has the columns of fleet and navy; test one at a time" in said
+    assert "later.csv has the columns of fleet and navy; test one of them at a time" in said

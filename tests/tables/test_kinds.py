@@ -243,7 +243,7 @@ def test_a_part_is_named_behind_a_number_sign_wherever_such_signs_stand(put: Put
     )
     path = put("deep#er/a#b.db", two)
     said = failure(path)
-    assert "a#b.db has 3 tables: 'ships', 'crew', 'seen'; name one behind a #, as in a#b.db#ships" in said
+    assert "a#b.db has 3 tables: 'ships', 'crew', 'seen'; name one after a #, as in a#b.db#ships" in said
     table = load_table(f"{path}#ships")
     assert (table.name, table.title, table.rows) == ("a#b.db#ships", "ships", ROWS)
     assert load_table(f"{path}#seen").columns == ("note", "code")
@@ -255,7 +255,7 @@ def test_a_part_is_named_behind_a_number_sign_wherever_such_signs_stand(put: Put
         "all.zip#x/two.csv",
         "two",
     )
-    assert "holds 2 files: 'x/one.db', 'x/two.csv'; name one behind a #" in failure(inner)
+    assert "holds 2 files: 'x/one.db', 'x/two.csv'; name one after a #" in failure(inner)
     assert "has no file 'x/three.csv'; did you mean" in failure(f"{inner}#x/three.csv")
     alone = put("alone.zip", zipped({"one.db": two}))
     assert load_table(f"{alone}#ships").rows == ROWS
@@ -479,7 +479,7 @@ def test_a_sheet_is_named_where_several_hold_cells(put: Put) -> None:
     one = put("one.xlsx", workbook(Ships=SHEET, Empty=[]))
     assert load_table(one).rows == ROWS
     two = put("two.xlsx", workbook(Ships=SHEET, Crew=[["a", "b"], [1, 2], [3, 4]]))
-    assert "two.xlsx has 2 sheets: 'Ships', 'Crew'; name one behind a #, as in two.xlsx#Ships" in failure(two)
+    assert "two.xlsx has 2 sheets: 'Ships', 'Crew'; name one after a #, as in two.xlsx#Ships" in failure(two)
     assert load_table(f"{two}#Crew").rows == (("1", "2"), ("3", "4"))
     assert "has no sheet 'Shipps'; did you mean 'Ships'?" in failure(f"{two}#Shipps")
     assert "has no cell" in failure(f"{one}#Empty")
@@ -601,7 +601,7 @@ def test_arff_cells_are_as_written(put: Put) -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("1,2,3", "line 5: 3 cells where there are 2 attributes"),
+        ("1,2,3", "line 5 has 3 cells, and there are 2 attributes"),
         ("{0 1}", "line 5: a sparse row"),
         ("'a,2", "line 5: a quote opens there that is not closed"),
     ],

@@ -72,7 +72,7 @@ def test_a_file_goes_to_those_tables_whose_columns_it_has(tmp_path: Path, towns:
 
 
 def test_a_table_all_of_whose_rows_are_known_leaves_nothing_to_ask(towns: Table) -> None:
-    with pytest.raises(UsageError, match=r"every row of towns\.csv may be known"):
+    with pytest.raises(UsageError, match=r"every row of towns\.csv is in a known file"):
         with_known([towns], [replace(towns, name="again.csv")])
 
 

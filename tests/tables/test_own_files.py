@@ -105,7 +105,7 @@ def test_a_file_that_has_changed_is_a_hash_mismatch_that_names_both(folder: Path
     (folder / "ships.csv").write_bytes(CONTENT + b"1\n")
     said = failure(f"{folder}/register.toml")
     assert f"hash mismatch: {folder / 'ships.csv'}" in said
-    assert f"beside its card {folder / 'register.toml'}, or correct the card" in said
+    assert f"next to its card {folder / 'register.toml'}, or correct the card" in said
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_file_that_a_card_does_not_describe_is_one_line(folder: Path, content:
     [
         ('answers = { yes = "Yes", maybe = "No" }', "the question has no answer for the target 'no'"),
         ('answers = { ">=" = "Yes", "<" = "No" }\nthreshold = 3', "the question has no answer for the target 'no'"),
-        ('answers = { yes = "Yes", no = "No" }\nthreshold = 3', "has a threshold, so its answers are those of"),
+        ('answers = { yes = "Yes", no = "No" }\nthreshold = 3', "has a threshold, so that its answers are to"),
         ('answers = { yes = "Yes" }', "give a text for each value of the target"),
         ("answers = 1", "answers cannot be 1"),
         ('answers = { yes = "Yes", no = "No" }\nfair = 0', "fair cannot be 0"),

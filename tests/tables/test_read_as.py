@@ -23,7 +23,7 @@ ROWS = tuple(
     for n in range(40)
 )
 BODY = "".join(",".join(row) + "\n" for row in (NAMES, *ROWS))
-UNCLEAR = "a title, or a part of the header? name the line of the header with --header-line N"
+UNCLEAR = "so that this may be a title or a part of the header; name the header's line with --header-line N"
 
 
 def read(text: str, form: TextFormat = FOUND_OUT, name: str = "my.csv") -> tuple[tuple[str, ...], int, str]:
@@ -121,15 +121,15 @@ def test_lines_above_the_header_are_left_out(above: str, line: int) -> None:
 @pytest.mark.parametrize(
     ("text", "columns"),
     [
-        ("ship,,,,\n" + BODY.partition("\n")[2], "1 cell where the table has 5 columns"),  # one column has a name
-        ("kind,len,crew,port\n" + BODY.partition("\n")[2], "4 cells where the table has 5 columns"),  # row names
-        ("Harbour register\n" + BODY.partition("\n")[2], "1 cell where the table has 5 columns"),  # no header
-        ("Town\n" + "Ann,Brin\nBob,Corvik\nCid,Aldmoor\n", "1 cell where the table has 2 columns"),
+        ("ship,,,,\n" + BODY.partition("\n")[2], "1 cell, and the table has 5 columns"),  # one column has a name
+        ("kind,len,crew,port\n" + BODY.partition("\n")[2], "4 cells, and the table has 5 columns"),  # row names
+        ("Harbour register\n" + BODY.partition("\n")[2], "1 cell, and the table has 5 columns"),  # no header
+        ("Town\n" + "Ann,Brin\nBob,Corvik\nCid,Aldmoor\n", "1 cell, and the table has 2 columns"),
     ],
 )
 def test_neither_a_title_nor_a_header_is_taken_where_it_is_not_clear(text: str, columns: str) -> None:
     said = refused(text)
-    assert f"my.csv, line 1: {columns}: {UNCLEAR}" in said
+    assert f"my.csv, line 1 has {columns}, {UNCLEAR}" in said
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_a_header_or_a_row_with_few_cells_is_never_dropped(
     text: str, columns: tuple[str, ...] | None, rows: int
 ) -> None:
     if columns is None:
-        assert "units, or a second header?" in refused(text)
+        assert "if it holds units or a second header" in refused(text)
     else:
         assert read(text)[:2] == (columns, rows)
 
 
 def test_units_below_the_header_are_refused_unless_the_header_is_named() -> None:
     text = BODY.replace("\n", "\n,,m,men,\n", 1)
-    assert "line 1: below the header stands 'm' and 'men' where all rows after it have numbers" in refused(text)
+    assert "line 1: the line below the header has 'm' and 'men' where all later rows have numbers" in refused(text)
     assert read(text, TextFormat(header_line=1))[:2] == (NAMES, 41)
 
 
@@ -172,7 +172,7 @@ def test_the_line_of_the_header_is_named_by_the_user(tmp_path: Path) -> None:
     text = "a,b,c\nx\n" + BODY
     assert read(text, TextFormat(header_line=3)) == (NAMES, 40, "CSV: ',', UTF-8, header in line 3")
     for number in (44, 500):
-        assert f"--header-line {number} names a blank line, or one below its last" in refused(
+        assert f"--header-line {number} names a blank line, or one below the last" in refused(
             text + "\n", TextFormat(header_line=number)
         )
     assert "my.csv, line 5: 2 fields where other lines have 5" in refused(
@@ -184,7 +184,7 @@ def test_the_line_of_the_header_is_named_by_the_user(tmp_path: Path) -> None:
     assert "header in line 3" in ran.stdout
     for wrong, said in (
         (("--header-line", "0"), "--header-line is 0; give the number of a line, counted from 1"),
-        (("--header-line", "3", "--no-header"), "--header-line names a header, and there is none"),
+        (("--header-line", "3", "--no-header"), "--header-line names a header, and another option denies it"),
     ):
         ran = tabcontam("run", "--dataset", str(path), *wrong, "--dry-run")
         assert (ran.returncode, said in ran.stderr) == (Exit.USAGE, True)
@@ -256,7 +256,7 @@ def test_json_whose_index_is_a_column_keeps_it() -> None:
 
 def test_json_that_may_be_either_way_round_is_refused() -> None:
     said = refused(json.dumps({"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 4}}), name="my.json")
-    assert "objects under names, which may be columns or rows" in said
+    assert "its objects have names that may be columns or rows" in said
     cut = {"rows": [{"row": {"a": 1, "b": 2}, "truncated_cells": ["a"]}] * 3}
     assert "truncated_cells" in refused(json.dumps(cut), name="my.json")
 
@@ -342,7 +342,7 @@ def test_a_packed_large_file_says_in_what_it_was(tmp_path: Path) -> None:
 def test_an_unclear_title_of_a_large_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "my.csv"
     path.write_text("Harbour register\n" + BODY.partition("\n")[2])
-    with pytest.raises(UsageError, match="name the line of the header with --header-line N"):
+    with pytest.raises(UsageError, match="name the header's line with --header-line N"):
         load_table(str(path))
 
 

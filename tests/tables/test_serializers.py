@@ -282,6 +282,6 @@ def test_a_passage_can_be_read_back(passage: Serializer, cells: list[Cell]) -> N
 
 
 def test_nothing_is_completed_in_a_passage() -> None:
-    with pytest.raises(UsageError, match="the command evaluate takes it as its template"):
+    with pytest.raises(UsageError, match="give it to evaluate as a template"):
         load_serializer("list")
     assert not load_passages().keys() & load_serializers().keys()

@@ -113,7 +113,7 @@ def test_what_stands_there_may_be_of_any_kind(server: FileServer) -> None:
     ("page", "complaint"),
     [
         (Page(b"gone", 404), "(HTTP 404 Not Found); check the address"),
-        (Page(b"who?", 403), "it asks who you are; fetch the file yourself, and give the file"),
+        (Page(b"who?", 403), "it asks for a login; fetch the file yourself, and give the file"),
         (Page(b"broken", 500), "(HTTP 500 Internal Server Error); try again later"),
         (Page(b" <!DOCTYPE html><html>Log in</html>"), "is a page, not a table; give the address of the file itself"),
         (Page(b"<html>", headers={"Content-Type": "text/html"}), "is a page, not a table"),
@@ -244,7 +244,7 @@ def test_a_dataset_of_openml_has_its_own_name_target_and_text(site: FileServer) 
             of_openml(61, 61, md5_checksum="0" * 32),
             "where OpenML states 00000000000000000000000000000000; it was changed",
         ),
-        (of_openml(61, 61, file_id="../x"), "says neither its name nor its file"),
+        (of_openml(61, 61, file_id="../x"), "states neither its name nor its file"),
         (of_openml(61, 61) | {"/data/v1/download/61": b"<html>"}, "has MD5"),
         (of_openml(292, 49822, md5_checksum=None), "OpenML has no dataset|cannot be fetched"),
     ],
@@ -330,7 +330,7 @@ def test_splits_are_those_of_the_card_else_of_the_names(
 
 def test_several_splits_are_named(site: FileServer) -> None:
     site.pages |= of_hub({"train.csv": CSV, "test.csv": CSV, "run.py": b"import os"})
-    assert "hf:datasets/o/n has 2 splits: 'test', 'train'; name one behind a #" in failure("hf:datasets/o/n")
+    assert "hf:datasets/o/n has 2 splits: 'test', 'train'; name one after a #" in failure("hf:datasets/o/n")
     assert "has no split 'tset'; did you mean 'test'?" in failure("hf:datasets/o/n#tset")
     table = load_table("hf:datasets/o/n#test")
     assert (table.name, table.split, table.named, table.rows) == (
@@ -361,7 +361,7 @@ def test_the_splits_of_a_dataset_are_compared_with_each_other_and_with_no_other_
     specs = ["hf:datasets/o/n#train", "hf:datasets/o/n#test", "hf:datasets/o/moons#train", f"{site.url}/more.csv#test"]
     (train, test, moons, own), lines = load_tables(specs)
     assert (train.elsewhere, test.elsewhere, moons.elsewhere, own.elsewhere) == (1, 1, 0, 0)
-    assert lines[0] == "hf:datasets/o/n#train: 1 of 4 rows stand in another split, too: never asked"
+    assert lines[0] == "hf:datasets/o/n#train: 1 of 4 rows are in another split, too, and are never asked"
     (chosen,), _ = load_tables(specs[:2], SplitChoice(("test",)))
     assert chosen.named == "hf:datasets/o/n#test"
 
@@ -417,7 +417,7 @@ def test_hugging_face_is_not_asked_where_its_libraries_may_not(
         ("hf:datasets/o/n", {}, "is not on Hugging Face, or private; check the name, or set HF_TOKEN"),
         ("hf:datasets/o/n", {"/api/datasets/o/n": Page(b"", 401)}, "is not on Hugging Face, or private"),
         ("hf:datasets/o/n", {"/api/datasets/o/n": b"[]"}, "answers with no description"),
-        ("hf:datasets/o/n", of_hub({"a.csv": CSV}, sha="main"), "does not say which commit"),
+        ("hf:datasets/o/n", of_hub({"a.csv": CSV}, sha="main"), "does not state its commit"),
         ("hf:datasets/o/n", of_hub({"a.py": b"", "b.bin": b""}), "has no file that is a table"),
         ("hf:datasets/o/n", of_hub({"a.csv": b"x"}), "a.csv"),
         (

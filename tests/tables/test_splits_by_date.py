@@ -50,7 +50,7 @@ def test_a_split_by_dates_is_asked_alone_and_rows_of_the_month_are_said(tmp_path
     (table,), lines = load_tables([card(tmp_path)], SplitChoice(("after-2025-01",)))
     assert table.named.endswith("#after-2025-01")
     assert len(table.rows) == 3
-    assert lines == ("levels: 2 of 6 rows are of 2025-01 itself: on neither side, never asked",)
+    assert lines == ("levels: 2 of 6 rows are of 2025-01 itself and are never asked",)
     tables, _ = load_tables([card(tmp_path)], SplitChoice(("before-2025-02", "AFTER-2024-12")))
     assert [(one.split, len(one.rows)) for one in tables] == [("before-2025-02", 3), ("after-2024-12", 5)]
 
@@ -65,11 +65,11 @@ def test_a_split_by_dates_is_named_behind_the_dataset(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (("after-2025-01", "train"), "after-2025-01 is told by dates and train is not"),
+        (("after-2025-01", "train"), "after-2025-01 splits by date and train does not"),
         (("after-2030-01",), "#after-2030-01 has no row; give a split of two or more"),
         (
             ("after-2025-13",),
-            "unknown split 'after-2025-13' of levels; its rows have dates: before-cutoff",
+            "unknown split 'after-2025-13' of levels; its rows have dates: write before-cutoff",
         ),
     ],
 )
@@ -93,13 +93,13 @@ def test_a_table_without_dated_rows_is_on_one_side_as_its_card_says() -> None:
     with pytest.raises(UsageError, match="iris#after-2025-01 has no row"):
         load_tables(["iris"], SplitChoice(("after-2025-01",)))
     both = load_tables(["iris"], SplitChoice(("before-2025-01", "after-2025-01")))
-    assert both == ((before,), ("iris#after-2025-01 has no row: nothing is asked of it",))
+    assert both == ((before,), ("iris#after-2025-01 has no row, so that nothing is asked",))
 
 
 def test_a_table_that_grew_over_the_month_is_on_no_side(tmp_path: Path) -> None:
     name = card(tmp_path, released="2024-12", completed="2025-03")
     Path(name).write_text(Path(name).read_text("utf-8").replace('dated_by = "day"\n', ""), "utf-8")
-    with pytest.raises(UsageError, match="levels have no dates, and it is of 2024-12 to 2025-03"):
+    with pytest.raises(UsageError, match="levels have no dates, and the table is of 2024-12 to 2025-03"):
         load_tables([name], SplitChoice(("after-2025-01",)))
     (after,), _ = load_tables([name], SplitChoice(("after-2024-11",)))
     assert len(after.rows) == len(DAYS)
@@ -113,7 +113,7 @@ def test_a_column_of_names_is_dated_by_the_card(tmp_path: Path) -> None:
     Path(name).write_text(told, "utf-8")
     assert [len(side.rows) for side in sides_of(load_table(name), "2025-01")[0].values()] == [1, 3]
     Path(name).write_text(told.replace(f'"{DAYS[2]}" = "2025-01"', ""), "utf-8")
-    with pytest.raises(UsageError, match="'31/01/2025' in day, of which the card's dates say nothing"):
+    with pytest.raises(UsageError, match="'31/01/2025' in day, and the card's dates do not have it"):
         load_table(name)
     Path(name).write_text(told.replace('"2025-03"', '"2025"'), "utf-8")
     with pytest.raises(UsageError, match="the date of '03/03/2025' cannot be '2025'; write YYYY-MM or YYYY-MM-DD"):
@@ -123,13 +123,13 @@ def test_a_column_of_names_is_dated_by_the_card(tmp_path: Path) -> None:
 def test_splits_of_other_kinds_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="unknown split 'after-cutoff' of levels; its rows have dates: write"):
         load_tables([f"{card(tmp_path)}#after-cutoff"])
-    with pytest.raises(UsageError, match="unknown split 'later' of levels; its rows have dates: before-cutoff"):
+    with pytest.raises(UsageError, match="unknown split 'later' of levels; its rows have dates: write before-cutoff"):
         load_tables([card(tmp_path)], SplitChoice(("later",)))
 
 
 @needs_data
 def test_a_card_with_splits_of_its_own_is_parted_by_no_date() -> None:
-    with pytest.raises(UsageError, match="adult has splits of its own, as train, and its rows have no dates"):
+    with pytest.raises(UsageError, match="adult has the split train, and its rows have no dates"):
         load_tables(["adult"], SplitChoice(("after-2023-10",)))
 
 
@@ -138,7 +138,7 @@ def test_a_card_with_splits_of_its_own_is_parted_by_no_date() -> None:
     [
         ({"dated_by": "moment"}, "levels has no column 'moment'"),
         ({"dated_as": "%Y-%m-%d"}, "row 1 of levels has '31/12/2024' in day, which is no date of the form %Y-%m-%d"),
-        ({"completed": "2024"}, "completed is 2024, before it was released"),
+        ({"completed": "2024"}, "completed is 2024, before released, "),
         ({"released": "May 2025"}, "released and completed cannot be 'May 2025'; write YYYY, YYYY-MM or YYYY-MM-DD"),
     ],
 )

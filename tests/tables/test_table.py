@@ -229,7 +229,7 @@ def test_no_two_editions_are_the_same_bytes() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (CARD.partition("[[")[0], "no [[editions]]"),
+        (CARD.partition("[[")[0], "it has no [[editions]]"),
         ("nmae = 'x'\n" + CARD, "unknown key 'nmae'"),
         (CARD.replace('licence = "CC0"\n', ""), "lacks licence"),
         (CARD.replace(HASHED, ""), "edition 'e' lacks sha256"),
@@ -250,7 +250,7 @@ def test_no_two_editions_are_the_same_bytes() -> None:
         (CARD + 'delimiter = ""', "edition 'e' delimiter cannot be ''"),
         (CARD + '[editions.question]\ntext = "So?"', "the question of edition 'e' answers cannot be {}"),
         (CARD + CARD[CARD.index("[[") :], "two editions are named 'e'"),
-        ("editions = [1]\n", "no [[editions]]"),
+        ("editions = [1]\n", "it has no [[editions]]"),
     ],
 )
 def test_a_card_that_breaks_the_schema_is_one_line_that_says_where(tmp_path: Path, text: str, complaint: str) -> None:

@@ -207,10 +207,10 @@ def test_what_cannot_be_planted_is_one_line(write: Write, tmp_path: Path) -> Non
     path = write(as_text(crates()))
     assert "kind cannot be planted: it holds texts" in refused(path, columns=("kind",))
     assert "unknown column of crates.csv 'prize'; did you mean price?" in refused(path, columns=("prize",))
-    assert "121 cells cannot be planted in crates.csv: 120 rows have one" in refused(path, cells=121)
-    assert "2 cells of crates.csv tell too little" in refused(path, cells=2)
+    assert "120 rows of crates.csv have a cell to plant, fewer than 121" in refused(path, cells=121)
+    assert "2 cells of crates.csv prove too little" in refused(path, cells=2)
     texts = as_text([row[:2] for row in crates()])
-    assert "no column of texts.csv has a digit to spare (crate: it holds texts" in refused(
+    assert "no column of texts.csv has digits to replace (crate: it holds texts" in refused(
         _named(tmp_path, "texts.csv", texts.encode())
     )
     assert "save it as CSV" in refused(_named(tmp_path, "crates.json", b'[{"a": 1.5, "b": 2}, {"a": 2.5, "b": 3}]'))

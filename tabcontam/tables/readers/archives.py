@@ -78,10 +78,10 @@ def packing(path: Stored) -> str:
 
 
 def member_of(path: Path, part: str | None) -> tuple[ArchiveMember, str | None] | None:
-    """Return the file in a ZIP archive that is meant, and the part of it that another `#` names.
+    """Return the file in a ZIP archive that is named, or the only one, and the part of it that another `#` names.
 
-    None for a file that is no archive, is a workbook, or is locked. Raises `UsageError` where none or several may be
-    meant.
+    None for a file that is no archive, is a workbook, or is locked. Raises `UsageError` if it has none, or
+    several of which none is named.
     """
     with path.open("rb") as file:
         if file.read(len(ZIP)) != ZIP:
@@ -152,7 +152,7 @@ def _of_zip(file: File) -> File | None:
 
 
 def _member(file: File, archive: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, str | None]:
-    """Return the member that is meant, and the part of it that another `#` names."""
+    """Return the member that is named, or the only one, and the part of it that another `#` names."""
     members = {
         info.filename: info
         for info in archive.infolist()

@@ -35,7 +35,7 @@ def read_arff(file: File) -> Contents:
             row = _row(line, f"{file.name}, line {number}")
             if len(row) != len(names):
                 count = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-                raise UsageError(f"{file.name}, line {number}: {count} where there are {len(names)} attributes")
+                raise UsageError(f"{file.name}, line {number} has {count}, and there are {len(names)} attributes")
             rows.append(tuple(map(cells.setdefault, row, row)))
     return contents(names, tuple(rows), file.read_as("ARFF"))
 
@@ -60,7 +60,7 @@ def _attributes(lines: Iterator[tuple[int, str]], name: str) -> Iterator[str]:
 def _row(line: str, where: str) -> list[str | None]:
     line = line.strip()
     if line.startswith("{"):
-        raise UsageError(f"{where}: a sparse row, which lists only what is not 0; save the table as CSV")
+        raise UsageError(f"{where}: a sparse row, which lists only the cells other than 0; save the table as CSV")
     if line.endswith("}") and (weight := re.search(r",\s*\{[^{}]*\}$", line)):  # of an instance
         line = line[: weight.start()]
     row: list[str | None] = []

@@ -9,7 +9,7 @@ from tabcontam.tables.table_contents import Contents
 
 LARGEST = 512 * 1024 * 1024  # bytes of a file that is read whole or fetched, or of the content of a packed one
 MOST_CELLS = 50_000_000  # cells that are held in memory
-STREAMED = "its kind is held in memory; save it as Parquet or CSV, of which any size is read, or give a part of it"
+STREAMED = "its kind is read into memory; save it as Parquet or CSV, which may have any size, or give a part of it"
 NO_DELIMITERS = '"\\\r\n\0'
 NAMED = 8  # parts of a file that an error names
 
@@ -33,7 +33,7 @@ class TextFormat:
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in NO_DELIMITERS):
             raise UsageError(
                 f"{option_name('delimiter')} is {self.delimiter!r}; give one character, such as ';' "
-                "(of a tab: the word tab, of blanks: a space)"
+                "(the word tab for a tab, a space for blanks)"
             )
         try:
             "".encode(self.encoding or "utf-8")
@@ -46,7 +46,9 @@ class TextFormat:
             given = option_name("header_line")
             raise UsageError(f"{given} is {self.header_line!r}; give the number of a line, counted from 1")
         if self.header_line is not None and self.header is False:
-            raise UsageError(f"{option_name('header_line')} names a header, and there is none; leave one of them out")
+            raise UsageError(
+                f"{option_name('header_line')} names a header, and another option denies it; leave one out"
+            )
 
     def __str__(self) -> str:
         """Return the options that were given, in words; empty where all are detected."""
@@ -131,7 +133,7 @@ def choose_part(file: File, kind: str, names: Sequence[str]) -> str:
 def to_name(file: File, names: Iterable[str]) -> str:
     """Return how to name one of several parts; the example has a name that can be typed."""
     plain = next((name for name in names if name.isprintable()), "NAME")
-    return f"name one behind a #, as in {file.name}#{plain}"
+    return f"name one after a #, as in {file.name}#{plain}"
 
 
 def listed(names: Iterable[str]) -> str:

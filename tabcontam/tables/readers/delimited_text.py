@@ -64,7 +64,7 @@ def from_line(text: str, form: TextFormat, name: str) -> str:
     place = lines.tell()
     if above < form.header_line - 1 or not lines.readline().strip():
         given = option("header_line", form.header_line)
-        raise UsageError(f"{name} has no header there: {given} names a blank line, or one below its last")
+        raise UsageError(f"{name} has no header in that line: {given} names a blank line, or one below the last")
     return text[place:]
 
 

@@ -82,7 +82,7 @@ def _read(file: File, sheet: "CalamineSheet") -> Contents:
         numbered = [(row, record) for row, record in numbered if row >= file.form.header_line]
         if not numbered or numbered[0][0] != file.form.header_line:
             given = option("header_line", file.form.header_line)
-            raise UsageError(f"{file.name} has no header there: {given} names a row without a cell")
+            raise UsageError(f"{file.name} has no header in that row: {given} names a row without a cell")
     if not numbered:
         raise UsageError(f"{file.name} has no cell; give a sheet with a header line and rows")
     records = [record for _, record in numbered]

@@ -118,7 +118,7 @@ def read_split(file: File) -> tuple[Contents, str]:
 def split_name(name: str) -> str:
     """Return the name of a split, as it stands after a `#`. Raises `UsageError` for a name that is impossible."""
     if name != name.strip() or not name.isprintable() or "#" in name:
-        raise UsageError(f"a split cannot be called {name!r}; write a name such as train or test behind one #")
+        raise UsageError(f"a split cannot be called {name!r}; write a name such as train or test after one #")
     return name
 
 

@@ -57,8 +57,8 @@ def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int]
     if header and (below := _second_header(even[1:])):
         texts = " and ".join(map(repr, below[:2]))
         raise UsageError(
-            f"{where(start)}: below the header stands {texts} where all rows after it have numbers: units, or a second "
-            f"header? remove it, or keep it as a row with {option('header_line', 'N')}"
+            f"{where(start)}: the line below the header has {texts} where all later rows have numbers; remove this "
+            f"line if it holds units or a second header, or keep it as a row with {option('header_line', 'N')}"
         )
     return HeaderPlace(start, header)
 
@@ -166,8 +166,8 @@ def _second_header(rows: Sequence[Record]) -> list[str]:
 def _unclear(where: str, filled: int, width: int) -> str:
     cells = "1 cell" if filled == 1 else f"{filled} cells"
     return (
-        f"{where}: {cells} where the table has {width} columns: a title, or a part of the header? name the line of the "
-        f"header with {option('header_line', 'N')}, or remove what stands above the table"
+        f"{where} has {cells}, and the table has {width} columns, so that this may be a title or a part of the header; "
+        f"name the header's line with {option('header_line', 'N')}, or remove the lines above the table"
     )
 
 

@@ -9,7 +9,7 @@ from tabcontam.tables.readers.base import File, check_cells, choose_part
 from tabcontam.tables.readers.delimited_text import decoded
 from tabcontam.tables.table_contents import Contents, contents
 
-LAYOUT = "give an array of objects, one a row, or an object a line"
+LAYOUT = "give an array with an object for each row, or an object in each line"
 Record = Mapping[str, Any]
 
 
@@ -147,7 +147,7 @@ def _of_objects_by_name(file: File, value: Mapping[str, Record]) -> Contents:
     by_columns = next((tell > 0 for tell in tells if tell), None)
     if by_columns is None:
         raise ValueError(
-            "it has objects under names, which may be columns or rows; write an array of objects, one a row"
+            "its objects have names that may be columns or rows; write an array with an object for each row"
         )
     names, labels = (list(value), inner) if by_columns else (inner, list(value))
     found: dict[str, Sequence[Any]] = dict(zip(names, columns if by_columns else rows, strict=True))

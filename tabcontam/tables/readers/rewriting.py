@@ -55,7 +55,7 @@ class CellLayout:
             wanted[row][column] = text
         again = read_delimited(File(content, self.file.name, form=self.file.form))
         if (again[0], [list(row) for row in again[1]]) != (columns, wanted):
-            raise UsageError(f"{self.file.name} would be read otherwise with other digits; save it as plain CSV first")
+            raise UsageError(f"{self.file.name} becomes another table if digits change; save it as plain CSV first")
         return content
 
     def _known_span(self, place: Place) -> tuple[int, int]:
@@ -101,7 +101,7 @@ def layout_of(file: File) -> CellLayout:
     except UnicodeError:
         faithful = False
     if not faithful:
-        raise UsageError(f"{file.name} is written in {encoding} in a way that cannot be kept; save it in UTF-8 first")
+        raise UsageError(f"{file.name} is written in {encoding} in an irregular way; save it in UTF-8 first")
     return CellLayout(file, whole, codec, found.dialect, found.records, len(found.records) - found.header)
 
 

@@ -58,8 +58,8 @@ def load_serializer(spec: str) -> Serializer:
     if isinstance(found := load_template(spec), PassageRows):
         known = ", ".join(load_serializers())
         raise UsageError(
-            f"serializer {spec} writes rows that no test can have completed; the command evaluate takes it as its "
-            f"template; known here: {known}"
+            f"serializer {spec} writes rows that no model can complete from a cut; give it to evaluate as a template, "
+            f"or give one of {known}"
         )
     return found
 

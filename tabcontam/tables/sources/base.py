@@ -47,7 +47,7 @@ def read_source(source: TableSource) -> tuple[Contents, str]:
         others, more = read_file(file)
         if others != columns:
             first = source.files[0].name
-            raise UsageError(f"{source.name}: {file.name} has other columns than {first}; name one file behind a #")
+            raise UsageError(f"{source.name}: {file.name} has other columns than {first}; name one file after a #")
         rows += more
     kept = [place for place, column in enumerate(columns) if column not in source.left_out]
     if len(kept) < len(columns):

@@ -40,18 +40,18 @@ _ABOUT = {
 def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
     """Return all files of the split that is named, or of the only one; a named split is stated.
 
-    Rows of a repository that is private, or asks for leave, are private. The variable HF_TOKEN is sent to Hugging Face
-    alone. Raises `UsageError` for an invalid name, several splits of which none is named, and data that cannot be had.
+    Rows of a repository that is private or gated are private. The variable HF_TOKEN is sent to Hugging Face alone.
+    Raises `UsageError` for an invalid name, several splits of which none is named, and data that cannot be fetched.
     """
     named, _, part = spec.partition("#")
     found = _NAME.fullmatch(named.removeprefix(PREFIX))
     if found is None:
-        raise UsageError(f"{spec} is no dataset of Hugging Face; write hf:datasets/OWNER/NAME, or #SPLIT behind it")
+        raise UsageError(f"{spec} is no dataset of Hugging Face; write hf:datasets/OWNER/NAME or …/NAME#SPLIT")
     token = key_in(TOKEN) or None
     about = _description(named, found[1], token)
     splits, commit = _splits(about), str(about.get("sha") or "")
     if not _COMMIT.fullmatch(commit):
-        raise UsageError(f"{named}: Hugging Face does not say which commit it is; try again later")
+        raise UsageError(f"{named}: Hugging Face does not state its commit; try again later")
     data = _data_files(about)
     paths = _meant(named, part, splits, data)
     split = part.rpartition("/")[2] if part in splits and part not in data else ""
@@ -61,7 +61,7 @@ def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
         content = _asked(address + quote(path), token).content
         size += len(content)
         if size > base.LARGEST:
-            raise UsageError(f"{spec} is larger than {base.LARGEST // 1024**2} MiB; name one of its files behind a #")
+            raise UsageError(f"{spec} is larger than {base.LARGEST // 1024**2} MiB; name one of its files after a #")
         files.append(File(content, path.rpartition("/")[2], form=form))
     public = about.get("private") is False and about.get("gated") is False
     name = spec[: -len(split) - 1] if split else spec  # the split stands after a # or, in a config, after a /

@@ -27,7 +27,7 @@ def read_openml(spec: str) -> TableSource:
     about = _description(spec, number)
     name, file_id, format_ = (str(about.get(key) or "") for key in ("name", "file_id", "format"))
     if not name or not file_id.isdecimal():
-        raise UsageError(f"{spec}: OpenML says neither its name nor its file; try again later")
+        raise UsageError(f"{spec}: OpenML states neither its name nor its file; try again later")
     content = fetch_address(f"{SITE}/data/v1/download/{file_id}").content
     stated = str(about.get("md5_checksum") or "")
     if stated and (found := hashlib.md5(content, usedforsecurity=False).hexdigest()) != stated:

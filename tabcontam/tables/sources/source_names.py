@@ -32,7 +32,7 @@ def card_of(spec: str) -> str | None:
 
 
 def open_source(spec: str, form: TextFormat) -> TableSource:
-    """Return the files of the source. Raises `UsageError` for files that cannot be had."""
+    """Return the files of the source. Raises `UsageError` for files that cannot be fetched."""
     if is_address(spec):
         return addresses.read_address(spec, form)
     if spec.startswith(hugging_face.PREFIX):

@@ -136,7 +136,7 @@ def _from_network(address: str, token: str | None) -> FetchedFile:
 def _refused(shown: str, error: HTTPError) -> UsageError:
     said = f"{shown} cannot be fetched (HTTP {error.code} {one_line(Exception(error.reason), 80)})"
     if error.code in LEAVE:
-        return UsageError(f"{said}: it asks who you are; fetch the file yourself, and give the file")
+        return UsageError(f"{said}: it asks for a login; fetch the file yourself, and give the file")
     return UsageError(f"{said}; try again later" if error.code >= 500 else f"{said}; check the address")
 
 

@@ -240,7 +240,7 @@ def test_bad_files_are_one_line_that_says_what_to_give(tmp_path: Path) -> None:
     assert f"held.csv lacks the column {TABLE.columns[0]!r} of {TABLE.name}; give rows of the same source" in lacking
     assert "every row of held.csv stands in" in refused(TABLE.columns, TABLE.rows[:30], [bare])
     two = [bare, replace(bare, name="other")]
-    assert "has the columns of ships and other; test one at a time" in refused(
+    assert "has the columns of ships and other; test one of them at a time" in refused(
         TABLE.columns, TABLE.withheld, two
     ).replace(TABLE.name, "ships")
 
@@ -250,7 +250,7 @@ def test_the_command_finds_who_has_read_the_published_rows(home: Path) -> None:
     cache, given = str(home / "cache"), ("--dataset", "my.csv", "--withheld", "held.csv", "-k", "dataset_inference")
     done = tabcontam("run", *given, "--out", "run", cwd=home, XDG_CACHE_HOME=cache)
     assert done.returncode == 0, done.stderr
-    assert "held.csv: 1 of 101 rows stand in my.csv, too: not compared" in done.stderr
+    assert "held.csv: 1 of 101 rows are in my.csv, too, and not compared" in done.stderr
     cells = {cell["llm"]: cell for cell in json.loads((home / "run" / "results.json").read_text())["cells"]}
     assert (cells["control:exposed"]["verdict"], cells["control:exposed"]["p_value"]) == ("contaminated", 0.0001)
     assert cells["control:unexposed"]["verdict"] == "not detected"

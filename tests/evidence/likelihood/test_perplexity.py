@@ -156,7 +156,7 @@ def test_its_twin_is_neither_the_decoys_nor_the_controls() -> None:
 def test_a_table_without_a_twin_is_skipped() -> None:
     cells = tuple((one, other) for one in "abcd" for other in "xyz")
     table = replace(ships(), columns=("a", "b"), rows=cells, target="b", question=None)
-    with pytest.raises(Skip, match="shares 12 of its 12 rows"):
+    with pytest.raises(Skip, match="12 of 12 rows of a shuffled twin"):
         queries(table)
 
 

@@ -143,7 +143,7 @@ def test_a_run_says_what_it_compares_and_its_records_are_weighed_as_it_was(tmp_p
 
     done = run("later.csv", "-k", "memory_share")
     assert (done.returncode, "; on 100 fresh rows 0." in done.stdout) == (0, True)
-    assert "later.csv: 200 fresh rows, with which rows of my.csv" in done.stderr
+    assert "later.csv: 200 fresh rows are compared with rows of my.csv" in done.stderr
     (dataset,) = read_results(tmp_path / "run").run.datasets
     assert (dataset.fresh, len(dataset.fresh_sha256)) == (200, 64)
     before = share()

@@ -254,7 +254,7 @@ def test_a_table_that_enumerates_its_domain_has_no_twin(target: str | None) -> N
 
 
 def test_a_twin_that_would_keep_too_few_rows_is_skipped() -> None:
-    with pytest.raises(Skip, match="shares 3 of its 3 rows"):
+    with pytest.raises(Skip, match="3 of 3 rows of a shuffled twin"):
         twin(make_table(["a", "b"], [["1", "x"], ["2", "y"], ["3", "z"]], "b"))
 
 

@@ -381,7 +381,7 @@ def test_what_needs_all_rows_says_so(tmp_path: Path, capsys: pytest.CaptureFixtu
     command = ["run", "--llm", "simulated:guesser", "--dataset", str(path), "--target", "target", "--dry-run"]
     assert main([*command, "--split-column", "few"]) == 4
     said = capsys.readouterr().err
-    assert "has 900 rows, of which a sample is kept, and this needs all of them" in said.splitlines()[-1]
+    assert "has 900 rows, of which a sample is read, and this option needs all of them" in said.splitlines()[-1]
 
 
 def test_a_process_that_prepares_gets_what_is_known_of_all_rows(tmp_path: Path) -> None:
@@ -398,7 +398,7 @@ def test_a_run_says_that_a_sample_was_asked_about(tmp_path: Path, capsys: pytest
     assert main(["run", "--llm", "simulated:memoriser:1", "--dataset", str(path), *chosen]) in (0, 1)
     said = capsys.readouterr()
     kept = len(load_table(str(path)).rows)
-    assert f"a.csv has 900 rows: {kept} of them, drawn from all over the file, are asked about" in said.out + said.err
+    assert f"a.csv has 900 rows. Queries and the baseline use {kept} of them, drawn from" in said.out + said.err
     results = json.loads((out / "results.json").read_text())
     (facts,) = results["datasets"] if "datasets" in results else results["run"]["datasets"]
     assert (facts["rows"], facts["sampled"]) == (900, kept)
@@ -725,7 +725,7 @@ def test_what_would_fill_the_memory_is_refused_in_a_line(tmp_path: Path, monkeyp
         Table.from_frame(pd.DataFrame(rows, columns=names), name="mine")
     monkeypatch.setattr(base, "LARGEST", 1024**2)
     (tmp_path / "a.jsonl").write_text('{"a": "' + "x" * 1024**2 + '"}\n')
-    with pytest.raises(UsageError, match=r"a\.jsonl has 1 MiB, and its kind is held in memory; save it as Parquet"):
+    with pytest.raises(UsageError, match=r"a\.jsonl has 1 MiB, and its kind is read into memory; save it as Parquet"):
         load_table(str(tmp_path / "a.jsonl"))
 
 
@@ -776,7 +776,7 @@ def test_a_member_of_a_zip_archive_is_never_held_whole(tmp_path: Path, monkeypat
         same = load_table(f"{tmp_path / 'a.zip'}#{part}", target="target")
         assert (same.rows, same.whole, same.missing) == (one.rows, one.whole, one.missing)
         assert (same.title, same.split) == (part[-5:-4] if part.endswith(".csv") else "a", part.partition("#")[2])
-    with pytest.raises(UsageError, match=r"a\.zip holds 2 files: 'data/a\.csv', 'b\.csv'; name one behind a #"):
+    with pytest.raises(UsageError, match=r"a\.zip holds 2 files: 'data/a\.csv', 'b\.csv'; name one after a #"):
         load_table(str(tmp_path / "a.zip"))
     content = (tmp_path / "a.zip").read_bytes()
     (tmp_path / "a.zip").write_bytes(content.replace(b"\n300,", b"\n30,,"))  # stored as it is, with its checksum
