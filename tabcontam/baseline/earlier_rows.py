@@ -45,7 +45,7 @@ def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict
     raised: dict[str, float] = {}
     for lag in lags:
         before = row - lag
-        if before < 0 or row > len(table.rows) or (row < len(table.rows) and table.before[row] < lag):
+        if before < 0 or row > len(table.rows) or (row < len(table.rows) and table.rows_before[row] < lag):
             continue
         found = earlier(table, name, lag)
         cell = one.cells[before]
@@ -67,7 +67,7 @@ def _earlier(table: Table, name: str, lag: int) -> LagStatistics:
     import numpy as np
 
     one = column_of(table, name)
-    apart = np.array(table.before[lag:]) >= lag  # whether the file has the two rows that far apart
+    apart = np.array(table.rows_before[lag:]) >= lag  # whether the file has the two rows that far apart
     count = int(apart.sum())
     if count < 1:
         return LagStatistics(0.0, 0.0, 0.0)

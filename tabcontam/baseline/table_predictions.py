@@ -175,7 +175,7 @@ def column_of(table: Table, name: str, by: int = 0) -> Column:
             return column_of(table, name).later(previous(name, by), by)
         cells = [*(None,) * by, *own[: len(own) - by]]
         if by and table.whole is not None:
-            cells = [cell if before >= by else None for cell, before in zip(cells, table.before, strict=True)]
+            cells = [cell if before >= by else None for cell, before in zip(cells, table.rows_before, strict=True)]
         cells += [row[place] if (row := one.earlier(by)) else None for one in extra]
         cells += [None if by else row[place] for row in mates]
         return column(previous(name, by) if by else name, cells, table.missing)

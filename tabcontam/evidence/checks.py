@@ -81,7 +81,7 @@ def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) ->
         shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
         answers: dict[object, object] = {}  # the first row's, for each combination of the shown cells
         open_ended = set()
-        for row in table.with_beside:
+        for row in table.all_stored:
             key, answer = shown_of(row), asked_of(row)
             if answers.setdefault(key, answer) != answer:
                 open_ended.add(key)
@@ -101,7 +101,7 @@ def alone_rows(table: Table, column: int) -> list[int]:
 
 def _shared_beginnings(table: Table) -> list[frozenset[int]]:
     """Return for each column the rows that have the cells before it in common with another row."""
-    every = table.with_beside
+    every = table.all_stored
     found = [frozenset(range(len(every)))]
     first = dict.fromkeys(found[0], 0)  # for each row that is not alone, the first row that begins alike
     for cells in list(zip(*every, strict=True))[:-1]:

@@ -38,11 +38,11 @@ from tabcontam.reading.value_forms import ASIDE, PLACEHOLDER, FeatureValues
 Cells = dict[str, str | None]
 
 MARKS = r"[\"'`*\u201c\u201d\u201e\u00ab\u00bb]*"
-SAID = (
+AFTER_NAME = (
     rf"{MARKS}\s*(?:(?:of|for|in) (?:this|the) \w+\s*)?(?:value\s*)?(?:\b{SAYS}|{SIGNS})\s*:?\s*"
     rf"(?:{PRESUMABLY}\s+)*{MARKS}\s*"
 )
-BEFORE = rf"(?:^|[\n,;{{(\[:!|]|(?:^|\n)\s*[-*•]\s|\d[.)]\s|\.\s|\s-\s|\b{OF_IT}\s|\b[ldnLDN]['\u2019]|'s\s)\s*"
+BEFORE_NAME = rf"(?:^|[\n,;{{(\[:!|]|(?:^|\n)\s*[-*•]\s|\d[.)]\s|\.\s|\s-\s|\b{OF_IT}\s|\b[ldnLDN]['\u2019]|'s\s)\s*"
 NEXT = re.compile(
     rf"(?:\s*(?:(?<!\d),|,(?!\d)|;)\s*|\.\s+|\s+(?:{JOINED}|-)\s+)(?:{JOINED}\s+)?(?:{ARTICLE}\s+)?{MARKS}[^,;.:=\n]{{1,80}}?{MARKS}\s*"
     rf"(?:\b{SAYS}|->|[:=\u2192])|\s\|\s|[\n\r]",
@@ -75,7 +75,7 @@ TALK = re.compile(  # after a value, in a clause or a sentence of its own
 BEFORE_VALUE = re.compile(r"^(?:[~\u2248?!:;=\s]+|\.{2,})+")
 OWN_NAME = re.compile(r"\(([^()]*(?:\([^()]*\))?)\)?$")
 SUFFIX = re.compile(r"'[^\W\d_A-Z]{1,5}$")  # of a language that declines names
-AGAIN = re.compile(
+CORRECTION = re.compile(
     r"\b(?:or|oder|ou|wait|actually|hmm|wrong|instead|rather|falsch|doch|sondern|eher|plut(?:\u00f4|o)t|sino)\b",
     re.IGNORECASE,
 )
@@ -104,15 +104,15 @@ def read_json(text: str, asked: Sequence[str]) -> Cells:
 def _from_json(value: Any, asked: Sequence[str]) -> Cells:
     if isinstance(value, dict):
         named = {str(key).strip().casefold(): item for key, item in value.items()}
-        if found := {
+        if scalars := {
             name: _scalar(named[name.casefold()]) for name in asked if _is_scalar(named.get(name.casefold(), []))
         }:
-            return found
+            return scalars
         lists = [item for item in value.values() if isinstance(item, list) and all(map(_is_scalar, item))]
         for names, values in pairwise(lists):  # the columns' names, then a row
-            at = {spelling(str(name)): _scalar(item) for name, item in zip(names, values, strict=False)}
-            if len(names) == len(values) and all(spelling(name) in at for name in asked):
-                return {name: at[spelling(name)] for name in asked}
+            row = {spelling(str(name)): _scalar(item) for name, item in zip(names, values, strict=False)}
+            if len(names) == len(values) and all(spelling(name) in row for name in asked):
+                return {name: row[spelling(name)] for name in asked}
         return {}
     if not isinstance(value, list):
         return {}
@@ -146,7 +146,7 @@ def read_table(text: str, asked: Sequence[str]) -> Cells:
     for header, row in pairwise(rows):
         named = [(wanted[spelling(cell)], place) for place, cell in enumerate(header) if spelling(cell) in wanted]
         if len(named) > 1 or (named and len(header) != 2 and not any(spelling(cell) in wanted for cell in row)):
-            return said_once((name, row[place]) for name, place in named) if len(row) == len(header) else {}
+            return unambiguous_cells((name, row[place]) for name, place in named) if len(row) == len(header) else {}
     pairs = [(wanted[spelling(row[0])], row[1]) for row in rows if len(row) == 2 and spelling(row[0]) in wanted]
     pairs = pairs or [
         (wanted[spelling(name)], value) for row in rows for name, value in pairwise(row) if spelling(name) in wanted
@@ -157,18 +157,18 @@ def read_table(text: str, asked: Sequence[str]) -> Cells:
         if len(row) == len(header) == 2 and (name := wanted.get(spelling(header[1])))
     ]
     if not pairs and below:  # a row with a label before it
-        return said_once(below)
+        return unambiguous_cells(below)
     if pairs or len(rows) != 1 or len(rows[0]) != len(asked) or any(spelling(cell) in wanted for cell in rows[0]):
-        return said_once(pairs)
+        return unambiguous_cells(pairs)
     return {name: cell or None for name, cell in zip(asked, rows[0], strict=True)}
 
 
-def said_once(pairs: Iterable[tuple[str, str]]) -> Cells:
+def unambiguous_cells(pairs: Iterable[tuple[str, str]]) -> Cells:
     """Return the features with their values, without those given twice with different values: either could be meant."""
-    said: dict[str, set[str | None]] = {}
+    by_name: dict[str, set[str | None]] = {}
     for name, value in pairs:
-        said.setdefault(name, set()).add(value or None)
-    return {name: values.pop() for name, values in said.items() if len(values) == 1}
+        by_name.setdefault(name, set()).add(value or None)
+    return {name: values.pop() for name, values in by_name.items() if len(values) == 1}
 
 
 @lru_cache(maxsize=100_000)
@@ -187,7 +187,7 @@ def _loosely(name: str) -> str:
 
 @lru_cache(maxsize=1024)  # wide tables have more names than `re` caches patterns of
 def _naming(name: str) -> re.Pattern[str]:
-    return re.compile(rf"{BEFORE}{MARKS}{_loosely(name)}{SAID}", re.IGNORECASE)
+    return re.compile(rf"{BEFORE_NAME}{MARKS}{_loosely(name)}{AFTER_NAME}", re.IGNORECASE)
 
 
 def read_named(text: str, asked: Sequence[str]) -> Cells:
@@ -204,7 +204,7 @@ def read_named(text: str, asked: Sequence[str]) -> Cells:
     return cells
 
 
-def values_said(text: str, name: str) -> Iterator[str | None]:
+def stated_values(text: str, name: str) -> Iterator[str | None]:
     """Return each value that a text gives for a feature, in the order in which it names it."""
     return (first_value(text[match.end() :]) for match in _naming(name).finditer(text))
 
@@ -236,8 +236,8 @@ def possible_cells(cells: Cells, sorts: Mapping[str, FeatureValues], is_none: Ca
             return True
         if not cell or GAP.fullmatch(cell) or cell == "?" or sort.has(cell):
             return True
-        own = OWN_NAME.search(cell)
-        if own and spelling(own.group(1)) == spelling(name):  # and not a value
+        note = OWN_NAME.search(cell)
+        if note and spelling(note.group(1)) == spelling(name):  # and not a value
             return False
         two = TWO.search(cell) is not None and not any(map(TWO.search, sort.values))
         return fits(cell, sort) and not (two and sort.likely) and not is_none(cell)
@@ -271,8 +271,8 @@ def _lists(text: str) -> Iterator[list[str]]:
 
 def read_decimal(line: str, sort: FeatureValues) -> bool:
     """Return whether a line is only a number with a decimal comma, in a column of numbers with decimals."""
-    said = bare(PREFIX.sub("", line.strip())) if sort.numeric and "," in line else ""
-    return COMMA.fullmatch(said) is not None and sort.writing.decimals
+    value = bare(PREFIX.sub("", line.strip())) if sort.numeric and "," in line else ""
+    return COMMA.fullmatch(value) is not None and sort.writing.decimals
 
 
 def fits(value: str, sort: FeatureValues) -> bool:
@@ -311,7 +311,7 @@ def cleaned(cell: str, sort: FeatureValues) -> str:
         pieces = sorted(pieces, key=lambda piece: not sort.has(piece))  # a value that the column has comes first
     for piece in pieces:
         could_be = sort.has(piece) or (fits(piece, sort) and (piece == cell or sort.form.is_like(piece)))
-        if could_be and (piece == cell or not AGAIN.search(cell.removeprefix(piece))):
+        if could_be and (piece == cell or not CORRECTION.search(cell.removeprefix(piece))):
             return piece
     return cell
 
@@ -324,7 +324,7 @@ def _number(cell: str, sort: FeatureValues) -> str:
         rest = cell[match.start() :]
         if any(map(str.isdigit, rest)):
             break  # every longer rest has one, too
-        if is_finite(begun := number_in(cell[: match.start()], sort.writing)) and not AGAIN.search(rest):
+        if is_finite(begun := number_in(cell[: match.start()], sort.writing)) and not CORRECTION.search(rest):
             return begun
     return number
 
@@ -349,10 +349,10 @@ def _native(cell: str, sort: FeatureValues) -> str:
     if not inside:
         return cell
     start, end = inside[0], inside[-1] + 1
-    before, behind = (any(map(str.isalpha, part)) for part in (cell[:start], cell[end:]))
+    before, after = (any(map(str.isalpha, part)) for part in (cell[:start], cell[end:]))
     while cell[end : end + 1] and cell[end] in ")]}\"'":
         end += 1
-    return cell[start if before else 0 : end if behind else len(cell)]
+    return cell[start if before else 0 : end if after else len(cell)]
 
 
 def _foreign(letter: str, sort: FeatureValues) -> bool:

@@ -67,8 +67,8 @@ def tidy(text: str) -> str:
 def answer_line(text: str) -> str:
     """Return the line that holds a short answer: the first that does not announce one."""
     lines = plain(text).splitlines()
-    said = (line for line in lines if not line.endswith(":") and not (FILLER.match(line) and len(lines) > 1))
-    return next(said, lines[0] if lines else "")
+    answers = (line for line in lines if not line.endswith(":") and not (FILLER.match(line) and len(lines) > 1))
+    return next(answers, lines[0] if lines else "")
 
 
 def unlabelled(line: str) -> str:
@@ -116,18 +116,18 @@ def choice_in(text: str, choices: tuple[str, ...]) -> str | None:
     if declines(line):
         return None
     longest_first = sorted(choices, key=len, reverse=True)
-    named = [one for one in longest_first if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", line, re.IGNORECASE)]
+    named = [name for name in longest_first if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line, re.IGNORECASE)]
     # "very good" names "good" too
-    apart = [choice for choice in named if not any(choice in other for other in named if other != choice)]
+    separate = [choice for choice in named if not any(choice in other for other in named if other != choice)]
     if _names_two(line, named):
         return None
-    for choice in apart:
+    for choice in separate:
         answer = re.escape(choice)
         if re.match(rf"{answer}(?!\w)(?!\s+or\b)", line, re.IGNORECASE):
             return choice
-        if len(apart) == 1 and re.search(rf"(?:\bis|:)[\s\"'*]*{answer}[\"'*.!]*\s*\}}?$", line, re.IGNORECASE):
+        if len(separate) == 1 and re.search(rf"(?:\bis|:)[\s\"'*]*{answer}[\"'*.!]*\s*\}}?$", line, re.IGNORECASE):
             return choice
-    only = apart[0] if len(apart) == 1 else ""
+    only = separate[0] if len(separate) == 1 else ""
     denied = re.search(rf"\b(?:not|no|n't)\s+(?:an?\s+)?{re.escape(only)}", line, re.IGNORECASE)
     return only if len(only) > SHORT_CHOICE and not denied else None
 

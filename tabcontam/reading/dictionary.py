@@ -69,22 +69,24 @@ def _enchant() -> Callable[[str], bool] | None:
         return None
     tag = f"tabcontam{secrets.token_hex(4)}"  # no "_": enchant would fall back to the language before it
     with tempfile.TemporaryDirectory(prefix="tabcontam-", ignore_cleanup_errors=True) as folder:
-        looked_in = Path(folder) / "hunspell"  # where enchant's hunspell looks first; no other folder has this language
-        looked_in.mkdir()
-        shutil.copyfile(files.AFFIXES, looked_in / f"{tag}.aff")
-        shutil.copyfile(files.WORDS, looked_in / f"{tag}.dic")
+        word_folder = (
+            Path(folder) / "hunspell"
+        )  # where enchant's hunspell looks first; no other folder has this language
+        word_folder.mkdir()
+        shutil.copyfile(files.AFFIXES, word_folder / f"{tag}.aff")
+        shutil.copyfile(files.WORDS, word_folder / f"{tag}.dic")
         with _config_folder(folder):
             try:
                 broker = enchant.Broker()
                 broker.set_ordering(tag, "hunspell")
-                found = broker.request_dict(tag)
+                checker = broker.request_dict(tag)
             except enchant.errors.Error:
                 return None
 
     def knows(word: str, broker: Any = broker) -> bool:  # the broker must outlive its dictionary
-        return bool(found.check(word))
+        return bool(checker.check(word))
 
-    if found.provider.name != "hunspell" or any(knows(word) is not known for word, known in PROBES.items()):
+    if checker.provider.name != "hunspell" or any(knows(word) is not known for word, known in PROBES.items()):
         return None
     return knows
 

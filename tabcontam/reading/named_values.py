@@ -37,7 +37,7 @@ NO_DENIAL = re.compile(  # another feature's value, or a column: "The loan is no
 )
 NEW_SENTENCE = re.compile(rf"(?:[.;!?]\s+|\n\W*)(?:{ARTICLE}\s+)?$", re.IGNORECASE)  # right before a name
 NULL = {"null", "none", "nan", "nil", "undefined", ""}
-BEHIND = re.compile(  # between a value and the next name
+AFTER_VALUE = re.compile(  # between a value and the next name
     rf"(?:\s*[,;|.\n]\s*|\s[-\u2013\u2014]\s+|\s+(?={JOINED} ))+(?:{JOINED} +)?(?:(?i:{ARTICLE}) +)?"
     r"[\s\u2022*_`#>(\[{\"'-]*$"
 )
@@ -86,12 +86,12 @@ def key_of(match: re.Match[str]) -> str:
 
 def as_text(match: re.Match[str]) -> str | None:
     """Return the value of a pair; None for a word that means no value."""
-    said = match["value"] or match["text"]
-    if said is None:
+    string = match["value"] or match["text"]
+    if string is None:
         plain = match["plain"] or ""
         return None if plain.casefold() in NULL else plain
-    inside = said[1:-1]
-    if said[0] == "'":
+    inside = string[1:-1]
+    if string[0] == "'":
         inside = inside.replace("\\'", "'").replace('"', '\\"')
     try:
         value = str(json.loads(f'"{inside}"', strict=False))
@@ -115,21 +115,23 @@ def read_aligned(text: str, sorts: Mapping[str, FeatureValues]) -> Cells:
     The text that follows all names alike means "is", in any language, and is no part of a value. A text that names a
     feature again continues with further rows.
     """
-    found = _first_names(text, tuple(sorts))
-    if len(found) < 2 or all(text[start - 1 : start] == "(" and text[end : end + 1] == ")" for _, start, end in found):
+    places = _first_names(text, tuple(sorts))
+    if len(places) < 2 or all(
+        text[start - 1 : start] == "(" and text[end : end + 1] == ")" for _, start, end in places
+    ):
         return {}  # or each comes after its value
-    ends = [*(start for _, start, _ in found[1:]), _end(text, found[-1][2])]
-    pieces = [text[end:following] for (_, _, end), following in zip(found, ends, strict=True)]
-    parted = [BEHIND.sub("", piece) for piece in pieces[:-1]]
+    ends = [*(start for _, start, _ in places[1:]), _end(text, places[-1][2])]
+    pieces = [text[end:following] for (_, _, end), following in zip(places, ends, strict=True)]
+    parted = [AFTER_VALUE.sub("", piece) for piece in pieces[:-1]]
     if len(parted) > 1 and (word := NEXT_WORD.search(_common([piece[::-1] for piece in parted])[::-1])):
         parted = [piece[: -len(word.group())] for piece in parted]  # an article of any language
     pieces = [*parted, pieces[-1]]
-    said = [piece for piece in pieces if any(map(str.isalnum, piece))]
-    common = _cut_back(_common(said), said) if len(said) > 1 else ""
+    filled = [piece for piece in pieces if any(map(str.isalnum, piece))]
+    common = _cut_back(_common(filled), filled) if len(filled) > 1 else ""
     if not common or all(piece.strip() == common.strip() for piece in pieces):
         return {}  # all pieces are one text: the words for "is" cannot be separated from the value
     cells: Cells = {}
-    for (name, _, _), piece in zip(found, pieces, strict=True):
+    for (name, _, _), piece in zip(places, pieces, strict=True):
         value = bare(piece[len(common) :].strip(MARKUP)) if piece.startswith(common) else ""
         value = value.removesuffix(")") if common.endswith("(") else value
         value = cleaned(value, sorts[name])
@@ -145,18 +147,18 @@ def denied(text: str, asked: tuple[str, ...]) -> set[str]:
 
     A denial before a name also holds for the names that follow it in the sentence.
     """
-    found, last, so = set[str](), 0, False
+    found, last, is_denied = set[str](), 0, False
     for match in any_name(asked).finditer(text):
         between = text[last : match.start()]
         if not last:
-            so = (
+            is_denied = (
                 NOT.search(OPENED.split(NO_DENIAL.sub("", between))[-1]) is not None
                 or NOT_THIS.search(between) is not None
             )
         elif NEW_SENTENCE.search(between):
-            so = False
-        so = so or ELSEWHERE.search(re.split(r"[.!?]\s|\n", between)[-1]) is not None
-        if so and (name := names_of(asked).get(spelled(match.group()))):
+            is_denied = False
+        is_denied = is_denied or ELSEWHERE.search(re.split(r"[.!?]\s|\n", between)[-1]) is not None
+        if is_denied and (name := names_of(asked).get(spelled(match.group()))):
             found.add(name)
         last = match.end()
     return found
@@ -170,13 +172,13 @@ def without_choices(text: str) -> str:
 
 def first_row(text: str, asked: tuple[str, ...]) -> str:
     """Return the text before a second row, which begins with the first row's first name; "" if no row is whole."""
-    found = [(names_of(asked).get(spelled(match.group())), match.start()) for match in any_name(asked).finditer(text)]
-    names, rows = [name for name, _ in found], len(asked)
+    places = [(names_of(asked).get(spelled(match.group())), match.start()) for match in any_name(asked).finditer(text)]
+    names, rows = [name for name, _ in places], len(asked)
     follows = len(names) > rows > 1 and set(names[:rows]) == set(asked) and names[rows : rows + 2] == names[:2]
-    before = NO_DENIAL.sub("", text[: found[0][1]] if found else "")
-    if not follows or NOT.search(before) or OR_ELSE.search(text[: found[rows][1]]):
+    before = NO_DENIAL.sub("", text[: places[0][1]] if places else "")
+    if not follows or NOT.search(before) or OR_ELSE.search(text[: places[rows][1]]):
         return ""
-    return BEHIND.sub("", text[: found[rows][1]])
+    return AFTER_VALUE.sub("", text[: places[rows][1]])
 
 
 def _first_names(text: str, asked: tuple[str, ...]) -> list[tuple[str, int, int]]:

@@ -14,7 +14,7 @@ def tokens(text: str) -> list[str]:
     return TOKEN.findall(text.lower())
 
 
-def rouge_l(expected: str, said: str) -> float:
+def rouge_l(expected: str, answer: str) -> float:
     """Return the F-measure of the longest common subsequence of the words of two texts, from 0 to 1.
 
     The subsequence's share of the words in `said` is the precision and its share of the expected words the recall. The
@@ -22,7 +22,7 @@ def rouge_l(expected: str, said: str) -> float:
     """
     from rapidfuzz.distance import LCSseq
 
-    true, own = tokens(expected), tokens(said)
+    true, own = tokens(expected), tokens(answer)
     if not true or not own:
         return 0.0
     return 2 * LCSseq.similarity(true, own) / (len(true) + len(own))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate, islice
 
-from tabcontam.reading.answer_readers import AGAIN, CALLED, PREFIX, SAID, bare, cleaned, fits
+from tabcontam.reading.answer_readers import AFTER_NAME, CALLED, CORRECTION, PREFIX, bare, cleaned, fits
 from tabcontam.reading.languages import ARTICLE, ELSEWHERE, NO_UNIT, NOT, SAYS, THING
 from tabcontam.reading.named_values import PAIR, any_name, as_text, key_of, read_pairs, read_tags, spelled
 from tabcontam.reading.numbers import NUMBER, is_finite
@@ -28,7 +28,7 @@ LABEL = re.compile(  # at the end of the text before a colon
     re.IGNORECASE,
 )
 BULLET = re.compile(r"^(?:[^\w\s\"'(\[{<$\u20ac\u00a3\u00a5+.~\\`_]+\s+|\d+[.)]\s+)+")
-SAID_TO_BE = re.compile(
+STATED_TO_BE = re.compile(
     rf"\b(?:{THING})\b[^.:\n]{{0,60}}?\s(?:{SAYS}|(?:should|must|would|could|may|might|will)\s+be)\s*:?\s*(.+)",
     re.IGNORECASE,
 )
@@ -45,7 +45,7 @@ MOST_PLACES = 20  # that are examined
 OTHERWISE = re.compile(rf"\s+{NO_UNIT}\b", re.IGNORECASE)  # after a number that is another one
 WORD = re.compile(rf"^[\W_]*(?:{ARTICLE}\s+)?$", re.IGNORECASE)
 TWO_OF = re.compile(r"(?:either|between|entweder|soit)\b", re.IGNORECASE)
-SAYING_IT = re.compile(rf"(?:{SAID}|:=\s*|\.{{2,}}\s*|[-\u2013\u2014]\s+)=?\s*", re.IGNORECASE)
+SAYING_IT = re.compile(rf"(?:{AFTER_NAME}|:=\s*|\.{{2,}}\s*|[-\u2013\u2014]\s+)=?\s*", re.IGNORECASE)
 BUT = re.compile(  # doubts after a value
     rf"[,;]?\s+(?:but|though|although)\b[^.\n]*|,\s+[^,;\n\dA-Z]*(?:{NOT.pattern})[^,;\n\dA-Z]*$"
 )
@@ -133,15 +133,15 @@ def read_one(text: str, name: str, sort: FeatureValues, begin: Callable[[str], s
     for places in (_boxed, _tagged, _keyed):
         if values := _values(places(text), sort):
             return values[-1]
-    if said := list(_behind_name(text, name, sort)):
-        return said[-1]
+    if after := list(_after_name(text, name, sort)):
+        return after[-1]
     open_text = not sort.numeric and not sort.closed
     labelled = (match["value"] for match in LABELLED.finditer(text) if not open_text or LABEL.search(match["label"]))
     if values := _values(labelled, sort):
         return values[-1]
     if before := _values(_before_name(text, name), sort):
         return before[0]
-    for places in (_said, _stressed, _quoted):
+    for places in (_stated, _stressed, _quoted):
         if values := _values(places(text), sort):
             return values[-1] if len(set(values)) == 1 else None
     if (found := _alone(filter(None, further), sort)) is not None:
@@ -151,18 +151,18 @@ def read_one(text: str, name: str, sort: FeatureValues, begin: Callable[[str], s
     return None if doubted else next(filter(None, weak), None)
 
 
-def _value(said: str, sort: FeatureValues) -> str | None:
+def _value(text: str, sort: FeatureValues) -> str | None:
     """Return a place's text as a value, without its announcement; None if it is none."""
-    if sort.numeric and is_finite(number := cleaned(bare(said), sort)):
+    if sort.numeric and is_finite(number := cleaned(bare(text), sort)):
         return number
-    said = BULLET.sub("", said.strip())
-    said = said if sort.bracketed else peeled(said)
-    if TWO_OF.match(said) and not sort.has(said):
+    text = BULLET.sub("", text.strip())
+    text = text if sort.bracketed else peeled(text)
+    if TWO_OF.match(text) and not sort.has(text):
         return None
-    if (call := CALLED.match(said)) and (sort.numeric or sort.has(bare(said[call.end() :]))):
-        said = said[call.end() :]
-    said = PREFIX.sub("", said)
-    value = cleaned(bare(said if sort.has(bare(said)) else NAMING.sub("", said)), sort)
+    if (call := CALLED.match(text)) and (sort.numeric or sort.has(bare(text[call.end() :]))):
+        text = text[call.end() :]
+    text = PREFIX.sub("", text)
+    value = cleaned(bare(text if sort.has(bare(text)) else NAMING.sub("", text)), sort)
     if not sort.has(value) and (NOT.match(value) or (NOT.search(value) and not sort.form.denies)):
         return None
     return value if value and fits(value, sort) else None
@@ -196,23 +196,23 @@ def _keyed(text: str) -> Iterator[str]:
     return (value for key, value in pairs if len(pairs) == 1 or re.fullmatch(rf".*{THING}s?", key, re.IGNORECASE))
 
 
-def _behind_name(text: str, name: str, sort: FeatureValues) -> Iterator[str]:
+def _after_name(text: str, name: str, sort: FeatureValues) -> Iterator[str]:
     """Yield the values after the feature's name: after a word for "is" or, in any language, a few that are no value."""
     for match in islice(any_name((name,)).finditer(text), MOST_PLACES):
         rest = text[match.end() :].lstrip(" *_`\"'\n").partition("\n")[0]
-        if (said := SAYING_IT.match(rest)) and (value := _value(rest[said.end() :], sort)) is not None:
+        if (verb := SAYING_IT.match(rest)) and (value := _value(rest[verb.end() :], sort)) is not None:
             yield value
             continue
-        behind = list(_behind_words(rest, sort)) if sort.numeric or sort.closed or sort.form.known else []
-        yield from [value for value in behind if sort.form.begins_large(value)][:1] or behind[:1]
+        candidates = list(_after_words(rest, sort)) if sort.numeric or sort.closed or sort.form.known else []
+        yield from [value for value in candidates if sort.form.begins_large(value)][:1] or candidates[:1]
 
 
-def _behind_words(rest: str, sort: FeatureValues) -> Iterator[str]:
+def _after_words(rest: str, sort: FeatureValues) -> Iterator[str]:
     """Yield the values at the end of a line, after none, one or a few words that are none of them."""
     words = rest.split()
     for skipped in range(min(MOST_SKIPPED, len(words) - 1) + 1):
         before = " ".join(words[:skipped])
-        if NOT.search(before) or AGAIN.search(before) or (sort.numeric and any(map(str.isdigit, before))):
+        if NOT.search(before) or CORRECTION.search(before) or (sort.numeric and any(map(str.isdigit, before))):
             break
         value = _value(rest.split(maxsplit=skipped)[-1], sort)
         if value is not None and (sort.has(value) or sort.numeric or sort.form.is_like(value)):
@@ -230,7 +230,7 @@ def _begun(text: str, sort: FeatureValues) -> str | None:
 def _end_of(words: list[str], sort: FeatureValues) -> str | None:
     for skipped in range(1, min(MOST_BEFORE, len(words))):
         before = " ".join(words[:skipped])
-        if NOT.search(before) or AGAIN.search(before) or TWO_OF.search(before):
+        if NOT.search(before) or CORRECTION.search(before) or TWO_OF.search(before):
             break
         value = _value(" ".join(words[skipped:]), sort)
         if value is not None and sort.form.is_like(value):
@@ -238,16 +238,16 @@ def _end_of(words: list[str], sort: FeatureValues) -> str | None:
     return None
 
 
-def _said(text: str) -> Iterator[str]:
-    return (match.group(1) for match in SAID_TO_BE.finditer(text))
+def _stated(text: str) -> Iterator[str]:
+    return (match.group(1) for match in STATED_TO_BE.finditer(text))
 
 
 def _before_name(text: str, name: str) -> Iterator[str]:
     """Yield the subjects of sentences with the feature as predicate: `39 is the age`."""
     for match in islice(any_name((name,)).finditer(text), MOST_PLACES):
         line = text[: match.start()].rpartition("\n")[2]
-        if said := IS_THE.search(line):
-            yield line[: said.start()]
+        if verb := IS_THE.search(line):
+            yield line[: verb.start()]
 
 
 def _stressed(text: str) -> Iterator[str]:

@@ -59,8 +59,8 @@ class FeatureValues:
     def has_numbers(self) -> bool:
         """True if some values are numbers, and none of the others is a number followed by a word."""
         others = [value for value in self.values if not is_number(value)]
-        anyhow = NumberStyle(decimals=True, thousands=True)
-        counts = (value[0].isdigit() and is_number(number_in(value, anyhow)) for value in others)
+        any_style = NumberStyle(decimals=True, thousands=True)
+        counts = (value[0].isdigit() and is_number(number_in(value, any_style)) for value in others)
         return len(others) < len(self.values) and not any(counts)
 
     @cached_property
@@ -223,7 +223,7 @@ def form_of(values: tuple[str, ...]) -> ValueForm:
 @lru_cache(maxsize=10_000)
 def shape(text: str) -> str:
     """Return the pattern of a text: 0 for a digit, a for a letter, and the signs between them."""
-    return "".join("0" if one.isdigit() else "a" if one.isalpha() else one for one in text)
+    return "".join("0" if sign.isdigit() else "a" if sign.isalpha() else sign for sign in text)
 
 
 def _begins_small(text: str) -> bool:

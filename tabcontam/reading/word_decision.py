@@ -14,7 +14,7 @@ from tabcontam.reading.dictionary import Dictionary, english
 __all__ = ["Dictionary", "WordDecision", "decide_names", "decide_words", "english"]
 
 
-Found = Callable[[str, str], bool]
+WordSearch = Callable[[str, str], bool]
 PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
 PLAIN = re.compile(r"[\w .\-/]*[^\W_][\w .\-/]*")  # a name that may be spelled in another case style
 MATCH_CASE = frozenset({"MathE"})  # the authors' one exception: any "mathe..." would name that dataset
@@ -29,21 +29,23 @@ class WordDecision:
 
 
 def decide_words(
-    output: str, expected: Sequence[str | None], dictionary: Dictionary, found: Found | None = None
+    output: str, expected: Sequence[str | None], dictionary: Dictionary, search: WordSearch | None = None
 ) -> WordDecision:
     """Return Algorithm 1's decision; `found` replaces the authors' word search. None, a missing value, is skipped."""
     words = [word for word in dict.fromkeys(expected) if word]
     unknown = [word for word in words if not dictionary.knows(word)]
-    looked_for = {name: (found or appears)(name, output) for name in map(without_note, unknown or words)}
+    looked_for = {name: (search or appears)(name, output) for name in map(without_note, unknown or words)}
     enough = any if unknown else all
     return WordDecision(bool(looked_for) and enough(looked_for.values()), looked_for)
 
 
-def decide_names(output: str, names: Sequence[str], dictionary: Dictionary, found: Found | None = None) -> WordDecision:
+def decide_names(
+    output: str, names: Sequence[str], dictionary: Dictionary, search: WordSearch | None = None
+) -> WordDecision:
     """Return the decision of recognition: Algorithm 1 on each name alone, the long ones first, until one is found."""
     looked_for: dict[str, bool] = {}
     for name in names:
-        decision = decide_words(output, [name], dictionary, found)
+        decision = decide_words(output, [name], dictionary, search)
         looked_for |= decision.looked_for
         if decision.detected:
             return WordDecision(True, looked_for)

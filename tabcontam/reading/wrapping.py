@@ -13,7 +13,7 @@ CLOSES = rf"(?:[<\[◁]/{SPACE}{THINKING}[>\]▷]|<\|(?:end_of_|end_|/){THINKING
 THOUGHT = re.compile(rf"\s*{OPENS}.*?{CLOSES}\s*", re.DOTALL | re.IGNORECASE)
 THOUGHT_END = re.compile(rf"{CLOSES}\s*", re.IGNORECASE)
 THOUGHT_START = re.compile(rf"\s*{OPENS}", re.IGNORECASE)
-SAID_THOUGHT = re.compile(  # in words: harmony without its marks, Granite
+WORDED_THOUGHT = re.compile(  # in words: harmony without its marks, Granite
     r"\s*(?:analysis.*?assistant\s*final|(?:here is|here's) my thought process:.*?(?:here is|here's) my response:)\s*",
     re.DOTALL | re.IGNORECASE,
 )
@@ -42,7 +42,7 @@ def without_thought(text: str) -> tuple[str, bool]:
     Some templates open the thinking in the prompt, so that it only ends here. Thinking that never ends is no answer.
     """
     rest = text
-    while match := (THOUGHT.match(rest) or SAID_THOUGHT.match(rest)):
+    while match := (THOUGHT.match(rest) or WORDED_THOUGHT.match(rest)):
         rest = rest[match.end() :]
     if THOUGHT_START.match(rest):
         return "", True
@@ -54,10 +54,10 @@ def without_thought(text: str) -> tuple[str, bool]:
 def without_marks(text: str) -> str:
     """Return the first turn of the assistant, without a template's marks around it and the speaker's name before it."""
     pieces = [piece.strip(EDGES) for piece in _turns(text)]
-    said = next((piece for piece in pieces if piece), "")
-    said = said[match.end() :] if (match := SPEAKER.match(said)) else said
-    further = NEXT_TURN.search(said)
-    return (said[: further.start()] if further and said[: further.start()].strip() else said).strip(EDGES)
+    answer = next((piece for piece in pieces if piece), "")
+    answer = answer[match.end() :] if (match := SPEAKER.match(answer)) else answer
+    further = NEXT_TURN.search(answer)
+    return (answer[: further.start()] if further and answer[: further.start()].strip() else answer).strip(EDGES)
 
 
 def _turns(text: str) -> list[str]:
@@ -65,17 +65,17 @@ def _turns(text: str) -> list[str]:
     marks = list(MARK.finditer(text))
     bounds = [0, *(match.end() for match in marks)], [*(match.start() for match in marks), len(text)]
     names = ["", *((match["name"] or match["turn"] or "").replace("▁", "_") for match in marks)]
-    found, apart, theirs = list[str](), list[str](), False
+    found, marked, is_other = list[str](), list[str](), False
     for name, start, end in zip(names, *bounds, strict=True):
         piece = text[start:end]
         if HEADED.fullmatch(name):
             speaker, _, piece = piece.partition("\n")
-            theirs = OTHERS.match(speaker) is not None
+            is_other = OTHERS.match(speaker) is not None
         elif name and (OTHERS.match(name) or SPEAKER.match(name)):
-            theirs = OTHERS.match(name) is not None
-        if not theirs:
-            (apart if SET_OFF.fullmatch(name) else found).append(piece)
-    return [*apart, *found]
+            is_other = OTHERS.match(name) is not None
+        if not is_other:
+            (marked if SET_OFF.fullmatch(name) else found).append(piece)
+    return [*marked, *found]
 
 
 def set_off(text: str) -> str:

@@ -60,7 +60,7 @@ from tabcontam.runs.overlap_measure import measure_for
 from tabcontam.runs.run_description import describe
 from tabcontam.runs.run_judge import judge_facts, judging_of, open_judge, rows_leaving
 from tabcontam.runs.training_declarations import check_declared, check_searched, read_declarations
-from tabcontam.tables.dataset_splits import EVERY, SplitChoice, load_tables
+from tabcontam.tables.dataset_splits import EVERY_SPLIT, SplitChoice, load_tables
 from tabcontam.tables.fresh_table_rows import with_fresh
 from tabcontam.tables.known_rows import load_known, with_known
 from tabcontam.tables.large.reading_progress import report_progress_to
@@ -106,7 +106,7 @@ class RunOrder:
     target: str | None = None
     name: str | None = None
     text: TextFormat = FOUND_OUT
-    splits: SplitChoice = EVERY
+    splits: SplitChoice = EVERY_SPLIT
     known: tuple[str | Table, ...] = ()
     keys: tuple[Path, ...] = ()
     withheld: tuple[str, ...] = ()

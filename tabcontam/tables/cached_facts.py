@@ -14,8 +14,8 @@ class FactOwner(Protocol):
         """The facts that are cached so far."""
 
 
-def cached_fact(of: FactOwner, key: Hashable, find: Callable[[], Fact]) -> Fact:
+def cached_fact(owner: FactOwner, key: Hashable, find: Callable[[], Fact]) -> Fact:
     """Return the value of `find`, cached under `key` for as long as the table or column exists."""
-    if key not in of.facts:
-        of.facts[key] = find()
-    return cast("Fact", of.facts[key])
+    if key not in owner.facts:
+        owner.facts[key] = find()
+    return cast("Fact", owner.facts[key])

@@ -215,8 +215,8 @@ def split_named(spec: str) -> tuple[str, str | None]:
 
 def split_edition(spec: str) -> tuple[str, str | None]:
     """Return both parts of NAME@EDITION or CARD.toml@EDITION; the second is None without an edition."""
-    base, at, edition = spec.rpartition("@")
-    return (base, edition) if at and not spec.endswith(SUFFIX) else (spec, None)
+    base, sign, edition = spec.rpartition("@")
+    return (base, edition) if sign and not spec.endswith(SUFFIX) else (spec, None)
 
 
 def find_card(name: str) -> Card | None:
@@ -323,14 +323,14 @@ def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[
     listed = raw.pop("splits", [])
     if not isinstance(listed, list) or not all(isinstance(split, dict) for split in listed):
         raise ValueError(f"{where} splits are no tables")
-    kept = {key: value for key, value in whole.items() if key not in (*OF_A_FILE, "splits")}
+    inherited = {key: value for key, value in whole.items() if key not in (*OF_A_FILE, "splits")}
     found = []
     for split in map(dict, listed):
         name = split.pop("name", None)
         if wrong := {"split", "splits", "title"} & split.keys():
             raise ValueError(f"{where} split {name!r} has the unknown key {min(wrong)!r}")
-        joined = {key: {**kept.get(key, {}), **split.pop(key, {})} for key in TABLES}
-        part = _edition({**kept, **split, "split": name, **{key: {} for key in TABLES}}, joined)
+        joined = {key: {**inherited.get(key, {}), **split.pop(key, {})} for key in TABLES}
+        part = _edition({**inherited, **split, "split": name, **{key: {} for key in TABLES}}, joined)
         found.append(part)
     names = [raw.get("split", ""), *(part.split for part in found)]
     if found and (not all(names) or len(set(names)) < len(names)):

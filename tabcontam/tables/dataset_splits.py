@@ -37,7 +37,7 @@ class SplitChoice:
         return not self.names or ALL in self.names or split.casefold() in map(str.casefold, self.names)
 
 
-EVERY = SplitChoice()
+EVERY_SPLIT = SplitChoice()
 Doing = Callable[[str], AbstractContextManager[object]]
 
 
@@ -56,7 +56,7 @@ class _SplitPart:
 
 def load_tables(
     specs: Iterable[str | Table],
-    splits: SplitChoice = EVERY,
+    splits: SplitChoice = EVERY_SPLIT,
     *,
     target: str | None = None,
     name: str | None = None,
@@ -79,7 +79,7 @@ def load_tables(
         key = part.table.key if of_card else (id(part.table),)  # naming two splits of a card reads all of them twice
         before = joined.get(key)
         joined[key] = part if before is None else replace(before, asked=before.asked or part.asked)
-    return _told_apart(list(joined.values()), splits)
+    return _asked_tables(list(joined.values()), splits)
 
 
 def _parts(
@@ -118,11 +118,11 @@ def _parts(
             forms = "before-cutoff, after-cutoff, before-YYYY-MM or after-YYYY-MM"
             raise UsageError(f"unknown split {wrong!r} of {card.name}; its rows have dates: write {forms}")
         raise UsageError(f"{card.name}@{edition.name} has no splits; leave {wrong!r} out, or name another dataset")
-    meant = None if split is None else edition.part(split).split
+    wanted = None if split is None else edition.part(split).split
     found: list[_SplitPart] = []
     lacking: list[str] = []
     for part in edition.parts:
-        asked = meant in (None, part.split) and splits.chooses(part.split)
+        asked = wanted in (None, part.split) and splits.chooses(part.split)
         try:
             table = load_table(f"{base}@{edition.name}#{part.split}", target=target, name=name, form=form)
         except UsageError:
@@ -147,7 +147,7 @@ def _by_dates(
             f"{table.name} has the split {table.split}, and its rows have no dates; leave it out, or name its splits"
         )
     found: list[_SplitPart] = []
-    for month in dict.fromkeys(told[1] for each in splits.names if (told := month_of(each))):
+    for month in dict.fromkeys(named_month[1] for each in splits.names if (named_month := month_of(each))):
         sides, neither = sides_of(table, month)
         line = f"{table.name}: {neither:,} of {len(table.rows):,} rows are of {month} itself and are never asked"
         lines = [line] * bool(neither)
@@ -170,40 +170,40 @@ def _is_own(table: Table) -> bool:
 
 def _of_column(table: Table, column: str) -> list[_SplitPart]:
     """Return the rows of each value of a column, as tables without it."""
-    said = f"{option_name('split_column')}: {column!r} of {table.name}"
+    message = f"{option_name('split_column')}: {column!r} of {table.name}"
     if table.split:
         raise UsageError(f"{option_name('split_column')}: {table.named} names its split already; leave one of them out")
     table.check_whole("split_column")
     if column not in table.columns:
         raise unknown(f"column of {table.name}", column, table.columns)
     if column == table.target:
-        raise UsageError(f"{said} is the target, too; name another column")
+        raise UsageError(f"{message} is the target, too; name another column")
     if len(table.columns) < 3:
-        raise UsageError(f"{said} leaves one other column; give a table with two or more")
-    at, cells = table.columns.index(column), table.column(column)
+        raise UsageError(f"{message} leaves one other column; give a table with two or more")
+    place, cells = table.columns.index(column), table.column(column)
     if lacking := next((row for row, cell in enumerate(cells, 1) if cell is None or table.is_missing(cell)), None):
-        raise UsageError(f"{said} has no value in row {lacking}; give each row its split")
+        raise UsageError(f"{message} has no value in row {lacking}; give each row its split")
     names = list(dict.fromkeys(str(cell).strip() for cell in cells))
     if len(names) > MOST:
-        raise UsageError(f"{said} has {len(names):,} values, more than {MOST}; name a column with fewer")
+        raise UsageError(f"{message} has {len(names):,} values, more than {MOST}; name a column with fewer")
     if len(names) < 2:
-        raise UsageError(f"{said} has one value; leave it out, or name a column with several")
-    if odd := [each for each in names if not each.isprintable() or "#" in each]:
-        raise UsageError(f"{said} has the value {odd[0]!r}, which cannot be the name of a split; rename it")
+        raise UsageError(f"{message} has one value; leave it out, or name a column with several")
+    if invalid := [each for each in names if not each.isprintable() or "#" in each]:
+        raise UsageError(f"{message} has the value {invalid[0]!r}, which cannot be the name of a split; rename it")
     rows = {each: [] for each in names}  # type: dict[str, list[tuple[str | None, ...]]]
     for cells_of_row in table.rows:
-        rows[str(cells_of_row[at]).strip()].append((*cells_of_row[:at], *cells_of_row[at + 1 :]))
-    columns = (*table.columns[:at], *table.columns[at + 1 :])
+        rows[str(cells_of_row[place]).strip()].append((*cells_of_row[:place], *cells_of_row[place + 1 :]))
+    columns = (*table.columns[:place], *table.columns[place + 1 :])
     return [
         _SplitPart(replace(table, columns=columns, rows=tuple(own), split=each), of_column=True)
         for each, own in rows.items()
     ]
 
 
-def _told_apart(parts: Sequence[_SplitPart], splits: SplitChoice) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+def _asked_tables(parts: Sequence[_SplitPart], splits: SplitChoice) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return the tables that are asked about, those of one dataset without the rows that stand in several splits."""
     _check_names(parts, splits)
-    found: list[Table] = []
+    tables: list[Table] = []
     lines: list[str] = []
     groups = _datasets([part for part in parts if part.table.split])
     siblings = {id(part): group for group in groups for part in group}
@@ -216,24 +216,26 @@ def _told_apart(parts: Sequence[_SplitPart], splits: SplitChoice) -> tuple[tuple
                 lines.append(
                     f"{table.named}: split {missing} cannot be read, so that rows that stand in it, too, may be asked"
                 )
-            found.append(table)
+            tables.append(table)
             lines += filter(None, (line, *part.lines))
-    return tuple(found), tuple(dict.fromkeys(lines))
+    return tuple(tables), tuple(dict.fromkeys(lines))
 
 
 def _check_names(parts: Sequence[_SplitPart], splits: SplitChoice) -> None:
     """Check that every named split exists, and that each dataset has a chosen one. Raises `UsageError` if not."""
-    there = list(dict.fromkeys(name for part in parts for name in (part.table.split, *part.lacking) if name))
+    known = list(dict.fromkeys(name for part in parts for name in (part.table.split, *part.lacking) if name))
     for name in splits.names:
-        if name != ALL and name.casefold() not in map(str.casefold, there):
-            if not there:
+        if name != ALL and name.casefold() not in map(str.casefold, known):
+            if not known:
                 names = ", ".join(dict.fromkeys(part.table.name for part in parts))
                 raise UsageError(f"{option_name('split')} {name}: {names} has no splits; name them as in FILE#{name}")
-            raise UsageError(f"unknown split {name!r}; known: {', '.join(there)}")
+            raise UsageError(f"unknown split {name!r}; known: {', '.join(known)}")
     for own in _datasets([part for part in parts if part.table.split]):
         if not any(part.asked for part in own):
-            had = ", ".join(part.table.split for part in own)
-            raise UsageError(f"{own[0].table.name} has the splits {had}, and none of them is chosen; name one of them")
+            existing = ", ".join(part.table.split for part in own)
+            raise UsageError(
+                f"{own[0].table.name} has the splits {existing}, and none of them is chosen; name one of them"
+            )
     for table in (part.table for part in parts if part.asked and part.table.split):
         if len(table.rows) < 2:
             count = "one row" if table.rows else "no row"

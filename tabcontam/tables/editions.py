@@ -39,7 +39,7 @@ def edition_bytes(card: Card, edition: Edition) -> bytes:
     addresses. Raises `UsageError` where none has them: a hash mismatch, or no way to fetch them.
     """
     folders = [folder for folder in (data_folder(), cache_folder()) if folder is not None]
-    for path in chain(_beside(card, edition), *map(_files, folders)):
+    for path in chain(_own_card_file(card, edition), *map(_files, folders)):
         if (found := _if_the_same(path, edition)) is not None:
             return found
     if edition.loader is not None and (made := _from_scikit_learn(card, edition)) is not None:
@@ -76,7 +76,7 @@ def cache_folder() -> Path:
     return Path(base) / "tabcontam" / "datasets"
 
 
-def _beside(card: Card, edition: Edition) -> list[Path]:
+def _own_card_file(card: Card, edition: Edition) -> list[Path]:
     """Return the expected path of the file of a user's own card: in the card's folder, or in one below it.
 
     Raises `UsageError` if a pipe or a device lies there, or a link that leads elsewhere.
@@ -180,7 +180,7 @@ def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list
     named = (path for folder in folders for path in _files(folder) if path.name == Path(edition.file).name)
     files = filter(Path.is_file, named)
     known = {other.sha256 for each in (card, *load_cards().values()) for other in each.files}
-    for path in [*files, *_beside(card, edition)]:
+    for path in [*files, *_own_card_file(card, edition)]:
         with suppress(OSError), path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             if digest not in known:  # a file of the same name (`train.csv`) may be another edition

@@ -74,10 +74,10 @@ def _find(table: Table, *, keys: bool) -> dict[str, tuple[str, ...]]:
         for name in kinds:
             if name != key and _agreement(kinds[key], kinds[name]) >= TOLD:
                 group[root(name)] = root(key)
-    together: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for name in table.columns:
-        together.setdefault(root(name), []).append(name)
-    return {name: tuple(names) for names in together.values() if len(names) > 1 for name in names}
+        groups.setdefault(root(name), []).append(name)
+    return {name: tuple(names) for names in groups.values() if len(names) > 1 for name in names}
 
 
 def _codes(table: Table, cells: Sequence[Cell]) -> "NDArray[np.int64] | None":
@@ -132,8 +132,8 @@ def _agreement(key: "NDArray[np.int64]", other: "NDArray[np.int64]") -> float:
         counts = np.unique(codes, return_counts=True)[1].astype(np.float64)
         return float((counts * (counts - 1)).sum() / 2)
 
-    there = (key >= 0) & (other >= 0)
-    key, other, rows = key[there], other[there], int(there.sum())
+    both = (key >= 0) & (other >= 0)
+    key, other, rows = key[both], other[both], int(both.sum())
     sharing = pairs(key)
     if sharing < FEWEST or (chance := pairs(other) / (rows * (rows - 1) / 2)) == 1.0:
         return 0.0
@@ -151,8 +151,8 @@ def _determines(known: "NDArray[np.int64]", other: "NDArray[np.int64]") -> bool:
     """Return whether one column's value determines the other's, in the rows whose known value occurs again."""
     import numpy as np
 
-    there = (known >= 0) & (other >= 0)
-    known, other = known[there], other[there]
+    both = (known >= 0) & (other >= 0)
+    known, other = known[both], other[both]
     again = np.bincount(known, minlength=1)[known] > 1
     known, other = known[again], other[again]
     if len(known) < FEWEST:

@@ -21,7 +21,7 @@ class ReducedTable:
     """
 
     table: Table
-    beside: Mapping[str, Mapping[str, Mapping[Cell, Cell]]]
+    left_out: Mapping[str, Mapping[str, Mapping[Cell, Cell]]]
 
 
 def reduce_table(table: Table) -> ReducedTable:
@@ -34,7 +34,7 @@ def reduce_table(table: Table) -> ReducedTable:
 
 def _reduced(table: Table) -> ReducedTable:
     first: dict[tuple[int, ...], str] = {}
-    beside: dict[str, dict[str, dict[Cell, Cell]]] = {}
+    cells_left_out: dict[str, dict[str, dict[Cell, Cell]]] = {}
     for name in table.columns:
         cells = table.column(name)
         codes: dict[Cell, int] = {}
@@ -43,8 +43,8 @@ def _reduced(table: Table) -> ReducedTable:
             continue
         kept = first.setdefault(alike, name)
         if kept != name:
-            beside.setdefault(kept, {})[name] = dict(zip(table.column(kept), cells, strict=True))
-    left_out = {name for columns in beside.values() for name in columns}
+            cells_left_out.setdefault(kept, {})[name] = dict(zip(table.column(kept), cells, strict=True))
+    left_out = {name for columns in cells_left_out.values() for name in columns}
     if not left_out:
         return ReducedTable(table, {})
     places = [place for place, name in enumerate(table.columns) if name not in left_out]
@@ -54,10 +54,14 @@ def _reduced(table: Table) -> ReducedTable:
 
     columns = tuple(table.columns[place] for place in places)
     known = tuple(map(fewer, table.known))
-    for kept, others in beside.items():  # a cell may be written as a known file writes it
-        at = table.columns.index(kept)
-        for name, held in others.items():
-            there = table.columns.index(name)
-            held |= {row[at]: row[there] for rows in table.known for row in rows if row[at] not in held}
+    for kept, others in cells_left_out.items():  # a cell may be written as a known file writes it
+        from_place = table.columns.index(kept)
+        for name, mapping in others.items():
+            to_place = table.columns.index(name)
+            mapping |= {
+                row[from_place]: row[to_place] for rows in table.known for row in rows if row[from_place] not in mapping
+            }
     whole = None if table.whole is None else table.whole.with_rows(fewer)
-    return ReducedTable(replace(table, columns=columns, rows=fewer(table.rows), known=known, whole=whole), beside)
+    return ReducedTable(
+        replace(table, columns=columns, rows=fewer(table.rows), known=known, whole=whole), cells_left_out
+    )

@@ -46,18 +46,18 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
     seen = {key for own in (table.rows, *table.known) for key in keys_of(table, own)}
     unseen = [row for row, key in zip(rows, keys_of(table, rows), strict=True) if key not in seen] if rows else []
     classes = _written(table, file, [row[target] for row in unseen])
-    kept = tuple(
+    fresh = tuple(
         (*row[:target], classes[row[target]], *row[target + 1 :]) for row in unseen if classes[row[target]] is not None
     )
-    left = _left_out(len(rows) - len(unseen), len(unseen) - len(kept), table)
-    if len(kept) < FEWEST:
+    left = _left_out(len(rows) - len(unseen), len(unseen) - len(fresh), table)
+    if len(fresh) < FEWEST:
         why = f" ({left})" if left else ""
         raise UsageError(
-            f"{option_name('fresh')}: {file.name} has {len(kept)} fresh rows with a class{why}; {FEWEST} or more are "
+            f"{option_name('fresh')}: {file.name} has {len(fresh)} fresh rows with a class{why}; {FEWEST} or more are "
             "needed"
         )
-    line = f"{file.name}: {len(kept):,} fresh rows are compared with rows of {table.named}"
-    return replace(table, fresh=(*table.fresh, *kept)), f"{line}; not asked about: {left}" if left else line
+    line = f"{file.name}: {len(fresh):,} fresh rows are compared with rows of {table.named}"
+    return replace(table, fresh=(*table.fresh, *fresh)), f"{line}; not asked about: {left}" if left else line
 
 
 def _written(table: Table, file: Table, cells: Sequence[str | None]) -> dict[str | None, str | None]:

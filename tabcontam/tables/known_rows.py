@@ -162,11 +162,11 @@ def known_digest(table: Table) -> str | None:
     def find() -> str:
         order = _by_name(table)
 
-        def held(row: Row | None) -> list[Cell] | None:
+        def in_order(row: Row | None) -> list[Cell] | None:
             return None if row is None else [row[place] for place in order]
 
-        own = sorted([cell or "" for cell in held(table.rows[place]) or ()] for place in known_rows(table))
-        extra = [[held(one.earlier(by)) for by in range(SHOWN + 1)] for one in extra_rows(table)]
+        own = sorted([cell or "" for cell in in_order(table.rows[place]) or ()] for place in known_rows(table))
+        extra = [[in_order(one.earlier(by)) for by in range(SHOWN + 1)] for one in extra_rows(table)]
         return sha256(json.dumps([own, extra]).encode()).hexdigest()
 
     return cached_fact(table, "known digest", find) if table.known else None

@@ -32,9 +32,9 @@ def with_keys(tables: Sequence[Table], files: Sequence[Path]) -> tuple[Table, ..
 
 def _with_key(table: Table, key: PlantingKey, file: Path) -> Table:
     for cell in key.cells:
-        there = cell.column in table.columns and cell.row < len(table.rows)
+        exists = cell.column in table.columns and cell.row < len(table.rows)
         drawn = key.drawn(cell)
-        if not there or drawn not in cell.alternatives or table.column(cell.column)[cell.row] != drawn:
+        if not exists or drawn not in cell.alternatives or table.column(cell.column)[cell.row] != drawn:
             raise UsageError(
                 f"{option_name('key')}: {file} does not fit {table.name}; give the key as it was written, and read the "
                 "table as `tabcontam plant` did"

@@ -72,7 +72,7 @@ def write_key(path: Path, key: PlantingKey) -> None:
 
     Raises `UsageError` if the file exists already, or cannot be written.
     """
-    held = {
+    stored = {
         "tabcontam": KIND,
         "version": VERSION,
         "table": key.table,
@@ -84,7 +84,7 @@ def write_key(path: Path, key: PlantingKey) -> None:
         ],
     }
     try:
-        write_secret(path, json.dumps(held, ensure_ascii=False, indent=1) + "\n")
+        write_secret(path, json.dumps(stored, ensure_ascii=False, indent=1) + "\n")
     except FileExistsError:
         raise UsageError(f"{path} exists already, and a key is never overwritten; name another file") from None
     except OSError as error:
@@ -94,22 +94,22 @@ def write_key(path: Path, key: PlantingKey) -> None:
 def read_key(path: Path) -> PlantingKey:
     """Return the key in a file. Raises `UsageError`, which shows nothing of the file's content."""
     try:
-        held = json.loads(path.read_text("utf-8"))
+        stored = json.loads(path.read_text("utf-8"))
     except OSError as error:
         raise UsageError(f"the key {path} cannot be read: {error.strerror or error}") from error
     except ValueError:
         raise _no_key(path) from None
     try:
-        if held["tabcontam"] != KIND:
+        if stored["tabcontam"] != KIND:
             raise _no_key(path)
-        if held["version"] != VERSION:
+        if stored["version"] != VERSION:
             raise UsageError(f"{path} is a key of another version of tabcontam; update tabcontam")
         key = PlantingKey(
-            secret=bytes.fromhex(held["secret"]),
-            table=str(held["table"]),
-            sha256=str(held["sha256"]),
-            tolerances={str(column): str(amount) for column, amount in held["tolerance"].items()},
-            cells=tuple(_cell(cell) for cell in held["cells"]),
+            secret=bytes.fromhex(stored["secret"]),
+            table=str(stored["table"]),
+            sha256=str(stored["sha256"]),
+            tolerances={str(column): str(amount) for column, amount in stored["tolerance"].items()},
+            cells=tuple(_cell(cell) for cell in stored["cells"]),
         )
     except (LookupError, TypeError, ValueError, AttributeError):
         raise _no_key(path) from None
@@ -118,8 +118,8 @@ def read_key(path: Path) -> PlantingKey:
     return key
 
 
-def _cell(held: Mapping[str, object]) -> PlantedCell:
-    row, column, texts = held["row"], held["column"], held["alternatives"]
+def _cell(entry: Mapping[str, object]) -> PlantedCell:
+    row, column, texts = entry["row"], entry["column"], entry["alternatives"]
     if not isinstance(row, int) or row < 1 or not isinstance(column, str) or not isinstance(texts, list):
         raise ValueError("no cell")
     if len(texts) < 2 or len(set(texts)) < len(texts) or not all(isinstance(text, str) for text in texts):

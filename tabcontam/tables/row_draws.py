@@ -39,8 +39,8 @@ def in_random_order(rng: Random, candidates: Sequence[Candidate], first: int) ->
     The others take nothing from `rng`, so that its next draws do not depend on how many of them are wanted.
     """
     places = rng.sample(range(len(candidates)), min(first, len(candidates)))
-    there = set(places)
-    others = [place for place in range(len(candidates)) if place not in there]
+    chosen = set(places)
+    others = [place for place in range(len(candidates)) if place not in chosen]
     copied(rng).shuffle(others)
     return [candidates[place] for place in (*places, *others)]
 

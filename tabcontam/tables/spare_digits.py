@@ -42,7 +42,7 @@ class WrittenNumber:
     units: int
 
     @classmethod
-    def of(cls, cell: str | None) -> "WrittenNumber | None":
+    def parse(cls, cell: str | None) -> "WrittenNumber | None":
         """Return the number of a cell; None for anything but plain digits that programs read without rounding."""
         match = NUMBER.fullmatch((cell or "").strip())
         if match is None or not (match[2] or match[3]):
@@ -126,7 +126,7 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
     cells = table.column(column)
     if not table.is_numeric(column):
         raise Skip("it holds texts")
-    written = {row: number for row, cell in enumerate(cells) if (number := WrittenNumber.of(cell)) is not None}
+    written = {row: number for row, cell in enumerate(cells) if (number := WrittenNumber.parse(cell)) is not None}
     if len(written) < 0.95 * sum(not table.is_missing(cell) for cell in cells):
         raise Skip("its numbers are not written in plain digits, 15 at most")
     decimals = _decimals(written)
@@ -137,7 +137,7 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
     _check_naming(table, column, numbers)
     found = [float(number.units) for number in numbers.values()]
     step = _step(numbers)
-    _check_grid([numbers[row] for row in _once(table) if row in numbers], step)
+    _check_grid([numbers[row] for row in _distinct_rows(table) if row in numbers], step)
     spread = pstdev(found)
     wanted = min(STEPS, math.floor(share * spread / step))
     if amount is not None:
@@ -180,7 +180,7 @@ def _check_naming(table: Table, column: str, numbers: Mapping[int, WrittenNumber
         raise Skip("it names things")
 
 
-def _once(table: Table) -> list[int]:
+def _distinct_rows(table: Table) -> list[int]:
     """Return the rows, of equal ones the first."""
     return list({cells: row for row, cells in reversed(list(enumerate(table.rows)))}.values())
 
@@ -190,10 +190,10 @@ def _check_grid(numbers: Sequence[WrittenNumber], step: int) -> None:
     counts = Counter(number.units for number in numbers)
     known = sorted(counts)
 
-    def beside(units: int) -> bool:
+    def has_neighbour(units: int) -> bool:
         return any(known[bisect_left(known, other) % len(known)] == other for other in (units - step, units + step))
 
     repeated = sum(times for times in counts.values() if times > 1) / len(numbers)
-    close = sum(times for units, times in counts.items() if beside(units)) / len(numbers)
+    close = sum(times for units, times in counts.items() if has_neighbour(units)) / len(numbers)
     if repeated > REPEATED and close < REPEATED * repeated:
         raise Skip("its values repeat, and most lack a neighbouring value, as codes do")

@@ -36,14 +36,14 @@ def month_of(split: str) -> tuple[str, str] | None:
 
 def part_of(table: Table, split: str) -> Table:
     """Return the rows of a split by dates. Raises `UsageError` for another split, and a table without dated rows."""
-    told = month_of(split)
-    if told is None:
+    side_month = month_of(split)
+    if side_month is None:
         raise UsageError(
             f"unknown split {split!r} of {table.name}; its rows have dates: write {table.name}#after-YYYY-MM or "
             f"#before-YYYY-MM, or {option('split', 'after-cutoff')}"
         )
-    sides, _ = sides_of(table, told[1])
-    return sides[told[0]]
+    sides, _ = sides_of(table, side_month[1])
+    return sides[side_month[0]]
 
 
 def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
@@ -86,15 +86,15 @@ def months_of(table: Table) -> list[str]:
     for number, cell in enumerate(table.column(table.dated_by), 1):
         if table.dates:
             if not (day := table.dates.get(cell or "")):
-                said = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
-                raise UsageError(f"{said}, and the card's dates do not have it; add it")
+                message = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
+                raise UsageError(f"{message}, and the card's dates do not have it; add it")
             found.append(day[: len("YYYY-MM")])
             continue
         try:
             found.append(f"{datetime.strptime(cell or '', table.dated_as):%Y-%m}")
         except ValueError:
-            said = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
+            message = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
             raise UsageError(
-                f"{said}, which is no date of the form {table.dated_as}; correct dated_as in its card"
+                f"{message}, which is no date of the form {table.dated_as}; correct dated_as in its card"
             ) from None
     return found

@@ -148,12 +148,12 @@ class Table:
         return range(len(self.rows)) if self.whole is None else self.whole.places
 
     @cached_property
-    def before(self) -> Sequence[int]:
+    def rows_before(self) -> Sequence[int]:
         """For each row, how many of the file's rows directly before it are among the rows, too."""
         return range(len(self.rows)) if self.whole is None else self.whole.before()
 
     @cached_property
-    def with_beside(self) -> tuple[tuple[Cell, ...], ...]:
+    def all_stored(self) -> tuple[tuple[Cell, ...], ...]:
         """The rows, and after them all other stored rows of a large file, for comparison or for learning.
 
         A search for rows that are like a given one has to include these as well.
@@ -222,13 +222,13 @@ class Table:
         if column != self.target or question is None or question.threshold is not None or not question.fair:
             return {}
         names = {value: question.answers[value] for value in self.distinct(column) if value in question.answers}
-        said = {name.casefold() for name in names.values()}
-        return names if self.is_numeric(column) and not said <= {"yes", "no"} else {}
+        folded = {name.casefold() for name in names.values()}
+        return names if self.is_numeric(column) and not folded <= {"yes", "no"} else {}
 
     @cached_property
     def row_set(self) -> frozenset[tuple[Cell, ...]]:
         """The rows, each once; for a large file also the rows stored for comparison."""
-        return frozenset(self.with_beside)
+        return frozenset(self.all_stored)
 
     def is_row(self, cells: Sequence[Cell]) -> bool:
         """Return whether these are the cells of a row, of a large file also of one that is not stored.

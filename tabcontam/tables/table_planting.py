@@ -30,7 +30,7 @@ TELLING = 1e-3  # the p-value of a model that has every planted cell right has t
 ORDER = 60  # bits by which rows are put in order
 LOOKED_AT = 300  # rows in which a law that ties a column to others is searched for
 
-Tell = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 
 # Returns the column that reveals changed cells of one column by a law of the table, or None. The baseline finds it, in
 # a layer above this one.
@@ -94,7 +94,7 @@ def plant(
     wanted: PlantingChoices,
     published: str,
     tied: Tied,
-    tell: Tell = lambda done, of: None,
+    on_progress: OnProgress = lambda done, total: None,
     secret: bytes | None = None,
 ) -> Planting:
     """Draw the last digits of some cells of a delimited text file, at most one cell a row.
@@ -105,7 +105,7 @@ def plant(
     """
     secret = secrets.token_bytes(SECRET) if secret is None else secret
     layout, table = _opened(file, wanted.text)
-    spare, left_out = _columns(table, wanted, tied, tell)
+    spare, left_out = _columns(table, wanted, tied, on_progress)
     eligible = _eligible(table, layout, spare)
     chosen = _chosen(eligible, secret, published, wanted.cells, table.name)
     names = sorted({cell.column for cell in chosen}, key=table.columns.index)
@@ -153,7 +153,7 @@ def _opened(file: str, form: TextFormat) -> tuple[CellLayout, Table]:
 
 
 def _columns(
-    table: Table, wanted: PlantingChoices, tied: Tied, tell: Tell
+    table: Table, wanted: PlantingChoices, tied: Tied, on_progress: OnProgress
 ) -> tuple[dict[str, SpareDigits], dict[str, str]]:
     """Return the columns that can be planted, and those that cannot, with the reason."""
     for name in (*wanted.columns, *wanted.amounts):
@@ -163,7 +163,7 @@ def _columns(
     left_out: dict[str, str] = {}
     names = wanted.columns or table.columns
     for number, name in enumerate(names):
-        tell(number, len(names))
+        on_progress(number, len(names))
         try:
             found[name] = spare_digits(table, name, wanted.share, wanted.amounts.get(name))
             if (other := _tied_to(table, found[name], tied)) is not None:
@@ -193,8 +193,8 @@ def _eligible(table: Table, layout: CellLayout, spare: Mapping[str, SpareDigits]
     times = Counter(table.rows)
     found = {}
     for row, cells in enumerate(table.rows):
-        if times[cells] == 1 and (there := list(_cells_of(table, layout, spare, row))):
-            found[row] = there
+        if times[cells] == 1 and (row_cells := list(_cells_of(table, layout, spare, row))):
+            found[row] = row_cells
     return found
 
 

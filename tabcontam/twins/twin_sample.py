@@ -73,7 +73,7 @@ class TwinSample:
     def _real(self) -> frozenset[Row]:
         """The features of every row, also of those without a class, as keys that equal values share."""
         places = [self.table.columns.index(name) for name in self.features]
-        files = (self.table.with_beside, *self.table.known)
+        files = (self.table.all_stored, *self.table.known)
         return frozenset(self._key([row[place] for place in places]) for rows in files for row in rows)
 
     def _key(self, row: Sequence[Cell]) -> Row:

@@ -14,8 +14,8 @@ def test_the_first_of_the_columns_stays_and_tells_the_others() -> None:
     found = reduce_table(made_table(COLUMNS, DOGS, "dogs"))
     assert found.table.columns == ("name", "age", "litter")
     assert found.table.rows[8] == ("dog 8", "8", "2")
-    assert found.beside["age"]["as a human"]["8"] == "56 years"
-    assert set(found.beside) == {"age"}
+    assert found.left_out["age"]["as a human"]["8"] == "56 years"
+    assert set(found.left_out) == {"age"}
 
 
 def test_one_row_that_says_otherwise_makes_them_two_columns() -> None:

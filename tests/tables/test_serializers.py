@@ -209,7 +209,7 @@ def test_reading_never_fails_on_hostile_text(serializer: Serializer, text: str) 
     assert set(serializer.read(text, ["a", "b"])) <= {"a", "b"}
     assert set(serializer.read_on(text, ["a", "b"])) <= {"a", "b"}
     assert set(serializer.read_on(text, ["a"])) == {"a"}
-    assert isinstance(serializer.apart(text), str)
+    assert isinstance(serializer.spaced(text), str)
     assert isinstance(serializer.shown_in(text, ["a", "b"]), bool)
 
 
@@ -220,7 +220,7 @@ def test_long_hostile_text_is_read_in_no_time(serializer: Serializer, piece: str
     serializer.read(text, ["a", "b"])
     serializer.read_on(text, ["a"])
     serializer.shown_in(text, ["a", "b"])
-    serializer.apart(text)
+    serializer.spaced(text)
     assert time.perf_counter() - start < 2
 
 

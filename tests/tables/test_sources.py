@@ -325,7 +325,7 @@ def test_splits_are_those_of_the_card_else_of_the_names(
     about = {"siblings": [{"rfilename": path} for path in files], "cardData": {"configs": card} if card else None}
     splits, data = hugging_face._splits(about), hugging_face._data_files(about)
     for part, path in named.items():
-        assert list(hugging_face._meant("hf:datasets/o/n", part, splits, data)) == [path]
+        assert list(hugging_face._files_of_part("hf:datasets/o/n", part, splits, data)) == [path]
 
 
 def test_several_splits_are_named(site: FileServer) -> None:

@@ -116,7 +116,7 @@ def test_what_names_counts_or_orders_has_no_digit_to_spare(cells: list[object], 
 
 @given(st.from_regex(r"[+-]?[0-9]{1,6}(\.[0-9]{1,5})?", fullmatch=True), st.integers(-999, 999))
 def test_a_written_number_keeps_its_length_its_sign_and_its_point(cell: str, by: int) -> None:
-    number = WrittenNumber.of(cell)
+    number = WrittenNumber.parse(cell)
     assert number is not None
     if number.units:
         assert number.text(number.units) == cell

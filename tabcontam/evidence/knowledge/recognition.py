@@ -20,7 +20,7 @@ from tabcontam.groups import grouped
 from tabcontam.reading.answer_readers import NOTHING
 from tabcontam.reading.answer_text import answer_line
 from tabcontam.reading.languages import FILLER
-from tabcontam.reading.word_decision import Dictionary, Found, WordDecision, decide_names, pieces, stands_in
+from tabcontam.reading.word_decision import Dictionary, WordDecision, WordSearch, decide_names, pieces, stands_in
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
@@ -80,7 +80,7 @@ class RecognitionTest(WordTest):
     pool: ClassVar[str] = ""
     decoy_kinds: ClassVar[tuple[str, ...]] = ("decoys",)  # each is compared with the true queries by itself
 
-    def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
+    def decision(self, query: Query, text: str, dictionary: Dictionary, found: WordSearch) -> WordDecision:
         """Return Algorithm 1's decision on the dataset's names; for ours, names of others are struck out first."""
         names = [name for name in query.expected if name is not None]
         text = _struck(text, query.not_expected) if found is stands_in else text

@@ -30,8 +30,8 @@ from tabcontam.reading.answer_text import answer_line, declines, plain
 from tabcontam.reading.languages import FILLER
 from tabcontam.reading.word_decision import (
     Dictionary,
-    Found,
     WordDecision,
+    WordSearch,
     appears,
     decide_words,
     pieces,
@@ -98,7 +98,7 @@ class WordTest(Test):
         """Return the expected words that stand in a text as whole words."""
         return tuple(word for word in query.expected if word and stands_in(without_note(word), text))
 
-    def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
+    def decision(self, query: Query, text: str, dictionary: Dictionary, found: WordSearch) -> WordDecision:
         """Return Algorithm 1's decision on the expected words."""
         return decide_words(text, query.expected, dictionary, found)
 

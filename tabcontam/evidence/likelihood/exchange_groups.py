@@ -39,7 +39,7 @@ class ExchangeGroup:
 def distinguishable_rows(table: Table, place: int) -> list[int]:
     """Return the rows with a long number in a column whose other cells no other row has; none that may be known."""
     cells = table.column(table.columns[place])
-    others = [row[:place] + row[place + 1 :] for row in table.with_beside]
+    others = [row[:place] + row[place + 1 :] for row in table.all_stored]
     times = Counter(others)
     long = (row for row in by_content(table) if _digits(cells[row] or "") >= LEAST_DIGITS)
     return not_known(table, (row for row in long if times[others[row]] == 1))

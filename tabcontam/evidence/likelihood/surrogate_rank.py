@@ -280,7 +280,7 @@ def _query(
     place = table.columns.index(feature)
     columns, cells = table.columns[: place + FOLLOWING + 1], table.rows[row][: place + FOLLOWING + 1]
     own = cells[place] or ""
-    beside = reduce_table(table).beside.get(feature)
+    beside = reduce_table(table).left_out.get(feature)
     instead = (*(value for value, times in cell.times.items() for _ in range(times)), *cell.near)
     return Query(
         id=name,

@@ -186,7 +186,7 @@ def _runs(table: Table, rows: Sequence[int]) -> list[list[int]]:
     """Return these rows, cut where the file has rows between that the table lacks, as outside a large file's sample."""
     found: list[list[int]] = []
     for row in rows:
-        if table.before[row] and found:
+        if table.rows_before[row] and found:
             found[-1].append(row)
         else:
             found.append([row])

@@ -17,7 +17,7 @@ from tabcontam.reading.answer_readers import (
     read_json,
     read_named,
     spelling,
-    values_said,
+    stated_values,
 )
 from tabcontam.reading.answer_text import same_value
 from tabcontam.reading.languages import FILLER
@@ -292,7 +292,7 @@ def _contradicts_itself(row: str, query: Query, sorts: Mapping[str, FeatureValue
     for name, spelled in _spelled_apart(query.asked).items():
         if close.count(spelled) > 1:
             sort = sorts[name]
-            values = (value and cleaned(value, sort) for value in values_said(row, name))
+            values = (value and cleaned(value, sort) for value in stated_values(row, name))
             first = next(values, None)
             if any(value != first and not same_value(value, first) for value in values):
                 return True

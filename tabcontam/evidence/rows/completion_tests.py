@@ -336,8 +336,10 @@ def _lasts(table: Table) -> Sequence[int]:
         known_rows(table),
     )
     if table.whole is not None:
-        after = (*table.before[1:], 0)  # 0 if it is unknown which row follows
-        places = tuple(place for place in places if table.before[place] >= EXAMPLES and (after[place] or not known))
+        after = (*table.rows_before[1:], 0)  # 0 if it is unknown which row follows
+        places = tuple(
+            place for place in places if table.rows_before[place] >= EXAMPLES and (after[place] or not known)
+        )
     return [place for place in places if not known & {place, place + 1}] if known else places
 
 

@@ -21,6 +21,6 @@ def can_be_drawn(table: Table, feature: str) -> bool:
 def rows_unlike_others(table: Table, feature: str, rows: Sequence[int]) -> list[int]:
     """Return those of the rows that no other row of the table equals in all other features."""
     place = table.columns.index(feature)
-    others = [(*row[:place], *row[place + 1 :]) for row in table.with_beside]
+    others = [(*row[:place], *row[place + 1 :]) for row in table.all_stored]
     counts = Counter(others)
     return [row for row in rows if counts[others[row]] == 1]

@@ -133,7 +133,7 @@ class RowTest(Test):
         truth = dict(zip(query.asked, query.expected, strict=True))
         marked = [feature for feature, cell in cells.items() if truth[feature] is None and is_mark(cell)]
         paper = query.paper and decide_values(
-            serializer.apart(self.published_line(reply.text)), truth, missing_shown=marked
+            serializer.spaced(self.published_line(reply.text)), truth, missing_shown=marked
         )
         known = [feature for feature, value in truth.items() if value is not None]
         right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))

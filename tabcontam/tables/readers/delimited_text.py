@@ -83,7 +83,7 @@ def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[
             codec = marked or _utf_16_without_mark(content) or "utf-8"
             text = content.decode(codec)
         except UnicodeDecodeError:
-            text, codec = _guessed(content)
+            text, codec = _detected(content)
     # Text has tabs and line ends, and hardly any other control character.
     sample = text[:SAMPLE_BYTES]
     controls = sum(character < " " and character not in "\t\n\r\f" for character in sample)
@@ -116,15 +116,15 @@ def _utf_16_without_mark(content: bytes) -> str | None:
     return None
 
 
-def _guessed(content: bytes) -> tuple[str, str]:
+def _detected(content: bytes) -> tuple[str, str]:
     """Return the text, and its most likely encoding."""
     from charset_normalizer import from_bytes
 
     # Only lines that hold a byte beyond ASCII reveal the encoding.
-    telling = b"\n".join(line for line in content.splitlines() if not line.isascii())[:SAMPLE_BYTES]
-    found = next((encoding for encoding in ("cp1252", "cp1250") if _gives_latin_words(telling, encoding)), None)
+    sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:SAMPLE_BYTES]
+    found = next((encoding for encoding in ("cp1252", "cp1250") if _gives_latin_words(sample, encoding)), None)
     if found is None:
-        best = from_bytes(telling, cp_exclusion=["utf_16", "utf_32", "utf_7"]).best()
+        best = from_bytes(sample, cp_exclusion=["utf_16", "utf_32", "utf_7"]).best()
         found = "cp1252" if best is None else best.encoding
     for encoding in (found, "cp1252"):
         try:

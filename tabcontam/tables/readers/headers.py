@@ -106,11 +106,12 @@ def _is_of_table(above: Sequence[Record], even: Sequence[Record]) -> bool:
     if len(above) == 1 and (len(above[0]) == 2 or not above[0][0].strip() or _is_comment(above[0])):
         return True
     return all(
-        any(_vote(cell, others) < 0 or cell in others for cell, others in _beside(record, even)) for record in above
+        any(_vote(cell, others) < 0 or cell in others for cell, others in _cells_with_others(record, even))
+        for record in above
     )
 
 
-def _beside(record: Record, even: Sequence[Record]) -> Iterable[tuple[str, set[str]]]:
+def _cells_with_others(record: Record, even: Sequence[Record]) -> Iterable[tuple[str, set[str]]]:
     """Return the filled cells of a record, each with the other values of its column, if there are any."""
     found = ((cell, _others(even, index)) for index, cell in enumerate(record) if not _is_missing(cell))
     return ((cell, others) for cell, others in found if others)

@@ -140,11 +140,11 @@ def _of_objects_by_name(file: File, value: Mapping[str, Record]) -> Contents:
     check_cells(len(inner) * len(value), file.name)
     columns = [[one.get(key) for key in inner] for one in value.values()]
     rows = [[one.get(key) for one in value.values()] for key in inner]
-    tells = (
+    votes = (
         _are_counted(inner) - _are_counted(list(value)),
         all(map(_of_one_type, columns)) - all(map(_of_one_type, rows)),
     )
-    by_columns = next((tell > 0 for tell in tells if tell), None)
+    by_columns = next((vote > 0 for vote in votes if vote), None)
     if by_columns is None:
         raise ValueError(
             "its objects have names that may be columns or rows; write an array with an object for each row"

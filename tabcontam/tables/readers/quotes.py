@@ -17,7 +17,7 @@ def open_quote(text: str, dialect: Dialect) -> tuple[int, bool] | None:
         for line, _ in dialect.records(text):
             read = line
     except csv.Error:
-        return _QuoteScan(dialect).of(text, read)
+        return _QuoteScan(dialect).find(text, read)
     return None
 
 
@@ -31,7 +31,7 @@ class _QuoteScan:
         self.length = 0  # of the quoted field
         self.starts = True  # whether a field starts here
 
-    def of(self, text: str, read: int) -> tuple[int, bool] | None:
+    def find(self, text: str, read: int) -> tuple[int, bool] | None:
         """Return the result of `open_quote`, scanning after the first `read` lines."""
         for number, line in enumerate(islice(io.StringIO(text, newline=""), read, None), read + 1):
             place = 0

@@ -44,8 +44,8 @@ def _check_whole(file: File) -> None:
     size = (65536 if page == 1 else page) * pages
     if len(file.content) < size:
         raise UsageError(f"{file.name} is cut off: it has {len(file.content):,} bytes of {size:,}; copy it again")
-    beside = None if file.path is None else Path(f"{file.path}-wal")
-    if beside is not None and beside.is_file() and beside.stat().st_size:
+    wal = None if file.path is None else Path(f"{file.path}-wal")
+    if wal is not None and wal.is_file() and wal.stat().st_size:
         raise UsageError(
             f"{file.name} has changes that are not in the file yet; close what writes to it, or type: "
             f"sqlite3 {file.name} 'PRAGMA wal_checkpoint(TRUNCATE)'"

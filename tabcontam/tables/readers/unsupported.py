@@ -72,5 +72,5 @@ def check_supported(file: File) -> None:
         if tar or file.content.startswith(magics or (b"\0 no magic",)) or file.name.lower().endswith(endings):
             name = file.name if file.path is None else str(file.path)
             stem = name.rpartition(".")[0] or name
-            behind = f" ({advice})" if advice else ""
-            raise UsageError(f"{file.name} is {title}, which is not read; convert it: {line(name, stem)}{behind}")
+            note = f" ({advice})" if advice else ""
+            raise UsageError(f"{file.name} is {title}, which is not read; convert it: {line(name, stem)}{note}")

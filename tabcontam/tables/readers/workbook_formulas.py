@@ -57,15 +57,17 @@ def _check(name: str, lacking: Sequence[str]) -> None:
         )
 
 
-def _part(archive: zipfile.ZipFile, name: str, of: str) -> bytes:
+def _part(archive: zipfile.ZipFile, name: str, file_name: str) -> bytes:
     with archive.open(name) as opened:
-        return read_limited(opened, of)
+        return read_limited(opened, file_name)
 
 
-def _place(archive: zipfile.ZipFile, book: bytes, number: int, of: str) -> str:
+def _place(archive: zipfile.ZipFile, book: bytes, number: int, file_name: str) -> str:
     """Return the path in the archive of the sheet `number` of the workbook. Raises KeyError, IndexError."""
     wanted = _SHEET.findall(book)[number]
-    fields = (dict(_FIELD.findall(one)) for one in _RELATION.findall(_part(archive, "xl/_rels/workbook.xml.rels", of)))
+    fields = (
+        dict(_FIELD.findall(one)) for one in _RELATION.findall(_part(archive, "xl/_rels/workbook.xml.rels", file_name))
+    )
     targets = {one.get(b"Id"): one.get(b"Target", b"") for one in fields}
     target = targets[wanted].decode("utf-8", "replace")
     return target.lstrip("/") if target.startswith("/") else f"xl/{target}"

@@ -12,7 +12,7 @@ from tabcontam.tables.table import Cell
 
 LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # where str.splitlines() cuts
 SPELLED = {"\n": "\\n", "\r": "\\r"}  # line breaks with an escape of their own
-MEANT = {"n": "\n", "r": "\r"}
+UNESCAPED = {"n": "\n", "r": "\r"}
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Serializer(ABC):
         """Yield each way to cut a line of an answer into cells by order alone; none where features are named."""
         return iter(())
 
-    def apart(self, line: str) -> str:
+    def spaced(self, line: str) -> str:
         """Return a line of an answer with its values separated by spaces, as the published algorithm expects."""
         return line
 
@@ -114,7 +114,7 @@ class Escapes:
         """Return the cell with its escapes."""
         if "\\" not in cell and cell.isprintable() and not any(mark in cell for mark in self.marks):
             return cell  # nearly all cells
-        if not (LINE_BREAK.search(cell) or self._found(cell) or any(mark in cell for mark in self.marks)):
+        if not (LINE_BREAK.search(cell) or self._has_escape(cell) or any(mark in cell for mark in self.marks)):
             return cell
         return self.write_all(cell)
 
@@ -125,9 +125,9 @@ class Escapes:
 
     def read(self, text: str) -> str:
         """Return the cell that was written with these escapes."""
-        return self._pattern.sub(_meant, text) if "\\" in text else text
+        return self._pattern.sub(_unescaped, text) if "\\" in text else text
 
-    def _found(self, cell: str) -> bool:
+    def _has_escape(self, cell: str) -> bool:
         return self._pattern.search(cell) is not None
 
     @cached_property
@@ -135,9 +135,9 @@ class Escapes:
         return re.compile(rf"\\(?:([nr\\{re.escape(self.marks + self.more)}])|u([0-9a-f]{{4}}))")
 
 
-def _meant(match: re.Match[str]) -> str:
+def _unescaped(match: re.Match[str]) -> str:
     letter, code = match.groups()
-    return chr(int(code, 16)) if code else MEANT.get(letter, letter)
+    return chr(int(code, 16)) if code else UNESCAPED.get(letter, letter)
 
 
 def by_header(cut: Callable[[str], Iterator[list[Cell]]], text: str, asked: Sequence[str]) -> dict[str, Cell]:

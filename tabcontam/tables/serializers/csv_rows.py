@@ -85,7 +85,7 @@ class CsvRows(Serializer):
         if ", " in line and '"' not in line:
             yield _cells(TIGHT.split(line))
 
-    def apart(self, line: str) -> str:
+    def spaced(self, line: str) -> str:
         """Return the fields, with a space after each comma."""
         return ", ".join(cell or "" for cell in next(self.cuts(line), []))
 

@@ -69,7 +69,7 @@ class JsonRows(Serializer):
         """Return whether the first of the features stands in the text as a name in JSON."""
         return f"{quoted(asked[0])}:" in text
 
-    def apart(self, line: str) -> str:
+    def spaced(self, line: str) -> str:
         """Return the values, with a comma and a space between them; of text that is no JSON all but the quotes."""
         start = line.find("{")
         try:

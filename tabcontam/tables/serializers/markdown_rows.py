@@ -75,7 +75,7 @@ class MarkdownRows(Serializer):
             pieces = pieces[:-1]  # after the closing bar
         yield [None if piece.strip() == EMPTY else ESCAPES.read(piece.strip()) or None for piece in pieces]
 
-    def apart(self, line: str) -> str:
+    def spaced(self, line: str) -> str:
         """Return the cells, with a comma and a space between them."""
         return ", ".join(cell or "" for cell in next(self.cuts(line), []))
 

@@ -72,7 +72,7 @@ class TemplateRows(Serializer):
         """Return the asked features that an answer names, anywhere in its text; None is a missing value."""
         found = {}
         for feature in asked:
-            position = self._found(text, feature)
+            position = self._value_start(text, feature)
             if position is not None:
                 found[feature] = self._loose_cell(text, position)
         return found
@@ -109,7 +109,7 @@ class TemplateRows(Serializer):
             raise ValueError(f"no {following!r} after character {position}")
         return text[position:end] or None, end
 
-    def _found(self, text: str, feature: str) -> int | None:
+    def _value_start(self, text: str, feature: str) -> int | None:
         match = _naming(self, feature).search(text)
         return match.end() if match else None
 

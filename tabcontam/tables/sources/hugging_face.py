@@ -53,7 +53,7 @@ def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
     if not _COMMIT.fullmatch(commit):
         raise UsageError(f"{named}: Hugging Face does not state its commit; try again later")
     data = _data_files(about)
-    paths = _meant(named, part, splits, data)
+    paths = _files_of_part(named, part, splits, data)
     split = part.rpartition("/")[2] if part in splits and part not in data else ""
     address = f"{SITE}/datasets/{found[1]}/resolve/{commit}/"
     files, size = [], 0
@@ -113,19 +113,19 @@ def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
     stated = [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
     found: dict[str, list[str]] = {}
     for config in stated:
-        behind = f"{config.get('config_name', 'default')}/" if len(stated) > 1 else ""
+        prefix = f"{config.get('config_name', 'default')}/" if len(stated) > 1 else ""
         for split, patterns in _patterns(config.get("data_files")):
             paths = [path for path in files if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)]
             if paths:
-                found.setdefault(f"{behind}{split}", []).extend(paths)
+                found.setdefault(f"{prefix}{split}", []).extend(paths)
     if found:
         return found
     for path in files:
         words = re.split(r"[^a-z]+", path.lower())
-        meant = next((_SPLITS[word] for word in reversed(words) if word in _SPLITS), None)
-        if meant is None:  # a file that belongs to no split
+        own_split = next((_SPLITS[word] for word in reversed(words) if word in _SPLITS), None)
+        if own_split is None:  # a file that belongs to no split
             return {"train": files} if len(files) == 1 else {path: [path] for path in files}
-        found.setdefault(meant, []).append(path)
+        found.setdefault(own_split, []).append(path)
     return found
 
 
@@ -144,7 +144,7 @@ def _patterns(stated: object) -> list[tuple[str, list[str]]]:
     return splits
 
 
-def _meant(named: str, part: str, splits: Mapping[str, Sequence[str]], files: Sequence[str]) -> Sequence[str]:
+def _files_of_part(named: str, part: str, splits: Mapping[str, Sequence[str]], files: Sequence[str]) -> Sequence[str]:
     """Return the files of the split, or the one file, that the user named."""
     if not files:
         raise UsageError(f"{named} has no file that is a table; give another dataset")

@@ -65,7 +65,7 @@ def fetch_address(address: str, token: str | None = None, *, forbidden: str = ""
     """
     check_address(address)
     folder = cache_folder().parent / "fetched" / hashlib.sha256(address.encode()).hexdigest()[:32]
-    if (kept := _kept(folder)) is not None:
+    if (kept := _cached(folder)) is not None:
         return kept
     if forbidden:
         raise UsageError(f"{address} was not fetched before, and {forbidden}")
@@ -94,7 +94,7 @@ def check_address(address: str) -> None:
         )
 
 
-def _kept(folder: Path) -> FetchedFile | None:
+def _cached(folder: Path) -> FetchedFile | None:
     try:
         about = json.loads((folder / ABOUT).read_text("utf-8"))
         content = (folder / CONTENT).read_bytes()
@@ -134,10 +134,10 @@ def _from_network(address: str, token: str | None) -> FetchedFile:
 
 
 def _refused(shown: str, error: HTTPError) -> UsageError:
-    said = f"{shown} cannot be fetched (HTTP {error.code} {one_line(Exception(error.reason), 80)})"
+    message = f"{shown} cannot be fetched (HTTP {error.code} {one_line(Exception(error.reason), 80)})"
     if error.code in LEAVE:
-        return UsageError(f"{said}: it asks for a login; fetch the file yourself, and give the file")
-    return UsageError(f"{said}; try again later" if error.code >= 500 else f"{said}; check the address")
+        return UsageError(f"{message}: it asks for a login; fetch the file yourself, and give the file")
+    return UsageError(f"{message}; try again later" if error.code >= 500 else f"{message}; check the address")
 
 
 def _content(response: Any, headers: Message, shown: str) -> bytes:

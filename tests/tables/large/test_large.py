@@ -103,7 +103,7 @@ def test_a_small_table_is_kept_whole(tmp_path: Path) -> None:
     table = load_table(str(written(tmp_path / "a.csv", *table_of(1, 300))), target="target")
     assert table.whole is None
     assert table == whole(tmp_path / "a.csv")
-    assert (table.sampled, table.rows_in_file, table.with_beside) == ("", 300, table.rows)
+    assert (table.sampled, table.rows_in_file, table.all_stored) == ("", 300, table.rows)
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_rows_that_stand_behind_each_other_are_known_as_such(tmp_path: Path) -> 
     table = load_table(str(written(tmp_path / "a.csv", *table_of(2))), target="target")
     assert table.whole is not None
     for number, place in enumerate(table.whole.places):
-        run = table.before[number]
+        run = table.rows_before[number]
         assert table.whole.places[number - run : number + 1] == tuple(range(place - run, place + 1))
         assert number == run or table.whole.places[number - run - 1] != place - run - 1
 

@@ -105,14 +105,14 @@ def places_of(table: Table) -> NextRowPlaces:
     found = next_rows(table)
 
     def fits(last: int) -> bool:
-        return table.before[last] >= SHOWN and table.rows[last] not in table.rows[last - SHOWN : last]
+        return table.rows_before[last] >= SHOWN and table.rows[last] not in table.rows[last - SHOWN : last]
 
     def find() -> NextRowPlaces:
         rows = [last for last in found.pool if fits(last)]
         left = (
             found.left
             * sum(map(fits, found.fitting))
-            / max(1, sum(table.before[last] >= SHOWN for last in found.fitting))
+            / max(1, sum(table.rows_before[last] >= SHOWN for last in found.fitting))
         )
         return NextRowPlaces(rows, {row: found.guesses[row] for row in rows}, left)
 
