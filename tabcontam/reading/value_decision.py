@@ -6,7 +6,7 @@ It looks for each expected value anywhere in the kept line of the answer: case m
 
 from collections.abc import Collection, Mapping
 
-MISSING = "nan"  # the authors print a missing value so, and look for it
+MISSING = "nan"  # the authors' code prints a missing value so, and searches for it
 AROUND = ",\n:;!?'"  # stripped by them from a word of the answer; neither full stop nor double quotes
 PREAMBLE = 5  # a first line of fewer words announces the row, which is on the next
 

@@ -31,7 +31,7 @@ def nothing() -> Collection[str]:
 
 @dataclass(frozen=True)
 class FeatureValues:
-    """The sort of values that a feature has; with `listed`, `likely` are all of them."""
+    """The values of a feature that a reader of answers may know; if `listed`, `likely` holds all of them."""
 
     likely: Collection[str] = ()
     show: Callable[[], Collection[str]] = nothing  # the feature's cells in the rows of the prompt, found when needed

@@ -16,8 +16,7 @@ SHARED = 20  # rows that share their cell with another row, at least, before two
 class ReducedTable:
     """A table with only the first of several equivalent columns, and the cells of the columns left out.
 
-    `beside` maps a column of the table, then a column left out, to the cell that goes with each of the first one's
-    cells.
+    `beside` maps a column of the table, and a column left out, to a mapping of the former's cells to the latter's.
     """
 
     table: Table

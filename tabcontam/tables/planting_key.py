@@ -54,7 +54,7 @@ def drawn_place(secret: bytes, table: str, column: str, row: int, among: int) ->
 
 
 def keyed_number(secret: bytes, parts: tuple[str | int, ...], below: int) -> int:
-    """Return a whole number from 0, each below `below` with exactly equal probability, by HMAC-SHA-256 of the parts.
+    """Return a whole number from 0 to `below` - 1, all equally probable, by HMAC-SHA-256 of the parts.
 
     A word of 64 bits beyond the last whole multiple of `below` is dropped and the next one taken.
     """

@@ -109,7 +109,7 @@ def _mixed(table: Table, few: int = 0, is_row: Callable[[Row], bool] | None = No
 
 
 def _classes(table: Table) -> list[Hashable]:
-    """Return each row's class: its target's value, side of the question's threshold or quartile; missing is one.
+    """Return each row's class: its target's value, side of the question's threshold or quartile; missing ones are one.
 
     A target of many texts is no class.
     """

@@ -97,7 +97,7 @@ def _locked(name: str) -> UsageError:
 
 
 def _check_size(file: File) -> None:
-    """Check that a workbook unpacks to less than a limit, and its cells are near. Raises `UsageError` if not.
+    """Check that a workbook has few enough unpacked bytes and cells. Raises `UsageError` if not.
 
     The reader lays a sheet out whole, from its first cell to its last: one cell in the last corner would take all
     memory, and end the process.

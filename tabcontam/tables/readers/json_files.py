@@ -65,7 +65,7 @@ def _without_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _by_line(text: str, name: str) -> list[Any] | None:
-    """Return the values of a file with one a line; None if the first line is not a whole one, or the only one."""
+    """Return the values of a file, one from each line; None if the first line is no whole value, or the only line."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if len(lines) < 2:
         return None
