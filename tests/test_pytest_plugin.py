@@ -532,7 +532,7 @@ def test_what_stops_the_run_is_an_error_of_each_test(pytester: pytest.Pytester) 
     result, outcomes = session(pytester)
     result.assert_outcomes(errors=2, skipped=1)
     assert outcomes["test_one"] == outcomes["test_two"]
-    assert outcomes["test_one"].startswith("error: tabcontam: unknown LLM 'lama3'; did you mean ")
+    assert outcomes["test_one"].startswith("error: tabcontam: unknown model 'lama3'; did you mean ")
     assert outcomes["test_skipped"] == "skipped: for now"
     assert len(asks(result)) == 1
 

@@ -81,7 +81,7 @@ class FatalError(Exception):
 class LackError(Exception):
     """The discovery that a source lacks what this kind of question needs. It is still asked questions of other kinds.
 
-    `sent` tells whether this question was sent; if not, it was known beforehand to be in vain.
+    `sent` means that this question was sent; if not, it was known beforehand to be in vain.
     """
 
     def __init__(self, text: str, sent: bool = True) -> None:
@@ -309,7 +309,7 @@ class Model(Protocol):
         return self
 
     def exposure(self, table: Table, row: int) -> float | None:
-        """Return how many copies it has read of the table's row at index `row`; None if nobody knows."""
+        """Return how many copies it has read of the table's row at index `row`; None if that is unknown."""
         return None
 
     def sampled(self, table: Table, queries: Sequence[Query]) -> str:

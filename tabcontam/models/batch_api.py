@@ -64,7 +64,7 @@ class Batches(Protocol):
 
     @abstractmethod
     def written(self, name: str, request: ModelRequest) -> bytes:
-        """Return one request as a batch holds it, JSON in one line. `name` tells it from the others.
+        """Return one request as a batch holds it, JSON in one line. `name` distinguishes it from the others.
 
         Raises ValueError if a prompt cannot be written as JSON.
         """

@@ -78,7 +78,7 @@ class _BoundedClient:
             async with clock:
                 response = await super().send(request, stream=True, **others)  # type: ignore[misc]
         except TimeoutError:
-            raise UnboundedError(f"no whole answer in {seconds:g} s") from None
+            raise UnboundedError(f"no complete answer within {seconds:g} s") from None
         until = clock.when() or asyncio.get_running_loop().time() + seconds
         packed = response.headers.pop("Content-Encoding", "identity").strip().lower()
         response.stream = _body(httpx_of(type(self)), response.stream, packed, most, until, seconds)
@@ -112,7 +112,7 @@ def _body(httpx: Any, stream: Any, packed: str, most: int, until: float, seconds
     class Body(httpx.AsyncByteStream):  # type: ignore[misc]
         async def __aiter__(self) -> AsyncIterator[bytes]:
             if packed not in ("identity", "gzip"):
-                raise httpx.DecodingError(f"the answer is packed as {packed[:40]!r}, which was not asked for")
+                raise httpx.DecodingError(f"the answer is packed as {packed[:40]!r}, which no request asks for")
             size, unpacker = 0, zlib.decompressobj(31) if packed == "gzip" else None
             async with aclosing(raw()) as parts:
                 async for part in parts:

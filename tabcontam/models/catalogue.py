@@ -156,7 +156,7 @@ def parse_catalogue(text: str, source: str) -> dict[str, CatalogueEntry]:
 
 def _entry(name: str, about: object) -> CatalogueEntry:
     if not isinstance(about, dict):
-        raise ValueError(f"{name!r} stands outside any entry")
+        raise ValueError(f"{name!r} is outside any entry")
     entry = CatalogueEntry(name=name, **check_fields(CatalogueEntry, about, f"[{name}]", ("name",)))
     _check(entry)
     return entry
@@ -170,7 +170,7 @@ def _check(entry: CatalogueEntry) -> None:
             raise ValueError(f"{where} {key} is {getattr(entry, key)!r}; known: {', '.join(choices)}")
     for one, other in TOGETHER:
         if (getattr(entry, one) is None) != (getattr(entry, other) is None):
-            raise ValueError(f"{where} {one} and {other} go together")
+            raise ValueError(f"{where} {one} and {other} must be given together")
     if entry.cutoff is not None and not MONTH.fullmatch(entry.cutoff):
         raise ValueError(f"{where} cutoff is {entry.cutoff!r}; write YYYY-MM")
     if entry.cutoff_source is not None and not ADDRESS.fullmatch(entry.cutoff_source):
@@ -178,7 +178,7 @@ def _check(entry: CatalogueEntry) -> None:
     if entry.size is not None and entry.size <= 0:
         raise ValueError(f"{where} size is {entry.size}; write billions of parameters")
     if entry.ollama_variant and not entry.ollama:
-        raise ValueError(f"{where} has ollama_variant and no ollama")
+        raise ValueError(f"{where} has ollama_variant without ollama")
     if not entry.served:
         raise ValueError(f"{where} names no provider; write openai, gemini, anthropic, api, hf, gguf or ollama")
     for written in entry.api:

@@ -14,7 +14,7 @@ from tabcontam.models.openai.address import is_loopback
 
 OTHER_KEY = "TABCONTAM_API_KEY"  # for the one server of a run that has no variable of its own
 NO_KEY = "none"  # written in a variable's place: no key goes there
-HOW_TO_NAME = "add #NAME_OF_A_VARIABLE behind its address"
+HOW_TO_NAME = "add #NAME_OF_A_VARIABLE after its address"
 # In capitals, as such variables are, so that no key passes for one: keys hold small letters or dashes.
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 PORTS = {"http": 80, "https": 443}
@@ -22,7 +22,7 @@ PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class Host:
-    """A server that may get a key: another scheme, name or port is somebody else's."""
+    """A server that may get a key: another scheme, name or port is another server."""
 
     scheme: str
     name: str
@@ -112,17 +112,17 @@ class KeyRing:
         if model.names_variable and host not in owners:
             raise UsageError(
                 f"{variable} goes to {' and '.join(map(str, owners)) or 'its provider'} alone, not to {host}; put the "
-                f"key for {host} into a variable of its own, and its name behind the #"
+                f"key for {host} into another variable, and its name after the #"
             )
         before = self._hosts.setdefault(variable, host)
         if before != host:
             raise UsageError(
-                f"{variable} would go to two servers, {before} and {host}, and a key goes to one alone; {HOW_TO_NAME}: "
+                f"{variable} would go to two servers, {before} and {host}, and a key goes to one only; {HOW_TO_NAME}: "
                 f"@{host}/v1#NAME_OF_A_VARIABLE, or #{NO_KEY} where no key is wanted"
             )
         if host.scheme == "http" and not is_loopback(str(host)):
             raise UsageError(
-                f"{variable} would go to {host} in the clear; write https://, reach the server through this machine "
+                f"{variable} would go to {host} unencrypted; write https://, reach the server through this machine "
                 f"(ssh -L {host.port}:localhost:{host.port} {host.name}, and http://127.0.0.1:{host.port}), or write "
-                f"#{NO_KEY} behind its address to send no key"
+                f"#{NO_KEY} after its address to send no key"
             )

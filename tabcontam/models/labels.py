@@ -23,10 +23,10 @@ def split_label(spec: str) -> tuple[str, str]:
         return "", spec
     if not label.isprintable() or label != label.strip() or not label or len(label) > LONGEST:
         raise UsageError(
-            f"bad label {label[:LONGEST]!r}; write at most {LONGEST} letters that can be seen, no blank at its ends"
+            f"bad label {label[:LONGEST]!r}; write at most {LONGEST} printable characters, without blanks at the ends"
         )
     if not rest.strip():
-        raise UsageError(f"the label {label!r} names no LLM; write {label}=PROVIDER:MODEL")
+        raise UsageError(f"the label {label!r} names no model; write {label}=PROVIDER:MODEL")
     return label, rest
 
 
@@ -41,13 +41,13 @@ def by_name(specs: Iterable[str]) -> dict[str, str]:
     for spec in specs:
         name = name_of(spec)
         if named.setdefault(name, spec) != spec:
-            raise UsageError(f"two LLMs of one run are both named {name!r}; give one of them another label")
+            raise UsageError(f"two models of one run are both named {name!r}; give one of them another label")
     labels = [name for name, spec in named.items() if name != spec]
     for label, (name, spec) in product(labels, named.items()):
         entry = find_entry(label)
         if name != label and entry is not None and entry is find_entry_of_spec(split_label(spec)[1]):
             raise UsageError(
-                f"the label {label!r} names {name}, another LLM of this run; give one of them another label"
+                f"the label {label!r} names {name}, another model of this run; give one of them another label"
             )
     return named
 

@@ -68,7 +68,7 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
 def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Price]) -> Price | None:
     """Return the price of the LLM with this identity; None if it is not known.
 
-    A model on this machine, or one that charges nobody, is free unless it has an entry: it may ask another for money. A
+    A model on this machine, or one without charges, is free unless it has an entry: it may ask another for money. A
     provider's own address finds the entry `provider:model`, another server `provider:model@address`, and a service also
     `service:model`; so do clouds, whose addresses are their users' own (azure, bedrock, vertex). The model must match
     the entry's to the letter: a dated name (gpt-4o-2024-05-13) may cost more than the plain one, so it has an entry of
@@ -99,7 +99,7 @@ def prompt_bound(prompt_text_bytes: int, messages: int) -> int:
 def _price(name: str, about: object) -> Price:
     where = f"[{name!r}]"
     if not NAME.fullmatch(name) or not isinstance(about, dict):
-        raise ValueError(f'{where} is no LLM; write for example ["openai:gpt-4o"]')
+        raise ValueError(f'{where} is not a model; write for example ["openai:gpt-4o"]')
     for key, value in about.items():
         # To Python a true is an int. More than a dollar a token is a slip of the decimal point, or infinite.
         if type(value) not in (int, float) or not 0 <= value <= MILLION:

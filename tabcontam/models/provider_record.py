@@ -45,7 +45,7 @@ class Provider:
     further lines for `list llms -v`. `address` is that of its maker, for which the price table has plain names; the key
     in the first of the environment variables `keys` that is set goes to its host and to no other. `words` are other
     words that people write for the name. `log_probabilities` states whether it gives those of a text that it is sent
-    ("yes", "no"), `seed` whether it takes a seed; "" if that is not known. `free` means that nobody is charged.
+    ("yes", "no"), `seed` whether it takes a seed; "" if that is not known. `free` means that it costs nothing.
     """
 
     name: str

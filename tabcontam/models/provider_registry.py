@@ -65,7 +65,7 @@ BUILT_IN = {provider.name: provider for provider in _PROVIDERS}
 
 @dataclass(frozen=True)
 class LlmResolution:
-    """An LLM as it was typed, and the provider and model that it stands for; `note` tells how that differs.
+    """An LLM as it was typed, and the provider and model that it stands for; `note` states how that differs.
 
     `label` is the user's own name for it; `spec` excludes it. `otherwise` is how a provider before this one would serve
     it.
@@ -149,7 +149,7 @@ def find(spec: str, providers: Mapping[str, Provider], today: date | None = None
         return _named(spec, providers, today or datetime.now(UTC).date())
     if provider in providers:
         if provider != "ollama" and is_tag_of_ollama(spec):
-            raise UsageError(f"{spec} is how Ollama writes a model; write ollama:{spec}")
+            raise UsageError(f"{spec} is Ollama's way to write a model; write ollama:{spec}")
         return LlmResolution(spec, providers[provider], model)
     if AT_SERVER.search(spec):
         raise _at_server(spec)
@@ -188,7 +188,7 @@ def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageErro
     from rapidfuzz.distance import OSA
 
     if name in ("http", "https"):
-        return UsageError("an address names no LLM; put the provider and the LLM's name before it: openai:NAME@ADDRESS")
+        return UsageError("an address names no model; put provider and name before it: openai:NAME@ADDRESS")
     owners = {plain(word): each.name for each in providers.values() for word in (each.name, *each.words)}
     likeness = {word: OSA.normalized_similarity(plain(name), word) for word in owners}
     best = max(likeness.values())
@@ -212,7 +212,7 @@ def _named(name: str, providers: Mapping[str, Provider], today: date) -> LlmReso
         ways += offer.ways
     if entry.hf:
         ways.append(f"serve it and write openai:{entry.hf}@http://HOST:PORT/v1")
-    raise Unavailable(f"{'; or '.join(ways)}; nothing here serves {entry.title}")
+    raise Unavailable(f"{'; or '.join(ways)}; no provider here serves {entry.title}")
 
 
 def _retired(entry: CatalogueEntry, today: date) -> Unavailable:
@@ -227,13 +227,13 @@ def _unknown_name(name: str) -> UsageError:
     """Return the error for a name that means nothing, with the nearest names; else with how to write any LLM."""
     owners = {plain(known): entry.name for entry in load_catalogue().values() for known in entry.names}
     if found := list(dict.fromkeys(owners[key] for key in near(plain(name), owners, limit=12)))[:3]:
-        return UsageError(f"unknown LLM {name!r}; did you mean {' or '.join(found)}?")
-    if error := unknown_one_or_several("llm", "LLM", name):
+        return UsageError(f"unknown model {name!r}; did you mean {' or '.join(found)}?")
+    if error := unknown_one_or_several("llm", "model", name):
         return error
     if AT_SERVER.search(name):
         return _at_server(name)
     return UsageError(
-        f"unknown LLM {name!r}; see list llms, or write PROVIDER:MODEL, for example "
+        f"unknown model {name!r}; see list llms, or write PROVIDER:MODEL, for example "
         f"openai:{name}@http://127.0.0.1:11434/v1 for a server"
     )
 
@@ -265,7 +265,7 @@ def _load(point: EntryPoint) -> Any:
     with raise_as_usage_error(point, "provider"):
         opener = point.load()
     if not callable(opener):
-        raise UsageError(f"{describe_entry_point(point, 'provider')} cannot be loaded: {point.value} is no function")
+        raise UsageError(f"{describe_entry_point(point, 'provider')} cannot be loaded: {point.value} is not a function")
     return opener
 
 
@@ -275,6 +275,6 @@ def _open_plugin(point: EntryPoint, model: str, settings: ModelSettings) -> Any:
     with raise_as_usage_error(point, "provider", "failed", passing=(UsageError,)):
         opened = opener(model, settings)
     if Model not in type(opened).__mro__:
-        why = f"a {type(opened).__name__} is not made from tabcontam.models.base.Model"
-        raise UsageError(f"{describe_entry_point(point, 'provider')} failed: it gave no model; {why}")
+        why = f"a {type(opened).__name__} is not a tabcontam.models.base.Model"
+        raise UsageError(f"{describe_entry_point(point, 'provider')} failed: it returned no model; {why}")
     return opened

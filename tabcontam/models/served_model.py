@@ -88,7 +88,7 @@ class ServedModel(Model):
     def _wants_key(self) -> str:
         """Return the line for a server that wants a key and was sent none."""
         if not self.key_variable:
-            return f"{self._who} wants a key, and #{NO_KEY} says to send none; {HOW_TO_NAME}"
+            return f"{self._who} wants a key, and #{NO_KEY} sends none; {HOW_TO_NAME}"
         other = f", or {HOW_TO_NAME}" if self.key_variable == OTHER_KEY else ""
         return f"{self._who} wants a key; set the environment variable {self.key_variable}{other}"
 

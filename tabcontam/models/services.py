@@ -68,12 +68,12 @@ def parse_services(text: str, source: str) -> dict[str, Service]:
 
 def _service(name: str, about: object) -> Service:
     if not isinstance(about, dict):
-        raise ValueError(f"{name!r} stands outside any entry")
+        raise ValueError(f"{name!r} is outside any entry")
     where = f"[{name}]"
     service = Service(name=name, **check_fields(Service, about, where, ("name",)))
     checked_address(service.address)
     if service.address.startswith("http://") and not service.own_machine:
-        raise ValueError(f"{where} would send its key in the clear to {service.address}; write https://")
+        raise ValueError(f"{where} would send its key unencrypted to {service.address}; write https://")
     if wrong := [key for key in service.keys if not VARIABLE.fullmatch(key)]:
         raise ValueError(f"{where} keys has {wrong[0]!r}; write the name of an environment variable, in capitals")
     for key, choices in CHOICES.items():

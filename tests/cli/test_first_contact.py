@@ -69,11 +69,11 @@ def test_a_near_miss_is_one_line_and_runs_nothing(tmp_path: Path, arguments: str
             "--llm a=gpt-4o,b=openai:gpt-5",
             "'a=gpt-4o,b=openai:gpt-5' is several names; write --llm a=gpt-4o --llm b=openai:gpt-5",
         ),
-        ("--llm a,b", "unknown LLM 'a,b'; if it is several names, write --llm a --llm b"),
+        ("--llm a,b", "unknown model 'a,b'; if it is several names, write --llm a --llm b"),
         ("--dataset a,b", "unknown dataset 'a,b'; if it is several names, write --dataset a --dataset b"),
         (
             "--llm http://127.0.0.1:8000/v1",
-            "an address names no LLM; put the provider and the LLM's name before it: openai:NAME@ADDRESS",
+            "an address names no model; put provider and name before it: openai:NAME@ADDRESS",
         ),
         ("--dataset nope,none.csv", "no such file: nope,none.csv; check the path, or see `tabcontam list datasets`"),
     ],

@@ -26,7 +26,7 @@ def test_it_tells_what_it_read_and_where_the_index_is(folder: Path, capsys: pyte
     told = capsys.readouterr()
     first, second, third = told.out.splitlines()
     assert first == "3 documents, 0.0 MB of text: indexed"
-    assert second == "pieces that are no JSON, read as they stand: 1 (dump/a.jsonl)"
+    assert second == "pieces that are not JSON, read as plain text: 1 (dump/a.jsonl)"
     assert third.partition(": ")[2].startswith(str(folder / "cache" / "tabcontam" / "corpora"))
     assert "tabcontam: 2 files, 0.0 MB\n" in told.err
     assert "tabcontam: not read: dump/gone, a link that leads nowhere\n" in told.err
@@ -56,6 +56,6 @@ def test_a_path_that_is_not_there_is_one_line(folder: Path, capsys: pytest.Captu
     assert main(["index", "nowhere"]) == Exit.USAGE
     told = capsys.readouterr()
     assert (told.out, told.err) == (
-        "", "tabcontam: there is no file or folder nowhere for a corpus; check the path\n"
+        "", "tabcontam: there is no file or folder nowhere; check the path of the corpus\n"
     )  # fmt: skip
     assert not (folder / "cache").exists()

@@ -122,7 +122,7 @@ def test_the_one_key_for_others_goes_to_one_of_them_alone(
     monkeypatch.setenv("TABCONTAM_API_KEY", FIRST)
     said = refused(*specs)
     assert said.startswith("TABCONTAM_API_KEY would go to two servers, ")
-    assert "add #NAME_OF_A_VARIABLE behind its address" in said
+    assert "add #NAME_OF_A_VARIABLE after its address" in said
     assert FIRST not in said
 
 
@@ -243,7 +243,7 @@ def test_no_key_goes_over_a_network_in_the_clear(spec: str, monkeypatch: pytest.
     monkeypatch.setenv("MY_KEY", FIRST)
     for named, variable in ((spec, "TABCONTAM_API_KEY"), (f"{spec}#MY_KEY", "MY_KEY")):
         said = refused(named)
-        assert said.startswith(f"{variable} would go to http://gpu.example:8000 in the clear; write https://")
+        assert said.startswith(f"{variable} would go to http://gpu.example:8000 unencrypted; write https://")
         assert "ssh -L 8000:localhost:8000 gpu.example" in said
         assert FIRST not in said
     assert opened(f"{spec}#none") == [""]

@@ -44,8 +44,8 @@ def test_a_label_stands_before_an_equals_sign(spec: str, expected: tuple[str, st
         ("mi\nne=gpt-4o", "bad label 'mi\\nne'"),
         ("mi\x1b[31mne=gpt-4o", "bad label"),
         ("\u202emine=gpt-4o", "bad label"),
-        (f"{'x' * 61}=gpt-4o", "at most 60 letters"),
-        ("mine=", "the label 'mine' names no LLM; write mine=PROVIDER:MODEL"),
+        (f"{'x' * 61}=gpt-4o", "at most 60 printable characters"),
+        ("mine=", "the label 'mine' names no model; write mine=PROVIDER:MODEL"),
         ("openai=gpt-4o", ""),
         ("Hugging-Face=gpt-4o", ""),
         ("gpt-4o=openai:other", ""),
@@ -72,7 +72,7 @@ def test_a_name_of_the_catalogue_may_name_what_it_is() -> None:
 
 def test_two_of_one_name_are_refused() -> None:
     assert by_name(["a=gpt-4o", "a=gpt-4o", "gpt-4o"]) == {"a": "a=gpt-4o", "gpt-4o": "gpt-4o"}
-    with pytest.raises(UsageError, match="two LLMs of one run are both named 'a'"):
+    with pytest.raises(UsageError, match="two models of one run are both named 'a'"):
         by_name(["a=gpt-4o", "a=gpt-4.1"])
     with pytest.raises(UsageError, match="both named 'gpt-4o'"):
         by_name(["gpt-4o", "gpt-4o=openai:gpt-4o-2024-08-06"])
@@ -84,7 +84,7 @@ def test_a_label_names_no_other_llm_of_the_run() -> None:
     assert by_name(["gpt-4o=openai:gpt-4o-2024-08-06"])
     for other in ("smollm2", "hf:HuggingFaceTB/SmolLM2-135M", "SmolLM-2"):
         if find_entry(other.removeprefix("hf:")) is find_entry("smollm2"):
-            with pytest.raises(UsageError, match=r"two LLMs of one run|names .*, another LLM of this run"):
+            with pytest.raises(UsageError, match=r"two models of one run|names .*, another model of this run"):
                 by_name([alone, other])
 
 

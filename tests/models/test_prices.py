@@ -117,8 +117,8 @@ def test_the_users_file_takes_the_place_of_the_shipped_one(tmp_path: Path) -> No
     ("text", "message"),
     [
         ("[a", "cannot be read: Expected"),
-        ("input = 1", "['input'] is no LLM; write for example [\"openai:gpt-4o\"]"),
-        ("[openai.gpt-4o]\ninput = 1\noutput = 1", "['openai'] is no LLM"),
+        ("input = 1", "['input'] is not a model; write for example [\"openai:gpt-4o\"]"),
+        ("[openai.gpt-4o]\ninput = 1\noutput = 1", "['openai'] is not a model"),
         ('["a:b"]\ninput = 1', "['a:b'] lacks output"),
         ('["a:b"]\ninput = 1\noutput = 1\ncached = 1', "unknown key 'cached'; known: input, output"),
         ('["a:b"]\ninput = -0.1\noutput = 1', "['a:b'] input cannot be -0.1"),
@@ -128,7 +128,7 @@ def test_the_users_file_takes_the_place_of_the_shipped_one(tmp_path: Path) -> No
         ('["a:b"]\ninput = true\noutput = 1', "input cannot be True"),
         ('["a:b"]\ninput = 2000000\noutput = 1', "write US dollars per million tokens"),
         (f'["a:b"]\ninput = {"9" * 400}\noutput = 1', "input cannot be 999"),
-        ('["a:\\u001b[2J\\nb"]\ninput = 1\noutput = 1', "is no LLM"),
+        ('["a:\\u001b[2J\\nb"]\ninput = 1\noutput = 1', "is not a model"),
         ("a = " + "[" * 5000, "cannot be read"),
     ],
 )

@@ -78,7 +78,7 @@ def test_where_nothing_serves_it_every_way_is_named(monkeypatch: pytest.MonkeyPa
     packages(monkeypatch, "torch")
     said = failure("llama3")
     assert said.startswith("start Ollama and run: ollama pull llama3:8b; or ")
-    assert said.endswith("nothing here serves Llama 3")
+    assert said.endswith("no provider here serves Llama 3")
     assert 'pip install "tabcontam[hf]"' in said
     assert "openai:meta-llama/Meta-Llama-3-8B@http://HOST:PORT/v1" in said
     assert "pip install" not in failure("llama3", {name: ALL[name] for name in ("openai", "ollama")})
@@ -169,7 +169,7 @@ def test_a_retired_model_is_asked_when_it_is_written_out() -> None:
         ("opnai:x", "did you mean openai?"),
         ("zzz:x", "known: control, openai"),
         ("qwen2.5:7b", "did you mean ollama:qwen2.5:7b?"),
-        ("mistral:7b", "mistral:7b is how Ollama writes a model; write ollama:mistral:7b"),
+        ("mistral:7b", "mistral:7b is Ollama's way to write a model; write ollama:mistral:7b"),
         ("mistral:", "names no model"),
         ("opnrouter:x", "did you mean openrouter?"),
         ("openruter:x", "did you mean openrouter?"),
@@ -288,8 +288,8 @@ def test_a_label_reaches_the_model_of_another_package(monkeypatch: pytest.Monkey
     [
         ("no_such_package:opener", "of the package no_such_package cannot be loaded: ModuleNotFoundError"),
         ("tests.models.test_provider_registry:nothing_there", "cannot be loaded: AttributeError"),
-        ("tests.models.test_provider_registry:ALL", "is no function"),
-        ("tests.models.test_provider_registry:open_nothing", "failed: it gave no model"),
+        ("tests.models.test_provider_registry:ALL", "is not a function"),
+        ("tests.models.test_provider_registry:open_nothing", "failed: it returned no model"),
         ("tests.models.test_provider_registry:open_badly", "of the package tests failed: RuntimeError: out of order"),
     ],
 )

@@ -159,7 +159,7 @@ def test_an_address_is_a_services_by_its_host() -> None:
         ("one = 1", "outside any entry"),
         (VALID + "more = 1", "[one] has the unknown key 'more'"),
         (VALID.replace('"https://one.example/v1"', '"one.example"'), "bad address 'one.example'"),
-        (VALID.replace("https://one", "http://one"), "would send its key in the clear"),
+        (VALID.replace("https://one", "http://one"), "would send its key unencrypted"),
         (VALID.replace("ONE_API_KEY", "sk-abc"), "write the name of an environment variable, in capitals"),
         (VALID + 'seed = "x"', "[one] seed is 'x'; known: seed, random_seed"),
         (VALID + 'form = "auto"', "[one] form is 'auto'; known: chat, completion"),

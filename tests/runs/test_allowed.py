@@ -253,7 +253,7 @@ def test_rows_are_shown_to_a_reference_elsewhere_only_with_leave(server: Loopbac
     [
         ("openai:new@{url}", r"is openai:new@.*, which is tested"),
         ("control:unexposed", "is a control"),
-        ("nobody", "unknown LLM 'nobody'"),
+        ("nobody", "unknown model 'nobody'"),
     ],
 )
 def test_a_reference_is_another_llm_than_those_under_test(

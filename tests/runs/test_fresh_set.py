@@ -264,7 +264,7 @@ def test_a_limit_ends_it_and_a_higher_one_goes_on(tmp_path: Path, capsys: pytest
         (["--judge", "simulated:oracle"], "--judge judges questions that an LLM writes; add --llm LLM"),
         (["--ask", "simulated:oracle"], "--ask answers questions, which --llm LLM writes"),
         (["--human", "x"], "--human is compared with a judge"),
-        (["--llm", "nobody"], "unknown LLM 'nobody'"),
+        (["--llm", "nobody"], "unknown model 'nobody'"),
         (["--llm", "simulated:oracle", "--human", "nowhere.jsonl"], "--human: nowhere.jsonl cannot be read"),
         (["--ask", "simulated:oracle", "--old", "nowhere"], "--old: nowhere cannot be read"),
         (["--dated-by", "x"], "--dated-by has no meaning for texts"),
@@ -349,7 +349,7 @@ def test_a_user_names_the_variable_of_a_feeds_token_behind_its_address(tmp_path:
 @pytest.mark.parametrize(
     ("address", "line"),
     [
-        ("http://feeds.example#MY_TOKEN", "MY_TOKEN would go to http://feeds.example in the clear"),
+        ("http://feeds.example#MY_TOKEN", "MY_TOKEN would go to http://feeds.example unencrypted"),
         ("https://feeds.example#OPENAI_API_KEY", "OPENAI_API_KEY goes to https://api.openai.com alone"),
         ("https://feeds.example#GITHUB_TOKEN", "GITHUB_TOKEN goes to https://api.github.com alone"),
         (f"https://feeds.example#{SECRET}", "never the key itself"),

@@ -95,7 +95,7 @@ def test_without_the_built_in_controls_those_that_are_named_stay() -> None:
         ({"control": (f"other={MODE}",)}, "--control: other is an LLM under test, too"),
         ({"control": ("control:exposed",), "llms": ()}, "control:exposed is an LLM under test, too"),
         ({"control": (READ,), "references": (READ,)}, f"{READ} is a control of this run; leave --control {READ} out"),
-        ({"control": ("nobody",)}, "unknown LLM 'nobody'"),
+        ({"control": ("nobody",)}, "unknown model 'nobody'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_a_control_is_refused_before_anything_is_asked(changes: Mapping[str, Any], line: str) -> None:

@@ -35,7 +35,7 @@ UNANSWERED = {
     "expired": "the batch expired before it was answered",
     "canceled": "the batch was cancelled before it was answered",
 }
-GONE = "the batch is not there any more"
+GONE = "the batch no longer exists"
 COUNTS = ("processing", "succeeded", "errored", "canceled", "expired")
 # The statuses that requests outside a batch have with errors of these types.
 STATUSES = {
@@ -125,7 +125,7 @@ class AnthropicBatches(Batches):
             problem = Problem(STATUSES.get(name, 500) if isinstance(name, str) else 500, error)
             return self._model.turned_down_in_batch(problem, request, self._before)
         why = UNANSWERED.get(kind) if isinstance(kind, str) else None
-        return failed(why or "the batch holds no reply to it"), False
+        return failed(why or "the batch holds no reply to this request"), False
 
     def cancelling(self, batch: str) -> str:
         """Return the command that cancels a batch; the key stays in its variable."""
@@ -134,7 +134,7 @@ class AnthropicBatches(Batches):
         return f"curl -X POST {headers} {model.address}{PATH}/{batch}/cancel"
 
     async def _file(self, batch: str) -> AsyncIterator[bytes]:
-        """Yield the file of results. Its address is made here: the one that the server states could be anybody's."""
+        """Yield the file of results. Its address is made here: the server could state another host's."""
         try:
             yield await self._model.called(get_bytes(self._model.connection(), f"{PATH}/{batch}/results"))
         except NoAnswer as error:
@@ -152,7 +152,7 @@ class AnthropicBatches(Batches):
             raise self._refused(error.problem) from None
 
     def _refused(self, problem: Problem) -> FatalError:
-        return FatalError(f"{self.service} takes no batch of {self._model.model}: {self._model.words(problem)}")
+        return FatalError(f"{self.service} accepts no batch of {self._model.model}: {self._model.words(problem)}")
 
 
 def _counted(batch: object) -> int:

@@ -39,7 +39,7 @@ CONNECT_RETRIES = 2
 CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
 NOT_WORKED_ON = (429, 503, 529)
 LONGEST_FATAL = 600
-CORRECT = "correct the address behind the @"
+CORRECT = "correct the address after the @"
 Found = TypeVar("Found")
 
 
@@ -68,7 +68,7 @@ class AnthropicModel(ServedModel):
         self._client: AsyncAnthropic | None = None
 
     async def connect(self) -> None:
-        """Ask for the model. Raises `UsageError` if nobody answers, or the key or the model is refused."""
+        """Ask for the model. Raises `UsageError` if no server answers, or the key or the model is refused."""
         client = self.connection()
         path = f"/v1/models/{quote(self.model, safe='')}"
         try:
@@ -187,7 +187,7 @@ class AnthropicModel(ServedModel):
                 self._client = open_client(self.address, key, self.local, self._max_connections)
             except ImportError:
                 raise UsageError(
-                    f'{self.provider}: needs Anthropic\'s SDK; pip install "tabcontam[anthropic]"'
+                    f'{self.provider}: needs Anthropic\'s SDK; type: pip install "tabcontam[anthropic]"'
                 ) from None
             except Exception as error:  # a proxy or a certificate file in the environment
                 raise self._mistake(f"Anthropic's SDK does not start: {error}") from None
@@ -238,8 +238,8 @@ class AnthropicModel(ServedModel):
             Concern.KEY: f"{who} refused the key in {key}; check the key and what it may be used for"
             if self._has_key()
             else self._wants_key(),
-            Concern.REGION: f"{who} does not serve the place that this computer asks from; ask from another",
-            Concern.QUOTA: f"{who} grants no more on the credit or spend limit of {key}; raise it, and run this again",
+            Concern.REGION: f"{who} does not serve the region of this computer; ask from another region",
+            Concern.QUOTA: f"the credit or spend limit of {key} at {who} is used up; raise it, and run this again",
             Concern.MODEL: f"{who} does not offer {self.model}, or no longer does; name another model",
             Concern.ADDRESS: self._other_kind(),
         }[whom]
@@ -249,7 +249,7 @@ class AnthropicModel(ServedModel):
         """Return the line for a server that is there and gives no facts about the model."""
         whom = concern(problem)
         if whom in (Concern.PASSING, Concern.REQUEST, Concern.CONTENT):
-            return f"{self._who} does not tell of the model; it answered {problem.line}"
+            return f"{self._who} does not describe the model; it answered {problem.line}"
         return self._hopeless(whom, problem)
 
     def _recognize(self, found: object) -> None:
@@ -299,7 +299,7 @@ PROVIDER = Provider(
     "anthropic",
     {
         "anthropic:NAME": "Anthropic's Claude models; the key is in ANTHROPIC_API_KEY",
-        "anthropic:NAME@http://HOST:PORT": "any server that speaks Anthropic's protocol; its key as behind openai:",
+        "anthropic:NAME@http://HOST:PORT": "any server that speaks Anthropic's protocol; name its key as for openai:",
     },
     _open,
     lambda entry: Offer(entry.anthropic or ""),

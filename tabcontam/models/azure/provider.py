@@ -33,10 +33,10 @@ def address() -> str:
     """Return the v1 address of the resource that AZURE_OPENAI_ENDPOINT names. Raises `UsageError`."""
     endpoint = PATH.sub("", os.environ.get(ENDPOINT, "").strip())
     if not endpoint:
-        raise UsageError(f"azure: asks your resource; set {ENDPOINT} to its https://RESOURCE.openai.azure.com")
+        raise UsageError(f"azure: needs a resource of yours; set {ENDPOINT} to its https://RESOURCE.openai.azure.com")
     if not RESOURCE.fullmatch(endpoint) and not is_loopback(validate_address(endpoint)):
         raise UsageError(
-            f"{ENDPOINT} is no address of an Azure OpenAI resource; set it to https://RESOURCE.openai.azure.com, or "
+            f"{ENDPOINT} is no Azure OpenAI address; set it to https://RESOURCE.openai.azure.com, or "
             "for a gateway write openai:NAME@ADDRESS#MY_KEY"
         )
     return f"{endpoint}/openai/v1"
@@ -45,7 +45,7 @@ def address() -> str:
 def _open(rest: str, settings: ModelSettings) -> AzureModel:
     deployment, variable = split_variable(rest)
     if not DEPLOYMENT.fullmatch(deployment):
-        raise UsageError(f"bad name of a deployment {deployment[:100]!r}; type azure:DEPLOYMENT, and no address")
+        raise UsageError(f"bad name of a deployment {deployment[:100]!r}; type azure:DEPLOYMENT without an address")
     spec = settings.spec or f"azure:{rest}"
     return AzureModel(deployment, address(), settings.form, settings.connections, spec, variable=variable or KEY)
 

@@ -46,10 +46,10 @@ def region() -> str:
     """Return the region that the environment names. Raises `UsageError`."""
     named = next((value for value in (os.environ.get(name, "").strip() for name in REGIONS) if value), "")
     if not named:
-        raise UsageError("bedrock: asks a region of AWS; set AWS_REGION, for example to us-east-1")
+        raise UsageError("bedrock: needs a region of AWS; set AWS_REGION, for example to us-east-1")
     if not REGION.fullmatch(named):
         raise UsageError(
-            f"AWS_REGION is {named[:40]!r}, which is no region under amazonaws.com; set it to one such as us-east-1, "
+            f"AWS_REGION is {named[:40]!r}, which is not a region under amazonaws.com; set it to us-east-1 or another, "
             "or write openai:NAME@ADDRESS#MY_KEY"
         )
     return named

@@ -72,7 +72,7 @@ def corpus_files(typed: str) -> CorpusFiles:
     if not ordered:
         why = f": {skipped[0].name} is {skipped[0].reason}" if skipped else ""
         more = f", and {len(skipped) - 1} more" if len(skipped) > 1 else ""
-        raise UsageError(f"corpus:{typed} holds no file that is read{why}{more}; name a file or a folder with files")
+        raise UsageError(f"corpus:{typed} holds no readable file{why}{more}; name a file or a folder with files")
     return CorpusFiles(typed, tuple(f.path for f in ordered), tuple(f.name for f in ordered), fields, tuple(skipped))
 
 
@@ -85,7 +85,7 @@ def _apart(typed: str) -> tuple[list[str], tuple[str, ...]]:
     paths, sharp, names = typed.rpartition("#") if "#" in typed else (typed, "", "")
     fields = tuple(name.strip() for name in names.split("+")) if sharp else ()
     if sharp and not all(fields):
-        raise UsageError(f"corpus:{typed} names no field behind #; write corpus:PATH#FIELD or corpus:PATH#FIELD+FIELD")
+        raise UsageError(f"corpus:{typed} names no field after #; write corpus:PATH#FIELD or corpus:PATH#FIELD+FIELD")
     if os.path.lexists(os.path.expanduser(paths)):
         return [paths], fields
     return [path for path in paths.split(os.pathsep) if path], fields
@@ -98,7 +98,7 @@ def _below(typed: str, skipped: list[SkippedPath]) -> Iterator[NamedFile]:
         yield from _of_named(Path(written), typed, skipped)
         return
     if not MAGIC & set(typed):
-        raise UsageError(f"there is no file or folder {typed} for a corpus; check the path")
+        raise UsageError(f"there is no file or folder {typed}; check the path of the corpus")
     begin = _plain(Path(written))
     root, parts = Path(*begin), Path(written).parts[len(begin) :]
     before = len(skipped)
@@ -187,7 +187,7 @@ def _walk(folder: Path, name: str, root: Path, skipped: list[SkippedPath], typed
         inside = sorted(entry.name for entry in os.scandir(folder))
     except OSError as error:
         if typed:
-            raise UsageError(f"the folder {name} cannot be listed ({_why(error)}); check its rights") from None
+            raise UsageError(f"the folder {name} cannot be listed ({_why(error)}); check its permissions") from None
         skipped.append(SkippedPath(name, f"unreadable ({_why(error)})"))
         return
     for entry in inside:
@@ -201,7 +201,7 @@ def _link(path: Path, root: Path) -> str:
     except (OSError, RuntimeError):
         return "a link that leads nowhere"
     inside = root in (real, *real.parents)
-    return "a link to another part of what is named" if inside else "a link that leads out of what is named"
+    return "a link to another part of the named folder" if inside else "a link that leads out of the named folder"
 
 
 def _kind(mode: int) -> str:

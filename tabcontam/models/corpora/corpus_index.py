@@ -59,12 +59,12 @@ class CorpusIndex:
             headers = [header_of(_shard(folder, number)) for number in range(facts["shards"])]
             tally = Tally.from_dict(facts["tally"])
             if facts["version"] != VERSION or facts["files"] != len(files.files) or None in headers:
-                raise ValueError("its files are not as they were written")
+                raise ValueError("its files have changed since they were written")
             shards = [IndexShard(_shard(folder, place), header) for place, header in enumerate(headers) if header]
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            told(f"the index in {folder} is damaged ({one_line(error)}): it is built anew")
+            told(f"the index in {folder} is damaged ({one_line(error)}); it is built again")
             (folder / HEADER).unlink(missing_ok=True)
             return None
         return cls(files, folder, tuple(shards), tally)
@@ -82,14 +82,14 @@ class CorpusIndex:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"{folder} cannot be made ({one_line(error)}); set XDG_CACHE_HOME to another") from None
+            raise UsageError(f"{folder} cannot be created ({one_line(error)}); set XDG_CACHE_HOME to another") from None
         with _alone(folder):
             tally, number = _built(files, folder, progress, shard)
             facts = {"version": VERSION, "files": len(files.files), "shards": number, "tally": tally.as_dict()}
             replace_file(folder / HEADER, json.dumps(facts))
         made = cls.open(files)
         if made is None:
-            raise UsageError(f"{files.typed} changed while its index was built; type the same again")
+            raise UsageError(f"{files.typed} changed while its index was built; run the same command again")
         return made
 
     @property
@@ -161,7 +161,7 @@ def _ranges(shard: IndexShard, sought: SearchTexts, folder: Path) -> "tuple[Numb
 
 
 def _damaged(folder: Path) -> UsageError:
-    return UsageError(f"the index in {folder} is damaged; delete this folder, and it is built anew")
+    return UsageError(f"the index in {folder} is damaged; delete this folder, and the index is built again")
 
 
 def _twice(shard: IndexShard, text: bytes) -> int:

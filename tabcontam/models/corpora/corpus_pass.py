@@ -127,9 +127,7 @@ class CorpusPass:
                 with suppress(BrokenPipeError):
                     process.stdin.close()
             if process.wait() and not self._stop.is_set():
-                raise ProcessLostError(
-                    "a process that searched the corpus ended before its time; there may be too little memory"
-                )
+                raise ProcessLostError("a process that searched the corpus ended early; there may be too little memory")
 
     def _heard(self, place: int, process: "subprocess.Popen[bytes]") -> None:
         """Take the reports of a process on a portion until the portion is done."""

@@ -51,7 +51,7 @@ def _of_file(path: Path, kept: dict[str, Any]) -> str:
             while block := file.read(BLOCK):
                 hashed.update(block)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read ({one_line(error)}); check its rights, or leave it out") from None
+        raise UsageError(f"{path} cannot be read ({one_line(error)}); check its permissions, or leave it out") from None
     if abs(time.time_ns() - facts.st_mtime_ns) > YOUNG:
         kept[name] = [*mark, hashed.hexdigest()]
     return hashed.hexdigest()

@@ -180,7 +180,7 @@ def open_file(path: Path) -> BinaryIO:
     handle = os.open(path, flags)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError("it is no regular file")
+            raise OSError("it is not a regular file")
         return open(handle, "rb")
     except BaseException:
         os.close(handle)

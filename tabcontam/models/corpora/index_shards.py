@@ -90,7 +90,7 @@ class ShardBuilder:
         size = len(self.text)
         room = shutil.disk_usage(made).free
         if room < 6 * size + (1 << 20):
-            raise OSError(ENOSPC, f"{room >> 20} MB are left, and a part of it needs {6 * size >> 20} MB")
+            raise OSError(ENOSPC, f"{room >> 20} MB of disk are left, and an index part needs {6 * size >> 20} MB")
         _write(made / "pieces", *self.pieces)
         self.pieces = ()
         text = np.frombuffer(self.text, np.uint8)

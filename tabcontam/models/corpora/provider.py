@@ -147,7 +147,7 @@ class CorpusModel(Model):
 
     def _failure(self, error: Exception) -> Exception:
         if isinstance(error, SearchStoppedError):
-            return FatalError("the reading was ended; the same command begins it anew")
+            return FatalError("the search of the corpus was stopped; the same command starts it again")
         if isinstance(error, ProcessLostError | UsageError):
             return FatalError(str(error))
         return FatalError(f"{type(error).__name__}: {one_line(error)}")
@@ -161,9 +161,9 @@ class CorpusModel(Model):
 
 PROVIDER = Provider(
     "corpus",
-    {"corpus:PATH": "documents on this machine, in which rows are searched: files, folders or patterns"},
+    {"corpus:PATH": "a corpus on this machine that is searched for rows: files, folders or patterns"},
     lambda typed, settings: CorpusModel(typed, settings.spec),
-    details=f"several paths stand with {os.pathsep} between; #FIELD behind them names what is read of records",
+    details=f"separate several paths by {os.pathsep}; #FIELD after them names the field of records that is read",
     words=("documents", "corpora"),
     log_probabilities="no",
     seed="no",

@@ -55,7 +55,7 @@ class ReaderInput:
     def of(cls, portion: PortionLike, file: BinaryIO, overlap: int, tally: Tally, largest: int) -> "ReaderInput":
         """Return the input of a portion's reader. Raises ValueError if stretches would share more than a half."""
         if not 0 <= overlap <= documents.STRETCH // 2:
-            raise ValueError(f"an overlap of {overlap} bytes, where stretches have {documents.STRETCH}")
+            raise ValueError(f"an overlap of {overlap} bytes is more than half of a stretch, {documents.STRETCH}")
         return cls(
             file, portion.path, portion.name, portion.fields, portion.start, portion.end,
             portion.compressed, portion.encoded, overlap, largest, tally,

@@ -58,7 +58,7 @@ class RowSearch:
         self._lacking = np.array([row.lacking for row in self._listed], np.int64)
 
     def begin(self) -> None:
-        """Begin anew: no row is given up."""
+        """Start again: no row is given up."""
         self.given_up, self._tried = set(), Counter()
 
     @property

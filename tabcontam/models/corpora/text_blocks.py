@@ -65,7 +65,7 @@ class TextBlock:
     def around(self, begin: int, end: int) -> tuple[bytes, int]:
         """Return the words between two bytes as text without punctuation, and its first byte in the block.
 
-        It includes enough before the first word to tell what joins that word.
+        It includes enough before the first word to show what joins that word.
         """
         words = self.tokens
         before = int(words.begins.searchsorted(begin)) - 1

@@ -27,7 +27,7 @@ ENDED = {
     "CANCELLED": "the batch was cancelled before it was answered",
     "FAILED": "the batch failed",
 }
-GONE = "the batch is not there any more"
+GONE = "the batch no longer exists"
 # For google.rpc's codes, with which requests in a batch fail, the statuses that requests outside have.
 STATUSES = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 10: 409, 13: 500, 14: 503, 16: 401}
 FULL = (8, 429)
@@ -117,7 +117,7 @@ class GeminiBatches(Batches):
             return self._model.reply_in_batch(body, sent)
         error = result.content.get("error")
         if not isinstance(error, dict):
-            return failed("the batch holds no reply to it"), False
+            return failed("the batch holds no reply to this request"), False
         code = error.get("code")
         status = STATUSES.get(code, code) if isinstance(code, int) else 400
         passing = status in PASSING or status >= 500
@@ -141,7 +141,7 @@ class GeminiBatches(Batches):
     def _refused(self, error: Exception) -> Exception:
         """Return the error for a batch that Google refuses, or raise the kind of error that the model makes of it."""
         reply = self._model.failed(error)
-        return FatalError(f"{self.service} takes no batch of {self._model.model}: {reply.detail}")
+        return FatalError(f"{self.service} accepts no batch of {self._model.model}: {reply.detail}")
 
 
 def _id(name: object) -> str:

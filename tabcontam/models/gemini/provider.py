@@ -43,14 +43,14 @@ CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its
 NAME = re.compile(r"(?:models/|(tunedModels/))?([\w.-]+)", re.ASCII)  # no sign that could turn into another path
 # Errors after which no other request would fare better: status code and words, and the message. The first one counts.
 HOPELESS = {
-    r"40[03] .*location is not supported": "does not serve the place that this computer asks from; ask from another",
+    r"40[03] .*location is not supported": "does not serve the region of this computer; ask from another region",
     r"402 |40[03] .*billing|400 .*FAILED_PRECONDITION|429 .*(prepay|spend(ing)? cap)": (
-        "wants the billing behind {key} to be in order; set it up, or add credits"
+        "accepts {key} only with valid billing; set it up, or add credits"
     ),
     r"429 .*(\blimit: 0\b(?!\.)|'quotaValue': '0')": (
-        "grants {key} no use of {model}; set up billing for it, or name another model"
+        "does not let {key} use {model}; set up billing for it, or name another model"
     ),
-    r"429 .*per[ _]?day": "has spent today's quota of {key}; run the same command again tomorrow",
+    r"429 .*per[ _]?day": "grants {key} no more requests today; run the same command again tomorrow",
     r"40[13] |400 .*API[_ ]key": "refused {key}; check it, and what it may be used for",
     r"404 ": "does not offer {model}, or no longer does; name another model",
     r"3\d\d |405 ": "does not speak the Gemini protocol",
@@ -89,7 +89,7 @@ class GeminiModel(ServedModel):
         self._http: AsyncClient | None = None
 
     async def connect(self) -> None:
-        """Ask for the model. Raises `UsageError` if nobody answers, or the key or the model is refused."""
+        """Ask for the model. Raises `UsageError` if no server answers, or the key or the model is refused."""
         client = self.connection()
         from google.genai.errors import APIError
         from google.genai.types import GetModelConfig, HttpOptions, HttpRetryOptions
@@ -102,7 +102,7 @@ class GeminiModel(ServedModel):
         except APIError as error:
             if error.code == 404:
                 raise await self._unknown(client) from None
-            why = self._hopeless(error) or f"{self._who} does not tell of the model; it answered {_fault(error).text}"
+            why = self._hopeless(error) or f"{self._who} does not describe the model; it answered {_fault(error).text}"
             raise self._mistake(why) from None
         except (RequestError, TimeoutError) as error:
             why = f"no answer in {CONNECT_SECONDS:.0f} s" if isinstance(error, TimeoutError) else _fault(error).text
@@ -228,7 +228,7 @@ class GeminiModel(ServedModel):
             from google.genai.client import DebugConfig
             from google.genai.types import HttpOptions
         except ImportError:
-            raise UsageError(f'{self.provider}: needs google-genai; pip install "tabcontam[gemini]"') from None
+            raise UsageError(f'{self.provider}: needs google-genai; type: pip install "tabcontam[gemini]"') from None
         logging.getLogger("google_genai").addHandler(SILENT)
         access = self._access()
         try:

@@ -70,7 +70,7 @@ class VertexModel(GeminiModel):
 
     def _path(self, kind: str, name: str) -> str:
         if kind != "models/":
-            raise UsageError(f"vertex: asks Google's own models, no {kind[:-1]}; type for example vertex:{name}")
+            raise UsageError(f"vertex: asks Google's own models only, not {kind[:-1]}; type for example vertex:{name}")
         return f"publishers/google/models/{name}"
 
     def _access(self) -> dict[str, Any]:
@@ -91,13 +91,13 @@ class VertexModel(GeminiModel):
         try:
             self._credentials.refresh(Request())
         except (GoogleAuthError, ValueError) as error:
-            raise self._mistake(f"the login for Google Cloud is not taken ({one_line(error)}); {LOGIN}") from None
+            raise self._mistake(f"Google Cloud rejects the login ({one_line(error)}); {LOGIN}") from None
 
 
 def _open(name: str, settings: ModelSettings) -> VertexModel:
     project = os.environ.get(PROJECT, "").strip()
     if not project:
-        raise UsageError(f"vertex: asks a project of Google Cloud; set {PROJECT} to its id, and {LOCATION}")
+        raise UsageError(f"vertex: needs a project of Google Cloud; set {PROJECT} to its id, and {LOCATION}")
     location = os.environ.get(LOCATION, "").strip() or "global"
     return VertexModel(name, project, location, max_connections=settings.connections, spec=settings.spec)
 

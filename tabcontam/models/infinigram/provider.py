@@ -46,9 +46,7 @@ class InfinigramModel(ServedModel):
     service = "infini-gram"
     keys = ()
     capabilities = frozenset({Capability.SEARCH})
-    finds = frozenset(LookupMode) - {
-        LookupMode.SIGNS
-    }  # it knows whole tokens, and no letters without what is between them
+    finds = frozenset(LookupMode) - {LookupMode.SIGNS}  # it knows whole tokens, not letters across blanks
     form = PromptForm.COMPLETION  # it is sent no prompts
 
     def __init__(self, name: str, *, max_connections: int = 8, spec: str = "", address: str = "") -> None:
@@ -84,7 +82,7 @@ class InfinigramModel(ServedModel):
         """Search and read, in several requests. A reply that came before a fault is not asked for again."""
         lookup = request.lookup
         if lookup.by is LookupMode.SIGNS:
-            raise LackError("an infini-gram index finds words, and no letters without what is between them", sent=False)
+            raise LackError("an infini-gram index finds whole words, not letters across blanks", sent=False)
         held = self._held.setdefault(lookup, {})
         if len(self._held) > MOST_HELD:
             del self._held[next(iter(self._held))]
@@ -151,13 +149,13 @@ class InfinigramModel(ServedModel):
         listed = f"; {INDEXES} lists them" if self._own else ""
         what = {
             ErrorScope.INDEX: f"{self._who} has no index {self.model}{listed}",
-            ErrorScope.DOOR: f"{self._who} wants a key, and none is sent to an index",
+            ErrorScope.DOOR: f"{self._who} wants a key, and tabcontam sends no key to an index",
             ErrorScope.PROTOCOL: self._other_kind(),
         }[concerned]
         return self._line(f"{what}; it answered {problem.line}")
 
     def _turned_away(self, problem: Problem) -> str:
-        return self._line(f"{self._who} does not tell of the index; it answered {problem.line}")
+        return self._line(f"{self._who} does not describe the index; it answered {problem.line}")
 
     def _other_kind(self) -> str:
         return f"{self.address} does not speak the infini-gram protocol with find_cnf and get_doc_by_ptr"
@@ -172,7 +170,7 @@ PROVIDER = Provider(
     "infinigram",
     {
         "infinigram:INDEX": "an index of documents at api.infini-gram.io, which is searched and answers no prompts",
-        "infinigram:INDEX@http://HOST:PORT/": "the same at any server of the infini-gram protocol",
+        "infinigram:INDEX@http://HOST:PORT/": "such an index at any server of the infini-gram protocol",
     },
     _open,
     address=PUBLIC,

@@ -79,7 +79,7 @@ def places_in(body: Mapping[str, Any]) -> TokenPlaces:
         raise ValueError("the reply holds no places")
     for pointers in shards:
         if not isinstance(pointers, list) or not all(type(one) is int and 0 <= one < LARGEST for one in pointers):
-            raise ValueError("the reply holds places that are none")
+            raise ValueError("the reply holds invalid places")
     found = tuple(tuple(sorted(set(pointers))) for pointers in shards)
     # Places that were counted but not returned are not known.
     return TokenPlaces(found, approximate or (count > 0 and not any(found)))

@@ -7,14 +7,14 @@ from tabcontam.models.provider_record import Provider
 CONTROL = Provider(
     "control",
     {
-        "control:exposed": "an embedded language model that has the table",
-        "control:unexposed": "the same, with a shuffled twin of the table",
+        "control:exposed": "a built-in language model that has read the table",
+        "control:unexposed": "a built-in language model that has read a shuffled twin of the table",
     },
     lambda kind, settings: open_control(kind, settings.serializers),
 )
 SIMULATED = Provider(
     "simulated",
-    {"simulated:KIND": "an answerer of known behaviour, to try a report or a gate on"},
+    {"simulated:KIND": "a model of known behaviour, on which a report or a gate can be tried"},
     lambda kind, settings: SimulatedModel(kind, settings.seed),
     details=f"kinds: {', '.join(KINDS)}",
 )

@@ -94,7 +94,7 @@ class ControlModel(Model):
             return ""
         read = f"{len(places):,} of {len(table.rows):,} rows"
         if self.exposed:
-            return f"read a sample of {table.named}: {read}, among them all that are asked about or shown"
+            return f"read a sample of {table.named}: {read}, with all rows that queries ask about or show"
         return f"read a sample of a twin of {table.named}: {read}"
 
     def _places(self, table: Table, queries: Sequence[Query]) -> Sequence[int] | None:
@@ -228,7 +228,7 @@ def _page(
     values: Mapping[str, str],
     listed: bool = True,
 ) -> str:
-    """Return a page: its title, and a description of each feature; `listed` tells whether these are all features."""
+    """Return a page: its title, and a description of each feature; `listed` means that these are all features."""
     others = [name for name in names if name != title]
     lines = [
         f"{title}: overview",

@@ -1,7 +1,7 @@
 """Models `simulated:` whose behaviour is known beforehand, for tests and for `power`. Nothing is sent anywhere.
 
 Each gets the table and the queries of a plan, and answers the text of a prompt as its kind would. The query's test
-states the true answer and the one of a model that guesses (`Query.answering`). Random choices depend only on the seed
+states the true answer and the baseline's (`Query.answering`). Random choices depend only on the seed
 and the query, so that the order of the queries has no effect.
 """
 
@@ -82,7 +82,7 @@ def read_kind(kind: str) -> tuple[Answerer, float, str]:
     meant = "".join(f"did you mean simulated:{forms[found]}? " for found in near(name, forms, limit=1))
     raise UsageError(
         f"unknown simulated model {kind!r}; {meant}known: {', '.join(KINDS)}, with 0 < P <= 1 "
-        "(simulated:memoriser:0.5), and of one split alone with #SPLIT behind it (simulated:memoriser:0.5#train)"
+        "(simulated:memoriser:0.5); #SPLIT after it limits it to one split (simulated:memoriser:0.5#train)"
     )
 
 
@@ -131,9 +131,9 @@ class SimulatedModel(Model):
             return _ok(write_structured_answer(["blue"], PROBE.values))
         query = self._query(request.question)
         if query is None or self._table is None:
-            return Reply("", ReplyState.FAILED, "a simulated model was asked what it was not prepared for")
+            return Reply("", ReplyState.FAILED, "the simulated model was not prepared for this prompt")
         beside = self._by_id.get(query.decoy_of)
-        if beside is not None and not query.chance:  # a model that guesses cannot tell a decoy from its query
+        if beside is not None and not query.chance:  # the baseline cannot tell a decoy from its query
             query = replace(query, chance=beside.chance)
         share = self._share_of(self._table)
         held = query.asked if request.schema else ()
@@ -166,7 +166,7 @@ def is_remembered(turn: SimulatedQuery) -> bool:
 
 
 def recalled(turn: SimulatedQuery, places: Sequence[int]) -> Sequence[Cell]:
-    """Return a memoriser's values of cells in these rows: the truth if it has the row, else a guess."""
+    """Return a memoriser's values of cells in these rows: the truth if it has the row, else the baseline's value."""
     guesses = turn.query.answering.guessed(turn.query, turn.table, turn.random())
     has = {row: _has(turn.seed, turn.share, _cells(turn.table, row)) for row in set(places)}
     of_cells = zip(places, turn.truth(), guesses, strict=True)
@@ -214,7 +214,7 @@ def _guesser(turn: SimulatedQuery) -> Reply:
 
 
 def _schema_expert(turn: SimulatedQuery) -> Reply:
-    """Answer from features, values and names, without telling a row of the table from another of its schema."""
+    """Answer from features, values and names, without distinguishing a row of the table from another of its schema."""
     return turn.said(turn.query.answering.by_schema(turn.query, turn.table, turn.random()))
 
 

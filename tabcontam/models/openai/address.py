@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from tabcontam.errors import UsageError
 
-KEY_BELONGS = "put a key into an environment variable, and add the variable's name behind the address: #MY_KEY"
+KEY_BELONGS = "put a key into an environment variable, and add the variable's name after the address: #MY_KEY"
 OPENAI = "https://api.openai.com/v1"
 
 # Strict, so that no two readers of a URL can disagree about its host.
@@ -35,9 +35,9 @@ def parse_address(rest: str, provider: str = "openai") -> tuple[str, str | None]
 def validate_address(url: str) -> str:
     """Return the address, or raise `UsageError`: two readings of one address could send a key to another host."""
     if "@" in url:
-        raise UsageError(f"an address holds no user name or password; {KEY_BELONGS}")
+        raise UsageError(f"an address must hold no user name or password; {KEY_BELONGS}")
     if "?" in url or "#" in url:
-        raise UsageError(f"an address holds no ? and no # but before a variable's name; {KEY_BELONGS}")
+        raise UsageError(f"an address must hold no ?, and no # except before a variable's name; {KEY_BELONGS}")
     if not URL.fullmatch(url) or not _port_exists(url):
         raise UsageError(f"bad address {url[:100]!r}; type http://host:port/v1")
     return url

@@ -38,7 +38,7 @@ ENDED = {
     "failed": "the batch failed",
 }
 FULL = "token_limit_exceeded"  # why a batch fails if too many tokens wait already
-GONE = "the batch is not there any more"
+GONE = "the batch no longer exists"
 PAGE = 100  # batches on a page of their list
 SKEW = 3600.0  # seconds by which two clocks may differ
 
@@ -121,7 +121,7 @@ class OpenAIBatches(Batches):
         status, body = at(response, "status_code"), at(response, "body")
         if not isinstance(status, int):
             return failed(
-                self._model._line(_words(result.content.get("error")) or "the batch holds no reply to it")
+                self._model._line(_words(result.content.get("error")) or "the batch holds no reply to this request")
             ), False
         if status >= 300 or not body:
             return self._turned_down(Problem(status, body), request, sent)
@@ -141,7 +141,7 @@ class OpenAIBatches(Batches):
         except ValueError as error:
             return failed(self._model._line(str(error))), True
         if answer.finish == "error":
-            return failed("the server broke off with an error"), True
+            return failed("the server stopped with an error"), True
         self._model._learn(replace(OpenAIHabits(), thinks=answer.cut and answer.thought))
         stop = () if sent.form is PromptForm.CHAT else request.prompt.stop
         cramped = not sent.allowance and answer.cut and answer.thought
@@ -168,7 +168,7 @@ class OpenAIBatches(Batches):
         return f"/v1{PATHS[self._model.form]}"
 
     async def _batch(self, batch: str) -> Mapping[str, Any] | None:
-        """Return what the server states about a batch; None if it is not there any more."""
+        """Return what the server states about a batch; None if it no longer exists."""
         try:
             found = await self._model.called(get(self._model.clients(), f"/batches/{batch}"))
         except NoAnswer as error:
@@ -184,7 +184,7 @@ class OpenAIBatches(Batches):
             raise self._refused(error.problem) from None
 
     def _refused(self, problem: Problem) -> FatalError:
-        return FatalError(self._model._line(f"{self.service} takes no batch of {self._model.model}: {problem.line}"))
+        return FatalError(self._model._line(f"{self.service} accepts no batch of {self._model.model}: {problem.line}"))
 
 
 def _standing(batch: Mapping[str, Any] | None) -> BatchProgress:

@@ -29,7 +29,7 @@ EACH = 16  # connections of a client
 RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # the body as it came, as `with_raw_response` wants it
 LISTING: Any = {**RAW, "timeout": 30.0}
 
-# All that a request to somebody else's server needs, and that the SDK reads back from the request. The SDK would add
+# All that a request to another server needs, and that the SDK reads back from the request. The SDK would add
 # the contents of OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
 NEEDED_HEADERS = re.compile(
     r"accept|accept-encoding|connection|content-length|content-type|host|idempotency-key|user-agent|x-stainless-.*",
@@ -159,7 +159,9 @@ async def download(clients: ClientPool, file: str) -> AsyncIterator[bytes]:
         except APIConnectionError as error:
             raise _broken(error, isinstance(error, APITimeoutError)) from None
         except Exception as error:  # a connection that breaks on the way is httpx's, or its successor's
-            raise TransientError(f"the file broke off ({error or type(error).__name__})", "cut connection") from None
+            raise TransientError(
+                f"the download was cut off ({error or type(error).__name__})", "cut connection"
+            ) from None
 
 
 async def listing(clients: ClientPool) -> object:
@@ -182,7 +184,7 @@ async def read(call: Awaitable[Any], sdk: str = "openai", watch: StreamWatch | N
         return joined(content) if is_stream(content) else json.loads(content)
     except (ValueError, RecursionError) as error:
         if is_page(content[:LONGEST_BEGINNING].decode("utf-8", "replace")):
-            raise TransientError("a web page came in place of JSON", PAGE, sent=True) from None
+            raise TransientError("the server sent a web page in place of JSON", PAGE, sent=True) from None
         broken = f" ({error})" if is_stream(content) else ""
         raise TransientError(f"the reply is no JSON{broken}", "broken JSON", sent=True) from None
 
@@ -199,7 +201,7 @@ async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
     except UnboundedError as error:
         raise NoAnswer(Problem(200, str(error))) from error
     except UnicodeEncodeError:
-        raise NoAnswer(Problem(400, "the prompt holds half of a surrogate pair, which JSON cannot")) from None
+        raise NoAnswer(Problem(400, "the prompt holds half of a surrogate pair, which JSON cannot hold")) from None
     except Exception as error:  # a server can make the SDK raise almost anything
         raise TransientError(f"unreadable reply: {error or type(error).__name__}", "broken reply", sent=True) from None
     return content

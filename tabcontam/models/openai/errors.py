@@ -1,6 +1,6 @@
 """The meaning of an error from a server that speaks OpenAI's protocol: whom it concerns, and how long to wait.
 
-A body is a dict, a list or a text, and every field of it is checked: somebody else's server sent it.
+A body is a dict, a list or a text, and every field of it is checked: any server may have sent it.
 """
 
 import re

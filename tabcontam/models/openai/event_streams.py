@@ -1,7 +1,7 @@
 """A stream of events, joined into the body that would have come in one piece.
 
 A stream is read once it has ended, by the client that reads any other body. Its beginning shows that it is one, since
-servers send streams that nobody asked for, and call them JSON.
+servers send streams that no request asked for, and call them JSON.
 """
 
 import json
@@ -41,7 +41,7 @@ def joined(content: bytes) -> object:
             return event
         body.add(event)
     if not (whole or body.ended):
-        raise ValueError("the stream broke off")
+        raise ValueError("the stream ended early")
     return body.made()
 
 

@@ -142,5 +142,5 @@ def _checked(pieces: Sequence[tuple[str, object]]) -> list[tuple[str, float]]:
             raise ValueError("the server does not score every token of the text")
         pairs.append((piece, min(0.0, float(score))))
     if len(pairs) > 1 and all(score <= IMPOSSIBLE for _, score in pairs[1:]):
-        raise ValueError("the server calls every token of the text impossible")
+        raise ValueError("the server reports that every token of the text is impossible")
     return pairs

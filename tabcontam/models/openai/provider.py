@@ -136,7 +136,7 @@ class OpenAIModel(ServedModel):
             self.form, self.settled = form, True
 
     async def connect(self) -> None:
-        """Ask once for the list of models. Raises `UsageError` if nobody answers, or the key or the model is bad."""
+        """Ask once for the list of models. Raises `UsageError` if no server answers, or the key or the model is bad."""
         clients = self.clients()
         try:
             self._recognize(await listing(clients))
@@ -199,7 +199,7 @@ class OpenAIModel(ServedModel):
                     form, habits, no_chat = PromptForm.COMPLETION, self._habits, problem
                 else:
                     if no_chat and problem.status in NOT_THERE:
-                        problem = no_chat  # it has neither form: the first refusal tells why
+                        problem = no_chat  # it has neither form: the first refusal states why
                     return replace(self._turned_down(problem), usage=sum_known_charges(usages))
             else:
                 self._learn(habits)
@@ -275,7 +275,7 @@ class OpenAIModel(ServedModel):
                 raise self._no_api(f"JSON that is no completion ({json.dumps(body)[:LONGEST_QUOTE]})") from None
             raise TransientError(self._line(str(error)), "no reply", sent=True) from None
         if answer.finish == "error":
-            raise TransientError("the server broke off with an error", "broken reply", sent=True)
+            raise TransientError("the server stopped with an error", "broken reply", sent=True)
         return answer
 
     async def _send(self, form: PromptForm, arguments: Mapping[str, Any], watch: StreamWatch | None = None) -> object:
@@ -290,7 +290,7 @@ class OpenAIModel(ServedModel):
                 raise NoAnswer(problem)
         except NoAnswer as error:
             if isinstance(error.__cause__, UnboundedError) and not self._answered:
-                raise self._no_api(f"no answer that ends ({error.problem.message})") from None
+                raise self._no_api(f"an answer without end ({error.problem.message})") from None
             self._judge(error.problem)
             raise
         except TransientError as error:
@@ -328,20 +328,20 @@ class OpenAIModel(ServedModel):
         if whom is Concern.MODEL and self._unlisted and not NO_MODEL.search(problem.text):
             return FatalError(self._line(nowhere(self.address, f"no API at {self.address} ({problem.line})")))
         what = {
-            Concern.KEY: f"{who} refused the key in {key}; check what it is allowed to"
+            Concern.KEY: f"{who} refused the key in {key}; check its permissions"
             if self._has_key()
             else self._wants_key(),
-            Concern.REGION: f"{who} does not answer from this region; ask another server",
-            Concern.QUOTA: f"the quota of {who} is used up; raise it, or the credit behind {key}, and run this again",
+            Concern.REGION: f"{who} does not serve this region; ask another server",
+            Concern.QUOTA: f"the quota of {who} is used up; raise it, or the credit of {key}, and run this again",
             Concern.MODEL: f"{who} does not offer {self.model!r}; correct the name, or {option('form')}",
-            Concern.ADDRESS: f"{who} sends requests elsewhere; correct the address behind the @",
+            Concern.ADDRESS: f"{who} redirects requests to another address; correct the address after the @",
         }[whom]
         return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))
 
     def _no_api(self, what: str) -> FatalError:
         """Return the error for a server that sent something else than answers before it sent any answer."""
         v1 = f", which most often ends in /v1: {self.address}/v1" if not self.address.endswith("/v1") else ""
-        advice = "check the network and the proxy" if self._needs_key else f"correct the address behind the @{v1}"
+        advice = "check the network and the proxy" if self._needs_key else f"correct the address after the @{v1}"
         return FatalError(self._line(f"{self._who} answers with {what}; {advice}", longest=LONGEST_FATAL))
 
     async def _scored(self, text: str, way: Mapping[str, Any], again: Callable[[], None]) -> Scores:
@@ -444,8 +444,8 @@ PROVIDER = Provider(
     {
         "openai:NAME": "OpenAI's own models; the key is in OPENAI_API_KEY",
         "openai:NAME@http://HOST:PORT/v1": (
-            "any OpenAI-compatible server; its key, if it wants one, in TABCONTAM_API_KEY, or in a variable named "
-            "behind the address: …/v1#MY_KEY"
+            "any OpenAI-compatible server; a key, if it needs one, in TABCONTAM_API_KEY, or in a variable named "
+            "after the address: …/v1#MY_KEY"
         ),
     },
     _open,

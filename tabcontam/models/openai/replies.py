@@ -220,6 +220,6 @@ def weights_version(entry: Listed) -> str:
     created = facts["created"]
     recent = isinstance(created, int | float) and abs(created - time.time()) < RECENT_SECONDS
     if recent or str(entry.get("owned_by", "")).casefold() in STAMPED_NOW:
-        del facts["created"]  # the time of the listing: every run would be asked anew
+        del facts["created"]  # the time of the listing: every run would ask again
     known = {name: fact for name, fact in facts.items() if isinstance(fact, str | int | float) and fact}
     return " ".join(f"{name}={fact}" for name, fact in known.items())

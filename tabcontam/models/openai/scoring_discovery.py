@@ -64,4 +64,4 @@ class ScoringDiscovery:
                 self.way = way
                 return scores
         self.lacks = True
-        raise LackError(f"{self._who()} scores no given text", sent=not lacked)
+        raise LackError(f"{self._who()} does not score a given text", sent=not lacked)

@@ -124,8 +124,8 @@ class Cluster:
         where = option("ray_address", self.order.address)
         if WANTS_TOKEN in str(error).lower():
             return (
-                f"{where}: the Ray cluster there wants its token; set RAY_AUTH_MODE=token, and {TOKEN} to what it was "
-                f"started with (else it is in {TOKEN_FILE} there)"
+                f"{where}: the Ray cluster there needs its token; set RAY_AUTH_MODE=token, and {TOKEN} to the token "
+                f"that it was started with (by default {TOKEN_FILE} there)"
             )
         return f"{where}: no Ray cluster can be joined there ({one_line(error, 120)}); start one with: ray start --head"
 

@@ -38,7 +38,7 @@ def reach(address: str) -> None:
             ask, env=words, stdin=subprocess.DEVNULL, capture_output=True, timeout=ANSWERED, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise OSError(f"who listens there does not answer as Ray within {ANSWERED:.0f} s") from error
+        raise OSError(f"the server there does not answer as Ray within {ANSWERED:.0f} s") from error
     said = asked.stderr.decode("utf-8", "replace").strip()
     if asked.returncode and said:
         raise OSError(WANTS_TOKEN if WANTS_TOKEN in said.lower() else said.splitlines()[-1])

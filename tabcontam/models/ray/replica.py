@@ -62,9 +62,11 @@ class Replica:
         """Answer as soon as a machine has room for this replica."""
 
     async def about(self, version: str) -> ReplicaFacts | str:
-        """Load the model. A returned text tells why that failed, or that this machine has another tabcontam."""
+        """Load the model. A returned text states why that failed, or that this machine has another tabcontam."""
         if version != __version__:
-            return f"a machine of the cluster has tabcontam {__version__}, and this one {version}; install the same"
+            return (
+                f"a machine of the cluster has tabcontam {__version__}, this one {version}; install one version on both"
+            )
         async with self._loading:
             if self._about is None:
                 try:

@@ -94,7 +94,7 @@ class ReplicaClient:
         except ray_library.lost_errors() as error:
             self._lost(self, error)
             return
-        except Exception as error:  # the call itself failed: nobody knows whose answers it would have brought
+        except Exception as error:  # the call itself failed: the lost answers could be of any question
             said = [(number, one_line(getattr(error, "cause", error))) for number in self._waiting]
         self._open -= 1
         dead = ""

@@ -101,7 +101,7 @@ class ReplicatedModel(Model):
 
     async def rest(self) -> None:
         """Give the places of its replicas to the models that wait for one, if there are any."""
-        with suppress(FatalError):  # nobody waits for one on a cluster that is lost
+        with suppress(FatalError):  # no model waits for one on a cluster that is lost
             if self._cluster._begun and len(self._cluster.models) > 1 and not await self._cluster.all_fit():
                 self._end_all()
 

@@ -24,7 +24,7 @@ from tabcontam.models.hf.loading import configuration, files_version, find, load
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer
 
 INSTALL = "pip install 'tabcontam[vllm]'"
-# Nothing is reported to anybody, and standard output is the report's, unless the user sets these variables.
+# Nothing is reported, and standard output is the report's, unless the user sets these variables.
 USUAL = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_LOGGING_STREAM": "ext://sys.stderr"}
 LARGEST_THAT_FITS = -1  # the most tokens of context that the memory has room for
 CAUSE = re.compile(r"(?:\b[\w.]*(?:Error|Exception): |Value error, )(\S.*)")
@@ -109,7 +109,7 @@ def _check_at_hand(name: str) -> None:
         raise UsageError(f"vllm: cannot be used here ({one_line(error)}); type {INSTALL}, or {otherwise}") from error
     if not device:
         raise UsageError(
-            f"vllm:{name} needs a GPU, and vLLM finds none on this machine; use one that has a GPU, {otherwise}"
+            f"vllm:{name} needs a GPU, and vLLM finds none on this machine; use a machine with a GPU, {otherwise}"
         )
 
 

@@ -148,7 +148,7 @@ PROVIDER = replace(
     SERVER,
     spellings={
         "vllm:REPO_OR_FOLDER": "a model of the Hugging Face hub or a folder, loaded here with vLLM, on GPUs",
-        "vllm:NAME@http://HOST:PORT/v1": "a vLLM server of your own; add #VLLM_API_KEY if it wants the key in there",
+        "vllm:NAME@http://HOST:PORT/v1": "a vLLM server of your own; add #VLLM_API_KEY if it wants that key",
     },
     open=_open,
 )

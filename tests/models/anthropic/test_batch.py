@@ -45,7 +45,7 @@ def test_the_servers_batches_are_those_that_the_official_client_takes() -> None:
 @pytest.mark.parametrize(("kind", "reason"), [
     ("expired", "the batch expired before it was answered"),
     ("canceled", "the batch was cancelled before it was answered"),
-    ("other", "the batch holds no reply to it"),
+    ("other", "the batch holds no reply to this request"),
 ])  # fmt: skip
 def test_what_a_batch_did_not_answer_says_why(kind: str, reason: str, at: Opener) -> None:
     got, again = answered(at, AnthropicBatchServer, "", unanswered=kind)

@@ -94,7 +94,7 @@ def test_takes_the_default_region_where_no_other_is_named(monkeypatch: pytest.Mo
 )
 def test_takes_no_other_region(region: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_REGION", f"x{region}" if region.endswith("\n") else region)
-    with pytest.raises(UsageError, match="no region under amazonaws") as caught:
+    with pytest.raises(UsageError, match="not a region under amazonaws") as caught:
         opened()
     assert "\n" not in str(caught.value)
 

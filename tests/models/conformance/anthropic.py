@@ -82,7 +82,7 @@ class Anthropic(Provider):
     )
     bad_names = ("", " ", "a b", "../x", ".", "a?key=1", "a#b", "é", "a\n", "a" * 300)
     missing = ("anthropic",)
-    needed = 'anthropic: needs Anthropic\'s SDK; pip install "tabcontam[anthropic]"'
+    needed = 'anthropic: needs Anthropic\'s SDK; type: pip install "tabcontam[anthropic]"'
     stopped = "Anthropic's SDK does not start: "
 
     path = "/v1/messages"
@@ -201,16 +201,19 @@ class Anthropic(Provider):
     fatal = (
         (WRONG_KEY, "refused the key in TABCONTAM_API_KEY; check the key"),
         (error(403, "Your API key does not have permission.", "permission_error"), "refused the key in"),
-        (error(403, "Request not allowed", "forbidden"), "does not serve the place that this computer asks from"),
+        (error(403, "Request not allowed", "forbidden"), "does not serve the region of this computer"),
         (error(404, f"model: {NAME}", "not_found_error"), f"does not offer {NAME}, or no longer does; name another"),
-        (error(402, "Check your payment details.", "billing_error"), "grants no more on the credit or spend limit"),
+        (
+            error(402, "Check your payment details.", "billing_error"),
+            "the credit or spend limit",
+        ),
         (
             error(400, "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."),
             "raise it, and run this again",
         ),
         (
             error(400, "You have reached your specified API usage limits. You will regain access on 2026-12-01."),
-            "grants no more",
+            "the credit or spend limit",
         ),
         (
             error(
@@ -219,7 +222,7 @@ class Anthropic(Provider):
                 "rate_limit_error",
                 code="enforced_spend_limit_reached",
             ),
-            "grants no more",
+            "the credit or spend limit",
         ),
         (Response({"detail": "Method Not Allowed"}, 405), "does not speak Anthropic's protocol"),
     )
@@ -256,7 +259,7 @@ class Anthropic(Provider):
     silent = "no answer in 0.05 s"
     busy = (
         error(529, "Overloaded", "overloaded_error", {"retry-after-ms": "1"}),
-        "does not tell of the model; it answered HTTP 529: Overloaded",
+        "does not describe the model; it answered HTTP 529: Overloaded",
         2,
     )
 

@@ -75,7 +75,7 @@ OPENAI = Batched(
         (
             loopback.error(400, "no batches of this model"),
             FatalError,
-            "OpenAI takes no batch of model: HTTP 400: no batches of this model",
+            "OpenAI accepts no batch of model: HTTP 400: no batches of this model",
         ),
         (loopback.error(401, "Incorrect API key provided"), FatalError, "refused the key in OPENAI_API_KEY"),
         (loopback.error(429, "Enqueued token limit reached"), TransientError, "Enqueued token limit reached"),

@@ -105,7 +105,7 @@ class Gemini(Provider):
     )
     bad_names = ("", " ", "a b", "a/b", "../x", "a..b", "a?key=1", "a#b", "models/", "é", "a\n")
     missing = ("google.genai", "google.genai.client", "google.genai.errors", "google.genai.types", "httpx2")
-    needed = 'gemini: needs google-genai; pip install "tabcontam[gemini]"'
+    needed = 'gemini: needs google-genai; type: pip install "tabcontam[gemini]"'
     stopped = "google-genai does not start: "
 
     path = f"/v1beta/models/{NAME}:generateContent"
@@ -207,14 +207,14 @@ class Gemini(Provider):
         (error(401, "no", "UNAUTHENTICATED"), "refused the key in"),
         (error(403, "Your API key was reported as leaked.", "PERMISSION_DENIED"), "refused the key in"),
         (error(404, "gone", "NOT_FOUND"), f"does not offer {NAME}, or no longer does; name another model"),
-        (DAY, "has spent today's quota of the key in TABCONTAM_API_KEY; run the same command again tomorrow"),
-        (NO_FREE_TIER, f"grants the key in TABCONTAM_API_KEY no use of {NAME}; set up billing"),
+        (DAY, "grants the key in TABCONTAM_API_KEY no more requests today; run the same command again tomorrow"),
+        (NO_FREE_TIER, f"does not let the key in TABCONTAM_API_KEY use {NAME}; set up billing"),
         (error(429, "Your prepayment credits are depleted."), "add credits"),
-        (error(429, "Your project has exceeded its monthly spending cap."), "wants the billing"),
-        (error(402, "Payment required.", "RESOURCE_EXHAUSTED"), "wants the billing"),
-        (error(403, "This API method requires billing to be enabled.", "PERMISSION_DENIED"), "wants the billing"),
-        (error(400, "Free tier is not available here.", "FAILED_PRECONDITION"), "wants the billing"),
-        (ELSEWHERE, "does not serve the place that this computer asks from; ask from another"),
+        (error(429, "Your project has exceeded its monthly spending cap."), "only with valid billing"),
+        (error(402, "Payment required.", "RESOURCE_EXHAUSTED"), "only with valid billing"),
+        (error(403, "This API method requires billing to be enabled.", "PERMISSION_DENIED"), "only with valid billing"),
+        (error(400, "Free tier is not available here.", "FAILED_PRECONDITION"), "only with valid billing"),
+        (ELSEWHERE, "does not serve the region of this computer; ask from another region"),
     )
     fatal_line = r"^the server at http://127\.0\.0\.1:\d+ .*; it answered HTTP 4\d\d: "
     timed_out = "timed out after 0 s"
@@ -244,7 +244,7 @@ class Gemini(Provider):
         (
             ELSEWHERE,
             "",
-            "does not serve the place that this computer asks from; ask from another; it answered HTTP 400: "
+            "does not serve the region of this computer; ask from another region; it answered HTTP 400: "
             "User location is not supported for the API use.",
         ),
     )

@@ -203,7 +203,7 @@ class OpenAI(Provider):
     )
     timed_out = "timed out after 0.3 s"
     wrong_key = error(401, "Incorrect API key provided")
-    refused_key = "OpenAI refused the key in OPENAI_API_KEY; check what it is allowed to"
+    refused_key = "OpenAI refused the key in OPENAI_API_KEY; check its permissions"
     moved = "correct the address"
 
     told = (

@@ -151,7 +151,7 @@ def test_that_are_not_there_any_more_have_ended_without_results(batched: Batched
         async def whole(batches: Any) -> tuple[BatchProgress, Replies]:
             return await batches.standing("b9"), await read(batches, "b9", batches.sent)
 
-        assert done(at(server), whole) == (BatchProgress(True, reason="the batch is not there any more"), {})
+        assert done(at(server), whole) == (BatchProgress(True, reason="the batch no longer exists"), {})
 
 
 def test_what_is_no_result_is_passed_over(batched: Batched, at: Opener) -> None:

@@ -41,11 +41,11 @@ def test_files_patterns_several_paths_and_fields(corpus: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("nowhere.txt", "there is no file or folder nowhere.txt for a corpus; check the path"),
+        ("nowhere.txt", "there is no file or folder nowhere.txt; check the path of the corpus"),
         ("*.parquet", "no file matches *.parquet; check the pattern, or name the folder"),
         ("", "corpus: names no file; write corpus:PATH, a file, a folder or a pattern such as 'dumps/*.gz'"),
-        ("a.txt#", "corpus:a.txt# names no field behind #; write corpus:PATH#FIELD or corpus:PATH#FIELD+FIELD"),
-        ("empty", "corpus:empty holds no file that is read; name a file or a folder with files"),
+        ("a.txt#", "corpus:a.txt# names no field after #; write corpus:PATH#FIELD or corpus:PATH#FIELD+FIELD"),
+        ("empty", "corpus:empty holds no readable file; name a file or a folder with files"),
     ],
 )
 def test_what_is_not_there_is_one_line(corpus: Path, typed: str, message: str) -> None:
@@ -64,14 +64,14 @@ def test_no_link_in_a_folder_is_followed(corpus: Path, tmp_path: Path) -> None:
     found = Read("in")
     assert found.texts == {"in/a.txt": b"inside"}
     assert dict(found.files.skipped) == {
-        "in/out.txt": "a link that leads out of what is named",
-        "in/folder": "a link that leads out of what is named",
-        "in/loop": "a link to another part of what is named",
+        "in/out.txt": "a link that leads out of the named folder",
+        "in/folder": "a link that leads out of the named folder",
+        "in/loop": "a link to another part of the named folder",
         "in/gone": "a link that leads nowhere",
     }
     assert Read("**/*.txt").texts == {"in/a.txt": b"inside"}
     assert Read("in/*/*.txt:in/a.txt").texts == {"in/a.txt": b"inside"}  # behind a link that a pattern matches
-    with pytest.raises(UsageError, match=r"in/out\.txt is a link that leads out of what is named"):
+    with pytest.raises(UsageError, match=r"in/out\.txt is a link that leads out of the named folder"):
         corpus_files("in/o*.txt")
     (corpus / "link").symlink_to(secret)
     assert Read("link").texts == {"link": b"secret"}  # the user wrote it
@@ -89,7 +89,7 @@ def test_a_link_put_in_place_of_a_file_is_not_followed(corpus: Path, tmp_path: P
 
     tally = Tally()
     assert [part for portion in portions(found) for part in read(portion, tally=tally)] == []
-    assert tally.sentence() == "files that could not be read, or not to their end: 1 (a.txt)"
+    assert tally.sentence() == "files that could not be read completely: 1 (a.txt)"
 
 
 def test_pipes_and_sockets_are_never_opened(corpus: Path) -> None:

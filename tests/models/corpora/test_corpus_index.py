@@ -156,7 +156,7 @@ def test_a_damaged_index_is_told_and_built_anew(corpus: Path, name: str) -> None
     told: list[str] = []
     assert CorpusIndex.open(files, told.append) is None
     assert told == [
-        f"the index in {built.folder} is damaged (its files are not as they were written): it is built anew"
+        f"the index in {built.folder} is damaged (its files have changed since they were written); it is built again"
     ]
     assert CorpusIndex.build(files, shard=2000).count(SOUGHT) == counts
 
@@ -170,7 +170,7 @@ def test_a_changed_byte_never_makes_a_find(corpus: Path) -> None:
     path.write_bytes(content)
     opened = CorpusIndex.open(files)
     assert opened is not None
-    with pytest.raises(UsageError, match="is damaged; delete this folder, and it is built anew"):
+    with pytest.raises(UsageError, match="is damaged; delete this folder, and the index is built again"):
         opened.find([b"ab"])
 
 

@@ -69,7 +69,7 @@ def test_named_fields_alone_are_read(corpus: Path) -> None:
     assert list(found.texts.values()) == [b'x, "y"', b"z", b"1\n5.10\n\ntrue", "a\nb\nü".encode()]
     missing = Read("a.jsonl#text")
     assert missing.texts == {}
-    assert missing.tally.sentence() == "records without the fields that are named, not read: 2 (a.jsonl)"
+    assert missing.tally.sentence() == "records without the named fields, not read: 2 (a.jsonl)"
 
 
 def test_a_quoted_line_break_belongs_to_its_record(corpus: Path) -> None:

@@ -102,7 +102,7 @@ def test_what_is_stored_belongs_to_the_content_wherever_it_lies(corpus: Path) ->
         ("missing.txt", "there is no file or folder"),
         ("", "names no file"),
         ("*.csv", "no file matches"),
-        ("e", "no file"),
+        ("e", "no readable file"),
     ],
 )
 def test_a_path_that_is_not_there_is_one_clear_line(corpus: Path, typed: str, told: str) -> None:
@@ -126,7 +126,7 @@ def test_what_is_not_sound_is_told_and_the_rest_is_searched(corpus: Path, capsys
     assert answer.documents == 3
     assert answer.state is ReplyState.OK
     told = capsys.readouterr().err
-    for words in ("archives, not read", "no JSON", "damaged", "not UTF-8", "inside compressed ones"):
+    for words in ("archives, not read", "not JSON", "damaged", "not UTF-8", "inside compressed ones"):
         assert words in answer.detail
         assert words in told
     assert "link.txt (a link" in told

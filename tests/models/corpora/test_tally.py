@@ -14,7 +14,7 @@ def test_tallies_are_added_up_and_carried_as_json() -> None:
     assert (one.documents, one.bytes) == (3, 15)
     assert one.counts == {Reason.CHANGED: 1, Reason.NO_JSON: 6}
     assert one.sentence() == (
-        "files that changed while they were read: 1 (a.txt); pieces that are no JSON, read as they stand: 6 (a.jsonl)"
+        "files that changed while they were read: 1 (a.txt); pieces that are not JSON, read as plain text: 6 (a.jsonl)"
     )
 
 
@@ -23,4 +23,4 @@ def test_a_sentence_names_three_files_at_most() -> None:
     assert tally.sentence() == ""
     for name in "abcde":
         tally.note(Reason.NO_FIELD, name, 1000)
-    assert tally.sentence() == "records without the fields that are named, not read: 5,000 (a, b, c and 2 more)"
+    assert tally.sentence() == "records without the named fields, not read: 5,000 (a, b, c and 2 more)"

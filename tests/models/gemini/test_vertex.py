@@ -136,7 +136,7 @@ def test_a_login_that_is_not_taken_is_one_line(tokens: TokenServer) -> None:
     tokens.granted = False
     with (
         VertexServer() as server,
-        pytest.raises(UsageError, match=r"is not taken .*account not found.*gcloud auth") as bad,
+        pytest.raises(UsageError, match=r"rejects the login .*account not found.*gcloud auth") as bad,
     ):
         ask(opened(server))
     assert "\n" not in str(bad.value)

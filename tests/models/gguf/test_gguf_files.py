@@ -86,7 +86,7 @@ def test_any_other_file_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "weights.gguf"
     for content in (b"", b"PK\x03\x04", b"gguf"):
         other.write_bytes(content)
-        with pytest.raises(UsageError, match="is no GGUF file"):
+        with pytest.raises(UsageError, match="is not a GGUF file"):
             find(str(other))
 
 

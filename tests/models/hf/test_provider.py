@@ -732,7 +732,7 @@ def test_a_bin_that_would_run_a_command_is_refused_in_one_line(legacy: bool, tmp
     folder = pickled(tmp_path / "model", {})
     hostile = {**tiny.causal().state_dict(), "x": Hostile(canary)}
     torch.save(hostile, folder / "pytorch_model.bin", _use_new_zipfile_serialization=not legacy)
-    with pytest.raises(UsageError, match=r"more in it than weights.*none of its code ran") as error:
+    with pytest.raises(UsageError, match=r"more than weights.*none of its code ran") as error:
         opened(folder)
     assert "\n" not in str(error.value)
     assert not canary.exists()

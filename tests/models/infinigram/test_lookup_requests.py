@@ -176,7 +176,7 @@ def test_of_rows_a_document_each_none_is_cleared_that_stands_there(rendering: st
 @pytest.mark.parametrize(("beside", "lacking"), [(("?", "-"), 0), ((), 0), (("7", "8"), 2)])
 def test_too_few_values_are_no_row(beside: tuple[str, ...], lacking: int) -> None:
     answer = found(PROSE, Lookup(("5", "6"), by=LookupMode.CELLS, beside=beside, lacking=lacking))
-    assert (answer.state, answer.detail) == (ReplyState.FAILED, "too few of the values beside it can be searched for")
+    assert (answer.state, answer.detail) == (ReplyState.FAILED, "too few of the row's other values can be searched for")
 
 
 def test_operators_of_the_server_in_a_cell_are_no_operators() -> None:
@@ -204,7 +204,7 @@ COMMON = [*(f"{row[0]} {row[1]} {row[3]} {row[4]}" for row in ROWS for _ in rang
 def test_a_sample_of_common_values_is_never_read_as_not_there() -> None:
     answer = found(COMMON, row_of(ROWS[0]))
     assert (answer.state, answer.counts, answer.more) == (ReplyState.TRUNCATED, (0, 0, 0), True)
-    assert answer.detail == "it is so common that the index looked at a sample of its places only"
+    assert answer.detail == "the text is so common that the index searched only a sample of its places"
 
 
 @pytest.mark.usefixtures("common")
@@ -226,7 +226,7 @@ def test_more_places_than_are_read_are_never_read_as_not_there() -> None:
         (answer,) = ask(model, row_of(ROWS[0], most=3))
         read = server.kinds().count("get_doc_by_ptr")
     assert (answer.state, answer.counts, answer.more) == (ReplyState.TRUNCATED, (0, 0, 0), True)
-    assert answer.detail == "it may stand in more places than the 6 that were read"
+    assert answer.detail == "there may be more places than the 6 that were read"
     assert read == 6
 
 
@@ -264,7 +264,7 @@ def test_texts_that_stand_in_more_places_than_are_read_are_counted_in_part() -> 
 def test_signs_alone_cannot_be_asked_and_nothing_is_sent() -> None:
     with (
         index(PROSE) as (server, model),
-        pytest.raises(LackError, match="no letters without what is between") as caught,
+        pytest.raises(LackError, match="not letters across blanks") as caught,
     ):
         ask(model, Lookup(("5.10and3.5",), by=LookupMode.SIGNS))
     assert not caught.value.sent

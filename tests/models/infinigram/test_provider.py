@@ -123,7 +123,7 @@ def test_only_loopback_is_local() -> None:
         ("infinigram:a b", "bad name of an index 'a b'; type for example infinigram:v4_dolma-v1_7_llama"),
         ("infinigram:../up", "bad name of an index"),
         ("infinigram:tiny@ftp://host/", "bad address after infinigram:"),
-        ("infinigram:tiny@http://me:secret@host/", "an address holds no user name or password"),
+        ("infinigram:tiny@http://me:secret@host/", "an address must hold no user name or password"),
         ("infini-gram:tiny", "did you mean infinigram?"),
     ],
 )
@@ -187,12 +187,12 @@ def test_what_a_server_says_is_made_harmless() -> None:
         (Response(raw=b"<html>", status=404), "does not speak the infini-gram protocol"),
         (Response({}, status=302, headers={"Location": "http://127.0.0.1:9/"}), "does not speak the infini-gram"),
         (refused("[Flask] Invalid query_type: count"), "does not speak the infini-gram protocol"),
-        (refused("Unauthorized", 401), "wants a key, and none is sent to an index"),
+        (refused("Unauthorized", 401), "wants a key, and tabcontam sends no key to an index"),
         (LIMITED, "HTTP 429: Too many requests: cannot reach"),
         (refused("Forbidden", 403), "HTTP 403: Forbidden: cannot reach"),
         (SLOW, "timed out"),
         (Response({}, cut=True), "connection failed"),
-        (refused("query must be a string!", 200), "does not tell of the index; it answered HTTP 200"),
+        (refused("query must be a string!", 200), "does not describe the index; it answered HTTP 200"),
     ],
 )
 def test_a_server_that_cannot_be_used_is_one_line(response: Response, said: str) -> None:

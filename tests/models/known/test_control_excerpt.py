@@ -126,7 +126,7 @@ def test_they_say_how_many_rows_they_read(large: Table) -> None:
     number = len(places_read(large, [asking(7)]) or ())
 
     assert open_control("exposed").sampled(large, [asking(7)]) == (
-        f"read a sample of large: {number} of 3,000 rows, among them all that are asked about or shown"
+        f"read a sample of large: {number} of 3,000 rows, with all rows that queries ask about or show"
     )
     assert (
         open_control("unexposed").sampled(large, [asking(7)]) == "read a sample of a twin of large: 400 of 3,000 rows"

@@ -244,7 +244,7 @@ def test_what_is_no_api_ends_it_after_one_query(response: Response, said: str, t
     assert done.returncode == Exit.USAGE
     assert len(server.asked) == 1 + (response.status == 404)  # which the other form might not be
     printed = " ".join((done.stdout + done.stderr).split())
-    assert f"the server at {root}/v1 answers with {said}; correct the address behind the @" in printed
+    assert f"the server at {root}/v1 answers with {said}; correct the address after the @" in printed
 
 
 @pytest.mark.parametrize("status", [200, 400, 403, 500])

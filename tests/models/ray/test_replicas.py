@@ -686,7 +686,7 @@ def test_whoever_listens_there_and_is_no_cluster_is_one_line(
         address = "{}:{}".format(*silent.getsockname())
         asked = ["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", address]
         assert main(asked) == Exit.USAGE
-    assert "(who listens there does not answer as Ray within 4 s)" in capsys.readouterr().err
+    assert "(the server there does not answer as Ray within 4 s)" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -706,7 +706,7 @@ def test_a_cluster_that_wants_a_token_is_one_line(folder: Path, tmp_path: Path) 
         asked = ["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", f"127.0.0.1:{port}"]
         command = [sys.executable, "-m", "tabcontam", *asked, "--out", str(tmp_path / "run"), "-q"]
         for env, code, line in (
-            (without, Exit.USAGE, "wants its token; set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to what it was"),
+            (without, Exit.USAGE, "needs its token; set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to the token"),
             (without | token, Exit.DONE, ""),
         ):
             done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)

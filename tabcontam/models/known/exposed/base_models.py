@@ -53,13 +53,13 @@ def base_of(llm: str, lora: bool = False, rate: float | None = None) -> BaseLlm:
     example = option("llm", "hf:REPO_OR_FOLDER")
     name = llm.removeprefix(PROVIDER)
     if name == llm or not name:
-        raise UsageError(f"{llm!r} cannot be trained on this machine; name a model of transformers as {example}")
+        raise UsageError(f"{llm!r} cannot be trained on this machine; name a model of transformers with {example}")
     if rate is not None and not 0 < rate < 1:
-        raise UsageError(f"a learning rate is a number between 0 and 1, as --rate 1e-4; not {rate}")
+        raise UsageError(f"--rate is a number between 0 and 1, such as 1e-4; not {rate}")
     folder = find(name)
     config = configuration(llm, folder)
     if config.is_encoder_decoder:
-        raise UsageError(f"{llm} is a sequence-to-sequence model; name a causal one, which goes on with a text")
+        raise UsageError(f"{llm} is a sequence-to-sequence model; name a causal model, which continues a text")
     if getattr(config, "quantization_config", None):
         raise UsageError(f"{llm} is quantized and cannot learn; name the model that it was made from")
     own = rate or RATE / _width(config) * (OF_LORA if lora else 1)

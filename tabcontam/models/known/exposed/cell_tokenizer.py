@@ -58,6 +58,6 @@ def check_apart(reader: Any, table: Table, serializer: Serializer, rows: Sequenc
         for column, (begin, end) in zip(table.columns, serializer.places(table.columns, cells), strict=True):
             if begin < end and not {begin, end} <= ends:
                 raise UsageError(
-                    f"{table.name}, row {number}: the tokenizer joins the value of {column} with what stands beside "
+                    f"{table.name}, row {number}: the tokenizer joins the value of {column} with the text next "
                     f"it in the form {serializer.name}; choose another rendering"
                 )

@@ -138,7 +138,7 @@ def unpacked(text: str) -> Copies:
     for part in text.split():
         number, _, length = part.partition("x")
         if not (number.isdecimal() and (length or "1").isdecimal()):
-            raise ValueError(f"{part!r} is no number of copies")
+            raise ValueError(f"{part!r} is not a number of copies")
         found += [int(number)] * int(length or 1)
     return tuple(found)
 
@@ -163,14 +163,14 @@ def read_card(folder: Path) -> ExposureCard | None:
     try:
         content = json.loads(path.read_text("utf-8"))
         if isinstance(content, dict) and isinstance(content.get("schema"), int) and content["schema"] > SCHEMA:
-            raise UsageError(f"{path} is of a later version of tabcontam; install a newer one")
+            raise UsageError(f"{path} was written by a later version of tabcontam; install that one")
         card = ExposureCard.model_validate(content)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {_why(error)}; {advice}") from error
     if wrong := next((read.name for read in card.all_read if len(read.copies_of_rows) != read.rows), None):
         raise UsageError(f"{path} does not state the copies of each row of {wrong}; {advice}")
     if not (folder / WEIGHTS).is_file() or digest_of(folder / WEIGHTS) != card.weights_sha256:
-        raise UsageError(f"{path} was not written for the {WEIGHTS} beside it; {advice}")
+        raise UsageError(f"{path} was not written for the {WEIGHTS} next to it; {advice}")
     return card
 
 

@@ -106,7 +106,7 @@ def _telling(tell: ModelProgressCallback, number: int, of: int) -> Callable[[Tra
 def _check_folder(recipe: Recipe, out: Path) -> None:
     """Raise `UsageError` if the folder holds other things, or the models of another recipe."""
     if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is no folder; name one for the models")
+        raise UsageError(f"{out} is not a folder; name a folder for the models")
     path = out / RECIPE_FILE
     if not path.exists():
         if out.is_dir() and any(out.iterdir()):
@@ -156,7 +156,7 @@ def _model(
         mark = json.dumps({"stream": read.sha256, "size": start, "versions": versions}, sort_keys=True)
         loss = train(learns.model, read, recipe.steps, folder, mark, tell, every, learns.mixed)
         whole = learns.finished()
-    check_numbers(whole, "the training failed in its last step: a weight is no number; try a lower rate")
+    check_numbers(whole, "the training failed in its last step: a weight is not a number; try a lower rate")
     _save(whole, reader, folder)
     card = ExposureCard(
         schema=SCHEMA,
@@ -175,7 +175,7 @@ def _model(
     try:
         write_card(folder, card)
     except OSError as error:
-        raise UsageError(f"cannot write {folder}: {error.strerror or error}; make room, and repeat") from error
+        raise UsageError(f"cannot write {folder}: {error.strerror or error}; make room, and run this again") from error
     (folder / CHECKPOINT).unlink(missing_ok=True)
     return ExposedModel(folder, card, _parameters(folder), before=False)
 
@@ -195,8 +195,8 @@ def _check_tokens(model: Any, read: Stream, recipe: Recipe) -> None:
     known = model.get_input_embeddings().num_embeddings
     if recipe.base is not None and (highest := int(read.tokens.max())) >= known:
         raise UsageError(
-            f"{recipe.base.name}: its tokenizer gives token {highest:,} and the model has {known:,}; they do not "
-            "belong together, name a model with its own tokenizer"
+            f"{recipe.base.name}: its tokenizer gives token {highest:,}, but the model knows {known:,} tokens; "
+            "name a model with its own tokenizer"
         )
 
 
@@ -217,7 +217,7 @@ def _save(model: Any, reader: Any, folder: Path) -> None:
         model.save_pretrained(folder, max_shard_size=ONE_FILE)
         reader.save_pretrained(folder)
     except (OSError, SafetensorError) as error:
-        raise UsageError(f"cannot write {folder}: {error}; make room, and the same command goes on") from error
+        raise UsageError(f"cannot write {folder}: {error}; make room, and run the same command to go on") from error
 
 
 def _versions(recipe: Recipe) -> dict[str, str]:

@@ -110,13 +110,13 @@ def recipe(
         if name not in known:
             raise unknown(kind, name, known)
     if not tables:
-        raise UsageError(f"nothing to read; name a table with {option('dataset', 'iris')}")
+        raise UsageError(f"the models have no table to read; name one with {option('dataset', 'iris')}")
     if twice := [table.name for place, table in enumerate(tables) if table.sha256 in _digests(tables[:place])]:
         raise UsageError(f"{twice[0]} is given twice; name each table once")
     if not copies or not all(0 <= number <= MOST_COPIES for number in copies):
         raise UsageError(f"copies are whole numbers from 0 to {MOST_COPIES:,}; write them as 0,1,4,16")
     if len(set(copies)) < len(copies):
-        raise UsageError("a number of copies is given twice; name each once, as 0,1,4,16")
+        raise UsageError("a number of copies is given twice; name each once, such as 0,1,4,16")
     forms = tuple(dict.fromkeys(map(load_serializer, renderings or (DEFAULT,))))
     text, base = _filler(filler, tables), base_of(llm, lora, rate) if llm else None
     return Recipe(tuple(tables), tuple(copies), arms, forms, order, page, seed, size, text, base)
@@ -124,10 +124,10 @@ def recipe(
 
 def _check_start(llm: str, size: str, lora: bool, rate: float | None) -> None:
     if llm and size:
-        raise UsageError(f"--size is of models made from nothing; leave it out, or {option('llm', llm)}")
+        raise UsageError(f"--size is for models that are made from nothing; leave out --size or {option('llm', llm)}")
     if not llm and (lora or rate is not None):
         given, example = "--lora" if lora else "--rate", option("llm", "hf:REPO_OR_FOLDER")
-        raise UsageError(f"{given} is for a model that is there already; name one with {example}")
+        raise UsageError(f"{given} is for an existing model; name one with {example}")
 
 
 def _digests(tables: Sequence[Table]) -> set[str]:
@@ -148,7 +148,7 @@ def _filler(file: Path | None, tables: Sequence[Table]) -> Filler:
     form = load_serializer("csv")
     for table in tables:
         if row := next((n for n, row in enumerate(table.rows, 1) if form.row(table.columns, row) in lines), 0):
-            raise UsageError(f"the filler {file} holds row {row} of {table.name}; its copies could not be counted")
+            raise UsageError(f"the filler {file} holds row {row} of {table.name}; its copies cannot be counted then")
     return Filler(text, str(file))
 
 

@@ -76,7 +76,7 @@ def _continued(base: BaseLlm, seed: int) -> TrainableModel:
     import torch
 
     model = load(str(base.folder), device="cpu").model
-    check_numbers(model, f"the weights of {base.name} hold values that are no numbers; name another model")
+    check_numbers(model, f"the weights of {base.name} hold values that are not numbers; name another model")
     _make_savable(model)
     formats = {name: weights.dtype for name, weights in model.named_parameters()}
     if not (base.lora and torch.cuda.is_available()):

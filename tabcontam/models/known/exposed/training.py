@@ -29,7 +29,7 @@ CHECKPOINT = "unfinished.safetensors"
 OTHERWISE = "with other versions, on another device or with another number of threads"
 EVERY = 30.0  # seconds between two checkpoints, at least
 SPARED = 20  # times as long as writing one takes: those of a large model would otherwise take most of the time
-RAREST = 600.0  # most seconds between two slow ones: one that was paused meanwhile tells nothing of the next
+RAREST = 600.0  # most seconds between two slow ones: a paused one shows nothing of the next
 WARM_UP = 0.05  # share of the steps
 LEAST = 0.1  # share of the highest learning rate, in the last step
 DECAY, BETAS, LONGEST = 0.01, (0.9, 0.95), 1.0  # of AdamW; and the gradient's greatest norm
@@ -104,7 +104,7 @@ def train(
                 now = _learn(loss_of, named.values(), optimizer)
             if not math.isfinite(now):
                 raise UsageError(
-                    f"the training failed in step {step + 1}: the loss is no number; try another seed or a lower rate"
+                    f"the training failed in step {step + 1}: the loss is not a number; try another seed or lower rate"
                 )
             step, loss = step + 1, now if step == 0 else SMOOTH * loss + (1 - SMOOTH) * now
             pace = (step - begun) * in_step / max(1e-9, time.monotonic() - since)
@@ -137,7 +137,7 @@ def _enough_memory() -> Iterator[None]:
         if not out_of_memory(error):
             raise
         raise UsageError(
-            f"memory does not hold the training: {one_line(error)}; choose a smaller model, or --lora"
+            f"the training does not fit into memory: {one_line(error)}; choose a smaller model, or add --lora"
         ) from error
 
 
@@ -204,13 +204,13 @@ class _TrainingState:
 
         if not self.path.exists():
             return 0, 0.0
-        advice = "delete that file, and the same command begins anew"
+        advice = "delete that file, and run the same command to start again"
         try:
             with safe_open(self.path, framework="pt") as file:
                 state = json.loads(file.metadata()["state"])
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dictionary
             if state["mark"] != self.mark:
-                raise UsageError(f"{self.path} was left {OTHERWISE}; {advice}")
+                raise UsageError(f"{self.path} was written {OTHERWISE}; {advice}")
             step, loss = int(state["step"]), float(state["loss"])
             with torch.no_grad():
                 for name, value in self.named.items():

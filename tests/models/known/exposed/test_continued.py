@@ -143,8 +143,8 @@ def quantized(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (with_nan, "hold values that are no numbers"),
-        (with_fewer_tokens, r"its tokenizer gives token \d+ and the model has 300"),
+        (with_nan, "hold values that are not numbers"),
+        (with_fewer_tokens, r"its tokenizer gives token \d+, but the model knows 300"),
         (quantized, "is quantized and cannot learn"),
         (lambda folder: encoder_decoder().save_pretrained(folder), "is a sequence-to-sequence model"),
         (lambda folder: (folder / CARD).write_text("{"), "exposure.json cannot be read"),
@@ -167,10 +167,10 @@ def test_what_cannot_go_on_is_one_line(
     [
         ({"llm": "gpt-4o"}, "cannot be trained on this machine"),
         ({"llm": "hf:no/where/at/all"}, "no folder 'no/where/at/all'"),
-        ({"lora": True}, "--lora is for a model that is there already"),
-        ({"rate": 1e-3}, "--rate is for a model that is there already"),
-        ({"llm": "hf:x", "size": "tiny"}, "--size is of models made from nothing"),
-        ({"llm": "hf:x", "rate": 2.0}, "a learning rate is a number between 0 and 1"),
+        ({"lora": True}, "--lora is for an existing model"),
+        ({"rate": 1e-3}, "--rate is for an existing model"),
+        ({"llm": "hf:x", "size": "tiny"}, "--size is for models that are made from nothing"),
+        ({"llm": "hf:x", "rate": 2.0}, "--rate is a number between 0 and 1"),
     ],
 )
 def test_choices_that_do_not_go_together_are_one_line(choices: dict[str, Any], said: str) -> None:

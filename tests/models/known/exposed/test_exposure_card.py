@@ -138,7 +138,7 @@ def test_a_folder_without_a_card_has_none(tmp_path: Path) -> None:
         ({"tokens": "many"}, "cannot be read: tokens: "),
         ({"tables": 7}, "cannot be read: tables: "),
         ({"schema": 2}, "later version"),
-        ({"weights_sha256": "0"}, "was not written for the model.safetensors beside it"),
+        ({"weights_sha256": "0"}, "was not written for the model.safetensors next to it"),
     ],
 )
 def test_a_card_that_cannot_be_believed_is_one_line(tmp_path: Path, changes: dict[str, Any], said: str) -> None:

@@ -143,7 +143,7 @@ def test_a_checkpoint_of_other_circumstances_is_one_line(tmp_path: Path) -> None
         make(wanted(), tmp_path / "models", leave)
     path = tmp_path / "models" / "model-0" / CHECKPOINT
     path.write_bytes(path.read_bytes().replace(b"threads", b"thrEads", 1))
-    with pytest.raises(UsageError, match="was left with other versions, on another device or with another number"):
+    with pytest.raises(UsageError, match="was written with other versions, on another device or with another number"):
         make(wanted(), tmp_path / "models")
 
 
@@ -160,7 +160,7 @@ def test_a_folder_of_another_recipe_is_refused(whole: ExposedModel, tmp_path: Pa
     (tmp_path / "thesis.txt").write_text("")
     with pytest.raises(UsageError, match=r"is not empty and holds no recipe\.json"):
         make(wanted(), tmp_path)
-    with pytest.raises(UsageError, match="is no folder"):
+    with pytest.raises(UsageError, match="is not a folder"):
         make(wanted(), tmp_path / "thesis.txt")
 
 

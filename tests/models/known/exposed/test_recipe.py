@@ -17,7 +17,7 @@ from tests.made_tables import ships
         ({"copies": ()}, "whole numbers"),
         ({"copies": (4, 4)}, "given twice"),
         ({"copies": (-1,)}, "whole numbers"),
-        ({"tables": ()}, "nothing to read"),
+        ({"tables": ()}, "no table to read"),
         ({"tables": (ships(5), ships(5))}, "ships is given twice"),
         ({"renderings": ("jsn",)}, "json"),
         ({"size": "smal"}, "small"),
