@@ -24,14 +24,14 @@ REVERSED = 12  # other columns at most that may follow from the altered one, the
 
 @dataclass(frozen=True, eq=False)
 class AlterationHint:
-    """A measurement of each row as it is, and of its altered copy."""
+    """The probability that a law gives to a cell of each row (`true`), and to that of its altered copy (`false`)."""
 
     true: Floats
     false: Floats
 
     @property
     def more(self) -> float:
-        """The mean excess in the rows as they are."""
+        """The mean probability in the rows less that in their copies."""
         return float(self.true.mean() - self.false.mean())
 
 
@@ -56,7 +56,7 @@ class AlteredCopies:
 
     @cached_property
     def laws(self) -> list[tuple[str, AlterationHint]]:
-        """The laws that hold in true rows more often than in copies, with the column that follows by them."""
+        """The laws that hold more often in rows than in their copies, each after the column that it predicts."""
         target, others = self.columns[self.column], [one for name, one in self.columns.items() if name != self.column]
         related = informative(target, others, np.arange(len(self.rows))[:LOOKED_AT], REVERSED)
         found = []
@@ -66,7 +66,7 @@ class AlteredCopies:
         return found
 
     def held(self, name: str, most: int | None = None) -> dict[str, AlterationHint]:
-        """Return how far a column follows from the others, by law; with `most`, in so many rows not learned from."""
+        """Return how well each law predicts a column from the others; with `most`, in so many held-out rows."""
         target = self.columns[name]
         given = tuple(with_derived(one for one in self.columns.values() if one is not target))
         size = len(self.rows)

@@ -39,10 +39,10 @@ class WorkSharing(Protocol):
     backwards: bool
 
     def begin(self, name: str) -> bool:
-        """Return whether this process is to compute it; if not, another one has done so by now, and it can be read."""
+        """Return whether this process must compute the finding; if not, another process has stored it by now."""
 
     def end(self, name: str) -> None:
-        """Notify the others that it can be read, or that this process could not compute it."""
+        """Notify the other processes that the finding can be read, or that this process could not compute it."""
 
 
 _SHARING: ContextVar[WorkSharing | None] = ContextVar("sharing", default=None)
@@ -116,7 +116,7 @@ def _read(table: Table, text: str | bytes, read: Callable[[Any], Finding]) -> Fi
     if not (isinstance(held, dict) and held.keys() == {LEFT_OUT, FINDING}):
         return read(held)
     if not all(isinstance(line, str) for line in held[LEFT_OUT]):
-        raise ValueError("not lines")
+        raise ValueError("a failed predictor is not named by a text")
     found = read(held[FINDING])
     record(table, held[LEFT_OUT])
     return found
@@ -176,7 +176,7 @@ def order_digest(table: Table) -> str:
 def one_thread() -> Iterator[None]:
     """Compute in one thread: sums do not depend on the number of processors, and threads do not wait for each other.
 
-    The limit holds only for libraries that are loaded when it is set, so all that compute are loaded here.
+    The limit holds only for libraries that are loaded when it is set, so all libraries that compute are loaded here.
     """
     with _computing_libraries().limit(limits=1):
         yield
@@ -220,7 +220,7 @@ def store_findings(table: Table, findings: Mapping[str, str]) -> list[str]:
     """
     for name, text in findings.items():
         if not NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no name of a finding")
+            raise ValueError(f"{name!r} is not the name of a finding's file")
         json.loads(text)
     folder = folder_of(table)
     if folder is None:
@@ -239,7 +239,7 @@ def libraries() -> dict[str, str]:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number that a finding has")
+    raise ValueError(f"a finding holds {name}, which is not a finite number")
 
 
 def _store(path: Path, text: str) -> None:

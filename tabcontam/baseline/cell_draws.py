@@ -1,8 +1,8 @@
 """Cells drawn from the baseline: values that could stand in a row, as often as the baseline expects them there.
 
-As far as the baseline is right about a row, only a reader who remembers the row can distinguish its cell from the drawn
-ones: all come from one distribution. It is that of a reader who knows every cell of the column but not its row, as
-after reading a shuffled copy of the table, a list of its values or its other rows.
+As far as the baseline is right about a row, only a model that remembers the row can distinguish its cell from the drawn
+ones: all come from one distribution. A model that knows every cell of the column but not its row, as after reading a
+shuffled copy of the table, a list of its values or its other rows, expects this distribution.
 """
 
 from collections import Counter
@@ -45,7 +45,7 @@ class CellDraws:
 def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int) -> dict[int, CellDraws]:
     """Return `count` draws of this feature's cell for each of the rows, given the row's other cells.
 
-    All cells of these rows are dealt out anew, each to a row whose other cells make it likely, by predictors that
+    All cells of these rows are dealt out again, each to a row whose other cells make it likely, by predictors that
     learned from other rows: the draws of all rows together hold what the column holds. Rows whose cell is missing are
     left out. The same rows of a table have the same draws. The result is empty for a table of too few rows.
     """
@@ -106,10 +106,10 @@ def _found(table: Table, feature: str, shown: Sequence[str], rows: Sequence[int]
 
 
 def _alike(said: Floats, once: Bools) -> Floats:
-    """Return the chances with those of all values that only one row holds made equal in each row.
+    """Return the chances, in each row with the mean for all values that only one row holds.
 
-    A predictor of that row has not seen its value, but has seen the values of its training rows: being unseen would
-    reveal the row's value, and only the baseline knows what it has seen.
+    The predictor of a row has seen such values in its training rows, but never the row's own. Without the mean, a lower
+    chance would reveal the row's value, which only the baseline can notice.
     """
     if once.any():
         said[:, once] = said[:, once].mean(axis=1, keepdims=True)
@@ -191,5 +191,5 @@ def _read(held: Any, count: int) -> CellDraws:
     found = CellDraws(dict(times), tuple(near))
     whole = all(isinstance(number, int) and number > 0 for number in found.times.values())
     if not whole or sum(found.times.values()) != count:
-        raise ValueError("not so many draws")
+        raise ValueError("the draws of a cell do not add up to their number")
     return found

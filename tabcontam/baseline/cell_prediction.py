@@ -1,9 +1,9 @@
 """The baseline's prediction of a hidden cell: the probability of each value.
 
-The baseline stands for any reader who does not remember the row: it knows the schema, the other rows of the table and
+The baseline stands for any model that does not remember the row: it knows the schema, the other rows of the table and
 all that the prompt shows, but not the queried row. Its probabilities are the null model of the row tests: the answers
-of the LLM stay as they are, and the hidden cells are drawn from these probabilities again and again; an LLM that does
-no better than that has shown no memory of the row.
+of the model stay as they are, and the hidden cells are drawn from these probabilities again and again. A model that is
+right no more often than that has shown no memory of the row.
 """
 
 from collections import Counter
@@ -41,19 +41,19 @@ class CellPrediction:
 
     @classmethod
     def read(cls, held: Any) -> "CellPrediction":
-        """Return the guess that `fields` wrote. Raises an error for anything else."""
+        """Return the prediction that `fields` wrote. Raises an error for anything else."""
         values, rest, missing, silent = held["values"], held["rest"], held["missing"], held.get("silent")
         chances = (rest, missing, *values.values())
         if min(chances) < 0 or max(chances) > 1:
-            raise ValueError("no probability")
+            raise ValueError("a probability is not between 0 and 1")
         if not rest:
-            raise ValueError("a value is ruled out")
+            raise ValueError("the probability of values that are not listed is 0")
         if not isinstance(silent, str | None):
-            raise ValueError("not an answer")
+            raise ValueError("the silent predictor's answer is not a text")
         return cls(values, rest, missing, tuple(map(RoundedPrediction.read, held.get("coarser", ()))), silent)
 
     def fields(self) -> dict[str, object]:
-        """Return the guess for JSON, without empty fields."""
+        """Return the prediction for JSON, without empty fields."""
         fields: dict[str, object] = {"values": dict(self.values), "rest": self.rest, "missing": self.missing}
         if self.coarser:
             fields["coarser"] = [one.fields() for one in self.coarser]
@@ -82,7 +82,7 @@ class CellPrediction:
         return chain(text, [one.places for one in self.coarser]) if self.coarser else []
 
     def sure(self, answer: str) -> "CellPrediction":
-        """Return the guess with chance 1 for this answer, in fewer digits too; any other answer keeps its chance."""
+        """Return the prediction with chance 1 for this answer, in fewer digits too; others keep their chances."""
         key = value_key(answer)
         others = {value: chance for value, chance in self.values.items() if value_key(value) != key}
         rounded = zip(self.coarser, self._rounded(answer), strict=True)
@@ -98,7 +98,7 @@ class CellPrediction:
 
     @property
     def surest(self) -> float:
-        """The probability of that value."""
+        """The probability of the likeliest value."""
         return max(self._keys.values(), default=self.rest)
 
 
@@ -108,7 +108,7 @@ def bits(chance: float) -> float:
 
 
 def marginal(cells: Iterable[Cell], missing: Iterable[str] = ()) -> CellPrediction:
-    """Return the guess about one more cell of a column of n cells by frequency; a new value has 1 / (n + 1)."""
+    """Return the prediction of one more cell of a column of n cells by frequency; a new value has 1 / (n + 1)."""
     marks = set(missing)
     known = list(cells)
     counts = Counter(cell for cell in known if cell is not None and cell not in marks)

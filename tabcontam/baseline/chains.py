@@ -165,7 +165,7 @@ class _SampledChain:
 def _laws(target: Column, given: Sequence[Column], sample: RowSample) -> list[dict[str, LawPredictions]]:
     """Return each fit's predictions by laws, which are learned from all shown columns.
 
-    Learning laws takes longer than fitting a predictor, and laws have few constants. So they are not learned anew for
+    Learning laws takes longer than fitting a predictor, and laws have few constants. So they are not learned again for
     each fold: the laws for one part of a small table's folds are learned from the other parts.
     """
     if len(sample.fits) == 1:

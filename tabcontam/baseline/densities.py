@@ -1,6 +1,6 @@
 """The likelihood of each number of a column in a row, predicted from the row's other cells.
 
-A guess gives probabilities of single values, and has little information on a number that no other row has. If all cells
+A prediction gives probabilities of single values, and says little about a number that no other row has. If all cells
 of a column are dealt out to its rows, every value is known, and the distance from the prediction is what counts.
 """
 
@@ -52,7 +52,7 @@ def _features(shown: Sequence[Column]) -> Floats:
 def _scales(numbers: Floats, rows: Ints, listed: Floats) -> Iterator[tuple[Floats, Floats, bool, bool]]:
     """Yield the column and the listed values by rank, as they are, and, if none is negative, by logarithm.
 
-    With them comes whether to use least squares before boosting, and whether on the logarithms of other columns.
+    The two flags mean that least squares come before boosting, and that they use the logarithms of other columns.
     """
     present = np.sort(numbers[rows][np.isfinite(numbers[rows])])
     yield _scores(present, numbers), _scores(present, listed), False, False

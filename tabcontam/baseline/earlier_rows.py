@@ -24,7 +24,7 @@ class LagStatistics(NamedTuple):
 
 
 def after_earlier(table: Table, name: str, row: int, guess: CellPrediction, lags: Iterable[int]) -> CellPrediction:
-    """Return the guess with at least the probabilities that rows so many places before the cell give.
+    """Return the prediction with at least the probabilities that rows so many places before the cell give.
 
     For each of these distances, the cell of that row is as likely as equal cells are at this distance in the whole
     column, and the value one step from it is as likely as the most frequent step is; each share is raised by its

@@ -32,7 +32,7 @@ class Fit:
 
     target: Column
     shown: tuple[Column, ...]  # the most informative first
-    scores: tuple[float, ...]  # bits that each tells about the target
+    scores: tuple[float, ...]  # bits that each saves in predicting the target
     train: Ints
     predicted: Ints
 
@@ -91,7 +91,7 @@ class Fit:
 
     @cached_property
     def _steps(self) -> tuple[Floats, Floats]:
-        assert self.numbers is not None  # noqa: S101 - asked of numbers alone
+        assert self.numbers is not None  # noqa: S101 - called for numbers alone
         return steps(self.numbers[np.isfinite(self.numbers)], self.target.decimals)
 
     @cached_property

@@ -56,7 +56,7 @@ def codings(one: Column) -> list[Ints]:
 def left_out(given: Ints, target: Ints, counted: Bools | None = None) -> float:
     """Return the mean log2 of each row's probability by the other rows' frequencies, with the best of the shrinks.
 
-    Values of the target that are not `leave_for_new_values`, by code, add nothing to it.
+    Values of the target that `counted` does not mark, by code, add nothing to it.
     """
     return max(_by_shrink(given, target, counted))
 
@@ -93,7 +93,7 @@ def _given(fit: Fit, codes: Ints) -> tuple[Floats, CountedProbabilities]:
 
 
 def _escape(given: Ints, fit: Fit) -> float:
-    """Return the weight of a different value in the remainder that makes the training rows likeliest, left one out."""
+    """Return the weight of each different value in the rest that makes the training rows likeliest, each left out."""
     pairs = given * len(fit.keys) + fit.codes
     kinds, _, both = count_codes(pairs)
     matching, group = both - 1, np.bincount(given)[given] - 1

@@ -26,7 +26,7 @@ def least_sure_of(
     A column is hard if its cells have many bits on average under simple frequencies, in at most 2,000 rows, and under
     the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates only
     those that vary most are examined; if all are chosen, no laws are learned. With `apart` each is queried by itself,
-    and the choice of one is independent of the others. `near` is as in `Chain`.
+    and the choice of one is independent of the others. `near` is as in `FeatureChain`.
     """
     whole = {name: as_column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
     rows = tuple(order if order is not None else range(len(whole[candidates[0]].keys)))[:MOST_ROWS]

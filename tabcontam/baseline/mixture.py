@@ -97,7 +97,7 @@ class Mixture:
     peaks: Floats  # the largest probability of any value of a place by the errors of the predicted numbers
 
     def guesses(self) -> list[CellPrediction]:
-        """Return the guess of each wanted place."""
+        """Return the prediction at each wanted place."""
         likeliest = {row: final.likeliest[row] for row, final in self.finals.items()}
         tops = TopValueHits.of(self.target, likeliest, self.sample.groups)
         groups = self.sample.groups[self.wanted].tolist()
@@ -108,7 +108,7 @@ class Mixture:
         ]
 
     def chances(self) -> "list[ValueChances]":
-        """Return the probability of each value at each wanted place, before a guess raises it."""
+        """Return the probability of each value at each wanted place, before a prediction raises it."""
         return [ValueChances(self.finals[row].by_key(row)) for row in self.wanted.tolist()]
 
 
@@ -175,7 +175,7 @@ class _FitMixture:
         return found
 
     def guess(self, row: int, peak: float, tops: SortedHits) -> CellPrediction:
-        """Return the guess of one row."""
+        """Return the prediction of one row."""
         number = self.place[row]
         return _guess(self.one, self.chances[number], self.followed[number], peak, self.rows, tops)
 
@@ -266,10 +266,10 @@ def _with_added(one: FitPredictions, mixed: Floats, extra: Mapping[str, float]) 
 def _guess(
     one: FitPredictions, chances: Floats, followed: Mapping[str, float], peak: float, rows: int, tops: SortedHits
 ) -> CellPrediction:
-    """Return the guess of one row: the mixture, with no value below one never seen in as many rows.
+    """Return the prediction of one row: the mixture, with no value below one never seen in as many rows.
 
-    Each chance is raised by its standard error, and the likeliest value's to its hit rate in other rows: too high costs
-    a few hundredths of a bit, too low costs the error rate.
+    Each chance is raised by its standard error, and the likeliest value's to its hit rate in other rows. A chance that
+    is too high costs a few hundredths of a bit; one that is too low makes false verdicts more frequent.
     """
     floor = 1 / (len(one.fit.train) + 1)
     likely = np.flatnonzero(chances > (sqrt(floor + 0.25 / rows) - sqrt(0.25 / rows)) ** 2)  # raised above the floor
@@ -347,7 +347,7 @@ def _plain(key: str) -> str:
 
 
 def _with_errors(target: Column, predicted: Sequence[FitPredictions], sample: RowSample) -> Floats:
-    """Add the error distributions of predicted numbers; return the most that any value has where none are listed."""
+    """Add the error distributions of predicted numbers; return the largest chance of any value where none is listed."""
     names = [name for name in predicted[0].regressed if all(name in one.regressed for one in predicted)]
     nothing = np.zeros(len(sample.rows))
     every = (

@@ -1,7 +1,7 @@
 """Predictions from the most similar row: one that differs in a cell or two may be a changed copy, as in a log.
 
-Rows are compared in small tables only. In a large one few of the rows that a baseline is fitted on have their copy
-among them.
+Rows are compared in small tables only. In a large one the rows that a baseline is fitted on seldom hold both a row and
+its copy.
 """
 
 from collections.abc import Sequence
@@ -35,9 +35,9 @@ def differing(one: Column) -> Counts:
 
 
 def alike(differ: Counts | None, wanted: Ints) -> Bools:
-    """Return the rows that are like the wanted ones: if those differ from all others in a shown cell, all that do.
+    """Return which rows are like the wanted ones: if each of those differs from every other row, the rows that do so.
 
-    Some tables have no counts of differing cells; then all rows are alike.
+    Otherwise all rows are alike. They are, too, in a table without counts of differing cells.
     """
     if differ is None:
         return np.ones(1, dtype=np.bool_)
@@ -48,8 +48,8 @@ def alike(differ: Counts | None, wanted: Ints) -> Bools:
 def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> LawPredictions:
     """Return the value of the row that differs in the fewest shown cells from each predicted one.
 
-    Its probability is counted by the number of differing cells, in those of all rows that are `like` the rows in
-    question.
+    Its probability is the share of rows, among those marked in `like`, whose most similar row differs in as many cells
+    and has the right value.
     """
     found = differ.argmin(axis=1)
     count = np.minimum(differ[np.arange(len(found)), found], MOST)

@@ -67,7 +67,7 @@ class PredictorLikelihoods:
     def weights(self, rows: Bools) -> dict[str, float]:
         """Return the weights of the predictors in `dense`, found in these rows.
 
-        A row whose value the predictors in `added` already know teaches little about these, and counts for little.
+        A row whose value the predictors in `added` already know counts for little: it teaches little about the others.
         """
         dense = self.dense[rows]
         weights = mixing_weights(dense)
@@ -121,21 +121,21 @@ def _likelihood(one: FitPredictions, added: CountedProbabilities | LawPrediction
 
 @dataclass(frozen=True, eq=False)
 class SortedHits:
-    """Guesses sorted by their probability, with whether each was right."""
+    """Predicted values sorted by their probability, with whether each was right."""
 
     chances: Floats
     right: Bools
 
     @classmethod
     def of(cls, chances: Floats, right: Bools) -> "SortedHits":
-        """Return the guesses sorted by probability."""
+        """Return the predicted values sorted by probability."""
         order = np.argsort(chances, kind="stable")
         return cls(chances[order], right[order])
 
     def raised(self, chance: float, most: int = AROUND[1]) -> float:
-        """Return a probability raised by the excess of hits among guesses of similar probability; never lowered.
+        """Return a probability raised by the excess of hits among values of similar probability; never lowered.
 
-        A quarter of all guesses is examined, and no more than `most`.
+        A quarter of all values is examined, and no more than `most`.
         """
         if len(self.chances) < FEWEST:
             return chance

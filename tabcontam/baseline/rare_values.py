@@ -1,4 +1,4 @@
-"""Predictions from rows that share a rare value with the row in question: a ticket, a family, a town."""
+"""Predictions from rows that share a rare value with the predicted row: a ticket, a family, a town."""
 
 from collections import Counter
 
@@ -16,9 +16,9 @@ ESCAPES = (0.1, 0.3, 1.0, 3.0)  # weights of a value that no matching row has, n
 
 
 def same_rare_value(view: View) -> list[LawPredictions]:
-    """Return the values of rows that share a rare value, by the columns of such values that tell most about the target.
+    """Return the predictions from rows that share a rare value, by the columns that inform most about the target.
 
-    The combinations that rows `shared` besides a single cell are used as well.
+    Combinations of cells (`shared`) are used as well as single cells.
     """
     found = [(one, scored) for one in view.shown if (scored := _scored(view, one.codes)) is not None]
     found.sort(key=lambda item: (-item[1][0], item[0].name))

@@ -1,8 +1,8 @@
 """Numbers that are another number times, or plus, a constant of a kind of rows: a state's tax, a currency's rate.
 
-A reader who knows the rates can compute the number, and recognize from two numbers whose rate it is. A rate is learned
-from the other rows of the kind, also where there are thousands of kinds, in most of which the baseline's fit has no
-row. Some rows may break it.
+A model that knows the rates can compute the number, and recognize a kind by two numbers. The constant of a kind is
+learned from its other rows in the whole table: most of thousands of kinds have no row among those that the baseline is
+fitted on. Some rows may break a rate.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ def rates(view: View) -> list[LawPredictions]:
 
 
 def rate_owners(view: View) -> list[LawPredictions]:
-    """Return the kinds with a rate that turns one shown number into another."""
+    """Return the kinds, such as states, whose rate turns one shown number into another."""
     target, best = view.target, 0.0
     found: tuple[_RateTarget, _Rate] | None = None
     if not 2 < target.distinct < min(MOST_KINDS, len(view.learned) / 2):
@@ -150,7 +150,7 @@ class _RateTarget:
                     yield score, _Rate(one, term, added)
 
     def score(self, term: _RateTerm, mates: NDArray[np.int32], added: bool) -> float:
-        """Return the bits of the probed rows' numbers that the rate of another row of their kind saves."""
+        """Return the bits that the rate of another row of their kind saves in the probed rows' numbers."""
         there = mates >= 0
         rows, others = self.probed[there], mates[there]
         y, one, other = self.y[others], term.values[rows], term.values[others]
@@ -213,10 +213,10 @@ class _RateTarget:
         return np.flatnonzero(near & (counts > 0))
 
     def _apart(self, rate: _Rate) -> tuple[list[tuple[Floats, Ints]], Ints]:
-        """Return the constants without each part of the rows, those of all rows, and each row's place among them.
+        """Return the constants learned without each part of the rows, those of all rows, and each row's place there.
 
-        Each row has the constants learned without it. Many rows have two parts, since half of them determine as much as
-        all; few rows have more parts.
+        A row's place is that of the constants learned without it. Many rows have two parts, since half of them
+        determine as much as all; few rows have more parts.
         """
         parts = 2 if len(self.learned) > MANY else PARTS
         part = np.arange(len(self.learned)) % parts
@@ -226,7 +226,7 @@ class _RateTarget:
         return [self._constants(rate, rows) for rows in (*without, self.learned)], own
 
     def _constants(self, rate: _Rate, rows: Ints) -> tuple[Floats, Ints]:
-        """Return the constant of each kind, and how many rows have it: that of most rows, where some have another.
+        """Return the constant that most rows of each kind have, and the number of these rows.
 
         The candidates are the constants of a kind's largest terms, which determine it most exactly.
         """
@@ -252,7 +252,7 @@ class _RateTarget:
         return _between(codes[near], each[near], half[near], kinds), counts
 
     def _made(self, rate: _Rate, constants: Sequence[tuple[Floats, Ints]], own: Ints, rows: Ints) -> tuple[Ints, Ints]:
-        """Return the rate's numbers for these rows, in whole units, and how many rows have it; 0 if nothing follows."""
+        """Return a rate's numbers for these rows, in whole units, and how many rows have each constant; 0 for none."""
         codes = rate.one.codes[rows]
         constant = np.choose(own[rows], [found[codes] for found, _ in constants])
         counts = np.choose(own[rows], [times[codes] for _, times in constants])

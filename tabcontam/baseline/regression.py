@@ -105,7 +105,7 @@ def squared(fit: Fit) -> Floats | None:
 
 def _regular(fit: Fit) -> tuple[Ints, Floats]:
     """Return the training rows with a number that is not a frequent one, and these numbers."""
-    assert fit.numbers is not None  # noqa: S101 - asked of numbers alone
+    assert fit.numbers is not None  # noqa: S101 - called for numbers alone
     known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
     return fit.train[known], fit.numbers[known]
 

@@ -41,7 +41,7 @@ class RoundedPrediction:
         """Return the instance that was written as JSON. Raises an error for anything else."""
         places, values, rest = held["places"], dict(held["values"]), held["rest"]
         if not isinstance(places, int) or not all(0 <= chance <= 1 for chance in (rest, *values.values())) or not rest:
-            raise ValueError("no probabilities of rounded values")
+            raise ValueError("the places or probabilities of rounded values are not valid")
         return cls(places, values, rest)
 
     def fields(self) -> dict[str, object]:
@@ -84,7 +84,7 @@ def _chain(key: str, places: tuple[int, ...]) -> tuple[str | None, ...]:
 def coarser_places(keys: Collection[str]) -> tuple[int, ...]:
     """Return the places to which a column's numbers may be rounded, by the keys of its values; none for most columns.
 
-    The finest digit is that of nearly all values. Where rounding leaves few values, everybody hits them.
+    The finest digit is that of nearly all values. Where rounding leaves few values, chance often hits them.
     """
     numbers = [key for key in set(keys) if is_finite(key)]
     if len(numbers) <= MANY or len(numbers) < 0.95 * len(set(keys)) - 1:
@@ -113,7 +113,7 @@ def ratios(chances: Sequence[float]) -> list[float]:
 
 
 def worths(chances: Sequence[float]) -> list[float]:
-    """Return the bits of these ratios, none below 0 if there are several precisions."""
+    """Return log2 of these ratios, none below 0 if there are several precisions."""
     if len(chances) == 1:
         return [-log2(chances[0])]
     return [max(0.0, log2(ratio)) for ratio in ratios(chances)]

@@ -70,8 +70,8 @@ class SampledTable:
     def view(self, target: str, shown: Sequence[str]) -> View:
         """Return the view of the counting predictors: in a small table all rows, each left out for itself alone.
 
-        Folds would hide rows that belong together from each other, though a reader of all other rows knows them. The
-        predicted rows are those of all fits, one fit after the other.
+        Folds would hide rows that belong together from each other, though a model that has read all other rows knows
+        them. The predicted rows are those of all fits, one fit after the other.
         """
         given = tuple(with_words(self.columns[name] for name in shown))
         learned = self.fits[0][0] if self.large else self.every

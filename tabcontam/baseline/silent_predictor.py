@@ -1,7 +1,7 @@
-"""The silent predictor: trees grown on all rows that are not queried, which answer the queries as an LLM would.
+"""The silent predictor: trees grown on all rows that are not queried. They answer queries as a language model would.
 
-The baseline gives probabilities of values; this predictor names a single value, as an LLM does. Its hits beyond the
-baseline's expectation show the lead of an honest predictor over the baseline, which is no sign of memory.
+The baseline gives probabilities of values; this predictor names a single value, as a language model does. Its hits
+beyond the baseline's expectation show how far an honest predictor surpasses the baseline, which is no sign of memory.
 """
 
 from collections.abc import Sequence

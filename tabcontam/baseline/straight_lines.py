@@ -1,7 +1,7 @@
 """Numbers on a line of their own for each kind of row: a meter's readings by date, a price by weight.
 
-A reader of the other rows of a kind can draw the line, between them and beyond. The line is learned from the other
-rows, and holds if they lie on it to the last digit.
+A model that has read the other rows of a kind can draw the line and extend it. The baseline fits a line to them, which
+counts if they lie on it to the last digit.
 """
 
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class _KindLines:
     def of(cls, view: View, key: Floats, one: Column) -> "_KindLines | None":
         """Return the lines of a view; None if too few rows have a key, a number and a kind."""
         y = view.target.numbers
-        assert y is not None  # noqa: S101 - looked at above
+        assert y is not None  # noqa: S101 - checked above
         there = np.isfinite(key) & np.isfinite(y) & (one.codes > 0)
         learned = view.learned[there[view.learned]]
         if len(learned) < 4 * FEWEST:

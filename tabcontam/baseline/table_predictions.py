@@ -27,8 +27,8 @@ VERSION = 21  # of the baseline: results of other versions are not read
 class RowPrediction:
     """The baseline's prediction of one row's hidden cells.
 
-    `unsure` is, in bits, how unsure it is given the prompt: -log2 of the likeliest value's probability. A later hidden
-    cell is predicted from the hidden ones before it, so for these cells the mean over all rows is added instead.
+    `unsure` is the uncertainty in bits: -log2 of the probability of the first hidden cell's likeliest value, plus that
+    of the later cells. These are predicted from the hidden cells before them, so theirs is the mean over all rows.
     """
 
     cells: Mapping[str, CellPrediction]
@@ -76,7 +76,7 @@ def _guessed(
 
         def read(held: Any) -> list[dict[int, str]]:
             if not all(isinstance(value, str | None) for answers in held for value in answers):
-                raise ValueError("not values")
+                raise ValueError("an answer is neither a text nor missing")
             found = [zip(rows, answers, strict=True) for _, answers in zip(asked, held, strict=True)]
             return [{row: value for row, value in answers if value is not None} for answers in found]
 
@@ -130,7 +130,7 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
 
     def read(held: Any) -> tuple[str, ...]:
         if len(set(held) & set(columns)) != len(held) or len(held) != min(count, len(set(columns))):
-            raise ValueError("not so many of these columns")
+            raise ValueError("the columns are not as many of the given ones as wanted")
         return tuple(held)
 
     order = order_digest(table) if before else None
@@ -193,7 +193,7 @@ def _adjoining(table: Table, shown: Collection[str]) -> list[Column]:
 
 
 def _beside(table: Table, line: AdjoiningRows, name: str) -> list[Column]:
-    """Return a column's cells in the rows before and after each row; rows beyond the table's have none."""
+    """Return a column's cells in the rows before and after each row; rows that are not the table's have none."""
     place, length = table.columns.index(name), len(column_of(table, name).keys)
 
     def made(called: str, rows: Sequence[Sequence[Cell] | None]) -> Column:
@@ -212,7 +212,7 @@ def _last_row(table: Table) -> list[str]:
 
 
 def _known(table: Table) -> frozenset[int]:
-    """Return the places of the rows that may be known; those of known files come after the table's."""
+    """Return the places of the rows that a model may rightly know; rows of known files come after the table's."""
     return known_rows(table) | frozenset(range(len(table.rows), len(table.rows) + len(extra_rows(table))))
 
 

@@ -45,7 +45,7 @@ LAWS: Mapping[str, Law] = {
 def predict_by_laws(fit: Fit) -> dict[str, LawPredictions]:
     """Return the values that laws found in a fit's training rows predict for its predicted rows, by kind of law."""
     both = replace(fit, predicted=np.concatenate([fit.train, fit.predicted]))
-    with np.errstate(all="ignore"):  # cells are hostile: a formula may overflow
+    with np.errstate(all="ignore"):  # a formula may overflow on unusual cells
         every: dict[str, list[LawPredictions]] = {
             name: attempt(f"{name} of {fit.target.name}", partial(_found, fit, law, both), [])
             for name, law in LAWS.items()
@@ -54,7 +54,7 @@ def predict_by_laws(fit: Fit) -> dict[str, LawPredictions]:
 
 
 def _found(fit: Fit, law: Law, both: Fit) -> list[LawPredictions]:
-    """Return the predictions of one kind's laws, which look at training and predicted rows, for the predicted rows."""
+    """Return the predictions of one kind of laws for the predicted rows, by the contexts that training rows show."""
     return [in_context(fit, found) for found in law(both)]
 
 

@@ -54,7 +54,7 @@ def formulas(fit: Fit) -> list[LawPredictions]:
     found = _in_sections(lambda rows: _tried(_started(target, lines, len(own), rows), fit.shown), target, known)
     found = [*_best(_spread(quantities, target, known), target), *found]
     found = sorted([*_bent(found, target, known), *found], key=lambda one: -one.gain + CONSTANT * one.constants)
-    return [one.follows(target, fit.predicted) for one in found]  # parts of a small table weigh them by place
+    return [one.follows(target, fit.predicted) for one in found]  # their places name them where they are weighed
 
 
 def _spread(quantities: Sequence[Quantity], target: FormulaTarget, known: Ints) -> Iterator[FormulaFit]:

@@ -226,7 +226,7 @@ def _joined(search: FormulaSearch) -> Iterator[Found]:
 
 
 def _going(products: Floats, sizes: Floats, count: int) -> list[int]:
-    """Return the terms that correlate most with the remainder, by their products with it and their own sizes."""
+    """Return the terms that correlate most with a remainder, from their products with it and their sizes."""
     with np.errstate(all="ignore"):
         met = np.where(sizes > SHORT, np.abs(products) / sizes, 0.0)
     order = [int(met.argmax())] if count == 1 else np.argsort(-met, kind="stable")[:count].tolist()

@@ -185,7 +185,7 @@ def interest(columns: Floats, places: Sequence[int]) -> TermLibrary | None:
 
 
 def met_at_most(low: Floats, high: Floats, worth: Floats) -> Floats:
-    """Return for each column of intervals, fast, a bound on `most_met`'s worth: the worth of all that meet one."""
+    """Return for each column of intervals a quick bound on the worth in `most_met`: that of all that meet one."""
     best = np.zeros(low.shape[1])
     for one, other in zip(low, high, strict=True):
         np.maximum(best, worth @ ((low <= other) & (high >= one)), out=best)
@@ -193,7 +193,7 @@ def met_at_most(low: Floats, high: Floats, worth: Floats) -> Floats:
 
 
 def most_met(low: Floats, high: Floats, worth: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return for each line of intervals the stretch that lies in those of most worth: its worth, start and end."""
+    """Return for each line the stretch that lies in intervals of most worth together: its worth, start and end."""
     found: list[tuple[Floats, Floats, Floats]] = []
     size = max(1, CHUNK // max(1, low.shape[1]))
     for start in range(0, len(low), size):

@@ -23,7 +23,6 @@ from tabcontam.reading.numbers import GROUPED
 SAMPLE = 40  # cells that suffice to rule out quantities in most texts
 READ = 0.8  # share of a text's cells that must hold one number each
 LONGEST = 40  # characters of a text that may be a quantity
-DIGITS = 12  # significant ones that two equal numbers share
 IN_TWOS = re.compile(r"^[+-]?\d{1,2},\d\d,")
 TWOS = re.compile(r"(?<=\d)(?=(?:\d\d)*\d{3}$)")
 QUANTITY = re.compile(r"([^\d+-]{0,12}?)([+-]?\d[\d.,]*)([^\d]{0,12})")

@@ -54,7 +54,7 @@ def _classes(one: Column, rows: Ints) -> Ints:
 
     Rows without a number form one class.
     """
-    assert one.numbers is not None  # noqa: S101 - looked at before
+    assert one.numbers is not None  # noqa: S101 - checked before
     known = np.isfinite(one.numbers)
     every = np.rint(np.where(known, one.numbers, 0)).astype(np.int64)
     lowest, highest = int(every[known].min()), int(every[known].max())

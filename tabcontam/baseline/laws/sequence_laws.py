@@ -89,7 +89,7 @@ class _SequenceForm:
 
 
 def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> _SequenceForm | None:
-    """Return the form with how often it is right and its offsets; None if it is hardly ever right."""
+    """Return the form with how often it is right and its offsets; None if it is seldom right."""
     known = np.isfinite(form) & (np.abs(np.nan_to_num(form, posinf=0, neginf=0)) < 1e12)
     wholes = np.rint(scaled(np.where(known, form, 0), fit.target.decimals) / step).astype(np.int64) * step
     both = fit.train[known[fit.train] & np.isfinite(target[fit.train])]

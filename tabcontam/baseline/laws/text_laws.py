@@ -95,7 +95,7 @@ class _Sources:
 
 
 def _looked_at(fit: Fit) -> tuple[Column, ...]:
-    """Return the shown columns without their words, which are pieces anyway."""
+    """Return the shown columns without their words, which are among the pieces."""
     own = without_words(fit.shown)
     return tuple(sorted(own, key=lambda one: (one.numbers is not None, one.name))[:MOST_COLUMNS])
 

@@ -1,4 +1,4 @@
-"""The rows of a file next to the sampled rows, among the rows of the same kind (`lines.py` finds them)."""
+"""The rows of a file next to the sampled rows, among the rows of the same kind (found by `file_order_search.py`)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

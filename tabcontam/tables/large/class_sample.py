@@ -1,4 +1,4 @@
-"""Rows of each value of the target, so that a rare class can be shown and asked about."""
+"""A sample of rows for each value of the target, so that a rare class can be shown and asked about."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ Row = tuple[str | None, ...]
 
 
 class ClassSample:
-    """A sample of the rows of each class, drawn as they are read, by the smallest random numbers, as in `Blocks`."""
+    """A sample of the rows of each class, drawn while they are read, by random numbers as in `BlockSample`."""
 
     def __init__(self, target: int | None) -> None:
         self._target = target

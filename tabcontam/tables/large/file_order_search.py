@@ -1,9 +1,9 @@
 """The rows next to a sampled one among the rows of its kind: a sensor's reading before and after.
 
 A model that has read all other rows of a file in the order of time knows the reading before and the one after, the
-balance of an account before a payment, the price at which a share closed the day before. A sample hardly ever holds the
-rows that are adjacent in this sense, unless they are collected while the file is read. The sample itself shows whether
-nearby rows are more alike, and which column gives a row's position.
+balance of an account before a payment, the price at which a share closed the day before. A sample seldom holds these
+adjacent rows, so they are collected while the file is read. The sample itself shows whether nearby rows are more alike
+than others, and which column gives a row's position.
 """
 
 import re
@@ -102,9 +102,9 @@ class FileOrderSearch:
 def lines_of(
     rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]
 ) -> "Sequence[FileOrderSearch | MarkOrderSearch]":
-    """Return the informative lines: that of the file's order, and those of the columns whose kinds inform most.
+    """Return the searches that inform: in the file's order, and within the kinds of the columns that inform most.
 
-    If there are none, rows are taken in the order of each of a few columns, as if the file had been shuffled.
+    If there are none, the file may be shuffled: rows are compared in the order of each of a few columns.
     """
     sample = _OrderSample.of(rows, cells, places, missing)
     if found := sample.best(KINDS):
@@ -118,7 +118,7 @@ def lines_of(
 
 @dataclass(frozen=True, eq=False)
 class _OrderSample:
-    """The sampled rows, from which it is judged which rows are alike."""
+    """The sampled rows, which show in which order and columns nearby rows are alike."""
 
     cells: Words
     there: Bools

@@ -47,7 +47,7 @@ class MissingTarget(UsageError):
 
 
 def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, name: str) -> TableExcerpt | None:
-    """Return the excerpt of the rows of a stream, which are equal at each call; None where all are to be kept."""
+    """Return the excerpt of the rows of a stream, which are equal at each call; None if all rows are to be kept."""
     if target is not None and target not in columns:
         raise MissingTarget(str(unknown(f"target column of {name}", target, columns)))
     if len(columns) > WIDEST:
@@ -115,10 +115,8 @@ def _check_cells(columns: int, stream: Stream, name: str) -> None:
     for chunk in stream():
         rows += chunk.rows
         if rows * columns > MOST_CELLS:
-            held = (
-                f"a table of more than {WIDEST} columns is held in memory, and {name} has {columns:,} columns and more"
-            )
-            raise TextFault(f"{held} than {MOST_CELLS:,} cells; leave columns or rows out")
+            size = f"{name} has {columns:,} columns and more than {MOST_CELLS:,} cells"
+            raise TextFault(f"{size}, too many for memory; leave columns out until {WIDEST} remain, or leave rows out")
 
 
 class _Combinations:
@@ -237,7 +235,7 @@ def _not_whole(path: Stored, name: str, error: Exception) -> UsageError:
 
 
 def _also_escaped(found: Sequence[StreamLayout]) -> Iterator[StreamLayout]:
-    """Yield the layouts, and quotes after backslashes before quotes that are text: they may come late in a file."""
+    """Yield the layouts, those of quotes after backslashes before those of quotes that are text: they may come late."""
     quotings = [layout.dialect.quoting for layout in found]
     plain = quotings.index("none") if "none" in quotings else len(found)
     yield from found[:plain]

@@ -1,4 +1,4 @@
-"""The rows next to the sampled ones in an unordered file (see `lines.py`), by the digits of a column such as a date."""
+"""The rows next to the sampled ones in a shuffled file, by the digits of a column such as a date."""
 
 from collections.abc import Sequence
 
@@ -68,7 +68,7 @@ class MarkOrderSearch:
         return AdjoiningRows(by, columns[self.order], tuple(columns[one] for one in self.told), before, behind)
 
     def _take(self, side: int, places: Ints, marks: Ints, chunk: Chunk, rows: Ints) -> None:
-        """Take the rows that are nearer to the sampled rows at these places, on one side, than those before."""
+        """Store the rows that are nearer to the sampled rows at these places, on one side, than those found so far."""
         best = self._best[side]
         nearer = marks > best[places] if side == 0 else marks < best[places]
         best[places[nearer]] = marks[nearer]

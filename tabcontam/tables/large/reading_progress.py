@@ -9,7 +9,7 @@ _told: ContextVar[Callable[[str], None] | None] = ContextVar("told", default=Non
 
 @contextmanager
 def report_progress_to(tell: Callable[[str], None]) -> Iterator[None]:
-    """Report to `tell`, in words, the progress of each large file that is read meanwhile."""
+    """Call `tell` with a sentence on the progress of each large file that is read meanwhile."""
     token = _told.set(tell)
     try:
         yield
@@ -18,12 +18,12 @@ def report_progress_to(tell: Callable[[str], None]) -> Iterator[None]:
 
 
 def tell_rows(rows: int) -> None:
-    """Report the number of rows of the first pass."""
+    """Report the number of rows read so far in the first pass."""
     if tell := _told.get():
-        tell(f"{rows:,} rows so far")
+        tell(f"{rows:,} rows read so far")
 
 
 def tell_share(rows: int, of: int) -> None:
-    """Report the share of rows of the second pass, which collects rows that inform about the sampled ones."""
+    """Report the share of rows read in the second pass, which collects rows that inform about the sampled ones."""
     if tell := _told.get():
-        tell(f"{of:,} rows, read once more to {rows / of:.0%}")
+        tell(f"{rows / of:.0%} of {of:,} rows read a second time")

@@ -1,9 +1,9 @@
-"""The rows of a file that show what follows from the cells of a sampled row, and what does not.
+"""The rows of a file that show which cells of a sampled row follow from others, and which do not.
 
 A sampled row can be asked about only if no other row of the file has the same shown cells and a different hidden one.
 So for each sampled row, rows that share its first cells, or all cells but one, are collected, as many as are needed to
 see in which columns such rows differ: with the sampled ones at most one more than there are columns, and mostly one or
-two. They are found by hashes, and then compared cell by cell, so that two hashes that are equal by chance never matter.
+two. They are found by hashes and then compared cell by cell, so that two cells of one hash are never confused.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -63,7 +63,7 @@ class ResemblingGroups:
             self._tidy()
 
     def take(self, group: int, cells: Words) -> None:
-        """Record that a group has another row, with these cells."""
+        """Record that a group has one more row, with these cells."""
         self.met[group] = True
         self.alike[:, group] &= self._cells[:, self.first[group]] == cells
 

@@ -1,11 +1,11 @@
-"""The rows of a file that share a telling value with a sampled row, and reveal what the sample alone does not.
+"""The rows of a file that share an informative value with a sampled row, and show the cells that follow from it.
 
-Where a code stands for a city, a model that has the file knows the city of every code, and so does one that knows the
-world. Of a file with more codes than the sample has rows, the sample hardly holds any code twice, so that a learner of
-the sample alone would take that knowledge for memory of the row. So for each sampled row a few more rows with the same
-code are taken. The telling value may be a cell, a piece of one (a company's mail addresses share their end), two or
-three cells together (a route and a class have a fare), or nearly all (a row that is in the file twice). The sample
-itself shows which of these are telling, by the pairs of its rows that share them.
+A model that has read the other rows of a file, or that knows the world, knows the city that a code stands for. If a
+file has more codes than the sample has rows, the sample seldom holds a code twice. A baseline that learned from the
+sample alone would take such knowledge for memory of the row. So for each sampled row a few more rows with the same code
+are taken. The informative value may be a cell, a piece of one (a company's mail addresses share their end), two or
+three cells together (a route and a class have a fare), or nearly all (a row that is in the file twice). The pairs of
+the sample's rows that share a value show whether it informs.
 """
 
 from collections import Counter
@@ -154,7 +154,7 @@ class SharedKeySearch:
             each = min(EACH, max(1, usual, most))
             # the number that the file probably has: one more for rows that stand in it twice
             there = min(each, MORE * 2 * (len(own) / max(1, len(hashes)) - 1) * count / len(rows))
-            # if there are more values than rows to take, some by their hashes: from all over the file
+            # of more values than there are rows to take, some are used, evenly spread over their hashes
             hashes = hashes[_spread(len(hashes), min(1.0, left / max(1.0, there * len(hashes))))]
             left -= there * len(hashes)
             if len(hashes):
@@ -179,9 +179,8 @@ def informative_keys(rows: Rows, cells: Words, missing: frozenset[str] = frozens
     `cells` has a line for each column with the hash of each cell. Two rows that share a value of such a key agree in a
     column outside it more often than any two rows do, and than two that share a part of the key do; for a single cell
     it is enough that they lie near each other there (binomial tests at 1e-6). Rows that share a value of another key do
-    not count where this key follows from that one: what follows from a product is not looked for again by its brand and
-    price, but what follows from an airline and the number of its flight is, though all these flights begin at the same
-    time. The surest keys come first.
+    not count where this key follows from that one: a brand and a price add nothing to the product, but an airline and
+    the number of its flight add to the hour at which all these flights begin. The surest keys come first.
     """
     sample = _KeySample.of(rows, cells, missing)
     rare: dict[SharedKey, _RareValues] = {}
@@ -190,7 +189,7 @@ def informative_keys(rows: Rows, cells: Words, missing: frozenset[str] = frozens
         if len(few.values) and sample.tells(key, few, rare):
             rare[key] = few
     sure: dict[SharedKey, float] = {}
-    for key in list(rare):  # it may also follow from a later key, and add nothing
+    for key in list(rare):  # a key may also follow from a later key, and add nothing
         others = [one for one in rare if one is not key and not sample.follows(one, key)]
         sure[key] = sample.tells(key, rare[key], others)
         if not sure[key]:
@@ -208,7 +207,7 @@ class _RareValues(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _KeySample:
-    """The rows from which it is judged which keys inform."""
+    """The sampled rows, which show which keys inform."""
 
     chunk: Chunk
     cells: Words

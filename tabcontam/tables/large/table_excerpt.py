@@ -25,10 +25,10 @@ class WholeTableFacts:
 
     `rows` is their number. `places` are the places of the sampled rows in the file, from 0 and rising. `beside` are
     rows of the file that are never asked about, shown or learned from: a sampled row shares its first cells with them,
-    or all cells but one, so that they show what follows from such cells and what does not. `mates` are rows that the
-    baseline learns from besides the sampled ones, because they share a telling cell with one (`mates.py`); they are
-    never asked about or shown, either; nor are the rows `adjoining` a sampled one. `distinct` has the values of each
-    column that has few of them, the most frequent first and then as they first appear; other columns are not in it.
+    or all cells but one, so that they show which cells follow from others (`resembling_rows.py`). `mates` are rows that
+    the baseline learns from besides the sampled ones, because they share an informative value with one
+    (`shared_key_rows.py`); they are never asked about or shown, nor are the rows `adjoining` a sampled one. `distinct`
+    has the values of each column with few values, the most frequent first and then as they first appear.
     `numeric` are the columns of numbers alone. `enumerates_domain` is whether all combinations of the features' values
     occur. `held` is a Bloom filter of all rows, with their target and without it.
     """
@@ -52,7 +52,7 @@ class WholeTableFacts:
         return sha256(json.dumps([*about, *held, *adjoining]).encode()).hexdigest()
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "WholeTableFacts":
-        """Return the facts of a table whose rows `change` changes; its other rows are not known any more."""
+        """Return the facts of a table whose rows `change` changes; its other rows are then unknown."""
         adjoining = tuple(one.with_rows(change) for one in self.adjoining)
         return replace(self, beside=change(self.beside), mates=change(self.mates), adjoining=adjoining, held=b"")
 

@@ -63,7 +63,7 @@ class NotUtf8(UsageError):
 
 
 class UnclosedQuote(csv.Error):
-    """A record at which Python's csv fails; `never` is whether its quote is never closed."""
+    """A record at which Python's csv fails; `never` is True if its quote is never closed."""
 
     def __init__(self, name: str, line: int, error: csv.Error) -> None:
         what = "a quote opens there that is not closed; close it, or remove it"
@@ -164,12 +164,12 @@ class StreamLayout:
             part.decode("utf-8")
         except UnicodeDecodeError as error:
             line = lines + _lines(part[: error.start]) + 1
-            said = f"{self.name}, line {line}: what stands there is not written in utf-8"
+            said = f"{self.name}, line {line}: the bytes of this line are not UTF-8"
             guessed = ascii_only and part[: error.start].isascii()
             raise NotUtf8(f"{said}; give the file's {option('encoding')}", part if guessed else b"") from None
 
     def _not_throughout(self) -> UsageError:
-        return UsageError(f"{self.name} is not written in {self.codec} throughout; give its {option('encoding')}")
+        return UsageError(f"{self.name} has bytes that are not {self.codec}; give its {option('encoding')}")
 
 
 class _PartsStream(io.RawIOBase):

@@ -337,7 +337,7 @@ def test_letters_that_come_late_tell_the_encoding(tmp_path: Path, monkeypatch: p
     assert table.rows == tuple(every.rows[place] for place in table.whole.places)
     assert table.distinct("city") == ("Berlin", "München")
     path.write_bytes(("id,city,target\n" + "é,é,é\n" + "".join(rows)).encode().replace("München".encode(), b"M\xfcn"))
-    with pytest.raises(UsageError, match=r"a\.csv, line 704: what stands there is not written in utf-8; give"):
+    with pytest.raises(UsageError, match=r"a\.csv, line 704: the bytes of this line are not UTF-8; give"):
         load_table(str(path))
 
 
@@ -718,7 +718,7 @@ def test_what_would_fill_the_memory_is_refused_in_a_line(tmp_path: Path, monkeyp
     path = written(tmp_path / "a.csv", names, rows)
     monkeypatch.setattr(large_table_reading, "WIDEST", 6)
     monkeypatch.setattr(large_table_reading, "MOST_CELLS", 6000)
-    with pytest.raises(UsageError, match=r"a\.csv has 7 columns and more than 6,000 cells; leave columns or rows out"):
+    with pytest.raises(UsageError, match=r"a\.csv has 7 columns and more than 6,000 cells, too many for memory; leave"):
         load_table(str(path))
     monkeypatch.setattr(frames, "MOST_CELLS", 6000)
     with pytest.raises(UsageError, match="mine has more than 6,000 cells; write it to a Parquet file"):
@@ -794,10 +794,10 @@ def test_how_far_the_reading_is_is_told_in_rows_and_then_in_percent(tmp_path: Pa
     told: list[str] = []
     with report_progress_to(told.append):
         load_table(str(path))
-    counts = [int(words.split()[0]) for words in told if words.endswith(" rows so far")]
+    counts = [int(words.split()[0]) for words in told if words.endswith(" rows read so far")]
     assert counts == sorted(counts)
     assert counts[-1] == ROWS
-    assert told[-1] == f"{ROWS} rows, read once more to 100%"
+    assert told[-1] == f"100% of {ROWS} rows read a second time"
     assert len(set(told)) > 10
     before = list(told)
     load_table(str(path))
