@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.rate_tables import DOCS
-from benchmarks.real.__main__ import END, main
+from benchmarks.real.__main__ import main
 from benchmarks.real.asked import (
     CSV,
     EVERYWHERE,
@@ -137,7 +137,7 @@ def test_what_is_recorded_of_iris_is_judged(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_readme_says_what_the_page_says() -> None:
-    tables = (DOCS / "real-llms.md").read_text("utf-8").partition(END)[0]
+    tables = (DOCS / "real-llms.md").read_text("utf-8").partition("<!-- end of record -->")[0]
     of_2026, reciting = re.findall(r"\*contaminated\* .*\| (\d+ of \d+) \|$", tables, re.M)
     readme = DOCS.with_name("README.md").read_text("utf-8")
     assert f"| {of_2026} verdicts on tables of 2026" in readme
