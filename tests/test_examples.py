@@ -61,11 +61,13 @@ def test_one_experiment_is_stopped_and_one_let_through(example: pytest.Pytester)
             stopped = tests[f"test_accuracy[{STOPPED}-{dataset}-{shots}]"].find("failure")
             undecided = tests[f"test_accuracy[{UNDECIDED}-{dataset}-{shots}]"].find("skipped")
             assert stopped is not None
-            assert str(stopped.text).startswith(f"contaminated: {STOPPED} on {dataset}: found by incomplete_completion")
+            assert str(stopped.text).startswith(
+                f"contaminated: {STOPPED} on {dataset}: detected by incomplete_completion"
+            )
             assert undecided is not None
             assert undecided.attrib["message"].startswith(f"cannot tell: {UNDECIDED} on {dataset}: no answer to")
             assert not tests[f"test_accuracy[{LET_THROUGH}-{dataset}-{shots}]"].findall("*")
-            assert f"clean: {LET_THROUGH} on {dataset}: not found by" in printed
+            assert f"clean: {LET_THROUGH} on {dataset}: not detected by" in printed
     assert "0.74 right [0.60, 0.85], without an LLM 0.74" in printed
     assert "4 failed, 4 passed, 4 skipped" in printed
 

@@ -122,7 +122,7 @@ def test_by_default_contaminated_fails_and_undecided_is_skipped(pytester: pytest
     pytester.makepyfile(test_it=BODIES)
     result, outcomes = session(pytester, "-ra", reported(runs))
     result.assert_outcomes(failed=1, passed=1, skipped=1)
-    assert re.match(rf"failure: contaminated: {CONTAMINATED} on iris: found by \w+", outcomes["test_contaminated"])
+    assert re.match(rf"failure: contaminated: {CONTAMINATED} on iris: detected by \w+", outcomes["test_contaminated"])
     assert re.match(rf"skipped: cannot tell: {UNDECIDED} on iris: no answer to \w+", outcomes["test_undecided"])
     result.stdout.re_match_lines_random(
         [
@@ -139,7 +139,7 @@ def test_the_session_ends_with_a_line_for_each_llm_and_table(pytester: pytest.Py
         [
             "=+ tabcontam =+",
             f"cannot tell: {UNDECIDED} on iris: .*",
-            f"clean: {CLEAN} on iris: .*of the rows would have been found",
+            f"clean: {CLEAN} on iris: .*of the rows would have been detected",
             f"contaminated: {CONTAMINATED} on iris: .*",
             f"evidence: {re.escape(str(runs / 'index.html'))}",
         ],
@@ -167,7 +167,7 @@ def test_what_becomes_of_a_stopped_test(pytester: pytest.Pytester, runs: Path, a
     )
     result, outcomes = session(pytester, reported(runs), ini=ini)
     result.assert_outcomes(**{{"fail": "failed", "xfail": "xfailed", "skip": "skipped"}[action]: 2})
-    assert f"contaminated: {CONTAMINATED} on iris: found by" in outcomes["test_contaminated"]
+    assert f"contaminated: {CONTAMINATED} on iris: detected by" in outcomes["test_contaminated"]
     assert f"cannot tell: {UNDECIDED} on iris: no answer" in outcomes["test_undecided"]
 
 
@@ -187,9 +187,11 @@ def test_what_cannot_be_told_runs_only_if_that_is_said(pytester: pytest.Pytester
     )
     result, outcomes = session(pytester, reported(runs))
     result.assert_outcomes(passed=1, failed=1, skipped=2)
-    assert outcomes["test_no_share"].startswith(f"skipped: cannot tell: {CLEAN} on iris: memory's share was not asked")
+    assert outcomes["test_no_share"].startswith(
+        f"skipped: cannot tell: {CLEAN} on iris: memory's share was not measured"
+    )
     assert outcomes["test_runs"] == "passed"
-    assert outcomes["test_too_weak"].startswith(f"skipped: cannot tell: {CLEAN} on iris: nothing was found, but")
+    assert outcomes["test_too_weak"].startswith(f"skipped: cannot tell: {CLEAN} on iris: nothing was detected, but")
     result.stdout.re_match_lines([rf"cannot tell: {UNDECIDED} on iris: .* \(1 test run all the same\)"])
 
 
@@ -581,7 +583,7 @@ def test_a_broken_run_is_an_error_and_another_run_does_not_stand_in_for_it(
     (pytester.mkdir("broken") / "results.json").write_text(as_json(broken), "utf-8")
     pytester.makepyfile(test_it=gated(CLEAN, "iris"))
     _, outcomes = session(pytester, "--tabcontam-report=broken", reported(runs))
-    assert f"contradict themselves: none of the cells of {CLEAN} is there" in outcomes["test_experiment[iris]"]
+    assert f"contradict themselves: {CLEAN} has no result" in outcomes["test_experiment[iris]"]
 
 
 def test_a_run_in_another_serializer_is_not_the_one_that_a_mark_names(pytester: pytest.Pytester, runs: Path) -> None:

@@ -7,15 +7,15 @@ from tabcontam.groups import grouped
 
 Rate = Mapping[str, float | int | None]
 RateOf = Callable[[Sequence[str], Sequence[str], bool], Rate]
-"""The rate at which tests find answerers, by answerers, test ids, and whether the tests are weighed together."""
+"""The rate at which tests detect answerers, by answerers, test ids, and whether the tests are weighed together."""
 TELLING = 0.1  # the share of remembered rows that a conclusion names first
-SURE = 0.95  # the share of runs from which on an LLM is called sure to be found
+SURE = 0.95  # the share of runs from which on a model is called sure to be detected
 
 
 def conclusions(
     tests: Sequence[Test], ignorant: Sequence[str], expert: str, memorisers: Mapping[str, float], rate_of: RateOf
 ) -> list[dict[str, object]]:
-    """Return as JSON what the tests of each family find and what they miss, without families that were not asked.
+    """Return as JSON what the tests of each family detect and what they miss, without families that were not asked.
 
     `ignorant` answerers know nothing of the table, `expert` its card and no row, `memorisers` a share of its rows.
     """
@@ -33,7 +33,7 @@ def conclusions(
         else:
             power = {"card": rate_of([expert], ids, of_rows)}
             sentence = (
-                f"{family}: an LLM that knows the dataset's name, features and values would be found in "
+                f"{family}: a model that knows the dataset's name, features and values would be detected in "
                 f"{_in_runs(power['card'])}; {_nobody('one that knows nothing of it', nobody)}"
             )
         found.append({"family": family.value, "sentence": sentence, "power": power, "false_positives": dict(nobody)})
@@ -41,14 +41,14 @@ def conclusions(
 
 
 def _of_rows(family: Family, rates: Mapping[float, Rate], nobody: Rate) -> str:
-    """Return a sentence with the telling share first, then the least share that is found nearly always."""
+    """Return a sentence with the telling share first, then the least share that is detected nearly always."""
     shares = [min(rates, key=lambda share: abs(share - TELLING))]
     sure = [share for share, rate in rates.items() if (rate["rate"] or 0.0) >= SURE]
     if sure and min(sure) not in shares:
         shares.append(min(sure))
     told = [f"one that remembers {share:.0%} in {_in_runs(rates[share])}" for share in shares]
-    told[0] = f"an LLM that remembers {shares[0]:.0%} of the rows would be found in {_in_runs(rates[shares[0]])}"
-    never = [] if sure else [f"none of those asked is found in {SURE:.0%} of runs"]
+    told[0] = f"a model that remembers {shares[0]:.0%} of the rows would be detected in {_in_runs(rates[shares[0]])}"
+    never = [] if sure else [f"no model asked is detected in {SURE:.0%} of runs"]
     return "; ".join([f"{family}: {told[0]}", *told[1:], *never, _nobody("one that remembers none", nobody)])
 
 
@@ -57,5 +57,5 @@ def _in_runs(rate: Rate) -> str:
 
 
 def _nobody(who: str, rate: Rate) -> str:
-    """Return in words how often answerers without knowledge are found, and the upper limit of that rate."""
-    return f"{who} was found in {rate['found']:,} of {rate['runs']:,} (at most {rate['upper']:.1%} with 95% confidence)"
+    """Return in words how often answerers without knowledge are detected, and the upper limit of that rate."""
+    return f"{who} was detected in {rate['found']:,} of {rate['runs']:,} (95% upper limit {rate['upper']:.1%})"

@@ -1,7 +1,7 @@
-"""A measurement of the tests' power on a table: simulated answerers are asked as an LLM would be.
+"""A measurement of the tests' power on a table: simulated answerers are asked as a model would be.
 
 A run is planned, asked, read and decided as any other: real prompts, real reading, all verdicts of an answerer at one
-level. The result is how often answerers are found that know nothing of the rows, and those that know a share of them.
+level. The result is how often the tests detect answerers that know nothing of the rows, and those that know some.
 """
 
 import asyncio
@@ -191,8 +191,8 @@ class Study:
         asked = [test for test in found if Capability.SEARCH not in test.needs]
         if not asked:
             names = phrase([test.id for test in found])
-            searching = f"{names} {'searches' if len(found) == 1 else 'search'} documents"
-            raise NothingSelected(f"{searching}, and power is about what LLMs answer; choose tests that ask LLMs")
+            searching = f"{names} {'searches' if len(found) == 1 else 'search'} a corpus"
+            raise NothingSelected(f"{searching}, but power is about models' answers; choose tests that ask models")
         return asked
 
 

@@ -29,7 +29,7 @@ def paired(own: Sequence[float], others: Sequence[float], confidence: float = 0.
     variance: then it is the exact interval of a share. Raises `ValueError` for different lengths, and without any pair.
     """
     if len(own) != len(others) or not len(own):
-        raise ValueError(f"{len(own)} values, and {len(others)} others")
+        raise ValueError(f"{len(own)} values and {len(others)} others do not form pairs")
     above, below = placed(own, others)
     value, count = float(above.mean()), len(own)
     if count < 2:
@@ -45,7 +45,7 @@ def independent(own: Sequence[float], others: Sequence[float], confidence: float
     Raises `ValueError` if one of the two samples is empty.
     """
     if not (len(own) and len(others)):
-        raise ValueError(f"{len(own)} values, and {len(others)} others")
+        raise ValueError(f"a sample is empty: there are {len(own)} values and {len(others)} others")
     above, below = placed(own, others)
     value, least = float(above.mean()), min(len(own), len(others))
     if least < 2:

@@ -3,7 +3,7 @@
 Both ways to draw are here, since the published p-values are those of pairs, and the authors' public code draws the two
 sides independently. Neither is the p-value of a null: resampling varies which instances were drawn and leaves the
 difference where it is, and with ten instances it errs more often than its level claims.
-`statistics.permuted.sign_flipped` is exact.
+`statistics.permutation_tests.sign_flipped` is exact.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def bootstrap(guided: Sequence[float], general: Sequence[float], *, paired: bool
     Raises `ValueError` if the two differ in length or are empty.
     """
     if len(guided) != len(general) or not guided:
-        raise ValueError(f"{len(guided)} guided and {len(general)} general scores are no pairs")
+        raise ValueError(f"{len(guided)} guided and {len(general)} general scores do not form pairs")
     rng = np.random.default_rng(seed)
     size = (RESAMPLES, len(guided))
     first = rng.integers(0, len(guided), size)

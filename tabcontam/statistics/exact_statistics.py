@@ -101,7 +101,7 @@ def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[f
     Raises `ValueError` if `hits` is not from 0 to `trials`.
     """
     if not 0 <= hits <= trials:
-        raise ValueError(f"{hits} hits in {trials} trials")
+        raise ValueError(f"{trials} trials cannot have {hits} hits")
     level = (1 - confidence) / 2
     low = float(special.betaincinv(hits, trials - hits + 1, level)) if hits else 0.0
     high = float(special.betaincinv(hits + 1, trials - hits, 1 - level)) if hits < trials else 1.0
@@ -115,7 +115,7 @@ def share_interval(chances: Sequence[float], hits: int, confidence: float = 0.95
     the chances allow, the interval is the point 0. Raises `ValueError` if there are more hits than trials.
     """
     if not 0 <= hits <= len(chances):
-        raise ValueError(f"{hits} hits in {len(chances)} trials")
+        raise ValueError(f"{len(chances)} trials cannot have {hits} hits")
     level = (1 - confidence) / 2
     guessed = np.array(chances)
 

@@ -26,7 +26,7 @@ def measure_agreement(pairs: Sequence[tuple[Hashable, Hashable]]) -> KappaAgreem
     use each word as often as these do (Cohen 1960, "A coefficient of agreement for nominal scales"). If both use one
     word for everything, nothing is left to chance, and there is no kappa.
 
-    >>> agreeing([("yes", "yes"), ("no", "no"), ("no", "no"), ("no", "yes")]).kappa
+    >>> measure_agreement([("yes", "yes"), ("no", "no"), ("no", "no"), ("no", "yes")]).kappa
     0.5
     """
     items, agree = len(pairs), sum(one == other for one, other in pairs)

@@ -31,7 +31,7 @@ def gained(gains: Sequence[float]) -> MeanGain:
     `ValueError` without any pair.
     """
     if not gains:
-        raise ValueError("no pairs")
+        raise ValueError("there are no pairs")
     values = np.asarray(gains, dtype=np.float64)
     interval = _interval(len(values), float(values.mean()), float((values**2).mean()))
     return MeanGain(float(values.mean()), interval, sign_flipped(gains))

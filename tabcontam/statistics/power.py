@@ -101,8 +101,8 @@ def detectable_share(
 ) -> float | None:
     """Return the smallest share of remembered rows with p <= level in at least `target` of the runs.
 
-    It is in hundredths. The other rows are guessed, and `ahead` eighths of bits do not count. Return None if not even a
-    model that remembers all rows reaches it.
+    It is in hundredths. The other rows are guessed, and `ahead` eighths of bits do not count. Return None if a
+    model that remembers all rows does not reach it.
     """
     known = [[((odds.known, *odds.known_rounded), True) for odds in row if odds.known is not None] for row in rows]
     guessed = [[((odds.guessed, *odds.guessed_rounded), odds.guess_right) for odds in row] for row in rows]
@@ -200,10 +200,10 @@ def _tails(cumulants: Floats, sums: Floats) -> Floats:
 
 
 class BetPower:
-    """The power of bets so far against an LLM that remembers a share of the rows and guesses the others.
+    """The power of bets so far against a model that remembers a share of the rows and guesses the others.
 
     Many runs are simulated next to each other, query by query: in each a row is remembered or not, by lot. Once E has
-    reached `bits` (without any one column, see `eprocess`), a run stays found.
+    reached `bits` (without any one column, see `eprocess`), a run stays detected.
     """
 
     def __init__(self, share: float, bits: float, runs: int = RUNS, seed: int = 0) -> None:
@@ -215,7 +215,7 @@ class BetPower:
 
     @property
     def power(self) -> float:
-        """The share of runs that have been found."""
+        """The share of runs in which the model has been detected."""
         return float(self._found.mean())
 
     def add(self, remembered: Bets, guessed: Bets) -> None:

@@ -22,9 +22,9 @@ def rank_sum_tail(ranks: Sequence[int], of: Sequence[int]) -> float:
     outside 1 to its number.
     """
     if len(ranks) != len(of):
-        raise ValueError(f"{len(ranks)} ranks, and {len(of)} numbers of what they are among")
+        raise ValueError(f"{len(ranks)} ranks need as many numbers of candidates, not {len(of)}")
     if wrong := [(rank, most) for rank, most in zip(ranks, of, strict=True) if not 1 <= rank <= most]:
-        raise ValueError(f"rank {wrong[0][0]} among {wrong[0][1]}")
+        raise ValueError(f"rank {wrong[0][0]} is not from 1 to {wrong[0][1]}")
     # The state counts from the least sum on. Nothing beyond the observed sum is of any use.
     return _tail(tuple(sorted(of)), sum(ranks) - len(ranks))
 

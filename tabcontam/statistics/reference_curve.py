@@ -43,7 +43,7 @@ def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurv
     Raises `ValueError` for fewer than two references, or no pair.
     """
     if len(rows) < 2 or not len(own):
-        raise ValueError("fewer than two references, or no pair")
+        raise ValueError("there are fewer than two references, or there is no pair")
     x, of = twin.mean(), twins.mean(axis=1)
     bent = _weights(x, of[None, :], np.ones((1, len(of))))[0]
     pairs = gained([float(each) for each in (own - twin) - bent @ (rows - twins)])

@@ -25,7 +25,7 @@ def mean_difference(own: Sequence[float], others: Sequence[float], seed: int = 0
     a sample is empty.
     """
     if not own or not others:
-        raise ValueError("an empty sample")
+        raise ValueError("a sample is empty")
     first, second = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)
     both = np.concatenate([first, second])
     centre = float(both.mean())

@@ -342,10 +342,10 @@ def note_differences(runs: Sequence[RunFacts], names: Sequence[str]) -> list[Not
     """Return notes on the facts in which several runs differ."""
     notes = []
     for kind, what, values in (
-        (NoteKind.SEEDS, "seeds, so that their queries are different ones", [str(run.seed) for run in runs]),
+        (NoteKind.SEEDS, "seeds, so that their queries differ", [str(run.seed) for run in runs]),
         (NoteKind.VERSIONS, "versions of tabcontam", [run.version for run in runs]),
         (NoteKind.QUERIES, "queries", [asked_queries(run) for run in runs]),
-        (NoteKind.KNOWN, "rows that may be known", [", ".join(map(str, run.known)) or "none" for run in runs]),
+        (NoteKind.KNOWN, "known rows", [", ".join(map(str, run.known)) or "none" for run in runs]),
         (NoteKind.REFERENCE, "references", [", ".join(llm.spec for llm in run.references) or "none" for run in runs]),
     ):
         if len(set(values)) > 1:

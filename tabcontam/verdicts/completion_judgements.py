@@ -65,7 +65,7 @@ def judgement_of(line: Mapping[str, Any]) -> Judgement:
     place = ResultKey(**{name: named[name] for name in ResultKey._fields if name in named})
     texts = (*place, line["query"], line["by"], line["pair"])
     if not all(isinstance(text, str) for text in texts):
-        raise TypeError("a name is no text")
+        raise TypeError("a name is not a text")
     return Judgement(
         place,
         line["query"],
@@ -177,11 +177,11 @@ class JudgeFacts:
     @property
     def said(self) -> str:
         """A line on the number of its judgements and on how often it errs."""
-        silent = f", {self.unjudged} not judged" if self.unjudged else ""
+        silent = f" and left {self.unjudged} unjudged" if self.unjudged else ""
         counted = ", ".join(f"{count} {word}" for word, count in self.words.items())
         found = f" ({counted})" if counted else ""
-        errs = self.errs or ("" if self.person else "no made pair was put to it")
-        return f"judge {self.by}: {self.judged} completions{found}{silent}{errs and f'; {errs}'}"
+        errs = self.errs or ("" if self.person else "it was shown no made pair")
+        return f"judge {self.by} judged {self.judged} completions{found}{silent}{errs and f'; {errs}'}"
 
     @property
     def errs(self) -> str:
@@ -195,11 +195,11 @@ class JudgeFacts:
             if one.pairs - one.right - one.unjudged
         ]
         silent, led = sum(one.unjudged for one in self.made), sum(one.led for one in self.made)
-        more = [f"no word for {silent}"] if silent else []
+        more = [f"no label for {silent}"] if silent else []
         begging = sum(one.begging for one in self.made)
-        more += [f"led by {led} of {begging} that ask{'s' if begging == 1 else ''} for another word"] if led else []
+        more += [f"misled by {led} of {begging} that ask{'s' if begging == 1 else ''} for another label"] if led else []
         told = "; ".join(filter(None, [f"wrong on {', '.join(wrong)}" if wrong else "", *more]))
-        return f"{right} of {pairs} made pairs right" + (f" ({told})" if told else "")
+        return f"it labelled {right} of {pairs} made pairs right" + (f" ({told})" if told else "")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ def check_whole(view: RunResults) -> None:
     if view.run.recorded:
         raise UsageError("the gate needs the results of a run; these are recorded answers that `replay` judged")
     if view.run.alpha is None:
-        raise UsageError("the gate needs the level of a run, and alpha is missing; make the run again")
+        raise UsageError("the gate needs the level of a run, but the results have no `alpha`; make the run again")
     if fault := next(_faults(view, view.run.alpha), None):
         raise UsageError(f"the results contradict themselves: {visible(fault, line=True)}; make the run again")
 
@@ -31,9 +31,9 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
     )
     for_others = {one.llm for one in view.run.trained_on}  # they need not be asked anything
     if view.run.shard is None:  # otherwise other parts have them
-        yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in {*llms, *for_others})
+        yield from (f"{llm} has no result" for llm in stated if llm not in {*llms, *for_others})
         tables = (dataset for dataset in view.run.datasets if dataset.key not in asked)
-        yield from (f"none of the cells of {dataset.named} is there" for dataset in tables)
+        yield from (f"{dataset.named} has no result" for dataset in tables)
     yield from no_controls(view)
     declared = {(one.llm, one.documents) for one in view.run.trained_on}
     searched = {(cell.llm, rows_of(cell)) for cell in view.cells if cell.test in view.row_tests}
@@ -41,19 +41,19 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
         documents = [name for one in table.families for name in one.documents]
         for name in documents:
             if (table.llm, name) not in declared:
-                yield f"{name} counts for {table.llm} on {view.label(table)}, and was not declared to"
+                yield f"{name} counts for {table.llm} on {view.label(table)} but was not declared as its training data"
             if (name, rows_of(table)) not in searched:
-                yield f"none of the cells of {name} on {view.label(table)} is there"
+                yield f"{name} has no result on {view.label(table)}"
         if (table.llm, table.table) not in subjects and not documents:
-            yield f"none of the cells of {table.llm} on {view.label(table)} is there"
+            yield f"{table.llm} has no result on {view.label(table)}"
     for cell in view.cells:
         if cell.memory is not None and cell.memory.interval != cell.interval:
-            yield f"memory's share of {cell.llm} on {view.label(cell)} has two intervals"
+            yield f"memory's share of {cell.llm} on {view.label(cell)} has two different intervals"
     parts: list[Result | TableVerdict] = [*view.cells, *view.tables]
     for part in parts if view.run.rules != PAPER else ():
         found = part.q_value is not None and part.q_value <= alpha
         if found and part.verdict is not Verdict.CONTAMINATED and not _of_one_column(part, alpha):
-            yield f"{part.llm} on {view.label(part)} is {part.outcome} at a q-value below the level, {alpha:g}"
+            yield f"{part.llm} on {view.label(part)} is {part.outcome} although its q-value is at most {alpha:g}"
 
 
 def no_controls(view: RunResults) -> Iterator[str]:
@@ -64,7 +64,7 @@ def no_controls(view: RunResults) -> Iterator[str]:
         own = [cell for cell in view.cells if cell.llm == llm]
         known = llm in view.checking or (llm in controls and all(cell.exposure is not None for cell in own))
         if not known or llm in stated or not all(cell.control for cell in own):
-            yield f"{llm} is marked as a control that joined, and it is not"
+            yield f"{llm} is marked as a control of this run, but it is not one"
 
 
 def _of_one_column(part: Result | TableVerdict, alpha: float) -> bool:

@@ -87,7 +87,7 @@ def on_one_side(cells: Sequence[Result], found: Sequence[CutoffComparison]) -> t
     """Return a line on each LLM and table with results on rows by dates but without two sides to compare."""
     both = {(one.llm, one.dataset) for one in found}
     alone = dict.fromkeys((cell.llm, cell.dataset) for cell in cells if (cell.llm, cell.dataset) not in both)
-    why = "rows from before its training cut-off and from after it are not both there"
+    why = "the run lacks rows from before its training cut-off, or rows from after it"
     return tuple(f"{llm} on {dataset}: {why}" for llm, dataset in alone)
 
 
@@ -103,13 +103,13 @@ def dated(view: RunResults) -> tuple[Mapping[str, Sequence[DatedPair]], tuple[st
             left[f"{cell.llm} on {cell.dataset}: {cell.reason or 'not asked'}"] = None
             continue
         if cell.verdict is not None or not cell.answered:
-            left[f"{cell.llm} on {cell.dataset}: no answer was one of the classes"] = None
+            left[f"{cell.llm} on {cell.dataset}: no answer named a class"] = None
             continue
         pair = _pair(view, cell, left)
         if pair is None:
             continue
         if (key := (cell.test, cell.llm, cell.dataset)) in taken:
-            why = f"of several cells of {cell.llm} the first counts, since all ask about the same data"
+            why = f"only the first of several results of {cell.llm} counts, since all ask about the same data"
             left[f"{cell.dataset}: {why}"] = None
             continue
         taken.add(key)
@@ -124,7 +124,7 @@ def _pair(view: RunResults, cell: Result, left: dict[str, None]) -> DatedPair | 
     if entry is None or not entry.cutoff:
         left[f"{cell.llm}: the catalogue states no training cut-off"] = None
     if card is None or not card.released:
-        left[f"{cell.dataset}: no card states when it was released"] = None
+        left[f"{cell.dataset}: no card states its release date"] = None
     elif cell.not_averaged:
         left[f"{cell.dataset}: {cell.not_averaged}"] = None
     elif entry is not None and entry.cutoff and majority is not None and cell.hits is not None and cell.answered:

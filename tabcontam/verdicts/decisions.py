@@ -14,7 +14,7 @@ from tabcontam.groups import grouped
 from tabcontam.statistics.exact_statistics import benjamini_hochberg
 
 # The share of queries that must have a readable answer before a result, or a table by all of its row tests, can be
-# called "not detected": below it the rows on which an LLM is silent outnumber those that it was seen to answer.
+# called "not detected": below it the rows without an answer outnumber those with one.
 ENOUGH = 0.5
 REASONS = 3  # the number of reasons for unread answers that are named
 
@@ -102,7 +102,7 @@ def unanswered(trials: Sequence[Trial]) -> str:
 def _why_unread(trial: Trial) -> str:
     """Return why an answer was not read."""
     if trial.reply.state is ReplyState.OK:
-        return trial.unread or "scored in tokens that are not its values'"
+        return trial.unread or "the scored tokens are not those of its values"
     return ", ".join(filter(None, (trial.reply.state, trial.reply.detail)))
 
 

@@ -31,7 +31,7 @@ LONGEST = 100  # characters of a foreign value
 AT_ONCE = 1_000  # rows of Parquet in memory at once, besides the results made of them
 FIRST = ("schema", "run", "cells")  # fields of results.json, in their order
 LATER = tuple(name.name for name in fields(RunResults))[len(FIRST) :]
-LINES = {"cells": "cell", "tables": "table"}  # the names of one item of a list
+LINES = {"cells": "result", "tables": "table"}  # the names of one item of a list
 
 
 def read_results(folder: Path) -> RunResults:
@@ -68,10 +68,10 @@ def parse_results(document: object) -> RunResults:
     from pydantic import ValidationError
 
     if not isinstance(document, Mapping) or "schema" not in document:
-        raise UsageError("not a tabcontam result: it names no schema")
+        raise UsageError("this is not a result of tabcontam: it names no schema")
     if document["schema"] != SCHEMA or document["schema"] is True:
-        wanted = f"schema {document['schema']!r} is not {SCHEMA}"
-        raise UsageError(f"{wanted}; read it with the tabcontam that wrote it")
+        wanted = f"this version reads schema {SCHEMA}, not {document['schema']!r}"
+        raise UsageError(f"{wanted}; use the version of tabcontam that wrote it")
     try:
         results = _adapter().validate_python(document)
     except ValidationError as error:
@@ -83,7 +83,7 @@ def _of_known_tests(results: RunResults) -> RunResults:
     """Return the results. Raises `UsageError` for a result of a test that `run.tests` does not describe."""
     unknown = {part.test for part in (*results.cells, *results.comparisons)} - results.facts.keys()
     if unknown:
-        raise UsageError(f"run: tests says nothing of {_shown(min(unknown))}, which the cells are of")
+        raise UsageError(f"run.tests does not describe the test {_shown(min(unknown))}, which has results")
     return results
 
 
@@ -105,7 +105,7 @@ def _fault(error: "ValidationError") -> str:
         return f"{where} is missing"
     if first["type"] == "value_error":
         return shorten(visible(f"{where}: {first['ctx']['error']}", line=True), LONGEST)
-    return f"{where}: {first['msg']}, and it is {_shown(first['input'])}"
+    return f"{where}: {first['msg']}, but it is {_shown(first['input'])}"
 
 
 def _shown(value: object) -> str:
@@ -243,7 +243,7 @@ def cells_of(columns: ParquetResults, **wanted: Sequence[str]) -> tuple[Result, 
             while some := list(islice(rows, AT_ONCE)):
                 found += kind.validate_python(some)
     except ValidationError as error:
-        raise UsageError(f"{FILES['cells'][0]}: {_fault(error)}; delete that file: results.json has it all") from None
+        raise UsageError(f"{FILES['cells'][0]}: {_fault(error)}; delete that file: results.json has the same") from None
     return tuple(found)
 
 

@@ -60,7 +60,7 @@ def judge_new(
         return mark_partial(view, combine_findings(tuple(finding for _, finding in now), undecided_fails))
     check_whole(baseline.results)
     if (shard := baseline.results.run.shard) is not None:
-        raise UsageError(f"the baseline {baseline.name} has {shard} of a run alone; join all parts with report")
+        raise UsageError(f"the baseline {baseline.name} holds only {shard} of a run; join all parts with `report`")
     by_rows = rulings(view, llms, datasets)
     named = baseline.results.llms  # includes controls, which are tested if the user named them
     before = {knowledge: rulings(baseline.results, named, knowledge=knowledge) for knowledge in (False, True)}
@@ -82,8 +82,8 @@ def _compared(finding: GateFinding, before: Conclusion | None, baseline: Earlier
     if finding.conclusion is not Conclusion.CONTAMINATED:
         return finding
     if before is Conclusion.CONTAMINATED:
-        found = "above it" if finding.of == SHARE else "contaminated"
-        known = f"{finding.reason}; {found} in {baseline.name} as well"
+        found = "above the limit" if finding.of == SHARE else "contaminated"
+        known = f"{finding.reason}; it was {found} in {baseline.name} as well"
         return replace(finding, conclusion=Conclusion.KNOWN, reason=known)
-    was = "it was not tested" if before is None else f"the gate said {before} of it"
+    was = "it was not tested" if before is None else f"the gate's conclusion was {before}"
     return replace(finding, reason=f"{finding.reason}; new: in {baseline.name} {was}")

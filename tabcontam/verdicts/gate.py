@@ -12,7 +12,7 @@ Controls decide nothing, but they show the worth of a row test on a table (same 
   plausibility there, and makes no table contaminated. If only the row tests together flagged the control, the test with
   the smallest p-value is the one.
 
-A verdict that rests on such tests is computed anew without them, by the same method and at the same level, with all
+A verdict that rests on such tests is computed again without them, by the same method and at the same level, with all
 tables of the LLM that share an error budget. If the other row tests carry it, it stands; if not, the gate cannot tell.
 A test counts if the control gave it no answer, was skipped, or was uninformative. No control voids findings about
 itself.
@@ -123,8 +123,8 @@ class GateDecision:
 class TableRuling:
     """The gate's decision on one LLM and table, for callers that word it themselves.
 
-    `void` holds the row tests that a control, named in `control`, shows to be worth nothing for the finding, or for
-    finding nothing. `share`, in [0, 1], is the smallest share of remembered rows that the others would have found; None
+    `void` holds the row tests that a control, named in `control`, shows to be worth nothing for the conclusion.
+    `share`, in [0, 1], is the smallest share of remembered rows that the others would have detected; None
     if it is not known.
     """
 
@@ -161,7 +161,7 @@ def judge(
 
     `llms` and `datasets` choose from the results (default: all but controls that joined). `fail_on` holds "knowledge",
     "undecided" or both: tests of knowledge count as well, and an undecided table exits like a contaminated one. With
-    `min_power`, in (0, 1), clean counts only if an LLM that remembers this share of the rows would have been found.
+    `min_power`, in (0, 1), clean counts only if a model that remembers this share of the rows would have been detected.
     `max_memory_share`, in (0, 1), is the largest part of an accuracy that may be memory.
 
     Raises `UsageError` for a name that the results do not have, for another condition, and if `view` is not a run's
@@ -186,7 +186,7 @@ def findings_of(
     if min_power is not None and not (isinstance(min_power, int | float) and 0 < min_power < 1):
         raise UsageError(f"the least power is a share between 0 and 1, not {min_power!r}")
     if max_memory_share is not None and not (isinstance(max_memory_share, int | float) and 0 < max_memory_share < 1):
-        raise UsageError(f"the most of memory's share is a number between 0 and 1, not {max_memory_share!r}")
+        raise UsageError(f"the limit of memory's share is a number between 0 and 1, not {max_memory_share!r}")
     check_whole(view)
     found = _found(view, llms, datasets, "knowledge" in fail_on, min_power, max_memory_share)
     if view.run.shard is None:
@@ -200,7 +200,7 @@ def mark_partial(view: RunResults, judgement: GateDecision) -> GateDecision:
     if shard is None:
         return judgement
     missing = f"part{'s' * (len(shard.missing) > 1)} {', '.join(map(str, shard.missing))}"
-    line = f"these are {shard} of a run, and {missing} can change their verdicts; join all with report, and gate that"
+    line = f"these are {shard} of a run, and {missing} can change their verdicts; join all parts with `report` first"
     return replace(judgement, conclusion=Conclusion.CANNOT_TELL, reason=f"{line} ({judgement.reason})")
 
 
@@ -245,7 +245,7 @@ def combine_findings(findings: tuple[GateFinding, ...], undecided_fails: bool) -
     worst = next((word for word, number in numbers.items() if number), Conclusion.CANNOT_TELL)
     those = [shorten(str(finding), LONGEST) for finding in findings if finding.conclusion is worst]
     more = [f"and {len(those) - NAMED} more"] if len(those) > NAMED else []
-    line = "; ".join([*those[:NAMED], *more]) or "no LLM was tested"
+    line = "; ".join([*those[:NAMED], *more]) or "no model was tested"
     others = ", ".join(f"{number} {word}" for word, number in numbers.items() if number and word is not worst)
     return GateDecision(worst, f"{line} (besides: {others})" if others else line, findings, undecided_fails)
 
@@ -270,7 +270,7 @@ class _Gate:
             self._shares.get((llm, place), ()), limit, self.view.run.rows
         )
         alone = conclusion is Conclusion.CLEAN and not self.beyond_scores(llm, place)
-        reason += "; whether it recalls rows was not asked" * alone
+        reason += "; recall of rows was not tested" * alone
         llm, label = (visible(words, line=True) for words in (llm, self._labels[place]))
         return GateFinding(llm, label, conclusion, visible(reason, line=True), SHARE)
 
@@ -307,7 +307,7 @@ class _Gate:
             known = [cell.test for cell in self._knowing(llm, place) if cell.verdict is Verdict.CONTAMINATED]
             if known:
                 tests = ", ".join(dict.fromkeys(known))
-                conclusion, reason = Conclusion.CONTAMINATED, f"the dataset is known: found by {tests}"
+                conclusion, reason = Conclusion.CONTAMINATED, f"the dataset is known: detected by {tests}"
             elif conclusion is Conclusion.CLEAN and (unknown_why := self._unsure(llm, place)):
                 conclusion, reason = Conclusion.CANNOT_TELL, unknown_why
         if documents := self._documents(llm, place):
@@ -321,16 +321,16 @@ class _Gate:
         if not void:
             return Conclusion.CONTAMINATED, self._found_by(llm, place, flagged)
         control = self._controls(place, exposed=False)
-        also = f"{control}, which has none of its rows, was flagged by {', '.join(void)} as well"
+        also = f"{control}, which has read none of its rows, was flagged by {', '.join(void)}, too"
         if standing := [test for test in flagged if test not in void]:
-            return Conclusion.CONTAMINATED, f"found by {', '.join(standing)}; {also}"
+            return Conclusion.CONTAMINATED, f"detected by {', '.join(standing)}; {also}"
         again = self._without_implausible.get((llm, place))
         if again is not None and again.verdict is Verdict.CONTAMINATED:
             return Conclusion.CONTAMINATED, f"{again.reason}, without {', '.join(void)}; {also}"
-        return Conclusion.CANNOT_TELL, f"what was found may be plausibility: {also}"
+        return Conclusion.CANNOT_TELL, f"the model may only write plausible values: {also}"
 
     def _found_by(self, llm: str, place: TableName, flagged: Sequence[str]) -> str:
-        table, found = self._tables.get((llm, place)), f"found by {', '.join(flagged)}"
+        table, found = self._tables.get((llm, place)), f"detected by {', '.join(flagged)}"
         if table and not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
             return table.reason
         together = table and table.verdict is Verdict.CONTAMINATED and self.view.run.rules != PAPER
@@ -352,24 +352,24 @@ class _Gate:
             return Conclusion.CANNOT_TELL, "; ".join(["no row test was asked", *beside])
         if short := [cell for cell in cells if cut_short(cell)]:
             tests = ", ".join(cell.test for cell in short)
-            return Conclusion.CANNOT_TELL, f"not asked to the end: {tests} ({short[0].reason})"
+            return Conclusion.CANNOT_TELL, f"not all queries were asked: {tests} ({short[0].reason})"
         if table.rests_on:
             return Conclusion.CANNOT_TELL, table.reason
         if table.verdict is not Verdict.NOT_DETECTED:
             why = next((cell.reason for cell in cells if cell.verdict is table.verdict and cell.reason), "")
             return Conclusion.CANNOT_TELL, f"{table.reason}{why and f' ({why})'}"
-        also = f"{self._controls(place, exposed=True)}, which has the table, was missed by {', '.join(void)} as well"
+        also = f"{self._controls(place, exposed=True)}, which has read the table, was missed by {', '.join(void)}, too"
         again = self._without_powerless.get((llm, place))
         if again is None or again.verdict is not Verdict.NOT_DETECTED:
-            unsure = also if void else "the verdict is not what its row tests say together"
-            return Conclusion.CANNOT_TELL, f"nothing was found, but not for sure: {unsure}"
+            unsure = also if void else "the verdict does not follow from its row tests"
+            return Conclusion.CANNOT_TELL, f"nothing was detected, but this is not certain: {unsure}"
         families = {self.view.facts[cell.test].family for cell in cells}
         if self.min_power is not None and (share is None or share > self.min_power):
-            return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power, families)}"
-        power = "" if share is None else f", and {phrase_detectable(share, families)} would have been found"
+            return Conclusion.CANNOT_TELL, f"nothing was detected, but {_weak(share, self.min_power, families)}"
+        power = "" if share is None else f", and {phrase_detectable(share, families)} would have been detected"
         missed = [cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED and cell.test not in void]
         more = [also] * bool(void) + self._silent(llm, place) + beside
-        return Conclusion.CLEAN, "; ".join([f"not found by {', '.join(missed)}{power}", *more])
+        return Conclusion.CLEAN, "; ".join([f"not detected by {', '.join(missed)}{power}", *more])
 
     def _silent(self, llm: str, place: TableName) -> list[str]:
         """Return a line on the tests of a clean table that count and gave no readable answer, if there are any."""
@@ -383,9 +383,9 @@ class _Gate:
         """Return why it is not known whether the LLM knows the dataset; "" if it is known."""
         cells = self._knowing(llm, place)
         if short := [cell.test for cell in cells if cut_short(cell)]:
-            return f"not asked to the end: {', '.join(short)}"
+            return f"not all queries were asked: {', '.join(short)}"
         missed = any(cell.verdict is Verdict.NOT_DETECTED for cell in cells)
-        return "" if missed else "no row was found, but whether the dataset is known was not decided by any test"
+        return "" if missed else "no row was detected, but no test decided whether the dataset is known"
 
     def _knowing(self, llm: str, place: TableName) -> list[Result]:
         """Return the results of tests of knowledge; tests that show no rows use one serializer and count for all."""
@@ -489,7 +489,7 @@ class _Gate:
         return {cell.table: self.view.label(cell) for cell in self.view.cells}
 
     def _flagged(self, llm: str, place: TableName) -> list[str]:
-        """Return the row tests that found the rows: those with a finding, or else the one with the smallest p-value."""
+        """Return the row tests that detected the rows: those with a finding, or else that with the smallest p-value."""
         cells, table = self._rows(llm, place), self._tables.get((llm, place))
         if found := [cell.test for cell in cells if cell.verdict is Verdict.CONTAMINATED]:
             return found
@@ -515,5 +515,5 @@ def cut_short(cell: Result) -> bool:
 
 def _weak(share: float | None, wanted: float, families: Collection[Family]) -> str:
     if share is None:
-        return f"no one can say what would have been found, and {wanted:.0%} of the rows are asked for"
-    return f"only {phrase_detectable(share, families)} would have been found, and {wanted:.0%} are asked for"
+        return f"the detectable share is not known, and at most {wanted:.0%} of the rows is required"
+    return f"only {phrase_detectable(share, families)} would have been detected, and {wanted:.0%} is required"

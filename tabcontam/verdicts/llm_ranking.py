@@ -41,33 +41,33 @@ COLUMNS = (
         "Contamination",
         "contam.",
         "contamination",
-        "the share of contaminated among {counted} cells of the tests in the paper's Table 1",
+        "the share of contaminated ones among {counted} results of the tests in the paper's Table 1",
     ),
     RankColumn(
         "score_all",
-        "All cells",
+        "All results",
         "all",
-        "contamination of all cells",
-        "contamination over all cells of the paper's tests, where an undecided one counts as not contaminated",
+        "contamination of all results",
+        "contamination over all results of the paper's tests; an undecided result counts as not contaminated",
     ),
     RankColumn(
         "score_shared",
-        "Shared cells",
+        "Shared results",
         "shared",
-        "contamination of shared cells",
-        "contamination over the {shared} of the paper's tests that were {done} for every LLM with a score",
+        "contamination of shared results",
+        "contamination over the {shared} of the paper's tests that were {done} for every model with a score",
     ),
-    RankColumn("membership", "Membership", "member.", "membership", "mean {membership}, where a coin gets 0.5"),
-    RankColumn("zero_shot", "0-shot", "0-shot", "0-shot accuracy", "mean accuracy of classification, no row shown"),
+    RankColumn("membership", "Membership", "member.", "membership", "mean {membership}; chance gets 0.5"),
+    RankColumn("zero_shot", "0-shot", "0-shot", "0-shot accuracy", "mean accuracy of classification with no row shown"),
     RankColumn(
-        "one_shot", "1-shot", "1-shot", "1-shot accuracy", "mean accuracy of classification, a row of each class shown"
+        "one_shot", "1-shot", "1-shot", "1-shot accuracy", "mean accuracy of classification with one row per class"
     ),
     RankColumn(
         "memory_share",
         "Memory's share",
         "memory",
         "memory's share",
-        "how much of the accuracy is memory, the mean over the tables whose unseen twins were asked about as well",
+        "the part of the accuracy that is memory: the mean over tables with unseen twins",
     ),
 )
 OTHER_SCORES = ("score_all", "score_shared")  # columns that may equal the score

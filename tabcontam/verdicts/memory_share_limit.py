@@ -36,7 +36,7 @@ def rule_on_share(cells: Sequence[Result], limit: float, rows: int | None = None
     found = [_ruled(cell, limit, rows) for cell in cells]
     if not found:
         tests = phrase([test.id for test in all_tests() if test.measure == RECALLED], "or")
-        return Conclusion.CANNOT_TELL, f"memory's share was not asked; run it again with {option('tests', tests)}"
+        return Conclusion.CANNOT_TELL, f"memory's share was not measured; run it again with {option('tests', tests)}"
     return min(found, key=lambda one: SEVERITY.index(one[0]))
 
 
@@ -64,11 +64,11 @@ def _ruled(cell: Result, limit: float, rows: int | None) -> tuple[Conclusion, st
     if low > limit:
         return Conclusion.CONTAMINATED, f"{share} is above {limit:g}: {of}"
     if high > limit:
-        return Conclusion.CANNOT_TELL, f"{share} may be above {limit:g} or not: {_to_settle(memory, limit, rows)}"
+        return Conclusion.CANNOT_TELL, f"{share} may or may not be above {limit:g}: {_to_settle(memory, limit, rows)}"
     if memory.if_wrong is not None and memory.if_wrong[1] > limit:
         what = "answer" if memory.fresh else "pair"
         left = f"{memory.left_out} {what}{' was' if memory.left_out == 1 else 's were'} not answered"
-        reach = f"as wrong answers they make it {limits_in_words(memory.if_wrong, DIGITS)}"
+        reach = f"counted as wrong they make the interval {limits_in_words(memory.if_wrong, DIGITS)}"
         return Conclusion.CANNOT_TELL, f"{share} is within {limit:g}, but {left}, and {reach}"
     return Conclusion.CLEAN, f"{share} is within {limit:g}: {of}"
 
@@ -85,6 +85,6 @@ def _to_settle(memory: MemoryShareResult, limit: float, wanted: int | None) -> s
     if wanted is not None and asked < wanted and asked < needed:
         return f"at this share some {needed:,} {rows} would settle it, and the table has {asked:,}; {answered}"
     if needed > TWINS:
-        of_more = f"of a table {TWINS:,} at most can be asked"
+        of_more = f"at most {TWINS:,} rows of a table can be asked about"
         return f"at this share some {needed:,} {rows} would settle it, and {of_more}; {answered}"
     return f"at this share some {needed:,} {rows} would settle it ({option('rows', needed)}), {answered}"

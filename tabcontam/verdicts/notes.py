@@ -129,13 +129,13 @@ def of_controls(
         silent = _judged(exposed, Verdict.NO_ANSWER)
         flagged = _judged(_of_tests(unexposed, row_tests), Verdict.CONTAMINATED)
         notes += [
-            *_by_test(NoteKind.NO_POWER, f"{llm}, which has the table, was missed by", missed),
+            *_by_test(NoteKind.NO_POWER, f"{llm}, which has read the table, was missed by", missed),
             *_by_test(NoteKind.NOT_KNOWN, f"{llm} gave no readable answer to", silent),
-            *_by_test(NoteKind.PLAUSIBILITY, f"{llm}, which has none of its rows, was flagged by", flagged),
+            *_by_test(NoteKind.PLAUSIBILITY, f"{llm}, which has read none of its rows, was flagged by", flagged),
             *_by_test(NoteKind.CONTROLS, f"{llm}, which has read a page about the dataset, was missed by", paged),
-            *_found(f"{llm}, which has the table, was found", _judged(rows, *MEASURED)),
+            *_found(f"{llm}, which has read the table, was detected", _judged(rows, *MEASURED)),
             *_found(
-                f"{llm}, which has none of its rows, was flagged",
+                f"{llm}, which has read none of its rows, was flagged",
                 _judged(_of_tests(unexposed, row_tests), *MEASURED),
             ),
         ]
@@ -161,7 +161,7 @@ def of_named_controls(cells: Sequence[Labelled], row_tests: frozenset[str]) -> l
                 notes += _by_test(NoteKind.NOT_KNOWN, f"{llm} gave no readable answer to", silent)
             else:
                 notes += _by_test(NoteKind.PLAUSIBILITY, f"an error: {who} flagged by", flagged)
-            notes += _found(f"{who} {'found' if copies else 'flagged'}", _judged(same, *MEASURED))
+            notes += _found(f"{who} {'detected' if copies else 'flagged'}", _judged(same, *MEASURED))
     return notes
 
 
@@ -183,5 +183,5 @@ def _by_test(kind: NoteKind, what: str, cells: Iterable[Labelled]) -> list[Note]
 
 def _found(what: str, cells: Sequence[Labelled]) -> list[Note]:
     found = sum(cell.verdict is Verdict.CONTAMINATED for _, cell in cells)
-    text = f"{what} by the row tests in {found} of {len(cells)} measured cells"
+    text = f"{what} by the row tests in {found} of {len(cells)} measured results"
     return [Note(NoteKind.CONTROLS, text)] if cells else []

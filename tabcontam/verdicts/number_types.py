@@ -35,7 +35,7 @@ class NumberCheck:
         if not isinstance(value, self.right) or (isinstance(value, bool) and self.right is not bool):
             raise ValueError(f"{value!r} is no {self.word}")
         if isinstance(value, float) and not isfinite(value):
-            raise ValueError(f"{value!r} is no {self.word} that can be compared")
+            raise ValueError(f"{value!r} is no finite {self.word}")
         for name, limit in self.limits.items():
             within, words = LIMITS[name]
             if not within(value, limit):

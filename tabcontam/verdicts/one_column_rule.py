@@ -1,4 +1,4 @@
-"""The rule of one column: evidence that a single column carries may be facts from elsewhere, and is no finding.
+"""The rule of one column: evidence in a single column may be facts from other sources, and does not count.
 
 Tests whose null model is the baseline's state for each column their p-value, and the outcome of the bets on their
 answers, without its cells. Their finding counts if it still stands when any one column is left out of all of them; the
@@ -19,8 +19,8 @@ from tabcontam.statistics.exact_statistics import any_dependence
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.wording import rounded
 
-GUESSED = 0.05  # guessing explains a p-value above this, in the words of a reason
-ELSEWHERE = "facts from elsewhere would do the same"
+GUESSED = 0.05  # the baseline explains a p-value above this, in the words of a reason
+ELSEWHERE = "facts from other sources would explain this as well"
 
 
 class StandingPValue(NamedTuple):
@@ -103,8 +103,8 @@ def _largest(p_value: float, without: Mapping[str, float]) -> StandingPValue:
 def reason_of(cells: Sequence[Result], group: str, p_value: float) -> str:
     """Return why a finding of these results does not count; `p_value` is that without the column `group`."""
     if not any(bits for cell in cells for column, bits in cell.columns.items() if column != group):
-        return f"all that is right is in {group}: {ELSEWHERE}"
+        return f"all right answers are in {group}: {ELSEWHERE}"
     without = f"(without it p = {rounded('p_value', p_value)})"
     if p_value > GUESSED:
-        return f"all that guessing does not explain is in {group} {without}: {ELSEWHERE}"
-    return f"it rests on {group} {without}: {ELSEWHERE}"
+        return f"the baseline explains the answers in all columns but {group} {without}: {ELSEWHERE}"
+    return f"the result rests on {group} {without}: {ELSEWHERE}"

@@ -19,7 +19,6 @@ from tabcontam.verdicts.dating import entry_of
 from tabcontam.verdicts.results import RunResults
 
 LEAST = 5  # the number of LLMs of a group, or of steps within families, that allows a conclusion
-CELLS, ROWS = "cells", "rows"
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def _said(llm: str, asked: int, answered: int, few: bool, shared: int) -> str:
         return f"the reference {llm} answered only {answered} of {asked} queries"
     if not shared:
         return ""
-    return f"the reference {llm} has right values of {shared} of {asked} in common with it, which count for nothing"
+    return f"the reference {llm} has the same right values in {shared} of {asked} queries, which count for nothing"
 
 
 def _right(reading: Reading | None) -> frozenset[str]:

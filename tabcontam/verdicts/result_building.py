@@ -64,10 +64,10 @@ from tabcontam.verdicts.wording import rounded, visible
 
 # The words before the names of the row tests with a verdict; the first verdict that a test has is the table's.
 BY_TESTS = {
-    Verdict.CONTAMINATED: "found by",
-    Verdict.NOT_DETECTED: "not found by",
+    Verdict.CONTAMINATED: "detected by",
+    Verdict.NOT_DETECTED: "not detected by",
     Verdict.NO_ANSWER: "no answer to",
-    Verdict.UNINFORMATIVE: "nothing could be told by",
+    Verdict.UNINFORMATIVE: "nothing could be learned from",
     Verdict.SKIPPED: "not asked:",
 }
 Tests = Mapping[str, Facts]
@@ -169,39 +169,37 @@ def _memory(
         named = {reference.llm: reference.trials, **reference.further}
         own, said = _among(own, test.among(trials, named))
         answered = len(own.among.references) if own.among else len(named)
-        silent = f"; {len(named) - answered} more answered nothing" if answered < len(named) else ""
-        return replace(own, further=tuple(reference.further)), said + silent
+        also = f"; {len(named) - answered} of {len(named)} references answered nothing" if answered < len(named) else ""
+        return replace(own, further=tuple(reference.further)), said + also
     beside = test.beside(trials, reference.trials)
     if beside is None:
         return own, ""
     own = replace(own, beside=SingleReferenceShare(**vars(beside)))
     low, high = (format_signed(limit) for limit in beside.interval)
     own_two = f"{beside.accuracy:.2f} and {beside.twin_accuracy:.2f}, {beside.pairs} pairs"
+    unseen = "fresh rows" if own.fresh else "twins"
     larger = f"{format_signed(beside.share)} ({low} to {high}) larger than that of the reference {reference.llm}"
-    said = f"the difference of both accuracies is {larger} ({own_two}; p = {beside.p_value:.2g})"
+    said = f"its loss on {unseen} is {larger} ({own_two}; p = {beside.p_value:.2g})"
     return own, said
 
 
 def _among(own: MemoryShareResult, found: OfReferences | None) -> tuple[MemoryShareResult, str]:
     """Return memory's share compared with several references, and the comparison in words."""
     if found is None:
-        return own, "no row was answered by all reference LLMs and this one, or fewer than two answered any"
+        return own, "no row was answered by this model and all references, or fewer than two references answered any"
     references = tuple(ReferenceAccuracy(**vars(one)) for one in found.references)
     own = replace(own, among=SeveralReferencesShare(**{**vars(found), "references": references}))
     low, high = (format_signed(limit) for limit in found.interval)
     least, most = (format_signed(limit) for limit in found.apart)
     others = "fresh rows" if own.fresh else "twins"
     said = (
-        f"beside {len(references)} reference LLMs an accuracy of {found.expected:.2f} is expected of who has "
+        f"by the curve of {len(references)} reference models an accuracy of {found.expected:.2f} is expected with "
         f"{found.twin_accuracy:.2f} on {others}, and its own is {format_signed(found.share)} ({low} to {high}) above "
-        "that "
-        f"(p = {found.p_value:.2g}, {found.pairs} pairs; without one of them {least} to {most})"
+        f"that (p = {found.p_value:.2g}, {found.pairs} pairs; without one reference {least} to {most})"
     )
     if found.outside:
         twin = [one.twin_accuracy for one in references]
-        said += (
-            f", which goes beyond the references, whose accuracies on {others} are {min(twin):.2f} to {max(twin):.2f}"
-        )
+        said += f"; the curve is extrapolated beyond the references' {min(twin):.2f} to {max(twin):.2f} on {others}"
     return own, said
 
 
@@ -333,7 +331,7 @@ def surely_found(cell: Result, rules: str, at: float) -> bool:
 
 
 def _would_find(share: float | None, family: Family) -> str | None:
-    return None if share is None else f"{phrase_detectable(share, [family])} would have been found"
+    return None if share is None else f"{phrase_detectable(share, [family])} would have been detected"
 
 
 def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
@@ -399,7 +397,7 @@ def tables(
         if table.verdict in DECIDED:
             least = min(own, key=lambda cell: 1.0 if cell.detectable_share is None else cell.detectable_share)
             power = _would_find(table.detectable_share, known[least.test].family)
-            power = power or "the row tests together find nothing"
+            power = power or "the row tests together detect nothing"
             reason = f"decided {_after(table)}: {power}" if table.in_turns else power
             return replace(table, verdict=Verdict.NOT_DETECTED, reason=reason)
         return table

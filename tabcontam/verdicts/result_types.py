@@ -298,7 +298,7 @@ class Result(ResultFields):
     statistic: Statistic | None = None
     """The statistic that the calibrated rules weigh; null if nothing was measured."""
     null: str | None = None
-    """The null hypothesis in words: which quantity is drawn anew, and which is held fixed."""
+    """The null hypothesis in words: which quantity is drawn again, and which is held fixed."""
     p_value: Share | None = None
     """The p-value: the chance of as much evidence under the null model; null if there is none."""
     q_value: Share | None = None
@@ -330,7 +330,7 @@ class Result(ResultFields):
     bets: Mapping[str, BetOutcome] = field(default_factory=dict)
     """The outcome of the bets: all under "", and without a column, or the columns of one entity, under its name."""
     detectable_share: Share | None = None
-    """The share of remembered rows that this test would have found."""
+    """The smallest share of remembered rows that this test would have detected."""
     reason: str | None = None
     """The reason why the verdict is not contaminated, if that needs an explanation."""
     sentence: str | None = None
@@ -472,7 +472,7 @@ class TableVerdict(TableFields):
     recalled_bits: Number | None = None
     """The sum of the recalled bits of its row tests."""
     detectable_share: Share | None = None
-    """The smallest share of remembered rows that one of its row tests would have found."""
+    """The smallest share of remembered rows that one of its row tests would have detected."""
     reason: str
     """The reason for the verdict."""
 

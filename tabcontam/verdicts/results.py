@@ -27,14 +27,14 @@ MANY = 5  # the number of LLMs from which on a note states how many false findin
 NAMED = 4  # LLMs, or tables, in a line about all of them
 SIMULATED = "simulated:"  # begins the name of an LLM that states in its name what it knows
 FACTS = (
-    "if a table holds public facts, such as those about players or cities, an LLM that knows several of its columns "
-    "from elsewhere counts as contaminated, too; --reference LLM or --known FILE separates such knowledge from rows"
+    "if a table holds public facts, such as those about players or cities, a model that knows several of its columns "
+    "from other sources counts as contaminated, too; --reference LLM or --known FILE separates such facts from rows"
 )
 
 
 E_VALUE = (
-    "E is what one unit became that was bet on the LLM's answers at the odds of a guesser: it ever reaches 100 with a "
-    "probability of 1 in 100 at most for an LLM that has not seen the rows, whenever the asking stops"
+    "E is the value of one unit that was bet on the model's answers at the odds of the baseline: for a model that has "
+    "not seen the rows it ever reaches 100 with a probability of 1 in 100 at most, whenever the asking stops"
 )
 
 
@@ -56,7 +56,7 @@ class ImpossibleTests:
     llms: tuple[str, ...]
 
     def __str__(self) -> str:
-        more = [f"{len(self.llms) - NAMED} more LLMs"] if len(self.llms) > NAMED else []
+        more = [f"{len(self.llms) - NAMED} more models"] if len(self.llms) > NAMED else []
         advice = advise_on_lack(self.tests, self.lacks)
         return f"{needing(self.tests, self.lacks)} (not asked of {phrase([*self.llms[:NAMED], *more])}{advice})"
 
@@ -356,9 +356,9 @@ class RunResults:
             notes.append(Note(NoteKind.TURNS, f"{asked}. {E_VALUE}"))
         notes += [*self._allowed, *self._known_exposure, *run.notes, *self._failed]
         if run.shard is not None:
-            here = f"these are {run.shard} of a run, {len(self.cells):,} of its {run.shard.cells:,} cells"
-            later = "verdicts, q-values and the ranking rest on all parts and stand after the join: report with all of "
-            notes.append(Note(NoteKind.SHARD, f"{here}: {later}their folders"))
+            here = f"these are {run.shard} of a run, with {len(self.cells):,} of its {run.shard.cells:,} results"
+            join = "verdicts, q-values and the ranking need all parts; join them by `report` with all of their folders"
+            notes.append(Note(NoteKind.SHARD, f"{here}: {join}"))
         apart = run.shard is not None and len(run.shard.parts) > 1  # they are continued in their own folders
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
@@ -405,21 +405,21 @@ class RunResults:
     def _allowed(self) -> list[Note]:
         """The notes on what an LLM may know without having seen the table: known files, and the reference's answers."""
         notes = [
-            Note(NoteKind.KNOWN, f"rows of {file} may be known: on {phrase(file.datasets)} they were not asked about")
+            Note(NoteKind.KNOWN, f"models may know rows of {file}; no query on {phrase(file.datasets)} is about them")
             for file in self.run.known
         ]
         for llm, declared in grouped(self.run.trained_on, lambda one: one.llm).items():
             names = phrase([one.documents for one in declared])
-            text = f"{names}: training data of {llm} by the user's word; rows that stand there count for it"
+            text = f"the user declared {names} to be training data of {llm}, so rows in them count for it"
             notes.append(Note(NoteKind.TRAINED, text))
         for number, reference in enumerate(self.run.references):
             stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))
             took = f" ({reference.took})" if reference.took else ""
             named = f"reference {reference.spec}{f' ({stated})' if stated else ''}"
             beside = any(cell.memory and (cell.memory.beside or cell.memory.among) for cell in self.cells)
-            compared = "beside it stands what it loses on unseen twins" if beside else ""
-            counts = "" if number else "what it answers, too, counts for nothing"
-            text = f"{named}: {'; '.join(filter(None, (counts, compared))) or 'nothing stands beside it'}"
+            compared = "its loss on unseen twins is reported, too" if beside else ""
+            counts = "" if number else "right answers that it gives, too, count for nothing"
+            text = f"{named}: {'; '.join(filter(None, (counts, compared))) or 'no result is compared with it'}"
             notes.append(Note(NoteKind.REFERENCE, f"{text}{took}"))
         found = [
             table
@@ -435,7 +435,7 @@ class RunResults:
     @property
     def _rules(self) -> str:
         alpha = "" if self.run.alpha is None else f", {self.run.alpha},"
-        over = "family of tests over all LLMs" if self.run.family_over == ALL else "LLM and family of tests"
+        over = "family of tests over all models" if self.run.family_over == ALL else "model and family of tests"
         return (
             f"rules calibrated: one level{alpha} for each {over} "
             f"(Benjamini-Hochberg); tests of knowledge ({self.knowledge_in_words}) show that the dataset is known, row "
@@ -449,7 +449,7 @@ class RunResults:
         if table is None or len(table.families) < 2:
             return ""
         names = phrase([one.family for one in table.families])
-        return f"; a table that {names} test is called contaminated by mistake with at most {table.bound:g}"
+        return f"; an unseen table that {names} test is called contaminated with a chance of at most {table.bound:g}"
 
     @property
     def _expected(self) -> str:
@@ -460,8 +460,8 @@ class RunResults:
                 levels[table.llm] = max(levels.get(table.llm, 0.0), table.bound)
         if len(levels) < MANY or self.run.family_over == ALL:
             return ""
-        found = f"{sum(levels.values()):.2g} of them would be called contaminated by mistake on some table, at most"
-        return f"; the levels add up over LLMs: had none of these {len(levels):,} seen any row, {found} and on average"
+        false = f"on average at most {sum(levels.values()):.2g} of them would be called contaminated on some table"
+        return f"; the levels add up over models: if none of these {len(levels):,} had seen any row, {false}"
 
     @cached_property
     def controls(self) -> list[Note]:

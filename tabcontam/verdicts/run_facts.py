@@ -1,4 +1,4 @@
-"""The facts of a run, as results.json holds them: its inputs and settings, who was asked about which table, its end."""
+"""The facts of a run, as results.json holds them: its inputs and settings, the models and tables, and its end."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -95,7 +95,7 @@ class LlmFacts:
         """The requests that were sent and their cost in words; "" if none was sent."""
         if not self.requests:
             return ""
-        again = f", {self.retries:,} of them again" if self.retries else ""
+        again = f", {self.retries:,} of them repeated" if self.retries else ""
         cost = f", ${self.dollars:.4f}" if self.dollars else ""
         return f"{self.requests:,} {'lookups' if self.documents else 'requests'}{again}{cost}"
 
@@ -292,7 +292,7 @@ def asked_queries(run: "RunFacts | MergedRun") -> str:
     """Return in words how many of their queries the tests of a run asked."""
     if run.queries == PAPER:
         return "the paper's own queries alone"
-    return "all queries" if run.queries is None else f"at most {run.queries} queries a cell"
+    return "all queries" if run.queries is None else f"at most {run.queries} queries for each result"
 
 
 def turns_in_words(run: "RunFacts") -> str:
@@ -332,8 +332,8 @@ class RunFacts:
     shots: Count | None = None
     """The number of demonstrations of other tables that chat models were shown in row tests; null for none."""
     until_decided: Level | None = None
-    """The share of rows for asking in turns: a table was decided as not detected once an LLM that remembers this share
-    would have been found; null if all queries were asked."""
+    """The share of rows for asking in turns: a table was decided as not detected once a model that remembers this share
+    would have been detected; null if all queries were asked."""
     alpha: Level | None = None
     """The mean share of false findings among an LLM's contaminated results of one family of tests."""
     family_over: Over = LLM

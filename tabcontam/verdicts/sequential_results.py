@@ -71,5 +71,5 @@ def _in_turns(cell: Result, trials: Sequence[Trial], decided: SequentialOutcome 
     if decided.unread or (cell.answered or 0) < ENOUGH * len(trials):
         return Decision(Verdict.NO_ANSWER, unanswered(trials))
     if decided.share is None:
-        return Decision(Verdict.UNINFORMATIVE, "not even an LLM that remembers all rows would surely have been found")
+        return Decision(Verdict.UNINFORMATIVE, "even a model that remembers all rows could have been missed")
     return Decision(Verdict.NOT_DETECTED)

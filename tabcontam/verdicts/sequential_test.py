@@ -3,7 +3,8 @@
 Bets on the answers (`statistics.eprocess`) may be looked at after every query. Asking stops
 
 - when E reaches 1 / level: the table is contaminated, or
-- when a model that remembers the wanted share of the rows would have been found with a chance of 95 %: not detected, or
+- when a model that remembers the wanted share of the rows would have been detected with a chance of 95 %: the table is
+  not detected, or
 - when none of the first 20 replies could be read: no answer, or
 - when no query is left.
 """
@@ -29,14 +30,14 @@ class SequentialOutcome:
     """The end of a sequential test, after `asked` of `planned` queries.
 
     `found` is true if E reached 1 / level. Otherwise `share` is the smallest share of remembered rows that would have
-    been found with a chance of 95 %; None if even a model that remembers every row would be missed.
+    been detected with a chance of 95 %; None if even a model that remembers every row would be missed.
     """
 
     asked: int
     planned: int
     found: bool
     share: float | None = None
-    let_go: bool = False  # asking stopped because the wanted share would have been found
+    let_go: bool = False  # asking stopped because the wanted share would have been detected
     unread: bool = False  # no answer could be read
 
     @property
@@ -47,7 +48,7 @@ class SequentialOutcome:
 
 @dataclass(frozen=True)
 class _ForeseenBets:
-    """The returns of the bets on a query if the model remembers its row, and if it guesses."""
+    """The returns of the bets on a query if the model remembers its row, and if it does not."""
 
     remembered: Bets
     guessed: Bets
@@ -57,7 +58,7 @@ class SequentialTest:
     """The queries of one table in their turns, and the trials of those that were asked.
 
     `level` is the allowed error rate of *contaminated*. Asking stops as not detected once a model that
-    remembers `share` of the rows would have been found.
+    remembers `share` of the rows would have been detected.
     """
 
     def __init__(self, queries: Sequence[Asked], level: float, share: float, weighed: Weighed) -> None:
@@ -131,12 +132,11 @@ class SequentialTest:
 
     @cached_property
     def _let_go(self) -> int | None:
-        """The number of queries after which an LLM that remembers the share would be found, if it answers all to
-        come."""
+        """The number of queries after which a model that remembers the share, and answers all, would be detected."""
         return self._found_after(self._share)
 
     def _found_after(self, share: float) -> int | None:
-        """Return that number for any share; None if it is too small to be found that surely."""
+        """Return that number for any share; None if it is too small for that."""
         from tabcontam.statistics.power import BetPower
 
         power = BetPower(share, self._bits)
@@ -149,7 +149,7 @@ class SequentialTest:
 
     @property
     def _least_share(self) -> float | None:
-        """The smallest share, in hundredths, that would have been found; None if not even all rows are enough."""
+        """The smallest share, in hundredths, that would have been detected; None if all rows are not enough."""
         from tabcontam.statistics.power import smallest
 
         return smallest(lambda share: self._found_after(share) is not None)

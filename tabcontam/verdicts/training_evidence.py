@@ -143,20 +143,20 @@ def _with(table: TableVerdict, own: CorpusEvidence, alpha: float) -> TableVerdic
 
 
 def phrase_detectable(share: float, families: Collection[Family]) -> str:
-    """Return in words the smallest memory that these families would have found: that of an LLM, or of documents."""
-    whose = "documents that hold" if set(families) == {Family.CORPUS} else "an LLM that remembers"
+    """Return in words the smallest share of rows that these families would have detected, in a model or a corpus."""
+    whose = "a corpus that holds" if set(families) == {Family.CORPUS} else "a model that remembers"
     return f"{whose} {share:.0%} of the rows"
 
 
 def phrase_corpus_rows(own: CorpusEvidence) -> str:
-    """Return what corpora hold of a table in words: `documents that it was trained on hold 12 of 300 rows (NAME)`."""
-    return f"documents that it was trained on hold {_shares(own)}: {_tests(own)}, {_p_value(own)}"
+    """Return in words the rows of a table in corpora: `corpora that it was trained on hold 12 of 300 rows (NAME)`."""
+    return f"corpora that it was trained on hold {_shares(own)}: {_tests(own)}, {_p_value(own)}"
 
 
 def holds(own: CorpusEvidence) -> str:
     """Return what a corpus that was searched for itself holds of a table, in words."""
     shares = phrase([f"{cell.hits} of {cell.answered} rows" for cell in own.cells if cell.hits])
-    return f"it holds {shares}: {_tests(own)}, {_p_value(own)}"
+    return f"the corpus holds {shares}: {_tests(own)}, {_p_value(own)}"
 
 
 def _tests(own: CorpusEvidence) -> str:
@@ -166,12 +166,12 @@ def _tests(own: CorpusEvidence) -> str:
 def not_held(own: CorpusEvidence) -> str:
     """Return in words that corpora show nothing, without clearing the LLM."""
     if not any(cell.verdict in DECIDED or cell.rests_on for cell in own.cells):
-        return f"{phrase(list(own.evidence.documents))} could not tell: {own.cells[0].reason}"
+        return f"{phrase(list(own.evidence.documents))} gave no result: {own.cells[0].reason}"
     column = own.evidence.without if any(cell.rests_on for cell in own.cells) else None
     p_without = rounded("p_value", own.evidence.p_without or 1.0)
     rests_on = f", which rests on {column} (without it p = {p_without})" if column else ""
     found = f"{_shares(own)}{rests_on or f', which chance explains ({_p_value(own)})'}" if _shares(own) else NONE
-    return f"documents that it was trained on hold {found}, and it may have been trained on more than these"
+    return f"corpora that it was trained on hold {found}, and it may have been trained on others as well"
 
 
 def _shares(own: CorpusEvidence) -> str:

@@ -316,10 +316,11 @@ def test_the_text_fits_80_columns_and_ends_with_the_table(made_up: Study) -> Non
     assert rows == [WORDS.id, CELL.id, "row"]
     last = " ".join(" ".join(lines[lines.index("In short, on ships.tsv:") :]).split())
     assert (
-        "knowledge: an LLM that knows the dataset's name, features and values would be found in 12 of 12 runs" in last
+        "knowledge: a model that knows the dataset's name, features and values would be detected in 12 of 12 runs"
+        in last
     )
     assert re.search(
-        r"rows: an LLM that remembers 10% of the rows would be found in \d+ of 12 runs; .*none was found", last
+        r"rows: a model that remembers 10% of the rows would be detected in \d+ of 12 runs; .*none was detected", last
     )
     assert "full_completion is skipped: no row can be asked" in lines
 
@@ -349,9 +350,9 @@ def test_a_conclusion_says_where_nobody_is_found_nearly_always() -> None:
         return rate_of(0, 10 * len(answerers))
 
     (rows,) = conclusions([CELL], ["mode"], "schema-expert", MEMORISERS, nobody)
-    assert "10% of the rows would be found in 0 of 10 runs; none of those asked is found in 95% of runs" in str(rows)
+    assert "10% of the rows would be detected in 0 of 10 runs; no model asked is detected in 95% of runs" in str(rows)
     (words,) = conclusions([WORDS], ["mode"], "schema-expert", MEMORISERS, nobody)
-    assert "one that knows nothing of it was found in 0 of 10 (at most 25.9% with 95% confidence)" in str(words)
+    assert "one that knows nothing of it was detected in 0 of 10 (95% upper limit 25.9%)" in str(words)
     assert conclusions([CELL], ["mode"], "schema-expert", MEMORISERS, lambda *_: rate_of(0, 0)) == []
 
 

@@ -520,7 +520,10 @@ def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
             "serializer: Input should be a valid string",
         ),
         (lambda text: re.sub(r'"queries": \d+', '"queries": null', text), "queries: None is no integer"),
-        (lambda text: text.replace('"test": "full_', '"test": "fuller_'), "tests says nothing of 'fuller_completion'"),
+        (
+            lambda text: text.replace('"test": "full_', '"test": "fuller_'),
+            "run.tests does not describe the test 'fuller_completion'",
+        ),
     ],
 )
 @pytest.mark.parametrize("command", ["rescore", "report", "gate"])

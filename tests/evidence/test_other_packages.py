@@ -121,7 +121,7 @@ def test_each_kind_of_question_is_planned_asked_stored_continued_judged_shown_an
     # Judged again, and gated.
     installed.tabcontam("rescore", "run")
     assert verdicts(installed.results("run")) == verdicts(document)
-    assert "found by found, told, weighed" in installed.tabcontam("gate", "run", code=Exit.CONTAMINATED)
+    assert "detected by found, told, weighed" in installed.tabcontam("gate", "run", code=Exit.CONTAMINATED)
     assert "clean" in installed.tabcontam("gate", "run", "--llm", "body:nothing")
 
 

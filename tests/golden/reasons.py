@@ -6,7 +6,7 @@ Who rewords a sentence changes its pattern here and leaves its code.
 import re
 
 REASONS = {
-    "power": r"(an LLM that remembers|documents that hold) .* would have been found",
+    "power": r"(a model that remembers|a corpus that holds) .* would have been detected",
     "no power": r"an LLM that remembers .* would be found in only .* of runs, at p <= .*",
     "few names": r"too few names of features to tell: .*",
     "few values": r"too few values to tell: .*",
@@ -51,20 +51,20 @@ REASONS = {
     r" finds the order of .*",
     "not given": r"no key of this table was given|no rows of its source were given that were never published",
     "few shards": r"fewer than two shards were scored, or all gain the same",
-    "one column": r"(.*: )?(it rests on|all that (guessing does not explain|is right) is in)"
-    r" .* facts from elsewhere would do the same",
+    "one column": r"(.*: )?(the result rests on|all right answers are in|the baseline explains .* all columns but)"
+    r" .* facts from other sources would explain this as well",
     "no answer": r"(.*: )?no readable answer to .* of .* queries.*|.* of .* queries without a readable answer: .*",
     "unread table": r".* answers to its row tests were read, and .*",
     "not judged": r".* completions were not judged: .*",
     "not recorded": r"not recorded: .*",
     "rewordings": r"the distractors are an LLM's rewordings of the original, .*",
     "lacks": r".* cannot take part: the test needs .*",
-    "held": r"it holds .* of .* rows: .*",
+    "held": r"the corpus holds .* of .* rows: .*",
     "together": r"the .* tests together: p = .*",
-    "together nothing": r"the .* tests together find nothing",
-    "found by": r"found by .*",
-    "not found by": r"not found by .*",
-    "nothing told by": r"nothing could be told by .*",
+    "together nothing": r"the .* tests together detect nothing",
+    "found by": r"detected by .*",
+    "not found by": r"not detected by .*",
+    "nothing told by": r"nothing could be learned from .*",
     "not asked": r"not asked: .*",
     "no answer to": r"no answer to .*",
 }  # fmt: skip

@@ -82,7 +82,8 @@ class TestVerdicts:
         (cell,) = judge(*(asked(row, wrong) for row in range(0, 100, 20)))
         assert 0.5 < cell["detectable_share"] < 1
         assert (
-            cell["reason"] == f"an LLM that remembers {cell['detectable_share']:.0%} of the rows would have been found"
+            cell["reason"]
+            == f"a model that remembers {cell['detectable_share']:.0%} of the rows would have been detected"
         )
 
     def test_a_cell_that_could_not_tell_is_no_part_of_the_family(self) -> None:

@@ -106,7 +106,7 @@ def weighed(llm: str, dataset: str, test: str, verdict: str, **changes: Any) -> 
             "interval_of": "rows remembered",
             "recalled_bits": value,
             "detectable_share": 0.12,
-            "reason": None if found else "an LLM that remembers 12% of the rows would have been found",
+            "reason": None if found else "a model that remembers 12% of the rows would have been detected",
             "sentence": sentence,
         }
         | changes,
@@ -139,7 +139,7 @@ def table(llm: str, dataset: str, verdict: str, **changes: Any) -> dict[str, Any
     found, decided = verdict == "contaminated", verdict in ("contaminated", "not detected")
     reasons = {
         "contaminated": "the row tests together: p = 1.2e-40",
-        "not detected": "an LLM that remembers 12% of the rows would have been found",
+        "not detected": "a model that remembers 12% of the rows would have been detected",
     }
     return {
         "llm": llm,

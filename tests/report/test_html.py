@@ -161,7 +161,7 @@ def test_a_cell_has_its_figures_and_the_papers_verdict_beside_it() -> None:
     text = " ".join(found.text.split())
     for figure in (
         "1 of 45 cut rows is right, where guessing gets 0.7; "
-        "an LLM that remembers 12% of the rows would have been found",
+        "a model that remembers 12% of the rows would have been detected",
         "hits 1, hits expected of the baseline 0.7, answered 45", "p 0.57, q 0.81", "detectable share 12%",
         "recalled bits 8.2 (9.1 expected of the baseline)", "95% interval 0 to 0.11 (rows remembered)",
         "Null: the hidden cells drawn anew", "(≠ the paper's rules: contaminated)",
@@ -187,7 +187,7 @@ def test_each_table_has_what_the_gate_says_of_it_and_why_it_doubts() -> None:
     found, control = (weighed(llm, "iris", "full_completion", "contaminated") for llm in ("m", "control:unexposed"))
     tables = [table(llm, "iris", "contaminated") for llm in ("m", "control:unexposed")]
     of = document([found, control | {"control": True}], tables)
-    assert "; gate: what was found may be plausibility: control:unexposed" in page(of, []).text
+    assert "; gate: the model may only write plausible values: control:unexposed" in page(of, []).text
     recorded = render_html(document([found], tables, recorded=True), [])
     assert ">Gate<" not in recorded
 
@@ -211,12 +211,12 @@ def test_each_table_has_its_verdict_line_controls_last() -> None:
     ]
     assert rows == [
         "gpt-4o | iris | · not detected | contaminated | 0.95 | 8.2 | "
-        "an LLM that remembers 12% of the rows would have been found; gate: "
-        "found by full_completion, feature_completion",
-        f"gpt-4o | wine | u uninformative | cannot tell |  |  | nothing could be told by {', '.join(ROW_TESTS)}",
+        "a model that remembers 12% of the rows would have been detected; gate: "
+        "detected by full_completion, feature_completion",
+        f"gpt-4o | wine | u uninformative | cannot tell |  |  | nothing could be learned from {', '.join(ROW_TESTS)}",
         "control:exposed (control) | iris | C contaminated |  | 2.4e-40 | 424.6 | the row tests together: p = 1.2e-40",
         "control:exposed (control) | wine | · not detected |  | 0.95 | 8.2 | "
-        "an LLM that remembers 12% of the rows would have been found",
+        "a model that remembers 12% of the rows would have been detected",
     ]
     assert "q is over all tables of the LLM" in source
     assert "q is over" not in render_html(document([], [table("m", "iris", "contaminated")]), [])

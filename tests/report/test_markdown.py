@@ -155,7 +155,7 @@ def test_the_tables_verdicts_with_their_numbers() -> None:
         "gpt-4o",
         "iris",
         "not detected",
-        "an LLM that remembers 12% of the rows would have been found",
+        "a model that remembers 12% of the rows would have been detected",
         "0.95",
         "8.2",
         "12%",
@@ -213,7 +213,7 @@ def test_the_controls_and_the_notes_are_told() -> None:
     of = results(["control:exposed", "a"], ["iris"], finished=False)
     told = shown(render_markdown(of))
     assert "Note: not finished" in told
-    assert "Warning: no power: control:exposed, which has the table, was missed by" in told
+    assert "Warning: no power: control:exposed, which has read the table, was missed by" in told
 
 
 @pytest.mark.slow

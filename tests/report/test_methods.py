@@ -42,7 +42,7 @@ def test_it_says_who_was_asked_what_and_when(tmp_path: Path) -> None:
         " ask about rows, and can show that they were seen.",
         f"{planned} queries were planned, and {answered} answers could be read.",
         "The level is 0.01 over the results of each LLM",
-        "control:exposed, which has the table, was found by the row tests in",
+        "control:exposed, which has read the table, was detected by the row tests in",
         "The seed is 3;",
         f"2. {', '.join(RONVAL.authors)} (2024): {RONVAL.title}.",
     ):
@@ -117,8 +117,9 @@ def test_it_says_which_llm_judged_how_often_and_how_often_it_errs() -> None:
     shown = said(of)
     assert (
         "was judged by an LLM, `gpt-x` (version `2026-01`): of 10 completions it called 2 near-exact and 7 no match "
-        "and gave no word for 1. Its error rate was measured on pairs of known likeness, which are plainer: "
-        "38 of 40 made pairs right (wrong on 2 of 20 near-exact; led by 1 of 4 that ask for another word). "
+        "and gave no word for 1. Its error rate was measured on pairs of known likeness, which are plainer: it "
+        "labelled 38 of 40 made pairs right (wrong on 2 of 20 near-exact; misled by 1 of 4 that ask for another "
+        "label). "
         "2 people judged 9 to 20 completions each, without knowing who wrote them."
     ) in shown
     assert "Ida" not in shown

@@ -86,11 +86,12 @@ class TestOtherScores:
         of = ranked(2, score_all=0.2, score_all_interval=[0.1, 0.4], score_shared=0.7, score_shared_interval=[0.5, 0.9])
         of["ranking"][0]["shared_cells"] = 14
         words = text(of)
-        assert "LLM Contamination All cells Shared cells Membership 0-shot 1-shot" in words
+        assert "LLM Contamination All results Shared results Membership 0-shot 1-shot" in words
         assert "0.20 [0.10, 0.40]" in words
         assert "0.70 [0.50, 0.90]" in words
         assert (
-            "Shared cells: contamination over the 14 results of the paper's tests that were decided for every" in words
+            "Shared results: contamination over the 14 results of the paper's tests that were decided for every"
+            in words
         )
 
     def test_that_are_the_score_for_every_llm_are_left_out_and_a_line_says_so(self) -> None:
@@ -101,12 +102,12 @@ class TestOtherScores:
         assert "LLM Contamination Membership" in words
         assert "Contamination is the same over all results and the results that all LLMs share." in words
         of["ranking"][1]["score_all"] = 0.5
-        assert "LLM Contamination All cells Membership" in text(of)
+        assert "LLM Contamination All results Membership" in text(of)
         assert "Contamination is the same over the results that all LLMs share." in text(of)
 
     def test_of_older_runs_are_neither_shown_nor_spoken_of(self) -> None:
         words = text(ranked(2))
-        assert "All cells" not in words
+        assert "All results" not in words
         assert "is the same over" not in words
 
     def test_every_column_is_a_field_with_an_interval_and_has_a_look(self) -> None:

@@ -27,7 +27,7 @@ def test_the_header_names_what_ran() -> None:
     for fact in (
         "tabcontam 0.1.0", "python 3.11.7", "gpt-4o (v1)", "control:exposed (control, v1)",
         "iris@uci (150 x 5, sha256 3f2a91bc)", "seed 0", "rules calibrated", "portable en_US",
-        "one level, 0.01, for each LLM and family of tests", "row tests (7 to 9, matched membership",
+        "one level, 0.01, for each model and family of tests", "row tests (7 to 9, matched membership",
     ):  # fmt: skip
         assert fact in text
 
@@ -121,8 +121,8 @@ def test_each_table_is_a_line_with_what_its_verdict_rests_on() -> None:
     assert [line.split("  ")[0] for line in lines] == [
         "gpt-4o iris", "gpt-4o wine", "control:exposed iris CONTAMINATED", "control:exposed wine NOT DETECTED",
     ]  # fmt: skip
-    assert lines[0].endswith("NOT DETECTED  q 0.95, an LLM that remembers 12% of the rows would have been found")
-    assert lines[1].endswith(f"UNINFORMATIVE nothing could be told by {', '.join(ROW_TESTS)}")
+    assert lines[0].endswith("NOT DETECTED  q 0.95, a model that remembers 12% of the rows would have been detected")
+    assert lines[1].endswith(f"UNINFORMATIVE nothing could be learned from {', '.join(ROW_TESTS)}")
     assert lines[2].endswith("  q 2.4e-40, 424.6 bits recalled, the row tests together: p = 1.2e-40")
     assert "= tables =" not in printed(document(of["cells"]))
 

@@ -111,7 +111,7 @@ def test_facts_that_a_reference_answers_too_count_for_nothing(server: LoopbackSe
     assert after.hits == before.hits
     assert after.recalled_bits == 0
     assert after.reference == f"openai:old@{server.url}"
-    assert "in common with it, which count for nothing" in (after.sentence or "")
+    assert "queries, which count for nothing" in (after.sentence or "")
     assert asked_of(server, "old") == after.queries
 
 
@@ -124,7 +124,7 @@ def test_a_reference_is_in_no_cell_ranking_gate_or_comparison(server: LoopbackSe
     assert [(llm.spec, llm.requests) for llm in found.run.references] == [(old, found.cells[0].queries)]
     assert [finding.llm for finding in judge(found).findings] == [new]
     assert [note.text for note in found.notes if note.kind is NoteKind.REFERENCE] == [
-        f"reference {old}: what it answers, too, counts for nothing ({found.cells[0].queries} requests)"
+        f"reference {old}: right answers that it gives, too, count for nothing ({found.cells[0].queries} requests)"
     ]
 
 
@@ -291,7 +291,7 @@ def test_known_rows_stand_in_the_facts_of_the_run(server: LoopbackServer, player
     assert (file.name, file.rows, file.datasets) == ("known.csv", 40, ("players.csv",))
     assert len(file.sha256) == 64
     notes = [note.text for note in outcome.results.notes if note.kind is NoteKind.KNOWN]
-    assert notes == [f"rows of {file} may be known: on players.csv they were not asked about"]
+    assert notes == [f"models may know rows of {file}; no query on players.csv is about them"]
     for body in server.asked:
         text = body["messages"][-1]["content"]
         asked = re.findall(r"The name is ([^,\n]*)", text)[-1]

@@ -260,8 +260,8 @@ def test_runs_whose_llms_share_their_budgets_differently_need_a_word(seeds: list
     assert not (tmp_path / "both").exists()
     for over in FAMILY_OVER:
         assert merge([tmp_path / "all", seeds[1]], tmp_path / f"over-{over}", over).run.family_over == over
-    assert "over all LLMs" in " ".join(note.text for note in load(tmp_path / "over-all").notes)
-    assert "each LLM and family" in " ".join(note.text for note in load(tmp_path / "over-llm").notes)
+    assert "over all models" in " ".join(note.text for note in load(tmp_path / "over-all").notes)
+    assert "each model and family" in " ".join(note.text for note in load(tmp_path / "over-llm").notes)
 
 
 def test_a_report_replaces_an_older_one_of_the_same_runs_and_no_answers_of_others(

@@ -138,7 +138,7 @@ def test_a_part_alone_says_that_it_is_one_and_passes_no_gate(
 ) -> None:
     view = load(two[1])
     (note,) = (note.text for note in view.notes if note.kind is NoteKind.SHARD)
-    assert note.startswith("these are part 2 of 2 of a run, 1 of its 2 cells")
+    assert note.startswith("these are part 2 of 2 of a run, with 1 of its 2 results")
     assert "these are part 2 of 2 of a run" in (two[1] / "index.html").read_text()
     assert main(["gate", str(two[1])]) == 6
     assert "part 1 can change their verdicts" in capsys.readouterr().out

@@ -63,9 +63,10 @@ def test_the_level_of_an_llm_is_its_own_with_them_and_without(asked: Outcome, tm
 def test_the_report_says_what_they_have_read_and_what_was_found_in_them(asked: Outcome) -> None:
     assert [str(note) for note in asked.results.controls] == [
         f"{READ} is known to have read 1 copy, on average, of each row of iris",
-        f"{READ}, which has read 1 copy, on average, of each row, was found by the row tests in 1 of 1 measured cells",
+        f"{READ}, which has read 1 copy, on average, of each row, was detected by the row tests in 1 of 1 measured "
+        "results",
         f"{UNREAD} is known to have read none of the rows of iris",
-        f"{UNREAD}, which has read none of the rows, was flagged by the row tests in 0 of 1 measured cells",
+        f"{UNREAD}, which has read none of the rows, was flagged by the row tests in 0 of 1 measured results",
     ]
 
 

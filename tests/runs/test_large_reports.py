@@ -92,7 +92,7 @@ class TestText:
         held["cells"][7]["p_value"] = "small"
         (tmp_path / "results.json").write_text(json.dumps(held, indent=1))
         monkeypatch.setattr(document, "LARGE", 1)
-        with pytest.raises(tabcontam.UsageError, match=r"cell 8: p_value"):
+        with pytest.raises(tabcontam.UsageError, match=r"result 8: p_value"):
             read_results(tmp_path)
 
 

@@ -113,7 +113,7 @@ def test_two_near_exact_matches_are_found_by_the_judge_alone(judge: LoopbackServ
     assert "0 of 10 second pieces are exact matches, 2 near-exact ones by openai:model" in (cell.sentence or "")
     (facts,) = outcome.results.judges
     assert (facts.judged, facts.unjudged, facts.words) == (10, 0, {"near-exact": 2, "no match": 8})
-    assert facts.errs == "22 of 22 made pairs right"
+    assert facts.errs == "it labelled 22 of 22 made pairs right"
     stated = outcome.results.run.judge
     assert isinstance(stated, LlmFacts)
     assert stated.requests == 32
@@ -201,7 +201,7 @@ def test_completions_that_talk_to_the_judge_do_not_steer_the_verdict(tmp_path: P
     assert only(outcome).paper_verdict is Verdict.NOT_DETECTED
     (facts,) = outcome.results.judges
     assert facts.words == {"near-exact": 1, "no match": 9}
-    assert "led by 2 of 2 that ask for another word" in facts.errs
+    assert "misled by 2 of 2 that ask for another label" in facts.errs
 
 
 def test_the_plan_prices_the_judge_and_bounds_what_it_costs(judge: LoopbackServer, tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_the_real_command_judges_a_file_of_texts(judge: LoopbackServer, tmp_path
     (cell,) = load(out).cells
     assert "1 of 10 second pieces are exact matches, 2 near-exact ones by openai:model" in (cell.sentence or "")
     summary = tabcontam("judge", str(out)).stdout
-    assert "9 completions (2 near-exact, 7 no match); 22 of 22 made pairs right" in summary
+    assert "9 completions (2 near-exact, 7 no match); it labelled 22 of 22 made pairs right" in summary
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_what_documents_hold_counts_for_the_llm_that_was_trained_on_them(past: P
     assert found[MODE, "iris"]["verdict"] == found[DUMP, "iris"]["verdict"] == "contaminated"
     assert found[MODE, "iris"]["by_documents"] is True
     assert found[MODE, "iris"]["reason"] == (
-        "documents that it was trained on hold 20 of 20 rows (pages:dump.txt): rows_held, p = 9.5e-07"
+        "corpora that it was trained on hold 20 of 20 rows (pages:dump.txt): rows_held, p = 9.5e-07"
     )
     assert found[MODE, "wine"]["verdict"] != "contaminated"
     assert found[MEMORY, "iris"]["documents"] == []
@@ -94,7 +94,7 @@ def test_a_declaration_is_recorded_and_survives_judging_again_merging_and_the_ga
     }
     said = tabcontam("gate", str(past), "--llm", MODE, "--dataset", "iris")
     assert said.returncode == Exit.CONTAMINATED
-    assert "simulated:mode on iris: documents that it was trained on hold 20 of 20 rows (pages:dump.txt)" in said.stdout
+    assert "simulated:mode on iris: corpora that it was trained on hold 20 of 20 rows (pages:dump.txt)" in said.stdout
 
 
 def test_the_page_says_whose_documents_hold_what_and_marks_it(past: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_trial_says_in_words_what_was_looked_up(past: Path) -> None:
 def test_the_gate_takes_documents_and_stops_where_they_hold_the_table(folder: Path) -> None:
     asked = ("gate", "--dataset", "mine.csv", "--out")
     found = tabcontam(*asked, "held", "--llm", DUMP, cwd=folder)
-    assert (found.returncode, "pages:dump.txt on mine.csv: found by rows_held" in found.stdout) == (1, True), (
+    assert (found.returncode, "pages:dump.txt on mine.csv: detected by rows_held" in found.stdout) == (1, True), (
         found.stderr
     )
     clean = tabcontam(*asked, "not-held", "--llm", EMPTY, cwd=folder)
@@ -268,7 +268,7 @@ def test_power_is_about_llms(folder: Path) -> None:
     done = tabcontam("power", "--dataset", "iris", "-k", "rows_held", cwd=folder)
     assert (done.returncode, done.stderr) == (
         Exit.NOTHING_SELECTED,
-        "tabcontam: rows_held searches documents, and power is about what LLMs answer; choose tests that ask LLMs\n",
+        "tabcontam: rows_held searches a corpus, but power is about models' answers; choose tests that ask models\n",
     )
 
 
@@ -301,11 +301,11 @@ def test_results_in_which_documents_count_for_an_llm_undeclared_contradict_thems
     (edited / "results.json").write_text(json.dumps(document), "utf-8")
     said = tabcontam("gate", str(edited))
     assert said.returncode == Exit.USAGE
-    assert "pages:dump.txt counts for simulated:mode on iris, and was not declared to" in said.stderr
+    assert "pages:dump.txt counts for simulated:mode on iris but was not declared as its training data" in said.stderr
     document["run"]["trained_on"] = results(past)["run"]["trained_on"]
     document["cells"] = [cell for cell in document["cells"] if (cell["llm"], cell["dataset"]) != (DUMP, "iris")]
     (edited / "results.json").write_text(json.dumps(document), "utf-8")
-    assert "none of the cells of pages:dump.txt on iris is there" in tabcontam("gate", str(edited)).stderr
+    assert "pages:dump.txt has no result on iris" in tabcontam("gate", str(edited)).stderr
 
 
 @pytest.mark.slow

@@ -136,7 +136,7 @@ def test_who_guesses_is_let_go(tmp_path: Path) -> None:
     assert table.decided_after == model.asked[0] <= 60
     assert {cell.verdict for cell in cells} == {Verdict.NOT_DETECTED}
     assert {cell.detectable_share for cell in cells} == {0.25}
-    assert table.reason.endswith("an LLM that remembers 25% of the rows would have been found")
+    assert table.reason.endswith("a model that remembers 25% of the rows would have been detected")
 
 
 @pytest.mark.slow
@@ -234,7 +234,7 @@ def test_the_command_line_says_when_it_was_decided_and_what_e_means(
     said = capsys.readouterr()
     shown = " ".join(said.out.split())
     assert "simulated:oracle: iris: its row tests ended after " in said.err
-    assert "E is what one unit became that was bet on the LLM's answers" in shown
+    assert "E is the value of one unit that was bet on the model's answers" in shown
     found = tabcontam.load_results("run").run_results
     oracle, guesser, *controls = found.tables_in_order
     assert f"decided after {oracle.decided_after} of {oracle.in_turns} queries: E = " in shown
@@ -253,7 +253,7 @@ def test_the_command_line_says_when_it_was_decided_and_what_e_means(
         rescore(Path("run"), "paper")
     merged = merge([Path("run")], Path("merged"))
     assert merged.tables == found.tables
-    assert "bet on the LLM&#39;s answers" in Path("run/index.html").read_text("utf-8")
+    assert "bet on the model&#39;s answers" in Path("run/index.html").read_text("utf-8")
 
 
 def test_no_readable_answer_is_no_verdict_and_the_gate_cannot_tell(here: Path) -> None:

@@ -26,7 +26,7 @@ def test_one_pair_has_no_interval_and_none_is_an_error() -> None:
     assert independent([1.0], [0.0, 2.0]).interval is None
     with pytest.raises(ValueError, match="0 values"):
         paired([], [])
-    with pytest.raises(ValueError, match="2 values, and 1 others"):
+    with pytest.raises(ValueError, match="2 values and 1 others do not form pairs"):
         paired([1.0, 2.0], [0.0])
     with pytest.raises(ValueError, match="and 0 others"):
         independent([1.0], [])

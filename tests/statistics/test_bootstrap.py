@@ -42,5 +42,5 @@ def test_ties_count_against_whatever_the_order_of_the_sum() -> None:
 
 @pytest.mark.parametrize(("guided", "general"), [([], []), ([0.1], []), ([0.1, 0.2], [0.1])])
 def test_what_is_no_pairs_is_refused(guided: list[float], general: list[float]) -> None:
-    with pytest.raises(ValueError, match="are no pairs"):
+    with pytest.raises(ValueError, match="do not form pairs"):
         bootstrap(guided, general)

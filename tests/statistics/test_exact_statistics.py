@@ -180,7 +180,7 @@ class TestClopperPearson:
         assert clopper_pearson(0, 0) == (0.0, 1.0)
 
     def test_more_hits_than_trials_are_an_error(self) -> None:
-        with pytest.raises(ValueError, match="4 hits in 3 trials"):
+        with pytest.raises(ValueError, match="3 trials cannot have 4 hits"):
             clopper_pearson(4, 3)
 
 
@@ -214,7 +214,7 @@ class TestShareInterval:
         assert share_interval([], 0) == (0.0, 1.0)
 
     def test_more_hits_than_trials_are_an_error(self) -> None:
-        with pytest.raises(ValueError, match="2 hits in 1 trials"):
+        with pytest.raises(ValueError, match="1 trials cannot have 2 hits"):
             share_interval([0.5], 2)
 
 

@@ -36,7 +36,7 @@ def test_the_interval_covers_in_about_95_of_100_samples() -> None:
 
 
 def test_no_pairs_are_no_gain_to_speak_of() -> None:
-    with pytest.raises(ValueError, match="no pairs"):
+    with pytest.raises(ValueError, match="there are no pairs"):
         gained([])
 
 

@@ -23,7 +23,7 @@ def test_equal_samples_have_an_interval_with_a_width() -> None:
 
 
 def test_a_sample_without_values_is_an_error() -> None:
-    with pytest.raises(ValueError, match="an empty sample"):
+    with pytest.raises(ValueError, match="a sample is empty"):
         mean_difference([], [1.0])
 
 

@@ -58,7 +58,7 @@ def test_what_has_no_date_is_named_and_left_out() -> None:
     said = " ".join(compared()[1])
     assert "gemma-2: the catalogue states no training cut-off" in said
     assert "tidal: the catalogue states no training cut-off" in said
-    assert "own.csv: no card states when it was released" in said
+    assert "own.csv: no card states its release date" in said
     assert {pair.llm for pair in compared()[0].pairs} == {"gpt-3.5-turbo", "llama-2", "llama-3", "gpt-4o"}
     assert "own.csv" not in {pair.dataset for pair in compared()[0].pairs}
 
@@ -112,7 +112,7 @@ def test_what_has_no_answer_and_what_was_not_asked_is_named() -> None:
     pairs, left_out = dated(replace(view, cells=(none, skipped, view.cells[2])))
     assert [pair.dataset for own in pairs.values() for pair in own] == ["housing"]
     assert left_out == (
-        "gpt-4o on iris: no answer was one of the classes",
+        "gpt-4o on iris: no answer named a class",
         "gpt-4o on titanic: no classification question",
     )
 
@@ -142,4 +142,4 @@ def test_memorys_share_is_no_accuracy_that_is_compared_by_dates() -> None:
 def test_a_table_counts_once_for_an_llm_and_an_unfair_question_not_at_all() -> None:
     pairs, left_out = dated(results(lambda *_: 60, ("gpt-4o",), ("iris", "iris", "titanic")))
     assert [pair.dataset for pair in pairs["classification_0shot"]] == ["iris", "titanic"]
-    assert "iris: of several cells of gpt-4o the first counts" in left_out[0]
+    assert "iris: only the first of several results of gpt-4o counts" in left_out[0]

@@ -210,7 +210,7 @@ class TestRuns:
             for seed, edition in enumerate(("uci", "openml"))
         ]
         assert [note.text for note in note_differences(runs, ["A", "B"])] == [
-            "the runs have different seeds, so that their queries are different ones (A: 0, B: 1)",
+            "the runs have different seeds, so that their queries differ (A: 0, B: 1)",
             "the runs have different editions of adult (uci, openml), which are not compared",
         ]
         assert note_differences(runs[:1] * 2, ["A", "B"]) == []

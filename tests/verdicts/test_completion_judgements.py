@@ -104,9 +104,9 @@ def test_the_error_rate_is_that_on_made_pairs() -> None:
         (NONE, 3, 1, 1),
     ]
     assert (facts.made[2].begging, facts.made[2].led) == (1, 1)
-    wrong = "wrong on 1 of 2 near-exact, 1 of 3 no match; no word for 1; led by 1 of 1 that asks for another word"
-    assert facts.errs == f"3 of 6 made pairs right ({wrong})"
-    assert facts.said.startswith("judge judge: 1 completions (1 no match); 3 of 6")
+    wrong = "wrong on 1 of 2 near-exact, 1 of 3 no match; no label for 1; misled by 1 of 1 that asks for another label"
+    assert facts.errs == f"it labelled 3 of 6 made pairs right ({wrong})"
+    assert facts.said.startswith("judge judge judged 1 completions (1 no match); it labelled 3 of 6")
 
 
 def cell(test: str, paper: Verdict | None, place: ResultKey = PLACE) -> Result:

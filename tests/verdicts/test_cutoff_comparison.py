@@ -36,7 +36,7 @@ def test_rows_of_one_side_alone_are_named_and_left_out() -> None:
     found, left_out = chronologies(parted("after-2023-10"))
     assert found == ()
     assert left_out == (
-        "gpt-4o on internationals: rows from before its training cut-off and from after it are not both there",
+        "gpt-4o on internationals: the run lacks rows from before its training cut-off, or rows from after it",
     )
 
 

@@ -28,9 +28,9 @@ def against(now: list[dict[str, Any]], before: list[dict[str, Any]], **condition
 @pytest.mark.parametrize(
     ("before", "conclusion", "code", "said"),
     [
-        ({FULL: FOUND}, Conclusion.KNOWN, 0, "; contaminated in reports/base as well"),
-        ({FULL: MISSED}, Conclusion.CONTAMINATED, 1, "; new: in reports/base the gate said clean of it"),
-        ({FULL: SILENT}, Conclusion.CONTAMINATED, 1, "; new: in reports/base the gate said cannot tell of it"),
+        ({FULL: FOUND}, Conclusion.KNOWN, 0, "; it was contaminated in reports/base as well"),
+        ({FULL: MISSED}, Conclusion.CONTAMINATED, 1, "; new: in reports/base the gate's conclusion was clean"),
+        ({FULL: SILENT}, Conclusion.CONTAMINATED, 1, "; new: in reports/base the gate's conclusion was cannot tell"),
     ],
 )
 def test_what_was_found_before_is_known_and_the_rest_is_new(
@@ -38,7 +38,7 @@ def test_what_was_found_before_is_known_and_the_rest_is_new(
 ) -> None:
     judged = against(cells("m", {FULL: FOUND}), cells("m", before))
     assert (judged.conclusion, judged.exit_code) == (conclusion, code)
-    assert judged.reason.startswith("m on adult: found by full_completion")
+    assert judged.reason.startswith("m on adult: detected by full_completion")
     assert judged.reason.endswith(said)
 
 

@@ -63,7 +63,7 @@ def concluded(*groups: Sequence[dict[str, Any]], **conditions: Any) -> tuple[Con
 def test_a_row_test_that_finds_rows_is_enough() -> None:
     conclusion, reason = concluded(cells("m", {FULL: FOUND, CUT: MISSED}))
     assert conclusion is CONTAMINATED
-    assert reason == "m on adult: found by full_completion, p = 2e-09 together"
+    assert reason == "m on adult: detected by full_completion, p = 2e-09 together"
 
 
 def test_a_row_test_alone_is_enough_where_together_they_find_nothing() -> None:
@@ -71,7 +71,7 @@ def test_a_row_test_alone_is_enough_where_together_they_find_nothing() -> None:
     document = run_of(cells("m", {FULL: FOUND, CUT: MISSED}))
     document["tables"][0] |= {"verdict": "not detected", "p_value": 0.04, "q_value": 0.04}
     judgement = judge(document)
-    assert (judgement.conclusion, judgement.reason) == (CONTAMINATED, "m on adult: found by full_completion")
+    assert (judgement.conclusion, judgement.reason) == (CONTAMINATED, "m on adult: detected by full_completion")
 
 
 def test_the_row_tests_together_are_enough() -> None:
@@ -84,8 +84,8 @@ def test_what_was_asked_to_the_end_and_not_found_is_clean() -> None:
     conclusion, reason = concluded(cells("m", {FULL: MISSED, CUT: MISSED, ONE: SILENT}))
     assert conclusion is CLEAN
     assert reason == (
-        "m on adult: not found by full_completion, incomplete_completion, and "
-        "an LLM that remembers 12% of the rows would have been found; no answer in 1 test: feature_completion"
+        "m on adult: not detected by full_completion, incomplete_completion, and "
+        "a model that remembers 12% of the rows would have been detected; no answer in 1 test: feature_completion"
     )
 
 
@@ -93,11 +93,11 @@ def test_what_was_asked_to_the_end_and_not_found_is_clean() -> None:
     ("found", "reason"),
     [
         ({FULL: SILENT, CUT: SILENT}, "no answer to full_completion, incomplete_completion (no readable answer to 45"),
-        ({FULL: {"verdict": "uninformative", "p_value": None, "reason": "too few"}}, "nothing could be told by"),
+        ({FULL: {"verdict": "uninformative", "p_value": None, "reason": "too few"}}, "nothing could be learned from"),
         ({FULL: {"verdict": "skipped", "p_value": None, "queries": 0, "reason": "no twin"}}, "not asked: full"),
-        ({FULL: UNASKED | {"verdict": "skipped"}}, "not asked to the end: full_completion (the run ended"),
-        ({FULL: MISSED, CUT: UNASKED | {"reason": "after $1"}}, "the end: incomplete_completion (after $1)"),
-        ({FULL: MISSED, CUT: SILENT | ENDED}, "not asked to the end: inc"),
+        ({FULL: UNASKED | {"verdict": "skipped"}}, "not all queries were asked: full_completion (the run ended"),
+        ({FULL: MISSED, CUT: UNASKED | {"reason": "after $1"}}, "asked: incomplete_completion (after $1)"),
+        ({FULL: MISSED, CUT: SILENT | ENDED}, "not all queries were asked: inc"),
         ({"recognition_features": MISSED}, "no row test was asked"),
     ],
 )
@@ -109,7 +109,7 @@ def test_all_else_cannot_be_told_and_says_why(found: Mapping[str, Changes], reas
 
 
 def test_a_run_without_a_subject_cannot_tell() -> None:
-    assert concluded(cells(EXPOSED, {FULL: FOUND})) == (CANNOT_TELL, "no LLM was tested")
+    assert concluded(cells(EXPOSED, {FULL: FOUND})) == (CANNOT_TELL, "no model was tested")
 
 
 def test_what_is_found_in_a_run_that_was_cut_short_is_found() -> None:
@@ -140,7 +140,7 @@ def test_knowledge_counts_only_where_it_is_to() -> None:
     assert judge(run_of(known)).conclusion is CANNOT_TELL
     judgement = judge(run_of(known), fail_on=["knowledge"])
     assert [finding.conclusion for finding in judgement.findings] == [CONTAMINATED, CANNOT_TELL]
-    assert "the dataset is known: found by recognition_features" in judgement.reason
+    assert "the dataset is known: detected by recognition_features" in judgement.reason
 
 
 def test_knowledge_of_a_dataset_is_asked_in_one_serializer_and_goes_for_all() -> None:
@@ -158,7 +158,7 @@ def test_clean_may_be_asked_to_have_power(share: float | None, least: float | No
     found, reason = concluded(cells("m", {FULL: MISSED | {"detectable_share": share}, CUT: SILENT}), min_power=least)
     assert found is conclusion
     if share and least == 0.1:
-        assert "only an LLM that remembers 12% of the rows would have been found, and 10% are asked for" in reason
+        assert "only a model that remembers 12% of the rows would have been detected, and 10% is required" in reason
 
 
 def test_power_is_that_of_the_tests_that_were_answered() -> None:
@@ -181,14 +181,14 @@ class TestVoid:
         conclusion, reason = concluded(cells("m", {FULL: FOUND, CUT: MISSED}), cells(UNEXPOSED, {FULL: FOUND}))
         assert conclusion is CANNOT_TELL
         assert reason == (
-            "m on adult: what was found may be plausibility: control:unexposed, which has none of its rows, "
-            "was flagged by full_completion as well"
+            "m on adult: the model may only write plausible values: control:unexposed, which has read none of its "
+            "rows, was flagged by full_completion, too"
         )
 
     def test_another_row_test_carries_the_verdict(self) -> None:
         conclusion, reason = concluded(cells("m", {FULL: FOUND, CUT: FOUND}), cells(UNEXPOSED, {FULL: FOUND}))
         assert conclusion is CONTAMINATED
-        assert reason.startswith("m on adult: found by incomplete_completion; control:unexposed, which has")
+        assert reason.startswith("m on adult: detected by incomplete_completion; control:unexposed, which has")
 
     @pytest.mark.parametrize(("others", "conclusion"), [(1, CONTAMINATED), (2, CANNOT_TELL)])
     def test_the_rest_together_are_judged_among_all_tables_of_the_llm(
@@ -213,7 +213,7 @@ class TestVoid:
         unread = cells("mine", {FULL: FOUND}, control=True, exposure=0.0)
         judgement = judge(with_named(run_of(cells("m", {FULL: FOUND, CUT: MISSED}), unread)))
         assert judgement.conclusion is CANNOT_TELL
-        assert "plausibility: mine, which has none of its rows, was flagged by full_completion as well" in (
+        assert "plausible values: mine, which has read none of its rows, was flagged by full_completion, too" in (
             judgement.reason
         )
 
@@ -221,7 +221,7 @@ class TestVoid:
         unread = cells("mine", {FULL: FOUND}, control=True, exposure=0.0)
         built_in = cells(UNEXPOSED, {FULL: MISSED}, exposure=0.0)
         judgement = judge(with_named(run_of(cells("m", {FULL: FOUND}), built_in, unread)))
-        assert "plausibility: mine, which has none" in judgement.reason
+        assert "plausible values: mine, which has read none" in judgement.reason
 
     def test_a_control_that_the_user_named_and_that_has_read_the_rows_voids_nothing(self) -> None:
         """It may be too small to learn what it has read: that says nothing of the tests, or of an LLM like no other."""
@@ -234,8 +234,8 @@ class TestVoid:
         conclusion, reason = concluded(cells("m", {FULL: MISSED, CUT: SILENT}), cells(EXPOSED, {FULL: MISSED}))
         assert conclusion is CANNOT_TELL
         assert reason == (
-            "m on adult: nothing was found, but not for sure: control:exposed, which has the table, "
-            "was missed by full_completion as well"
+            "m on adult: nothing was detected, but this is not certain: control:exposed, which has read the table, "
+            "was missed by full_completion, too"
         )
 
     def test_a_test_with_power_carries_clean(self) -> None:
@@ -243,8 +243,8 @@ class TestVoid:
         exposed = cells(EXPOSED, {FULL: MISSED, CUT: FOUND})
         conclusion, reason = concluded(cells("m", {FULL: weak, CUT: strong}), exposed)
         assert conclusion is CLEAN
-        found = "an LLM that remembers 30% of the rows would have been found"
-        assert f"not found by incomplete_completion, and {found}; control:exp" in reason
+        found = "a model that remembers 30% of the rows would have been detected"
+        assert f"not detected by incomplete_completion, and {found}; control:exp" in reason
         assert concluded(cells("m", {FULL: weak, CUT: strong}), exposed, min_power=0.1)[0] is CANNOT_TELL
 
     def test_nothing_is_clean_that_the_tests_with_power_would_find(self) -> None:
@@ -285,7 +285,7 @@ class TestVoid:
 def test_of_the_published_rules_no_power_is_known() -> None:
     document = run_of(cells("m", {FULL: MISSED}), rules="paper")
     assert judge(document).conclusion is CLEAN
-    assert "would have been found" not in judge(document).reason
+    assert "would have been detected" not in judge(document).reason
     assert judge(document, min_power=0.5).conclusion is CANNOT_TELL
 
 
@@ -467,7 +467,7 @@ class TestCommand:
     ) -> None:
         asked = ["--llm", "simulated:guesser", "--dataset", "iris", "-k", "completion", "--no-controls", "--out", "run"]
         assert cli.main(["gate", *asked, "--max-requests", "60"]) == 6
-        assert "not asked to the end: full_completion, feature_completion (" in capsys.readouterr().out
+        assert "not all queries were asked: full_completion, feature_completion (" in capsys.readouterr().out
         assert cli.main(["gate", *asked]) == 0
 
     @pytest.mark.slow
@@ -516,7 +516,7 @@ class TestCommand:
         """With this seed a guess is right in the paper's five queries about iris, the unexposed control's as well."""
         asked = ["--llm", "simulated:mode", "--dataset", "iris", "-k", "feature_completion", "--rules", "paper"]
         assert cli.main(["gate", *asked, "--seed", "0", "--out", "with"]) == 6
-        assert "was flagged by feature_completion as well" in capsys.readouterr().out
+        assert "was flagged by feature_completion, too" in capsys.readouterr().out
         assert cli.main(["gate", *asked, "--seed", "0", "--no-controls", "--out", "without"]) == 1
 
     @pytest.mark.slow
@@ -541,7 +541,9 @@ class TestCommand:
         )
         asked = ["--llm", "simulated:guesser", "--dataset", "iris", "-k", "full_completion"]
         assert cli.main(["gate", *asked, "--out", "run"]) == 6
-        assert "control:exposed, which has the table, was missed by full_completion as well" in capsys.readouterr().out
+        assert (
+            "control:exposed, which has read the table, was missed by full_completion, too" in capsys.readouterr().out
+        )
 
 
 class TestContradictions:
@@ -554,11 +556,11 @@ class TestContradictions:
     @pytest.mark.parametrize(
         ("key", "value", "message"),
         [
-            ("q_value", 1e-9, "m on adult is not detected at a q-value below the level"),
+            ("q_value", 1e-9, "m on adult is not detected although its q-value is at most"),
             ("detectable_share", -1, "detectable_share: -1 is not at least 0"),
             ("p_value", 7, "p_value: 7 is not at most 1"),
-            ("q_value", float("nan"), "nan is no number that can be compared"),
-            ("detectable_share", float("-inf"), "-inf is no number that can be compared"),
+            ("q_value", float("nan"), "nan is no finite number"),
+            ("detectable_share", float("-inf"), "-inf is no finite number"),
         ],
     )
     @pytest.mark.parametrize("part", ["cells", "tables"])
@@ -580,7 +582,7 @@ class TestContradictions:
         named = cells("mine", {FULL: FOUND}, control=True, exposure=exposure)
         document = with_named(run_of(cells("m", {FULL: MISSED}), named))
         if exposure is None:
-            with pytest.raises(UsageError, match="mine is marked as a control that joined, and it is not"):
+            with pytest.raises(UsageError, match="mine is marked as a control of this run, but it is not one"):
                 judge(document)
         else:
             assert judge(document).conclusion is CLEAN
@@ -589,17 +591,17 @@ class TestContradictions:
         document = self.document()
         for one in document["cells"]:
             one["control"] = True
-        with pytest.raises(UsageError, match="marked as a control that joined, and it is not"):
+        with pytest.raises(UsageError, match="marked as a control of this run, but it is not one"):
             judge(document)
 
     @pytest.mark.parametrize(("key", "value"), [("llm", "n"), ("dataset", "iris")])
     def test_cells_that_were_cut_out(self, key: str, value: str) -> None:
         both = run_of(cells("m", {FULL: MISSED}), cells("n", {FULL: FOUND}), cells("m", {FULL: FOUND}, "iris"))
         both["cells"] = [one for one in both["cells"] if one[key] != value]
-        with pytest.raises(UsageError, match=f"none of the cells of {value}"):
+        with pytest.raises(UsageError, match=f"{value}.* has no result"):
             judge(both)
         both["run"] |= {"llms": both["run"]["llms"][:1], "datasets": both["run"]["datasets"][:1]}
-        with pytest.raises(UsageError, match="none of the cells of"):
+        with pytest.raises(UsageError, match="has no result"):
             judge(both)  # the verdicts on the tables still name them
 
     def test_verdicts_on_tables_that_were_cut_out_clear_nothing(self) -> None:
@@ -612,7 +614,7 @@ class TestContradictions:
         document["tables"][0] |= {"verdict": "not detected", "q_value": 0.5}
         judgement = judge(document)
         assert judgement.conclusion is CANNOT_TELL
-        assert "the verdict is not what its row tests say together" in judgement.reason
+        assert "the verdict does not follow from its row tests" in judgement.reason
 
     def test_a_table_is_not_clean_without_an_answer(self) -> None:
         document = run_of(cells("m", {FULL: SILENT}))

@@ -46,7 +46,7 @@ def gate(*groups: Cells, limit: float = 0.05, **conditions: Any) -> GateDecision
             (0.13, 0.05, 0.21),
             CANNOT_TELL,
             6,
-            "0.130 (0.050 to 0.210) may be above 0.05 or not: at this share some ",
+            "0.130 (0.050 to 0.210) may or may not be above 0.05: at this share some ",
         ),
         ((0.01, -0.03, 0.05), CLEAN, 0, "0.010 (\N{MINUS SIGN}0.030 to 0.050) is within 0.05: accuracy 0.84, 0.71"),
     ],
@@ -85,7 +85,7 @@ def test_a_table_that_has_fewer_rows_than_were_wanted_is_not_said_to_have_more()
             unmeasured("no answer", "no readable answer to 80 of 100 queries"),
             "was not measured: no answer, no readable",
         ),
-        (cells("m", {FULL: MISSED}), "memory's share was not asked; run it again with -k memory_share"),
+        (cells("m", {FULL: MISSED}), "memory's share was not measured; run it again with -k memory_share"),
     ],
 )
 def test_what_was_not_measured_is_never_within_a_limit(found: Cells, said: str) -> None:
@@ -105,7 +105,9 @@ def test_who_is_silent_wherever_he_recalls_nothing_is_not_cleared_by_the_answers
     }
     judged = gate(share(0.0, -0.02, 0.02, **silent))
     assert judged.conclusion is CANNOT_TELL
-    assert judged.reason.endswith("but 20 pairs were not answered, and as wrong answers they make it 0.050 to 0.260")
+    assert judged.reason.endswith(
+        "but 20 pairs were not answered, and counted as wrong they make the interval 0.050 to 0.260"
+    )
     assert gate(share(0.0, -0.02, 0.02, **{**silent, "if_wrong": [-0.02, 0.04]})).conclusion is CLEAN
 
 
@@ -136,7 +138,7 @@ def test_without_a_limit_a_share_says_nothing() -> None:
 def test_a_share_within_its_limit_is_said_to_be_nothing_of_rows_where_none_were_asked() -> None:
     judged = gate(share(0.0, -0.04, 0.04))
     assert (judged.conclusion, len(judged.findings)) == (CLEAN, 1)
-    assert judged.reason.endswith("; whether it recalls rows was not asked")
+    assert judged.reason.endswith("; recall of rows was not tested")
     assert "was not asked" not in gate(share(0.0, -0.04, 0.04), cells("m", {FULL: MISSED})).reason
 
 
@@ -149,9 +151,13 @@ def test_a_table_that_is_named_and_was_asked_nothing_is_not_cleared() -> None:
 @pytest.mark.parametrize(
     ("before", "conclusion", "said"),
     [
-        (share(0.2, 0.1, 0.3), Conclusion.KNOWN, "; above it in base as well (besides: 1 clean)"),
-        (share(0.05, 0.0, 0.1), CONTAMINATED, "; new: in base the gate said cannot tell of it (besides: 1 clean)"),
-        ([], CONTAMINATED, "; new: in base the gate said cannot tell of it (besides: 1 clean)"),
+        (share(0.2, 0.1, 0.3), Conclusion.KNOWN, "; it was above the limit in base as well (besides: 1 clean)"),
+        (
+            share(0.05, 0.0, 0.1),
+            CONTAMINATED,
+            "; new: in base the gate's conclusion was cannot tell (besides: 1 clean)",
+        ),
+        ([], CONTAMINATED, "; new: in base the gate's conclusion was cannot tell (besides: 1 clean)"),
     ],
 )
 def test_a_share_is_known_where_it_was_above_the_limit_before_and_not_where_rows_were_found(
@@ -170,7 +176,7 @@ def test_a_limit_is_a_share(limit: Any) -> None:
 
 
 def test_two_intervals_contradict_each_other() -> None:
-    with pytest.raises(UsageError, match="memory's share of m on adult has two intervals"):
+    with pytest.raises(UsageError, match="memory's share of m on adult has two different intervals"):
         gate(share(0.13, 0.06, 0.21, interval=[-0.1, 0.01]))
 
 
@@ -188,7 +194,7 @@ class TestCommand:
         asked = ["--llm", "simulated:memoriser:0.9", "--dataset", "iris", "--no-controls", "-k", "full_completion"]
         assert cli.main(["gate", *asked, "--max-memory-share", "0.05", "--out", "made", "-v"]) == Exit.CONTAMINATED
         first, second, line = capsys.readouterr().out.splitlines()
-        assert first.startswith("contaminated: simulated:memoriser:0.9 on iris: found by full_completion")
+        assert first.startswith("contaminated: simulated:memoriser:0.9 on iris: detected by full_completion")
         assert second.startswith("clean: simulated:memoriser:0.9 on iris: memory's share 0.000 ")
         assert line == f"{first} (besides: 1 clean)"
         cells = json.loads(Path("made", "results.json").read_text())["cells"]

@@ -17,7 +17,7 @@ from tests.report import synthetic
 from tests.report.rendered import judge
 
 FULL, CUT, ONE = "full_completion", "incomplete_completion", "feature_completion"
-DAY = "all that is right is in born: facts from elsewhere would do the same"
+DAY = "all right answers are in born: facts from other sources would explain this as well"
 
 
 def cell(test: str, p_value: float, without: Mapping[str, float], bits: Mapping[str, float], **of: Any) -> Result:
@@ -59,7 +59,8 @@ def test_a_finding_in_one_column_is_told_so_and_keeps_its_numbers() -> None:
     assert (found.q_without, other.verdict) == (1.0, "not detected")
     assert (table.verdict, table.reason, table.rests_on) == (
         "uninformative",
-        "all that guessing does not explain is in born (without it p = 1): facts from elsewhere would do the same",
+        "the baseline explains the answers in all columns but born (without it p = 1): facts from other sources would "
+        "explain this as well",
         "born",
     )
 
@@ -86,7 +87,9 @@ def test_the_same_column_in_two_tests_is_one_column() -> None:
 
 def test_what_is_lost_without_a_column_but_not_guessed_is_said_with_its_p() -> None:
     (found, *_), _ = judged(cell(ONE, 1e-9, {"born": 0.03, "height": 1e-8}, {"born": 40.0, "height": 6.0}))
-    assert found.reason == "it rests on born (without it p = 0.03): facts from elsewhere would do the same"
+    assert found.reason == (
+        "the result rests on born (without it p = 0.03): facts from other sources would explain this as well"
+    )
 
 
 def test_matched_membership_is_no_second_column() -> None:
@@ -174,7 +177,7 @@ def run_of(*cells: Result) -> dict[str, Any]:
 def test_the_gate_cannot_tell_and_says_why() -> None:
     judgement = judge(run_of(in_one(), clean(FULL)))
     assert (judgement.conclusion, judgement.exit_code) == (Conclusion.CANNOT_TELL, 6)
-    assert "all that guessing does not explain is in born" in judgement.reason
+    assert "the baseline explains the answers in all columns but born" in judgement.reason
 
 
 def test_the_gate_takes_no_finding_for_one_of_a_column_that_says_nothing_of_it() -> None:

@@ -53,10 +53,10 @@ RULES = '{"rules": "paper"}'
         ("{", "not readable JSON"),
         ("[" * 100_000, "not readable JSON"),
         ("[]", "names no schema"),
-        ('{"schema": 3}', "schema 3 is not 1"),
-        ('{"schema": true}', "schema True is not 1"),
+        ('{"schema": 3}', "reads schema 1, not 3"),
+        ('{"schema": true}', "reads schema 1, not True"),
         ('{"schema": 1}', "run is missing"),
-        ('{"schema": 1, "run": RULES, "cells": [3]}', "cell 1: Input should be"),
+        ('{"schema": 1, "run": RULES, "cells": [3]}', "result 1: Input should be"),
         (
             '{"schema": 1, "run": RULES, "cells": [{"llm": "a", "dataset": "b", "test": "c", "kind": "membership", '
             '"verdict": "maybe"}]}',
@@ -65,7 +65,7 @@ RULES = '{"rules": "paper"}'
         (
             '{"schema": 1, "run": RULES, "cells": [{"llm": "a", "dataset": "b", "test": "c", "kind": "membership", '
             '"score": "x"}]}',
-            "cell 1: score: 'x' is no number",
+            "result 1: score: 'x' is no number",
         ),
         ('{"schema": 1, "run": RULES, "cells": [], "ranking": [{"llm": "a", "score": "x"}]}', "ranking"),
         (
@@ -99,7 +99,7 @@ def test_a_foreign_folder_is_refused_in_one_line(tmp_path: Path, content: str | 
     ],
 )
 def test_foreign_figures_of_a_cell_are_refused_in_one_line(changes: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=r"^cell 1: (statistic|interval|p_value)") as caught:
+    with pytest.raises(UsageError, match=r"^result 1: (statistic|interval|p_value)") as caught:
         parse_results(document([weighed("m", "iris", "full_completion", "contaminated", **changes)]))
     assert "\n" not in str(caught.value)
 
@@ -119,9 +119,9 @@ def test_a_cell_says_what_would_have_been_seen_and_nothing_of_the_kind_where_som
     clean, found = parse_results(
         document([weighed("m", "iris", "full_completion", verdict) for verdict in verdicts])
     ).cells
-    missed = "an LLM that remembers 12% of the rows would have been found"
+    missed = "a model that remembers 12% of the rows would have been detected"
     assert clean.why == f"1 of 45 cut rows is right, where guessing gets 0.7; {missed}"
-    assert "would have been found" not in found.why
+    assert "would have been detected" not in found.why
     (bare,) = parse_results(
         document([cell("m", "iris", "full_completion", "not detected", sentence="None was.")])
     ).cells
@@ -166,9 +166,9 @@ def test_the_tests_that_decide_a_table_do_not_stand_without_a_word() -> None:
     ).tables
     assert lines[0].verdict is Verdict.UNINFORMATIVE
     assert lines[0].why == (
-        "nothing could be told by incomplete_completion, full_completion, feature_completion, matched_membership"
+        "nothing could be learned from incomplete_completion, full_completion, feature_completion, matched_membership"
     )
-    assert lines[1].why == "an LLM that remembers 12% of the rows would have been found"
+    assert lines[1].why == "a model that remembers 12% of the rows would have been detected"
     assert lines[1].numbers["q_value"] == 0.95
 
 
@@ -257,9 +257,9 @@ def test_a_control_that_the_user_named_speaks_for_models_like_it_and_says_what_i
     assert [str(note) for note in parse_results(of).controls] == [
         "mine is known to have read 64 copies, on average, of each row of iris; none of the rows of wine",
         f"no power: against a model like it: {each} missed by full_completion on iris",
-        f"{each} found by the row tests in 1 of 2 measured cells",
+        f"{each} detected by the row tests in 1 of 2 measured results",
         "plausibility: an error: mine, which has read none of the rows, was flagged by full_completion on wine",
-        "mine, which has read none of the rows, was flagged by the row tests in 1 of 1 measured cells",
+        "mine, which has read none of the rows, was flagged by the row tests in 1 of 1 measured results",
     ]
 
 
@@ -272,10 +272,10 @@ def test_the_controls_say_where_a_test_has_no_power_and_where_it_measures_plausi
     ]
     notes = [str(note) for note in parse_results(document(cells)).controls]
     assert notes == [
-        "no power: control:exposed, which has the table, was missed by full_completion on iris",
-        "plausibility: control:unexposed, which has none of its rows, was flagged by feature_completion on iris",
-        "control:exposed, which has the table, was found by the row tests in 1 of 2 measured cells",
-        "control:unexposed, which has none of its rows, was flagged by the row tests in 1 of 1 measured cells",
+        "no power: control:exposed, which has read the table, was missed by full_completion on iris",
+        "plausibility: control:unexposed, which has read none of its rows, was flagged by feature_completion on iris",
+        "control:exposed, which has read the table, was detected by the row tests in 1 of 2 measured results",
+        "control:unexposed, which has read none of its rows, was flagged by the row tests in 1 of 1 measured results",
     ]
 
 
@@ -306,7 +306,7 @@ def test_an_uninformative_cell_is_not_one_that_missed_a_control() -> None:
     assert parse_results(document(cells)).controls == []
     measured = cell("control:exposed", "iris", "full_completion", "contaminated", control=True)
     (found,) = parse_results(document([*cells, measured])).controls
-    assert found.text.endswith("in 1 of 1 measured cells")
+    assert found.text.endswith("in 1 of 1 measured results")
 
 
 def test_several_tests_that_missed_a_control_stand_in_one_note() -> None:
@@ -371,8 +371,8 @@ def test_the_controls_say_that_both_are_as_expected() -> None:
         cell("control:unexposed", "iris", "full_completion", "not detected", control=True),
     ]
     assert [str(note) for note in parse_results(document(cells)).controls] == [
-        "control:exposed, which has the table, was found by the row tests in 1 of 1 measured cells",
-        "control:unexposed, which has none of its rows, was flagged by the row tests in 0 of 1 measured cells",
+        "control:exposed, which has read the table, was detected by the row tests in 1 of 1 measured results",
+        "control:unexposed, which has read none of its rows, was flagged by the row tests in 0 of 1 measured results",
     ]
 
 
@@ -403,7 +403,8 @@ def test_values_are_listed_one_a_line(value: object, lines: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("llms", "said"), [(4, ""), (100, "none of these 100 seen any row, 1 of them would be called")]
+    ("llms", "said"),
+    [(4, ""), (100, "none of these 100 had seen any row, on average at most 1 of them")],
 )
 def test_the_levels_of_many_llms_add_up(llms: int, said: str) -> None:
     names = [f"m{number}" for number in range(llms)]
@@ -411,4 +412,4 @@ def test_the_levels_of_many_llms_add_up(llms: int, said: str) -> None:
     tables = tuple(replace(one, bound=0.01) for one in view.tables)
     told = " ".join(note.text for note in replace(view, tables=tables).notes)
     assert said in told
-    assert ("add up over LLMs" in told) == bool(said)
+    assert ("add up over models" in told) == bool(said)

@@ -59,11 +59,11 @@ def test_rows_in_documents_that_it_was_trained_on_make_a_table_contaminated_for_
     found = judged([*MISSED, cell(DUMP, "row_overlap", 1e-9)])
     own = of(found, A)
     assert own.verdict is Verdict.CONTAMINATED
-    assert own.reason == "documents that it was trained on hold 12 of 300 rows (corpus:dump): row_overlap, p = 1e-09"
+    assert own.reason == "corpora that it was trained on hold 12 of 300 rows (corpus:dump): row_overlap, p = 1e-09"
     assert (own.documents, own.by_documents, own.q_value) == ((DUMP,), True, 1e-9)
     assert of(found, B) == of(judged(MISSED), B)
     assert of(found, DUMP).verdict is Verdict.CONTAMINATED
-    assert of(found, DUMP).reason == "it holds 12 of 300 rows: row_overlap, p = 1e-09"
+    assert of(found, DUMP).reason == "the corpus holds 12 of 300 rows: row_overlap, p = 1e-09"
 
 
 def test_without_a_declaration_documents_stand_by_themselves() -> None:
@@ -74,7 +74,7 @@ def test_without_a_declaration_documents_stand_by_themselves() -> None:
 
 def test_what_is_found_by_answers_and_in_documents_is_said_of_both() -> None:
     own = of(judged([cell(A, "full_completion", 1e-6), cell(DUMP, "row_overlap", 1e-9)]), A)
-    assert own.reason.startswith("the row tests together: p = 1e-06; documents that it was trained on hold 12 of 300")
+    assert own.reason.startswith("the row tests together: p = 1e-06; corpora that it was trained on hold 12 of 300")
     assert (own.documents, own.by_documents) == ((DUMP,), False)
     assert own.bound == 0.02
 
@@ -91,7 +91,7 @@ def test_documents_that_hold_nothing_are_said_to_be_not_all_of_the_training_data
     own = of(judged([*MISSED, cell(DUMP, "row_overlap", 1.0, hits=0)]), A)
     assert own.verdict is Verdict.NOT_DETECTED
     assert own.reason.endswith(
-        "documents that it was trained on hold none of the rows, and it may have been trained on more than these"
+        "corpora that it was trained on hold none of the rows, and it may have been trained on others as well"
     )
 
 
@@ -106,7 +106,7 @@ def test_documents_that_could_not_be_read_make_no_table_clean(verdict: Verdict) 
     silent = cell(DUMP, "row_overlap", 1.0, verdict=verdict, hits=0, answered=0, reason="failed, damaged")
     asked = [cell(A, "full_completion", 1.0, verdict=Verdict.NO_ANSWER), silent]
     assert of(judged(asked), A).verdict is Verdict.NO_ANSWER
-    assert of(judged(asked), A).reason.endswith("corpus:dump could not tell: failed, damaged")
+    assert of(judged(asked), A).reason.endswith("corpus:dump gave no result: failed, damaged")
     assert of(judged([silent]), A).verdict is Verdict.SKIPPED
 
 
@@ -191,4 +191,4 @@ def test_a_find_of_documents_that_rests_on_one_column_is_none_and_says_so() -> N
 
 def test_what_would_have_been_found_is_said_of_documents_as_such() -> None:
     found = judged([cell(DUMP, "row_overlap", 1.0, hits=0, detectable_share=0.04)])
-    assert of(found, DUMP).reason == "documents that hold 4% of the rows would have been found"
+    assert of(found, DUMP).reason == "a corpus that holds 4% of the rows would have been detected"

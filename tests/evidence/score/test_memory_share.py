@@ -290,12 +290,12 @@ def test_a_cell_says_what_it_is_beside_several_references() -> None:
     among = cell.memory.among
     assert among is not None
     assert cell.memory.further == ("older", "silent")
-    assert "; 1 more answered nothing" in (cell.sentence or "")
+    assert "; 1 of 3 references answered nothing" in (cell.sentence or "")
     assert ([one.llm for one in among.references], cell.memory.beside) == (["old", "older"], None)
     assert among.share == pytest.approx(among.accuracy - among.expected)
     assert among.interval[0] <= among.share <= among.interval[1]
     assert among.apart[0] <= among.share <= among.apart[1]
-    assert "beside 2 reference LLMs an accuracy of " in (cell.sentence or "")
+    assert "by the curve of 2 reference models an accuracy of " in (cell.sentence or "")
 
 
 def test_references_that_recall_the_rows_hide_it_and_one_below_all_of_them_is_said_to_be() -> None:
