@@ -289,7 +289,7 @@ def test_a_bias_to_one_answer_is_no_score(always: str) -> None:
     for test in MEMBERSHIPS:
         found = weighed(weighable(test), lambda query: always)
         assert found.value == pytest.approx(0.5)
-        assert f"{always == 'Yes':.0%} said Yes" in found.sentence
+        assert f"{always == 'Yes':.0%} answered Yes" in found.sentence
     assert p_value(weighable("matched_membership"), lambda query: always) > 0.2
 
 

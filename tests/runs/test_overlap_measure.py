@@ -33,9 +33,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (
             (*GUIDED, "--overlap", "rogue"),
-            "--overlap: 'rogue' is no measure of overlap; write one of rouge, ",
+            "--overlap: 'rogue' is no measure of overlap; type one of rouge, ",
         ),
-        ((*GUIDED, "--overlap", "bleurt:./gone"), "--overlap: the model of the overlap, ./gone, is nowhere"),
+        ((*GUIDED, "--overlap", "bleurt:./gone"), "--overlap: the overlap model ./gone does not exist"),
         (
             (*LLM, "-k", "header", "--overlap", "rouge"),
             "--overlap: no chosen test compares texts by it; add -k ",
@@ -57,7 +57,7 @@ def test_without_the_extra_it_says_what_to_install(here: Path, monkeypatch: pyte
     monkeypatch.setattr("tabcontam.evidence.rows.guided.overlap_measures.find_spec", lambda name: None)
     from tabcontam import run
 
-    with pytest.raises(UsageError, match=r"overlap: the model of the overlap, x/y, needs the extra hf; type: pip inst"):
+    with pytest.raises(UsageError, match=r"overlap: the overlap model x/y needs the extra hf; type: pip inst"):
         run("simulated:mode", "iris", tests="guided_completion", overlap="bleurt:x/y")
     assert list(here.iterdir()) == []
 
@@ -86,7 +86,7 @@ def test_runs_of_different_measures_are_not_put_together() -> None:
 def test_a_past_run_whose_model_is_gone_says_what_to_type(here: Path) -> None:
     guided = known_tests()["guided_completion"]
     gone = RunFacts(rules="paper", tests=(guided,), overlap=f"bleurt:{here / 'gone'}")
-    with pytest.raises(UsageError, match=r"past compares texts by .*gone, is nowhere.*; or type .*--overlap rouge"):
+    with pytest.raises(UsageError, match=r"past compares texts by .*gone does not exist.*; or type .*--overlap rouge"):
         measures.measure_again(Path("past"), gone, None)
     assert measures.measure_again(Path("past"), gone, "rouge") == Rouge()
 

@@ -140,7 +140,7 @@ def test_without_a_judge_exact_matches_alone_are_counted_and_nothing_is_clean(tm
     with LoopbackServer(recites(0, changed=2)) as llm:
         cell = only(made(order(llm, None, tmp_path / "near")))
         assert cell.paper_verdict is Verdict.NO_ANSWER
-        assert "no judge said whether others are near-exact (--judge LLM)" in (cell.sentence or "")
+        assert "no judge compared the others (add --judge LLM)" in (cell.sentence or "")
     with LoopbackServer(recites(1)) as llm:
         assert only(made(order(llm, None, tmp_path / "exact"))).paper_verdict is Verdict.CONTAMINATED
 

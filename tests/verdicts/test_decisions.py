@@ -88,9 +88,7 @@ def test_a_table_below_twenty_rows_is_uninformative_with_its_reason(test: base.T
     """Memory and guessing look alike there: 8 of 8 answerers that knew a rule were called contaminated."""
     (cell,) = planned(ships(rows), [test], SERIALIZER, 0, 0.01).cells
     assert cell.skip is None
-    assert cell.uninformative == (
-        f"a table of {rows} different rows is too small for anybody to tell memory from guessing; 20 are needed"
-    )
+    assert cell.uninformative == f"in a table of {rows} different rows memory looks like prediction; 20 are needed"
     assert cell.queries == ()
 
 

@@ -1,4 +1,4 @@
-"""Altered copies of a table's rows that a classifier that has not seen the rows cannot tell from true ones."""
+"""Altered copies of a table's rows that a classifier without memory of the rows cannot distinguish from true ones."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -23,15 +23,15 @@ from tabcontam.tables.row_draws import by_content, pool, seeded
 from tabcontam.tables.table import MOST_CATEGORIES, Table
 
 VERSION = 3  # of the method: a cached result of another version is not read
-REFERENCE = 2000  # rows from which false values are taken and among which neighbours are looked for
+REFERENCE = 2000  # rows that give false values and neighbours
 BASES = 1000  # of these rows, the ones that the classifier sees, each once as it is and once altered
-LEAST = 150  # fewer rows teach a classifier nothing
+LEAST = 150  # rows that a classifier needs to learn from
 COLUMNS = 3  # candidates for the altered feature
 TRIED = 12  # features at most that are tried as the altered one
 BLIND = 0.6  # the highest AUC at which a classifier counts as blind
 FOLDS = 3
 LEAF = 20  # similar rows in a leaf: a false value is that of another row of the leaf, or nearly
-NEAR = 0.03  # of the rows, rank steps to a similar row's number, which would itself give the copy away
+NEAR = 0.03  # of the rows, rank steps to a similar row's number, which would itself reveal the copy
 TRIES = 20
 NEIGHBOURS = 8
 SURE = 8.0  # bound of the classifier's log-odds
@@ -45,7 +45,7 @@ class BlindAlteration:
     """Rows and their false copies, with the classifier's out-of-fold probability that each is a row of the table."""
 
     column: int  # the altered feature
-    auc: float  # how well the classifier tells them apart
+    auc: float  # of the classifier: how well it separates rows from copies
     swaps: tuple[Swap, ...]
     true: tuple[float, ...]
     false: tuple[float, ...]
@@ -86,8 +86,8 @@ def blind_alteration(table: Table) -> BlindAlteration:
 
 def _found(table: Table) -> BlindAlteration | str:
     if table.enumerates_domain:
-        return "the table enumerates its domain: a changed row is another row of it"
-    # rows that may be known, or are outside the sample of a large table, are learned from and never shown
+        return "the table lists every combination of its values: a changed row is another row of it"
+    # rows that a model may know, or outside the sample of a large table, are learned from and never shown
     shown, rest = frozenset(not_known(table, range(len(table.rows)))), [row.cells for row in extra_rows(table)]
     if table.whole is not None:
         rest += dict.fromkeys((*table.whole.beside, *table.whole.mates))
@@ -121,15 +121,13 @@ def _found(table: Table) -> BlindAlteration | str:
         else:
             lawless.append(checked)
     if not lawless and followed:
-        return f"whoever computes or knows the world sees what is altered: {', '.join(followed)}"
+        return f"arithmetic or general knowledge reveals every alteration: {', '.join(followed)}"
     if not lawless:
         return "no feature has values that recur and could stand in another row"
     best = min(lawless, key=_told)
     if _told(best) >= BLIND - 0.5:
         name = table.columns[best.column]
-        return (
-            f"a classifier that never saw the rows tells altered ones apart: AUC {best.auc:.2f} at the least, by {name}"
-        )
+        return f"a classifier that never saw the rows recognizes altered ones: its AUC is {best.auc:.2f} even by {name}"
     return best
 
 
@@ -140,7 +138,7 @@ def _told(blind: BlindAlteration) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _AlteredFeature:
-    """Rows that are altered in one feature, and what a classifier sees of them without looking for laws."""
+    """Rows that are altered in one feature, and a classifier's inputs about them, without laws."""
 
     blind: BlindAlteration
     copies: AlteredCopies
@@ -150,10 +148,10 @@ class _AlteredFeature:
 
 
 def _with_laws(table: Table, candidate: _AlteredFeature) -> BlindAlteration | str:
-    """Return how well a classifier that knows laws recognizes the altered rows, or which law gives them away."""
+    """Return the rows with the chances of a classifier that knows laws, or the law that reveals the altered ones."""
     name = candidate.copies.column
     if (lawful := revealing_column(candidate.copies)) is not None:
-        return f"{name} follows from others" if lawful == name else f"{lawful} follows from {name} and others"
+        return f"{name} follows from other columns" if lawful == name else f"{lawful} follows from {name} and others"
     hints = hints_of(candidate.copies, candidate.reference)
     if not hints:
         return candidate.blind
@@ -200,7 +198,7 @@ def ranked_cells(table: Table, rows: Sequence[int]) -> Floats:
 def _altered(
     table: Table, rows: Sequence[int], shown: Collection[int], codes: Floats, column: int
 ) -> _AlteredFeature | str | None:
-    """Return false copies of rows, altered in `column`, and how well a classifier sees them; None if they are too few.
+    """Return false copies of rows, altered in `column`, with a classifier's chances; None if they are too few.
 
     Only rows in `shown` are copied or give a copy its value. If another column determines the feature, the reason is
     returned as text.
@@ -243,7 +241,7 @@ def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
 
 
 def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leaves: Ints) -> dict[int, int]:
-    """Return by each row's place another row's place, whose value is usual there but makes no row of the table."""
+    """Return for each row's place that of another row, whose value is usual there but makes no row of the table."""
     rng = seeded(table, "donors", table.columns[column])
     alike = grouped(range(len(rows)), lambda place: int(leaves[place]))
     keys = [value_key(str(table.rows[row][column])) for row in rows]
@@ -307,9 +305,9 @@ def classifier_inputs(
     bases: Ints,
     shown: Sequence[Ints],
 ) -> list[Floats]:
-    """Return for each of `shown` what a classifier sees of the rows of `bases` with the values of those rows.
+    """Return for each of `shown` a classifier's inputs about the rows of `bases`, with the values of those rows.
 
-    It sees the row's cells, how frequent its value is, the values of similar rows, and the distance from laws of
+    They are the row's cells, how frequent its value is, the values of similar rows, and the distance from laws of
     numbers.
     """
     filled = np.nan_to_num(context, nan=-1.0)
@@ -348,7 +346,7 @@ def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
 
 
 def checked(chances: Floats, labels: Ints) -> Floats:
-    """Return the chances, raised until the classifier is as sure as it was right at a similar sureness."""
+    """Return the chances, raised where answers of a similar chance were right more often than it says."""
     surer, sure = chances > 0.5, np.maximum(chances, 1 - chances)
     hits = SortedHits.of(sure, surer == (labels == 1))
     raised = np.array([hits.raised(chance, len(sure)) for chance in sure.tolist()])

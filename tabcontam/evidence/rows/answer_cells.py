@@ -1,4 +1,4 @@
-"""Readers of the asked cells of a row in the text of an answer, in whatever shape they stand there."""
+"""Readers of the asked cells of a row in the text of an answer, in any shape."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +51,7 @@ def sorts_of(query: Query, serializer: Serializer) -> dict[str, FeatureValues]:
 def few_values(table: Table, column: str) -> tuple[str, ...]:
     """Return all values of a column if they are few and stand in two rows each on average, else nothing.
 
-    The `Guess` of a cell does not list them: it leaves out unlikely values, and the hidden value may be unlikely.
+    The baseline's prediction of a cell does not list them: it leaves out unlikely values, and the hidden one may be.
     """
 
     def find() -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def _shown(query: Query, serializer: Serializer) -> list[dict[str, str | None]]:
 
 
 def could_be(cell: Cell, sort: FeatureValues) -> bool:
-    """Return whether a cell with which an answer begins is a value of this sort, and no talk."""
+    """Return whether a cell with which an answer begins is a value of this sort, and not talk."""
     return cell is None or fits(cell, sort)
 
 
@@ -146,7 +146,7 @@ def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict
 def plain_row(text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer) -> dict[str, Cell]:
     """Return a row that is written as asked, of numbers and known values, after announcing words at most, else nothing.
 
-    Most answers of an LLM that answers are such rows: nothing else has to be looked for in them.
+    Most answers are such rows, and nothing else has to be searched for in them.
     """
     asked, lines = tuple(sorts), text.splitlines()
     if not isinstance(serializer, TemplateRows) or not lines or not lines[-1].startswith(serializer.lead(asked[0])):
@@ -194,7 +194,7 @@ def cells_by_order(
 def _behind(cells: Sequence[Cell], headers: Mapping[int, list[int]]) -> list[int] | None:
     """Return the places of the asked cells in a line that repeats the separator and goes on to the row's end.
 
-    After `275,1,3,` an LLM may write `,"Healy, Miss. Hanora",female`: one cell too many, the first of which is empty.
+    After `275,1,3,` a model may write `,"Healy, Miss. Hanora",female`: one cell too many, the first of which is empty.
     """
     if cells[:1] != [None]:
         return None
@@ -244,7 +244,7 @@ def _readers(serializer: Serializer) -> tuple[Reader, ...]:
 
 
 def _mixed(cells: dict[str, Cell], asked: tuple[str, ...]) -> int:
-    """Return how many cells hold another asked feature's name: a value that did not end where the next one began."""
+    """Return how many cells hold another asked feature's name: their value runs into the next feature."""
     text = "\n".join(filter(None, cells.values())).casefold()
     names = {name: found for name, found in _whole_names(asked).items() if found[0] in text}
     folded = [(name, cell.casefold()) for name, cell in cells.items() if cell] if names else []
@@ -263,7 +263,7 @@ def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]
 def fresh(text: str, query: Query, sorts: Mapping[str, FeatureValues]) -> str:
     """Return an answer without the lines that repeat lines of its prompt, unless it is a single line.
 
-    Lines that contradict themselves are left out.
+    Lines that contradict themselves are left out, too.
     """
     if "\n" not in text:
         return unambiguous(text, query, sorts)

@@ -64,7 +64,7 @@ class AnsweredRow:
 
 @dataclass(frozen=True)
 class AnswerWorth:
-    """The worth of an answered cell, which may be right in fewer digits: see `AnsweredCell`."""
+    """The worth of an answered cell, which may be right in fewer digits than all: see `AnsweredCell`."""
 
     bits: float
     ratio: float
@@ -100,10 +100,10 @@ def answered_row(trial: Trial) -> AnsweredRow:
 
 
 def _together(trials: Sequence[Trial]) -> AnsweredRow:
-    """Return the cells of trials that ask the same; each cell counts once, by its best answer.
+    """Return the row of trials that ask the same question; each cell counts once, by its best answer.
 
     The chance that the best of several answers is right is the sum of the chances of the different answers, in all
-    digits as in fewer. So a model that answers differently each time names much and shows little.
+    digits as in fewer. So a model that gives many different answers gains little.
     """
     from tabcontam.statistics.power import Odds
 

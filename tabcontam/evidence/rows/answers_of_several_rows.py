@@ -49,7 +49,7 @@ def columns_of(query: Query, entities: Mapping[str, str]) -> dict[str, str]:
 
 
 def chances_of(table: Table, found: Mapping[int, RowPrediction]) -> dict[str, CellPrediction]:
-    """Return the guess of every cell by its name, given all rows before it, even those the baseline did not see."""
+    """Return the prediction of every cell by its name, given all rows before it, also those unknown to the baseline."""
     return {
         cell_name(name, row): after_earlier(table, name, row, guess, range(LAGS + 1, row + 1))
         for row, one in found.items()

@@ -1,8 +1,8 @@
 """The columns in which recalled bits lie, and the p-values that remain if one column is left out.
 
-Cells that are right in one column alone may be facts that stand elsewhere: players' birthdays, the states of cities. So
-row tests also report what they would have found without each column, and the verdict asks for a second column. Columns
-of one entity count as one: a model that knows a player's name knows the birthday.
+Cells that are right in one column alone may be public facts: players' birthdays, the states of cities. So row tests
+also report the p-value without each column, and the verdict asks for a second column. Columns of one entity count as
+one: a model that knows a player's name knows the birthday.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -18,7 +18,7 @@ KEPT = 3  # characters of a Yes/No answer that the authors' code reads
 
 
 class ChoiceTest(Test):
-    """A test whose answer is one of a closed list; invalid answers are counted apart from wrong ones."""
+    """A test whose answer is one of a closed list; answers that are not in it are counted apart from wrong ones."""
 
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMBERSHIP
@@ -47,16 +47,16 @@ def valid_answers(trials: Sequence[Trial]) -> list[tuple[Trial, str]]:
 def discrimination(trials: Sequence[Trial], null: str, expected_hits: float, gets: str) -> Evidence:
     """Return the AUC of Yes/No answers with its interval, d', and the share of Yes, which is bias; no p-value.
 
-    `null` describes a reader without memory that gets `expected_hits`, and `gets` is its clause of the sentence.
+    `null` describes the null model, which gets `expected_hits`, and `gets` is its clause of the sentence.
     """
     answers = [(trial.query.expected[0], answer) for trial, answer in valid_answers(trials)]
     hits = sum(answer == truth for truth, answer in answers)
     counts = Counter(answers)
     found = Discrimination(counts["Yes", "Yes"], counts["Yes", "No"], counts["No", "Yes"], counts["No", "No"])
     low, high = found.auc_interval()
-    yes = f", {sum(answer == 'Yes' for _, answer in answers) / len(answers):.0%} said Yes" if answers else ""
+    yes = f", {sum(answer == 'Yes' for _, answer in answers) / len(answers):.0%} answered Yes" if answers else ""
     invalid = f", {len(trials) - len(answers)} not answered" if len(answers) < len(trials) else ""
-    right = f"{hits} of {len(answers)} rows told right, AUC {found.auc:.2f} [{low:.2f}, {high:.2f}]"
+    right = f"{hits} of {len(answers)} answers are right, AUC {found.auc:.2f} [{low:.2f}, {high:.2f}]"
     return Evidence(
         statistic="AUC",
         value=found.auc,

@@ -1,4 +1,4 @@
-"""Tests 7 to 9 of Ronval et al. 2024, which ask the LLM to complete rows of the table.
+"""Tests 7 to 9 of Ronval et al. 2024, which ask the model to complete rows of the table.
 
 The first queries are the paper's own. Further queries, which give the calibrated rules their power, are about the rows
 that are hardest to predict.
@@ -39,33 +39,33 @@ FURTHER = 59  # queries of test 8 besides the paper's
 COUNTED = 8  # features of the next row whose cells count
 COMPARED = 3  # features that are fitted at a time
 MOST_COMPARED = 9  # features that are fitted at most, if too few of the first ones have bits
-OPEN = 0.5  # average bits of a cell from which on guessing differs from remembering
+OPEN = 0.5  # average bits of a cell from which on memory differs from prediction
 WORTH = 0.1  # share of the first feature's bits from which on a second one is asked
 FEATURES = 2  # features that the further queries of test 9 ask
 
 
 @dataclass(frozen=True)
 class IncompleteCompletion(RowTest):
-    """Given four full rows and one without its last three features, the LLM must complete that row.
+    """Given four full rows and one without its last three features, the model must complete that row.
 
     Measures: whether a model that sees the first cells of a row knows the last ones. A row test: it can show that rows
     were seen.
 
-    Queries: 35 in all. Five are the paper's, for each of which all rows are drawn anew and at random, as in the text;
+    Queries: 35 in all. Five are the paper's, for each of which all rows are drawn at random again, as in the text;
     thirty more ask about the rows of which the baseline is least sure. A row is asked only if no other row has the
-    shown cells with another answer, and no example shows the asked values.
+    shown cells with another answer, and if no example shows the asked values.
 
-    Null: the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the shown cells.
+    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the shown cells.
     Contaminated: the right cells, also those of partly right rows, are worth more bits than that explains.
 
     Published rule: Algorithm 2. At least half of the five rows are completed without a fault, as in the authors' last
     code; the text asks for one.
 
-    Needs: four features or more, rows that their first features tell apart, and an LLM that generates text, in chat or
+    Needs: four features or more, rows that their first features identify, and a model that generates text, in chat or
     completion form.
 
-    Cannot show: memory of values that follow from the shown ones by a rule that the baseline does not know: an LLM that
-    computes them is found too. If the last features are all but certain, the test has little power.
+    Cannot show: memory of values that follow from the shown ones by a rule that the baseline does not know: a model
+    that computes them is detected, too. If the last features are all but certain, the test has little power.
 
     Source: test 7 of Ronval et al. 2024, section 3.1, after the row completion of Bordt et al. 2024 and, for text,
     Golchin and Surdeanu 2023; decided by Algorithm 2, section 3.2.
@@ -88,7 +88,7 @@ class IncompleteCompletion(RowTest):
         """Return the paper's five queries and thirty more. Raises `Skip` if no row is determined by its shown cells."""
         first = len(table.columns) - self.removed
         if first < 1:
-            raise Skip(f"too few features: {self.removed} are asked and one must be shown")
+            raise Skip(f"too few features: the test asks {self.removed} and shows one")
         places = range(first, len(table.columns))
         pool = pool_of(table, self.part, first, partial(alone_rows, table, first), REPEATS + self.further)
         asked = table.columns[first:]
@@ -113,23 +113,23 @@ class IncompleteCompletion(RowTest):
 
 @dataclass(frozen=True)
 class FullCompletion(RowTest):
-    """Given the dataset's name, its features and its first four rows, the LLM must write the next row.
+    """Given the dataset's name, its features and its first four rows, the model must write the next row.
 
     Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
 
     Queries: 60 in all, fewer for a table of less than 300 rows. One is the paper's and shows the first four rows of the
     file; 59 more ask about the other places of which the baseline, which knows the row before, is least sure. No two
-    queries show the same row. The test presumes that the LLM saw the published order, so the rows are those of the
+    queries show the same row. The test presumes that the model saw the published order, so the rows are those of the
     file, in its order; the authors' code shuffles iris, wine and thyroid. The eight features count of which the
     baseline is least sure.
 
-    Null: the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the rows before.
+    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the rows before.
     Contaminated: the right cells, also those of partly right rows, are worth more bits than that explains.
 
     Published rule: Algorithm 2. All values of the paper's one row are right.
 
     Needs: five rows or more, the last of which differs from the four before, in a table that does not list every
-    combination of its values, and an LLM that generates text, in chat or completion form.
+    combination of its values, and a model that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order, as in a shuffled or sorted copy of the file.
 
@@ -144,7 +144,7 @@ class FullCompletion(RowTest):
     worded: ClassVar[bool] = True
     holds: ClassVar[bool] = True
     further: ClassVar[int] = FURTHER
-    whole: ClassVar[str] = "next rows are right in all that counts"
+    whole: ClassVar[str] = "next rows are right in every counted cell"
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -178,7 +178,7 @@ class FullCompletion(RowTest):
 
 @dataclass(frozen=True)
 class FeatureCompletion(OneCellTest):
-    """Given the dataset's name, features, four random rows and a fifth that lacks one value, the LLM must name it.
+    """Given the dataset's name, features, four random rows and a fifth that lacks one value, the model must name it.
 
     Measures: whether a model that sees a row's other cells knows one cell. A row test: it can show that rows were seen.
 
@@ -189,16 +189,16 @@ class FeatureCompletion(OneCellTest):
     most values is asked instead. Forty more ask about the two features, and the rows, of which the baseline is least
     sure; no two ask about the same row.
 
-    Null: the answers stay, and the hidden cell is drawn anew from the baseline's prediction, given the row's other
+    Null: the answers stay, and the hidden cell is drawn again from the baseline's prediction, given the row's other
     cells. Contaminated: the right values are worth more bits than that explains.
 
     Published rule: Algorithm 2. One of the five values is right.
 
-    Needs: a feature with five values or more that the features before it leave open, and an LLM that generates text, in
-    chat or completion form.
+    Needs: a feature with five values or more that the features before it leave open, and a model that generates text,
+    in chat or completion form.
 
     Cannot show: memory of values that follow from the shown ones: the baseline knows the laws that it finds in other
-    rows, and an LLM that knows another law is found too.
+    rows, and a model that knows another law is detected, too.
 
     Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; decided by
     Algorithm 2, section 3.2.
@@ -256,7 +256,7 @@ class FeatureCompletion(OneCellTest):
                 rows = determined_rows(table, range(column), [column])
                 if len(rows) >= REPEATS:
                     return column, rows
-        raise Skip(f"no feature has {EXAMPLES + 1} values and rows whose features before it fit no other answer")
+        raise Skip(f"no feature has {EXAMPLES + 1} values, and rows whose features before it allow one value alone")
 
     def _unsure_features(self, table: Table) -> Sequence[str]:
         """Return the features that further queries ask: the least sure ones, given all others, with enough rows."""
@@ -275,10 +275,10 @@ class FeatureCompletion(OneCellTest):
         return cached_fact(table, "unsure features", find)
 
     def _unsure(self, table: Table, names: Sequence[str]) -> dict[str, float]:
-        """Return how unsure the baseline is of a cell of each fitted feature, in bits on average.
+        """Return the baseline's average surprisal of a cell, in bits, for each fitted feature.
 
-        The three features are fitted that are hardest to predict without a fit, and the next ones as well if the fit
-        knows all but one of them.
+        The three features that are hardest to predict without a fit are fitted, and the next ones as well if the fit
+        predicts all but one of them.
         """
         unsure: dict[str, float] = {}
         for count in range(COMPARED, min(MOST_COMPARED, len(names) + COMPARED - 1) + 1, COMPARED):
@@ -311,15 +311,15 @@ class NextRows(NamedTuple):
 
 
 def next_rows(table: Table) -> NextRows:
-    """Return what any test can ask about the next rows of a table. Raises `Skip` if there is nothing to ask."""
+    """Return the next rows of a table that any test can ask about. Raises `Skip` if there are none."""
     if table.enumerates_domain:
-        raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
+        raise Skip("the table lists every combination of its values in order: the next row follows from this order")
     rows, lasts = table.rows, _lasts(table)
     fitting = cached_fact(
         table, "next rows", lambda: [last for last in lasts if rows[last] not in rows[last - EXAMPLES : last]]
     )
     if not fitting:
-        raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
+        raise Skip(f"the last of every {EXAMPLES + 1} successive rows repeats another one of them")
     pool = pool_of(table, PART, 0, lambda: fitting, (1 + FURTHER) * BLOCK)
     counted = least_sure(table, table.columns, COUNTED, before=True)
     guesses = predict_rows(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), before=True)
@@ -327,9 +327,9 @@ def next_rows(table: Table) -> NextRows:
 
 
 def _lasts(table: Table) -> Sequence[int]:
-    """Return where the asked row of test 8 may stand: at the paper's place, or where no row of the paper's is shown.
+    """Return the places that test 8 may ask: the paper's, and those at which no row of the paper's query is shown.
 
-    Neither that row nor the next one is a row that the LLM may know: a row between two others is like both.
+    Neither that row nor the next one is a row that the model may know: a row between two others is like both.
     """
     places, known = (
         (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES],

@@ -1,4 +1,4 @@
-"""Rules for which cells the baseline can draw other values: those of recurring features, in rows like no other."""
+"""Rules for cells of which the baseline can draw other values: those of recurring features, in rows like no other."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ REPEATED = 0.5  # share of a text feature's cells whose value recurs, from which
 
 
 def can_be_drawn(table: Table, feature: str) -> bool:
-    """Return whether a feature's values can stand in several rows: numbers, or texts that mostly do, but no key's."""
+    """Return whether a feature's values can stand in several rows: numbers, or texts that mostly do, but no keys."""
     counts = Counter(table.column(feature))
     if len(counts) <= 2:
         return False

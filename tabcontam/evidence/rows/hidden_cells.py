@@ -1,7 +1,7 @@
 """The choice of the rows and cells that tests 7 to 9 ask, and of the example rows that a prompt shows.
 
-The examples are drawn at random. If one of them shows the very cells that are asked, another row is asked instead. So a
-reader who sees the examples knows that the hidden cells are not theirs; the baseline's guesses are corrected for that.
+The examples are drawn at random. If one of them shows the very cells that are asked, another row is asked instead. So
+the examples reveal that the hidden cells are not theirs; the baseline's predictions are corrected for that.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ EXAMPLES = 4
 REPEATS = 5  # the paper's queries of tests 7 and 9
 GIVE_UP = 50  # rows without fitting examples before the test is skipped
 PARTS = 3  # parts of a table's rows, one for each test: no two tests ask about the same row of a large table
-ROOM = 3  # times as many rows as are asked have to be in a part; else all rows of the table are drawn from
+ROOM = 3  # times the asked rows that a part must have; else rows are drawn from the whole table
 Write = Callable[[int, Sequence[int]], Prompt]  # writes the prompt about a row next to these examples
 
 
@@ -44,8 +44,8 @@ class HiddenCells:
     def query(self, rng: Random, row: int, paper: bool) -> Query | None:
         """Return the query about a row, or None if the examples show the asked cells.
 
-        A query of the paper then gets other examples. Their choice depends on the hidden cells, so that no guess of
-        these holds, and the query has no `chance`: it is not weighed.
+        A query of the paper then gets other examples. Their choice depends on the hidden cells, so that no prediction
+        of these is valid, and the query has no `chance`: it is not weighed.
         """
         examples = self._examples(rng, row, parted=False)
         blind = examples is not None and all(self._parted(row, example) for example in examples)
@@ -69,7 +69,7 @@ class HiddenCells:
                 self.used.add(row)
                 queries.append(query)
         if not candidates:
-            raise Skip("no row has shown cells that fit no other answer")
+            raise Skip("the shown cells determine the answer in no row")
         if not queries:
             raise Skip("every draw of examples shows the asked values")
         return queries
@@ -86,7 +86,7 @@ class HiddenCells:
         return tuple(cells[place] for place in self.places)
 
     def _examples(self, rng: Random, row: int, parted: bool) -> list[int] | None:
-        """Return random rows to show with the asked one, or None if a fair number of draws finds too few.
+        """Return random rows to show with the asked one, or None if many draws give too few.
 
         No duplicate of the asked row is drawn; with `parted`, no row that shows the asked cells; with `distinct`, no
         two rows with the same cell in that column and no row without one.
@@ -109,7 +109,7 @@ class HiddenCells:
         return self._cells(row) != self._cells(example)
 
     def _chance(self, row: int, examples: Sequence[int]) -> dict[str, CellPrediction]:
-        """Return the guesses of a row's hidden cells, corrected: together these are not the cells of any example."""
+        """Return the predictions of a row's hidden cells, which together are not the cells of any example."""
         guesses = self.guesses[row].cells
         beside = list(examples)
         chance = {}
@@ -120,7 +120,7 @@ class HiddenCells:
         return chance
 
     def _going_on(self, examples: Sequence[int], asked: int) -> dict[str | None, float]:
-        """Return the share to rule out of each cell that an example has in the last of the first `asked` places.
+        """Return for each cell that an example has in the last of the first `asked` places the share to rule out.
 
         Of the table's rows that begin with the example's cells up to there, it is the share that is like an example in
         all asked places. The examples have all cells before that place in common. A share that is estimated from n rows
@@ -136,12 +136,12 @@ class HiddenCells:
         return {cell: min(1.0, share + sqrt(share * (1 - share) / rows[cell])) for cell, share in shares.items()}
 
     def _without(self, guess: CellPrediction, name: str, shares: Mapping[str | None, float]) -> CellPrediction:
-        """Return a guess without the share of each cell in `shares` that is ruled out. All chances are upper bounds.
+        """Return a prediction without the ruled-out share of each cell in `shares`. All chances are upper bounds.
 
-        Where P(v) is the guess and s(v) the share of v that is ruled out, a value v that no example has comes to P(v) /
-        (1 - sum of P(u) s(u) over all u), by Bayes' rule. A value that an example has comes to less than if nothing of
-        it were ruled out, so that it gets likelier only by what is ruled out of the others. In the last place nothing
-        is left of it, and its guess stays as it is.
+        Where P(v) is the predicted chance and s(v) the share of v that is ruled out, a value v that no example has gets
+        P(v) / (1 - sum of P(u) s(u) over all u), by Bayes' rule. A value that an example has gets less than if nothing
+        of it were ruled out, so that only the shares ruled out of other values make it likelier. In the last place
+        nothing is left of it, and its chance stays as it is.
         """
         marks = [share for cell, share in shares.items() if self.table.is_missing(cell)]
         gone = {
@@ -177,7 +177,7 @@ def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
 
 
 def guess_after_ruling_out(guess: CellPrediction, left: float) -> CellPrediction:
-    """Return a guess with all chances divided by `left`, the probability that is not ruled out."""
+    """Return a prediction with all chances divided by `left`, the probability that is not ruled out."""
     if left == 1:
         return guess
     values = {value: min(1.0, probability / left) for value, probability in guess.values.items()}
@@ -186,7 +186,7 @@ def guess_after_ruling_out(guess: CellPrediction, left: float) -> CellPrediction
 
 
 def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:
-    """Return at most POOL candidates, the same for every seed, from the test's own part if that has room."""
+    """Return at most POOL candidates, the same for every seed, from the test's own part if that has enough."""
 
     def find() -> list[int]:
         wanted = set(candidates())

@@ -1,4 +1,4 @@
-"""The test that asks an LLM for the first instances of a dataset, given its name alone."""
+"""The test that asks a model for the first instances of a dataset, given its name alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,11 +42,11 @@ from tabcontam.tables.table import Cell, Table
 
 INSTANCES = 10  # instances that are asked for
 COUNTED = 8  # features of a row whose cells count
-COMPARED = 2000  # texts of a table in which phrases are looked for
+COMPARED = 2000  # texts of a table in which phrases are searched for
 EDGES = "|\"'` \t"
 NEAR = 0.5  # share of an instance's cells from which on it is nearly the dataset's
 RUN = 5  # words of a text in a row from which on it is nearly the dataset's
-TEXT_NULL = "a fluent writer who has not seen the texts: the longest runs of words are as likely as guessing makes them"
+TEXT_NULL = "the longest runs of words are as long as those of a fluent writer that has not seen the texts"
 
 
 @dataclass(frozen=True)
@@ -62,31 +62,32 @@ class InstanceListAnswers(SeveralRowsAnswers):
 
 @dataclass(frozen=True)
 class ListInstances(RowTest):
-    """Given the dataset's name and split alone, the LLM must write down its first ten instances.
+    """Given the dataset's name and split alone, the model must write down its first ten instances.
 
-    Measures: whether the beginning of the dataset is known by its name. A row test: it can show that rows were seen.
+    Measures: whether the model knows the beginning of the dataset by its name. A row test: it can show that rows were
+    seen.
 
     Queries: one, which shows no row. It names the dataset, its split if there is one, and the features in their order,
     and asks for the first ten rows as lines of a CSV file, or for the first ten texts of a table of texts, a line each.
     The answer's rows are compared with the table's in their order: the first line with the first row.
 
-    Null: of rows, the answers stay, and the cells of the fifth to the tenth row are drawn anew from the baseline's
-    prediction, given all rows before them, which the LLM was not shown. In each row the eight features count of which
-    the baseline is least sure; the first four rows count nothing, since too few rows stand before them. Of texts, the
+    Null: of rows, the answers stay, and the cells of the fifth to the tenth row are drawn again from the baseline's
+    prediction, given all rows before them, which the model was not shown. In each row the eight features of which the
+    baseline is least sure count; the first four rows do not, since too few rows stand before them. Of texts, the
     longest runs of words in common with the true texts count, as in `guided_completion`; two texts or more have to be
-    recited. Contaminated: what is right is worth more bits than that explains.
+    recited. Contaminated: the right cells or words are worth more bits than that explains.
 
     Published rule: the strict reading. One instance that is exactly the dataset's, wherever it stands in the answer, is
-    enough. A model that writes instances that are nearly right, or of the right format alone, is called suspicious,
-    which a lenient reading takes for contaminated, and any other model clean: the result names this as well. Format
-    alone shows nothing if the features stand in the prompt, and Golchin and Surdeanu call the lenient reading
+    enough. A model that writes instances that are nearly right, or in the right format alone, is called suspicious,
+    which a lenient reading takes for contaminated, and any other model clean: the result reports this as well. Format
+    alone shows nothing, since the prompt has the features, and Golchin and Surdeanu call the lenient reading
     unrealistic.
 
     Needs: a table in the order of its file that has more than four rows and does not list every combination of its
-    values, and an LLM that generates text, in chat or completion form.
+    values, and a model that generates text, in chat or completion form.
 
     Cannot show: that more than the first rows were seen: the first rows of a known dataset stand on many pages. Nor
-    does it show anything if the LLM declines to recite: that is no answer, and never clean.
+    does it show anything if the model declines to recite: the result is then no answer, and never clean.
 
     Source: Sainz et al. 2023, "Did ChatGPT Cheat on Your Test?", and the LM contamination index; the strict and the
     lenient reading are those of Golchin and Surdeanu 2024, who compare it with their own method.
@@ -100,7 +101,7 @@ class ListInstances(RowTest):
     bet_on: ClassVar[bool] = False  # one answer covers several rows
     shows_rows: ClassVar[bool] = False  # the format is fixed
     on_request: ClassVar[bool] = True
-    whole: ClassVar[str] = "lists of instances are right in all that counts"
+    whole: ClassVar[str] = "lists of instances are right in every counted cell"
     max_tokens: ClassVar[int] = 512
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
@@ -112,9 +113,7 @@ class ListInstances(RowTest):
         if table.text is not None:
             return [self._of_texts(table, table.text.texts)]
         if table.enumerates_domain:
-            raise Skip(
-                "the table lists every combination of its values in order: the first rows follow from their names"
-            )
+            raise Skip("the table lists every combination of its values in order: its first rows need no memory")
         if len(table.rows) <= LAGS:
             raise Skip(f"too few rows: {LAGS + 1} are needed")
         rows = range(min(INSTANCES, len(table.rows)))
@@ -161,7 +160,7 @@ class ListInstances(RowTest):
         return replace(evidence, sentence=said[0], counted=said[1])
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why reciting would not be found, or None if it would."""
+        """Return why recitation would not be detected, or None if it would."""
         texts = [query for query in queries if _of_words(query)]
         if not texts:
             return _hardly(queries, level)
@@ -177,7 +176,8 @@ class ListInstances(RowTest):
         hits = len({name for trial in trials if trial.reading for name in trial.reading.right})
         most = max((len(run.text) for run in runs), default=0)
         gained = (
-            f"{hits} of {len(runs)} texts word for word, the longest run of {most} words: {recalled:.0f} bits recalled"
+            f"{hits} of {len(runs)} texts are right word for word, the longest run has {most} words: "
+            f"{recalled:.0f} bits recalled"
         )
         return Evidence(
             statistic="recalled bits",
@@ -193,13 +193,13 @@ class ListInstances(RowTest):
 
 
 def _hardly(queries: Sequence[Query], level: float) -> str | None:
-    """Return why an LLM that remembers half of the rows would mostly not be found, or None if it would."""
+    """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
     from tabcontam.statistics.power import row_power
 
     every = [(query.chance, own) for query in queries[:1] for own in group_by_row(query.asked)]
     rows = [cells for chance, own in every if (cells := [chance[name] for name in own if name in chance])]
     if not rows:
-        return "no row that is asked has a cell for which guessing and remembering could be told apart"
+        return "in no cell of the asked rows can memory be distinguished from prediction"
     power = row_power(rows, share=SHARE, level=level)
     return None if power >= POWER else explain_low_power(power, level)
 
@@ -225,7 +225,7 @@ def _listed(table: Table, count: int) -> Prompt:
 
 
 def _chances(table: Table, rows: Sequence[int]) -> dict[str, CellPrediction]:
-    """Return the guess of every counted cell by its name, without rows that may be known."""
+    """Return the prediction of every counted cell by its name, without rows that a model may know."""
     known = known_rows(table)
     later = [row for row in rows if row >= LAGS and not known & {row, row + 1}]
     every = least_sure(table, table.columns, COUNTED, before=True)
@@ -277,7 +277,7 @@ def _text(table: Table, names: Sequence[str], row: int) -> str:
 
 
 def _elsewhere(table: Table, names: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the phrases of the first texts that other texts of the table have too: they do not show recitation."""
+    """Return the phrases of the first texts that other texts of the table have, too: they do not show recitation."""
     own = [set(phrases(words(text), PHRASE)) for text in texts]
     every = set().union(*own)
     shared = {phrase for phrase in every if sum(phrase in one for one in own) > 1}
@@ -298,7 +298,7 @@ def _runs(query: Query, said: Mapping[str, Cell]) -> list[WordRun]:
 
 
 def _best(trials: Sequence[Trial]) -> list[WordRun]:
-    """Return the best run of each instance in all answers; each different answer is a further place to look in."""
+    """Return the best run of each instance in all answers; each different answer is one more place for a run."""
     every = {tuple(_said(trial).items()): _runs(trial.query, _said(trial)) for trial in trials}
     each = zip(*every.values(), strict=True)
     best = [max(own, key=lambda one: one.bits) for own in each]
@@ -306,7 +306,7 @@ def _best(trials: Sequence[Trial]) -> list[WordRun]:
 
 
 def _exact(query: Query, found: Mapping[str, Cell]) -> list[int]:
-    """Return the places of the instances that were written exactly as they are, anywhere in the answer."""
+    """Return the places of the instances that stand exactly in the answer, in any place."""
     rows = group_by_row(query.asked)
     truth = dict(zip(query.asked, query.expected, strict=True))
     said = [[found[name] for name in own] for own in rows if all(name in found for name in own)]
@@ -326,10 +326,10 @@ def _published(trial: Trial) -> str:
     exact, rows = _exact(query, found), group_by_row(query.asked)
     near = [place for place, own in enumerate(rows) if place not in exact and _nearly(trial, own)]
     format_only = sum(all(name in found for name in own) for own in rows) - len(exact) - len(near)
-    counted = f"{len(exact)} exact, {len(near)} near, {max(0, format_only)} of the format alone"
+    counted = f"{len(exact)} exact, {len(near)} near, {max(0, format_only)} in the format alone"
     if exact:
-        return f"by the published reading contaminated ({counted})"
-    return f"by the published reading suspicious ({counted}), which a lenient one takes for contaminated"
+        return f"the published reading calls this contaminated ({counted})"
+    return f"the published reading calls this suspicious ({counted}), and a lenient one contaminated"
 
 
 def _nearly(trial: Trial, own: Sequence[str]) -> bool:

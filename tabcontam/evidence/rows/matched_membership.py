@@ -1,4 +1,4 @@
-"""The matched membership test: an LLM must tell rows of the table from copies that only memory can tell from them."""
+"""The matched membership test: the model distinguishes rows of the table from copies that only memory reveals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,37 +21,37 @@ from tabcontam.tables.table import Table
 
 QUERIES = 60
 OFFERED = 3  # candidates for each asked row: those are asked of which the classifier is least sure
-NULL = "the answers stay, the labels are drawn anew by gradient boosting that never saw the rows, or by a coin"
+NULL = "the answers stay, and the labels are drawn again by a classifier that never saw the rows, or by a coin"
 
 
 @dataclass(frozen=True)
 class MatchedMembership(MembershipTest):
-    """Shown a row and an altered copy of it with their labels, the LLM must say whether another row is original.
+    """Shown a row and an altered copy of it with their labels, the model must say whether another row is original.
 
-    Measures: whether rows are known exactly, in cases that nothing but memory can tell. A row test: it can show that
-    rows were seen.
+    Measures: whether rows are known exactly, where only memory can decide. A row test: it can show that rows were seen.
 
     Queries: 60 rows, half of them altered. An altered row has one feature's value from a row that is alike in the other
-    features, and the feature is the one where gradient boosting on other rows is worst at telling altered rows from
-    true ones. The asked rows are those of which it is least sure. Features are left out whose change a reader sees who
-    computes or knows the world: those that go with one value of another column in 95 % of the rows (the country of a
-    city), categories next to a text that differs in most rows, and those that follow by a law from other columns, or by
-    which another one follows (`quantity` of a subtotal).
+    features, and the feature is the one in which gradient boosting on other rows recognizes altered rows least. The
+    asked rows are those of which it is least sure. Features are left out whose change arithmetic or general knowledge
+    reveals: those that go with one value of another column in 95 % of the rows (the country of a city), categories next
+    to a text that differs in most rows, and those that follow by a law from other columns, or by which another one
+    follows (`quantity` of a subtotal).
 
     Null: the answers stay, and each is right with the chance that the classifier gave it, never less than a coin's
-    half; so a constant answer earns nothing, nor does one that only sounds likely. Contaminated: more answers are right
-    than that explains.
+    half; so a constant answer earns nothing, nor does an answer that is merely plausible. Contaminated: more answers
+    are right than that explains.
 
     Published rule: none. The paper's own membership test gives a score alone; under `--rules paper` this test keeps its
     calibrated verdict.
 
-    Needs: 150 different rows or more, a feature whose change neither the classifier nor a law sees, and an LLM that
+    Needs: 150 different rows or more, a feature whose change neither the classifier nor a law sees, and a model that
     understands a question; the controls take no part.
 
-    Cannot show: a memory of few rows: a model that remembers half of them is found nearly always, a tenth seldom.
+    Cannot show: a memory of few rows: a model that remembers half of them is detected nearly always, one that remembers
+    a tenth seldom.
 
     Source: ours, after example membership of Ronval et al. 2024, section 3.1. Studies of membership inference caution
-    that a model that saw neither must not tell false rows from true ones (Duan et al. 2024).
+    that a model that has seen neither must not be able to distinguish false rows from true ones (Duan et al. 2024).
 
     Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
     """
@@ -89,7 +89,7 @@ class MatchedMembership(MembershipTest):
         return [query(number, *picked) for number, picked in enumerate(zip(places, labels, strict=True))]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the answers: they stay, and labels are drawn anew by the blind classifier, or a coin if that is more.
+        """Weigh the answers: they stay, and labels are drawn again by the blind classifier, or a coin if that is surer.
 
         The interval is that of the AUC of Yes/No answers; d' and the share of Yes separate discrimination from bias.
         """
@@ -102,7 +102,7 @@ class MatchedMembership(MembershipTest):
             return poisson_binomial_tail([chances[one] for one in those], sum(answers[one][1] for one in those))
 
         p_value = tail(range(len(answers)))
-        gets = f"a classifier that never saw the rows gets {sum(chances):.0f} ({describe_p_value(p_value)})"
+        gets = f"a classifier that never saw the rows gets {sum(chances):.0f} right ({describe_p_value(p_value)})"
         return replace(
             discrimination(trials, NULL, sum(chances), gets),
             p_value=p_value,
@@ -113,21 +113,21 @@ class MatchedMembership(MembershipTest):
         )
 
     def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for the right answer, if the reference gave it: something gave it away."""
+        """Return the query with chance 1 for the right answer, if the reference gave it: the prompt reveals it."""
         if not reading.hit:
             return query
         answer = str(query.expected[0])
         return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why an LLM that remembers half of the rows would mostly not be found, or None if it would."""
+        """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
         chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
         power = choice_power(chances, SHARE, level)
         return None if power >= POWER else explain_low_power(power, level)
 
 
 def _chance(query: Query, answer: str) -> float:
-    """Return the probability that an answer is right, by the blind classifier or, if that is more, by a coin."""
+    """Return the probability that an answer is right, by the blind classifier, and at least a coin's half."""
     return max(query.chance[answer].of(answer), 0.5)
 
 

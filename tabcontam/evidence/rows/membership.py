@@ -1,4 +1,4 @@
-"""The example membership test: an LLM must tell rows of the table from perturbed copies."""
+"""The example membership test: the model distinguishes rows of the table from perturbed copies."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -58,7 +58,7 @@ class MembershipTest(ChoiceTest):
             same = table.rows[copy.row] == table.rows[asked.row] or copy.cells(table) == cells
             return None if same else copy
 
-        copy = draw_until_valid(draw, "every row that could be shown is the asked one")
+        copy = draw_until_valid(draw, "every row that could be shown equals the asked one")
         write = partial(self._prompt, table, serializer, copy, asked, label[1])
         rows = (copy.row, copy.donor, asked.donor, asked.row)
         choices = ("Yes", "No")
@@ -74,7 +74,7 @@ class MembershipTest(ChoiceTest):
 
 @dataclass(frozen=True)
 class Membership(MembershipTest):
-    """Shown one row and its perturbed copy with their labels, the LLM must say whether another row is original.
+    """Shown one row and its perturbed copy with their labels, the model must say whether another row is original.
 
     Measures: the AUC of the answers: 0.5 is chance, whatever the share of Yes. It measures whether rows look plausible
     as much as whether they were seen.
@@ -83,14 +83,14 @@ class Membership(MembershipTest):
     in the text: the value of one feature is swapped for that of another row; the authors' code swaps all but three
     features, and leaves rows with missing values as they are. A perturbed row is never a row of the table.
 
-    Null: a coin. There is a score with a 95 % interval, the share of Yes and d', and no verdict.
+    Null: a coin. The result has a score with a 95 % interval, the share of Yes and d', and no verdict.
 
     Published rule: none; the paper reports the share of right answers.
 
-    Needs: three rows or more, and an LLM that understands a question; the controls take no part.
+    Needs: three rows or more, and a model that understands a question; the controls take no part.
 
-    Cannot show: that rows were seen: a swapped value often does not fit the others, which a reader who never saw the
-    table can tell. `matched_membership` is the test that can.
+    Cannot show: that rows were seen: a swapped value often does not fit the others, which a model can notice without
+    memory. `matched_membership` is the test that can show it.
 
     Source: example membership of Ronval et al. 2024, section 3.1; its scores are in their Table 2.
 
@@ -99,7 +99,7 @@ class Membership(MembershipTest):
 
     id: ClassVar[str] = "membership"
     measure: ClassVar[str] = "membership"
-    published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None, source=RONVAL)
+    published = PublishedRule("answers are right (half of them by chance)", share=None, source=RONVAL)
     rows: int = QUERIES  # rows that are asked, half of them perturbed
 
     def as_published(self) -> "Membership":
@@ -111,7 +111,7 @@ class Membership(MembershipTest):
         candidates = not_known(table, by_content(table))
         count = min(self.rows, len(candidates), len(table.rows) - 1) // 2 * 2
         if count < 2:
-            raise Skip("too few rows: one is shown and two are asked")
+            raise Skip("too few rows: the test shows one and asks about two")
         asked = rng.sample(candidates, count)
 
         def example() -> Swap:
@@ -126,7 +126,7 @@ class Membership(MembershipTest):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the AUC of the answers, without p-value: a row can be recognized because it is likely, too."""
         half = len(valid_answers(trials)) / 2
-        return discrimination(trials, "a coin", half, f"a coin gets {half:g}")
+        return discrimination(trials, "a coin", half, f"a coin gets {half:g} right")
 
 
 def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
@@ -150,4 +150,4 @@ def perturbed(table: Table, index: int, rng: Random) -> Swap:
         blank = table.is_missing(before) and table.is_missing(after)  # NA in place of nothing is no change
         return None if blank or table.is_row(swap.cells(table)) else swap
 
-    return draw_until_valid(draw, "swapping one value of a row makes another row of the table every time")
+    return draw_until_valid(draw, "every swap of one value makes another row of the table")

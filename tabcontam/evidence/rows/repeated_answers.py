@@ -1,4 +1,4 @@
-"""A filter for refusals in any language: a text that comes to most queries and is no value of their columns."""
+"""A filter for refusals in any language: a text that answers most queries and is no value of their columns."""
 
 import re
 from collections import Counter, defaultdict
@@ -14,10 +14,10 @@ MOST = 0.5  # share of the answers
 
 
 def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
-    """Return the read trials, unread where one text, apart from the asked names, came to more than half of the queries.
+    """Return the read trials, unread if one text, apart from the asked names, answers more than half of the queries.
 
     A text with a cell that is a number, or a value that the baseline lists for any of these queries, is an answer,
-    however often it came. The hidden values are not looked at. Later answers that differ make it an answer again.
+    however often it comes. The hidden values are not used. Later answers that differ make it an answer again.
     """
     texts = [_text(trial) for trial in trials]
     counted = Counter(filter(None, texts))
@@ -33,7 +33,7 @@ def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _text(trial: Trial) -> str:
-    """Return the text of a reply apart from the asked names, or "" if it brought no text."""
+    """Return the text of a reply apart from the asked names, or "" if it has no text."""
     reply = trial.reply
     if not isinstance(reply, Reply) or reply.state not in READ:
         return ""
@@ -50,7 +50,7 @@ def _has_value(trial: Trial, known: Mapping[str, set[str]]) -> bool:
 
 
 def _unread(trial: Trial) -> Trial:
-    """Return a trial whose answer is unread; what the published rule found stays."""
+    """Return a trial whose answer is unread; the decision of the published rule stays."""
     paper = trial.reading is not None and trial.reading.paper_hit
     reading = Reading(None, hit=False, paper_hit=paper, readable=False, unread=UnreadReason.DECLINED)
     return replace(trial, reading=reading)

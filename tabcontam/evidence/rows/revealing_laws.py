@@ -1,8 +1,8 @@
-"""Laws between a row's cells, by which a reader who computes or knows the world sees that a row was altered.
+"""Laws between a row's cells that reveal an altered row by arithmetic or general knowledge.
 
 A classifier that is shown cells as ranks multiplies no two of them, and does not know that Fresno is in California. So
-the laws that the baseline looks for are looked for here as well, in both directions: whether the altered cell follows
-from the others, and whether another cell follows from it together with others.
+the laws that the baseline searches for are searched for here as well, in both directions: the altered cell may follow
+from the others, and another cell may follow from it together with others.
 """
 
 from collections import Counter
@@ -17,16 +17,16 @@ from tabcontam.tables.table import MOST_CATEGORIES, Table
 
 SURE = 0.95  # share of the rows in which one column has to go with another to count as following from it
 USUAL = 0.8  # share of the rows with the most frequent value: above it, agreement with another column shows nothing
-CHECKED = 20  # rows that share a cell with another row, which are needed to see that
+CHECKED = 20  # rows that share a cell with another row, at least, to judge that
 HINTS = 3  # laws, and columns that a value goes with, that a classifier is shown
 
 
 def column_that_reveals(table: Table, name: str, rows: Sequence[int]) -> str | None:
-    """Return in words which column gives a feature away, or None if none does.
+    """Return in words the column that reveals a feature, or None if none does.
 
-    Either each cell of the column goes with one value of the feature, in 95 % of the rows that share theirs with
-    another row. Or the column is a text that differs in most rows, and the feature a category: what such texts name is
-    not learned from the table, but may be known (the country of a city, the weekday of a date).
+    Either each cell of the column goes with one value of the feature, in 95 % of the rows that share their cell with
+    another row. Or the column is a text that differs in most rows, and the feature a category: such facts cannot be
+    learned from the table, but may be known (the country of a city, the weekday of a date).
     """
     taken = {one: column(one, [table.column(one)[row] for row in rows], table.missing) for one in sorted(table.columns)}
     target = taken.pop(name)
@@ -38,12 +38,12 @@ def column_that_reveals(table: Table, name: str, rows: Sequence[int]) -> str | N
     for other, one in () if table.is_numeric(name) else taken.items():
         unlike = _agreeing(one, target)[0] < np.count_nonzero(one.codes) / 2
         if unlike and not table.is_numeric(other) and one.distinct > MOST_CATEGORIES:
-            return f"{other} may tell {name}"
+            return f"{other} may reveal {name}"
     return None
 
 
 def _agreeing(one: Column, target: Column) -> tuple[int, int]:
-    """Return how many rows share a cell of `one` with others, and in how many most of these agree on `target`."""
+    """Return how many rows share a cell of `one` with others, and in how many of these most agree on `target`."""
     pairs = [pair for pair in zip(one.keys, target.keys, strict=True) if pair[0] != MISSING]
     alike, both = Counter(shown for shown, _ in pairs), Counter(pairs)
     shared = [pair for pair in pairs if alike[pair[0]] > 1]

@@ -64,13 +64,13 @@ from tabcontam.statistics.eprocess import Stake, join_bets, place_bets
 from tabcontam.tables.serializers import Serializer, TemplateRows
 from tabcontam.tables.table import Cell, Table
 
-MORE = "0"  # added to a cut answer, to see which of its values could have gone on
-NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt; the answers stay"
+MORE = "0"  # added to a cut answer, to see which of its values could continue
+NULL = "the answers stay, and the hidden cells are drawn again from the baseline's prediction"
 SHARE = 0.5  # share of the rows that a model remembers
-POWER = 0.5  # power with which such a model has to be found
+POWER = 0.5  # power with which such a model has to be detected
 LUCK = 1.0  # standard deviations that a silent predictor may be ahead of the baseline by luck
 HALF = 0.5  # share of the asked features that has to be read before a text counts as an answer
-LEAST_ROWS = 20  # different rows: in a smaller table memory looks like guessing
+LEAST_ROWS = 20  # different rows: in a smaller table memory looks like prediction
 
 
 class RowTest(Test):
@@ -80,23 +80,23 @@ class RowTest(Test):
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
     by_feature: ClassVar[bool] = True
-    holds: ClassVar[bool] = False  # whether a server can be made to answer it with values by feature
+    holds: ClassVar[bool] = False  # whether a server can force answers with a value for each feature
     referred: ClassVar[bool] = True
     bet_on: ClassVar[bool] = True
     resampled: ClassVar[bool] = True
     answering: ClassVar[AnswerKind] = CellAnswers()
 
     def too_small(self, rows: int) -> str | None:
-        """Return why a table is too small: fewer than twenty different rows do not teach what can be guessed."""
+        """Return why a table is too small: from fewer than twenty different rows the baseline cannot learn."""
         if rows >= LEAST_ROWS:
             return None
-        counted = "1 different row is" if rows == 1 else f"{rows} different rows is"
-        return f"a table of {counted} too small for anybody to tell memory from guessing; {LEAST_ROWS} are needed"
+        counted = "1 different row" if rows == 1 else f"{rows} different rows"
+        return f"in a table of {counted} memory looks like prediction; {LEAST_ROWS} are needed"
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of a result; each names the features that describe the same entity as others.
+        """Return the queries of a result, each with the features that describe the same entity as others.
 
-        The queries of a table that is too small have no null model, so that none is ever weighed.
+        The queries of a table that is too small have no null model, so that none is weighed.
         """
         queries = super().planned(table, serializer, rng)
         if self.holds:
@@ -109,7 +109,7 @@ class RowTest(Test):
         ]
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return what each asked cell lies in, if that is not the column of its own name: see `Query`."""
+        """Return the column or entity of each asked cell, if it is not the column of its own name: see `Query`."""
         return entity_names(table, query.asked)
 
     def _values(self, table: Table, query: Query) -> dict[str, tuple[str, ...]]:
@@ -138,7 +138,7 @@ class RowTest(Test):
         known = [feature for feature, value in truth.items() if value is not None]
         right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))
         hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
-        # whether it is an answer must not depend on its being right: an unread answer is not weighed
+        # readable must not depend on right: an unread answer is not weighed
         whole = len(cells) == len(query.asked)
         enough = not cut and len(cells) >= HALF * len(query.asked) and not declines(reply.text)
         readable = any(cell not in (None, "?") for cell in cells.values()) and (whole or enough)
@@ -149,7 +149,7 @@ class RowTest(Test):
         """Return the asked features that the answer gives, in any shape, passing over lines that repeat the prompt."""
         if not text.strip():
             return {}
-        query = replace(query, write=cache(query.write))  # the prompt is looked at more than once
+        query = replace(query, write=cache(query.write))  # the prompt is read more than once
         sorts = sorts_of(query, serializer)
         said = plain(text)
         if len(query.asked) > 1 and (row := plain_row(said, sorts, serializer)):
@@ -177,7 +177,7 @@ class RowTest(Test):
     def _found(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
-        """Return what stands in the answer for the asked features, whether it could be their values or not."""
+        """Return the texts that the answer has for the asked features, even if they could not be their values."""
         if by_order := cells_by_order(text, query, sorts, serializer, exact=True):
             return by_order
         if is_table(text):
@@ -199,17 +199,17 @@ class RowTest(Test):
         return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
 
     def told_apart(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the read trials, unread where one text came to most queries and is no value of the column."""
+        """Return the read trials, unread if one text answers most queries and is no value of the column."""
         return without_repeats(trials) if self.row_test else trials
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the recalled bits: the replies stay, and the hidden cells are drawn anew from the baseline's guess.
+        """Weigh the recalled bits: the replies stay, the hidden cells are drawn again from the baseline's prediction.
 
         A silent predictor learned from all rows that are not asked. Its bits in the same cells, beyond those that the
         baseline expects of its answers and beyond luck, are an honest predictor's lead over the baseline. They count
         for nothing.
         """
-        # numpy is imported only where something is weighed: reading and replaying do without it
+        # numpy is imported only to weigh: reading and replaying do without it
         from tabcontam.statistics.exact_statistics import UNIT, outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_share
 
@@ -223,7 +223,7 @@ class RowTest(Test):
 
         def tail(those: Sequence[int]) -> float:
             if sum(cells[one].silent for one in those) >= sum(cells[one].bits for one in those):
-                return 1.0  # no answer here beats a predictor that learned from the other rows
+                return 1.0  # the answers do not beat a predictor that learned from the other rows
             reached = sum(weight_of(cells[one].bits) for one in those)
             return outcome_tail([possible[one] for one in those], reached - ahead(those))
 
@@ -232,13 +232,12 @@ class RowTest(Test):
         recalled = sum(cell.bits for cell in cells)
         expected = sum(worth * chance for cell in cells for worth, chance in cell.outcomes)
         chances = [row.chance for row in rows]
-        readable = [row.odds for row in rows if row.readable]  # memory could not have shown in the others
+        readable = [row.odds for row in rows if row.readable]  # unread answers could not show memory
         hits = sum(row.hit for row in rows)
-        counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {format_small_number(sum(chances))}"
-        honest = (
-            f", {format_small_number(beside / UNIT)} more by who learned from all other rows" if beside >= UNIT else ""
-        )
-        by_chance = f"{format_small_number(expected)} expected by chance{honest}"
+        counted = f"{hits} of {len(rows)} {self.whole}, where the baseline gets {format_small_number(sum(chances))}"
+        by_chance = f"{format_small_number(expected)} expected by chance"
+        if beside >= UNIT:
+            by_chance += f", {format_small_number(beside / UNIT)} more by a predictor with all other rows"
         gained = f"{asked_often(trials)}{counted}: {recalled:.0f} bits recalled, {by_chance}"
         return Evidence(
             statistic="recalled bits",
@@ -280,13 +279,13 @@ class RowTest(Test):
         return replace(query, chance={**query.chance, **{name: query.chance[name].sure(said[name]) for name in said}})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why an LLM that remembers half of the rows would mostly not be found, or None if it would."""
+        """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
         from tabcontam.statistics.power import row_power
 
         each = {sampled_query(query.id): query for query in queries if query.chance}
         rows = [list(query.chance.values()) for query in each.values()]
         if not rows:
-            return "no row that is asked has a cell for which guessing and remembering could be told apart"
+            return "in no cell of the asked rows can memory be distinguished from prediction"
         power = row_power(rows, share=SHARE, level=level)
         return None if power >= POWER else explain_low_power(power, level)
 
@@ -334,7 +333,7 @@ def _of_values(query: Query, ends: tuple[str, ...]) -> Prompt:
 
 
 def _ends(columns: Sequence[str], serializer: Serializer, asked: Sequence[str]) -> tuple[str, ...]:
-    """Return how a row goes on after its asked cells: with the next feature, or again with the first asked one."""
+    """Return the texts that follow a row's asked cells: the next feature, or again the first asked one."""
     if not isinstance(serializer, TemplateRows):
         return ()
     behind = columns[columns.index(asked[-1]) + 1 :][:1]

@@ -75,7 +75,7 @@ def test_who_recites_them_is_found_in_any_form(form: str) -> None:
     found = weighed(text if form.startswith("1") else form.format(text))
     assert found.p_value is not None
     assert found.p_value < 1e-6
-    assert "contaminated (10 exact, 0 near, 0 of the format alone)" in found.sentence
+    assert "contaminated (10 exact, 0 near, 0 in the format alone)" in found.sentence
 
 
 def test_a_table_of_bars_with_a_header_is_read() -> None:

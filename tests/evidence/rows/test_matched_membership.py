@@ -103,7 +103,7 @@ def stones(rows: int = 600) -> Table:
 @pytest.mark.slow
 def test_the_classifier_was_blind_to_what_anybody_computes() -> None:
     """Of diamonds x was altered: whoever knows that depth is 200 z / (x + y) told 56 of 60 rows right."""
-    with pytest.raises(Skip, match=r"tells altered ones apart: AUC 0\.[89]|computes or knows the world sees"):
+    with pytest.raises(Skip, match=r"recognizes altered ones: its AUC is 0\.[89]|reveals every alteration"):
         blind_alteration(stones())
 
 
@@ -159,7 +159,7 @@ def table_of(rows: list[tuple[str | None, ...]]) -> Table:
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([(str(i % 20), str(i // 20)) for i in range(400)], "enumerates its domain"),
+        ([(str(i % 20), str(i // 20)) for i in range(400)], "lists every combination of its values"),
         ([(str(i), str(i % 7)) for i in range(40)], "different rows to learn from"),
         ([(str(i), f"x{i}") for i in range(400)], "no feature has values that recur"),
         ([(None, None)] * 400, "different rows to learn from"),
@@ -238,10 +238,10 @@ def test_who_knows_weekdays_and_countries_is_not_accused(days: int, cities: int)
 @pytest.mark.parametrize("days", [150, 100000])
 @pytest.mark.parametrize("cities", [60, 5000])
 def test_where_all_features_go_with_others_it_is_skipped_with_the_reason(days: int, cities: int) -> None:
-    with pytest.raises(Skip, match="whoever computes or knows the world sees what is altered") as skip:
+    with pytest.raises(Skip, match="arithmetic or general knowledge reveals every alteration") as skip:
         blind_alteration(journeys(days=days, cities=cities, noise=False))
-    assert re.search("country goes with city|(city|date) may tell country", str(skip.value))
-    assert re.search("weekday goes with date|(city|date) may tell weekday", str(skip.value))
+    assert re.search("country goes with city|(city|date) may reveal country", str(skip.value))
+    assert re.search("weekday goes with date|(city|date) may reveal weekday", str(skip.value))
 
 
 def orders(rows: int = 600) -> Table:
@@ -265,7 +265,7 @@ def test_a_column_that_follows_by_a_law_is_not_altered_nor_the_one_that_it_follo
         columns=(*bare.columns, "note"),
         rows=tuple((*row, f"n{number}") for number, row in enumerate(bare.rows)),
     )
-    with pytest.raises(Skip, match=r"sees what is altered: .*(price|gross) (goes with|follows from)"):
+    with pytest.raises(Skip, match=r"reveals every alteration: .*(price|gross) (goes with|follows from)"):
         blind_alteration(more)
 
 
@@ -299,7 +299,7 @@ def test_who_multiplies_is_not_accused() -> None:
     try:
         altered = table.columns[blind_alteration(table).column]
     except Skip as skip:
-        assert re.search("tells altered ones apart|sees what is altered", str(skip))  # noqa: PT017 - either is right
+        assert re.search("recognizes altered ones|reveals every alteration", str(skip))  # noqa: PT017 - either is right
         return
     assert altered == "till"
 

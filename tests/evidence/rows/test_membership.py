@@ -52,7 +52,7 @@ def test_rows_and_columns_in_another_order_are_asked_alike() -> None:
     assert twice[0] == twice[1]
 
 
-@pytest.mark.parametrize(("always", "said"), [("Yes", "100% said Yes"), ("No", "0% said Yes")])
+@pytest.mark.parametrize(("always", "said"), [("Yes", "100% answered Yes"), ("No", "0% answered Yes")])
 def test_bias_alone_scores_one_half(always: str, said: str) -> None:
     """B8: Gemini 1.0 said Yes 97 times in 100."""
     evidence = weighed(lambda query: always)

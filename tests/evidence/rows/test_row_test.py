@@ -185,9 +185,9 @@ def test_an_equal_value_that_is_written_differently_changes_no_weight(age: str, 
 
 def test_the_sentence_says_what_a_person_can_check() -> None:
     evidence = weighed([person(number) for number in range(4)], [RIGHT, RIGHT, RIGHT, "The age is 3, The sex is male"])
-    assert evidence.sentence.startswith("3 of 4 cut rows are right, where guessing gets 0.02")
+    assert evidence.sentence.startswith("3 of 4 cut rows are right, where the baseline gets 0.02")
     assert "24 bits recalled" in evidence.sentence
-    assert "drawn anew" in evidence.null
+    assert "drawn again" in evidence.null
 
 
 def test_the_detectable_share_shrinks_with_the_number_of_rows() -> None:
@@ -262,7 +262,7 @@ def test_whether_asking_can_tell_does_not_hang_on_hidden_cells() -> None:
 def test_no_row_that_counts_is_no_test() -> None:
     reason = IncompleteCompletion().uninformative([query(0, {"age": ("39", None)})], LEVEL)
     assert reason is not None
-    assert "no row" in reason
+    assert "in no cell of the asked rows" in reason
 
 
 def test_evidence_says_in_which_columns_the_bits_lie_and_what_stands_without_each() -> None:
@@ -338,7 +338,7 @@ def test_who_is_no_better_than_an_honest_predictor_shows_no_memory() -> None:
     assert alike.p_value > 0.1
     assert alike.without == {"age": 1.0}
     assert alike.recalled_bits == pytest.approx(20 * 6)  # what is right is told all the same
-    assert "more by who learned from all other rows" in alike.sentence
+    assert "more by a predictor with all other rows" in alike.sentence
 
 
 def test_who_is_better_than_an_honest_predictor_is_found() -> None:

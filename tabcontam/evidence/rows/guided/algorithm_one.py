@@ -49,7 +49,7 @@ def overlaps(trials: Iterable[Trial]) -> list[OverlapPair]:
 
 
 def _overlap(trial: Trial) -> float:
-    """Return the overlap of a reply: of a text as it came, of a row the read values with those of the row."""
+    """Return the overlap of a reply with the true piece: the text as it is, or the read values of a row."""
     query, measure = trial.query, _measure.get()
     if of_text(query):
         come = isinstance(trial.reply, Reply) and trial.reply.state in READ
@@ -82,10 +82,10 @@ def compares(test: Test) -> bool:
 
 @dataclass(frozen=True)
 class AlgorithmOne(PublishedRule):
-    """The rule that finds a larger mean overlap with the guided instruction: paired bootstrap, p <= 0.05."""
+    """The rule that requires a larger mean overlap with the guided instruction: paired bootstrap, p <= 0.05."""
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
-        """Return the rule's decision; if no instance has both answers, it finds nothing."""
+        """Return the rule's decision; if no instance has both answers, it is not contaminated."""
         pairs = overlaps(trials)
         return bool(pairs) and self.p_value(pairs) <= LEVEL
 
@@ -99,7 +99,7 @@ class AlgorithmOne(PublishedRule):
         return None if overlaps(trials) else "no instance has an answer to the guided and to the general instruction"
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """Return how many instances are completed with more overlap under the guided instruction."""
+        """Return the number of instances whose completion has more overlap under the guided instruction."""
         return sum(pair.guided > pair.general for pair in overlaps(trials))
 
     def counted(self, trials: Sequence[Trial]) -> Sequence[Trial]:

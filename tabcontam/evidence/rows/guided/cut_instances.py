@@ -1,7 +1,7 @@
-"""Instances that are cut in two, and what is known of their second pieces before an LLM is asked.
+"""Instances that are cut in two, and facts about their second pieces that need no answer of a model.
 
-Rows of a table of texts are cut in their text, rows of any other table between two cells. What is drawn never depends
-on what is hidden, except on the length of a text's second piece.
+Rows of a table of texts are cut in their text, rows of any other table between two cells. The draws never depend on
+hidden parts, except on the length of a text's second piece.
 """
 
 from collections import Counter
@@ -23,9 +23,9 @@ from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 
 PAPERS = 10  # instances of the published rule
-COUNTED, LATE = 8, 4  # cells of a row that are guessed at most; of these, cells that are hidden wherever a row is cut
+COUNTED, LATE = 8, 4  # cells of a row that are predicted at most; of these, cells that every cut hides
 LONG = 12  # words that the second piece of a further text has at least: fewer show nothing
-COMPARED = 20_000  # rows in which phrases of the asked texts are looked for
+COMPARED = 20_000  # rows in which phrases of the asked texts are searched for
 TRIED = 400  # texts that are cut for the further instances
 RARE = 0.05  # share of the texts in which a word may stand that fills a slot of them
 
@@ -64,7 +64,7 @@ def label_of(task: TextTask, value: Cell) -> str:
 
 
 def read_of(task: TextTask) -> tuple[str, ...]:
-    """Return the columns that are cut: all texts, or of a summary and its text the summary, which stands last."""
+    """Return the columns that are cut: all texts, or only the summary, which stands after its text."""
     return task.texts[-1:] if task.form in (TextForm.SUMMARY, TextForm.SENTENCE) else task.texts
 
 
@@ -82,7 +82,7 @@ def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[C
     longer = ((row, halves) for row, halves in rest if len(words(halves.second)) >= LONG)
     drawn = [*papers, *islice(longer, further)]
     if not drawn:
-        raise Skip("no text has two pieces, of which one could be shown")
+        raise Skip("no text can be cut into two pieces of words")
     place = None if task.label is None else table.columns.index(task.label)
     labels = ["" if place is None else label_of(task, table.rows[row][place]) for row, _ in drawn]
     shown = [f"{label} {halves.first}" for label, (_, halves) in zip(labels, drawn, strict=True)]
@@ -97,7 +97,7 @@ def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[C
 def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | None:
     """Return the two pieces of a row's text, of a pair its two sentences, or None if one of them is empty.
 
-    The text that a summary is of, if the table has that, too, is neither shown nor asked.
+    The text of a summary, if the table has it, too, is neither shown nor asked.
     """
     cells = [table.rows[row][table.columns.index(name)] for name in read_of(task)]
     share = share_shown(rng)
@@ -115,8 +115,8 @@ def elsewhere(
 ) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
     """Return the phrases of second pieces that stand in another row's text, too, and the words that fill slots.
 
-    `seconds` has the second piece of each drawn row, and `shown` what is shown before each. Few texts have a word that
-    fills a slot. In another text such a word stands twice, or once and in its label.
+    `seconds` has the second piece of each drawn row, and `shown` what is shown before each. A word that fills a slot
+    stands in few texts, and there twice, or once and in the label.
     """
     columns = [*task.texts, *([task.label] if task.label else [])]
     places = [table.columns.index(name) for name in columns]
@@ -149,16 +149,16 @@ def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
     labels = len(columns) - len(_features(table))
     features = columns[labels:]
     if len(features) < 2:
-        raise Skip("too few features: one must be shown and one asked besides the label")
+        raise Skip("too few features: besides the label, the test shows one and asks another")
     least, most = (pieces_shown(share, len(features)) for share in SHOWN)
     pool = cached_fact(table, "guided pool", lambda: _pool(table, columns, labels + least, labels + most, further))
     if not pool:
-        raise Skip("no row has shown cells that fit no other row")
+        raise Skip("the shown cells identify no row")
     guesses = _guesses(table, columns, labels + least, labels + most, pool)
     cuts = {row: labels + pieces_shown(share_shown(rng), len(features)) for row in rng.sample(pool, len(pool))}
     fitting = [row for row, shown in cuts.items() if row in alone(table, columns[:shown])]
     if not fitting:
-        raise Skip("no row has shown cells that fit no other row")
+        raise Skip("the shown cells identify no row")
     found = [_cut_row(table, row, columns, cuts[row], guesses) for row in fitting]
     papers, rest = found[:PAPERS], {one.row: one for one in found[PAPERS:]}
     unsure = {row: RowPrediction(one.guesses, one.unsure) for row, one in rest.items()}
@@ -198,10 +198,10 @@ def _pool(table: Table, columns: Sequence[str], least: int, most: int, further: 
 def _guesses(
     table: Table, columns: Sequence[str], least: int, most: int, pool: Sequence[int]
 ) -> dict[str, dict[int, RowPrediction]]:
-    """Return for each counted cell the baseline's guess of it in each row, given all cells that stand before it.
+    """Return for each counted column the baseline's prediction in each row, given all cells that stand before it.
 
-    So one guess serves wherever a row is cut: the cells between the cut and the guessed one are hidden from the model
-    and known to the baseline, which makes what follows from them worth nothing.
+    So one prediction serves for any cut of a row. The cells between the cut and the predicted one are hidden from the
+    model and known to the baseline, so that cells that follow from them are worth nothing.
     """
     late, early = list(columns[most:]), list(columns[least:most])
     counted = set(late) if len(late) <= LATE else set(least_sure(table, late, LATE))
@@ -220,7 +220,7 @@ def _cut_row(
 ) -> CutRow:
     cells = tuple(table.column(name)[row] for name in columns)
     hidden = [name for name in columns[shown:] if name in guesses]
-    # a later cell is guessed from hidden ones, so that only the mean over all rows reveals nothing of this row
+    # a later cell is predicted from hidden ones, so that only the mean over all rows reveals nothing of this row
     unsure = sum(
         guesses[name][row].unsure if name == columns[shown] else _mean_unsure(guesses[name]) for name in hidden
     )

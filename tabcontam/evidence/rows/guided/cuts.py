@@ -1,7 +1,7 @@
 """The place where an instance is cut in two: Golchin and Surdeanu 2024, section 3.1 (2).
 
-A text is cut at the end of a sentence, one of a single sentence between two words, a row between two cells. The share
-that is shown is drawn anew for every instance; the authors' public code draws one share for all.
+A text is cut at the end of a sentence, a single sentence between two words, a row between two cells. The share that is
+shown is drawn for each instance; the authors' public code draws one share for all.
 """
 
 import re
@@ -42,8 +42,8 @@ def sentences(text: str) -> list[str]:
 
     A sentence ends at a full stop, an exclamation or question mark or an ellipsis, with quotes and brackets closed
     after it, if white space follows and then no small letter. The full stops of titles and other abbreviations (Mr.,
-    Inc., No.) and of initials (J. F., U.S.) end none. So two sentences may stay together, which moves a cut and
-    falsifies nothing.
+    Inc., No.) and of initials (J. F., U.S.) end no sentence. So two sentences may stay together, which moves a cut and
+    makes nothing wrong.
     """
     found, begun = [], 0
     for end in END.finditer(text):

@@ -1,4 +1,4 @@
-"""The guided completion test: the LLM must go on with an instance, and better so if its dataset is named."""
+"""The guided completion test: the model must continue an instance, and does so better if it knows the named dataset."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,35 +22,35 @@ from tabcontam.evidence.rows.row_test import answered_row
 from tabcontam.statistics.permutation_tests import sign_flipped
 
 BLEURT = "guided_completion_bleurt"  # recorded answers to the same instances, with a learned score
-SEVERAL = 2  # texts that have to be recited: a single text may be known without the dataset
-LUCK = 3.0  # bits of a run that fluent guessing gives
+SEVERAL = 2  # texts that have to be recited: a model may know a single text without the dataset
+LUCK = 3.0  # bits of a run that fluent writing gives
 RECITED = 0.01  # the chance of a run from which a sentence calls it recited
 NULL = (
-    "a fluent writer who has not seen the texts: who has a word right has the next one right in at most half of the "
-    "cases; or the longest runs are as long with another name, or with none"
+    "after a right word, a fluent writer that has not seen the texts has the next one right in at most half of the "
+    "cases; or the longest runs are as long with another name or with none"
 )
 
 
 @dataclass(frozen=True)
 class GuidedCompletion(GuidedTest):
-    """Given the first piece of an instance, its dataset, split and label, the LLM must write the second piece.
+    """Given the first piece of an instance, its dataset, split and label, the model must write the second piece.
 
-    Measures: whether single instances are known: texts word for word, rows cell by cell. A row test: it can show that
-    rows were seen.
+    Measures: whether the model knows single instances: texts word for word, rows cell by cell. A row test: it can show
+    that rows were seen.
 
     Queries: for a table of rows 45 guided ones, each with 40 to 70 % of the cells shown, the label first; for texts 40,
     with 40 to 70 % of the sentences shown or, of a single sentence, of its words; of a pair the first sentence is shown
-    and the second asked. The share is drawn anew for each instance. Ten of them are the paper's; further rows are those
-    of which the baseline is least sure, further texts have second pieces of twelve words or more. There are decoys as
+    and the second asked. The share is drawn for each instance. Ten of them are the paper's; further rows are those of
+    which the baseline is least sure, further texts have second pieces of twelve words or more. There are decoys as
     well: the general instruction, which names nothing, and one that names another dataset, for the paper's ten rows and
     for twenty texts; and the label control, the right name with a wrong label, for the ten.
 
-    Null: of rows, the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the cells
-    before them: the decoys are counted and decide nothing, so that a model that recites rows under any name is found,
-    and one that writes better under a name is not. Of texts, the longest run of words counts that an answer has in
-    common with the second piece. Words in phrases that other texts or the prompt have, too, do not count, nor do form
-    letters whose names the prompt shows; each other word has a chance of one half, and a run may begin at one in four
-    of the places. Contaminated: two texts or more are recited beyond that, without the one that is recited best
+    Null: of rows, the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the
+    cells before them: the decoys are reported and decide nothing, so that a model that recites rows under any name is
+    detected, and a model that writes better under a name is not. Of texts, the longest run of words that an answer has
+    in common with the second piece counts. Words in phrases that other texts or the prompt have, too, do not count, nor
+    do form letters whose names the prompt shows. Each other word has a chance of one half, and a run may begin at one
+    in four of the places. Contaminated: two texts or more are recited beyond that, without the one that is recited best
     (Benjamini and Heller 2008); or runs are longer under the right name than under none and under a wrong one, by the
     exact paired permutation of signs, in which the bits of a run beyond three count. An overlap alone decides nothing.
 
@@ -58,14 +58,14 @@ class GuidedCompletion(GuidedTest):
     instruction, at p <= 0.05 in 10,000 resamples. The published p-values are those of a paired bootstrap; that of the
     authors' public code, which resamples both sides apart, is reported next to it.
 
-    Needs: features that tell rows apart by their first cells, or texts of two words or more, and an LLM that generates
-    text, in chat or completion form.
+    Needs: rows that their first cells identify, or texts of two words or more, and a model that generates text, in chat
+    or completion form.
 
-    Cannot show: where a text was read. One that stands elsewhere on the web may be known from there, and a paraphrase
-    is not counted. Texts with short second pieces, as in WNLI, show little. The chance of a word was measured on
-    answers of GPT-4 and GPT-3.5; a writer that is better at fluent guessing, or that computes the content of a text (a
-    solution of GSM8K) or translates it (a pair in two languages), has longer runs. Texts in a script without spaces
-    have too few words. Of rows, as in any row test, it shows nothing about what follows from the shown cells.
+    Cannot show: where a text was read. A model may know it from elsewhere on the web, and a paraphrase is not counted.
+    Texts with short second pieces, as in WNLI, show little. The chance of a word was measured on answers of GPT-4 and
+    GPT-3.5; a model that writes more fluently, or that computes the content of a text (a solution of GSM8K) or
+    translates it (a pair in two languages), has longer runs. Texts in a script without spaces have too few words. Of
+    rows, as in any row test, it shows nothing about what follows from the shown cells.
 
     Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", sections 3.1 and 3.2 and appendix A; Algorithm 1. The
     label control is that of its appendix.
@@ -75,7 +75,7 @@ class GuidedCompletion(GuidedTest):
 
     id: ClassVar[str] = "guided_completion"
     recorded_forms: ClassVar[Mapping[str, str]] = {BLEURT: "Guided completion by BLEURT"}
-    published = AlgorithmOne("second pieces have more overlap with the dataset's name", source="golchin2023")
+    published = AlgorithmOne("second pieces have more overlap if the dataset is named", source="golchin2023")
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh the recalled cells against the baseline or, of texts, the longest runs against a fluent writer."""
@@ -87,7 +87,7 @@ class GuidedCompletion(GuidedTest):
         return replace(evidence, sentence=said[0], counted=said[1])
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why reciting would not be found, or None if it would."""
+        """Return why recitation would not be detected, or None if it would."""
         texts = [query for query in queries if of_text(query) and not query.decoy_of]
         if not texts:
             return super().uninformative([query for query in queries if not query.decoy_of], level)
@@ -109,8 +109,8 @@ class GuidedCompletion(GuidedTest):
         recited = sum(run.chance <= RECITED for run in runs)
         longest_run = max((len(run.text) for run in runs), default=0)
         gained = (
-            f"{hits} of {len(guided)} second pieces word for word; {recited} with a run of words that fluent guessing "
-            f"gives in 1 of 100 at most, the longest of {longest_run} words: {recalled:.0f} bits recalled"
+            f"{hits} of {len(guided)} second pieces are right word for word; {recited} have a run of words that fluent "
+            f"writing gives in 1 of 100 at most, the longest has {longest_run} words: {recalled:.0f} bits recalled"
         )
         return Evidence(
             statistic="recalled bits",
@@ -125,36 +125,36 @@ class GuidedCompletion(GuidedTest):
         )
 
     def _labels(self, trials: Sequence[Trial]) -> str:
-        """Return in words how many right second pieces stay right with a wrong label: the label control."""
+        """Return in words the number of right second pieces that stay right with a wrong label: the label control."""
         right = [pair for pair in pairs_of(trials, WRONG_LABEL) if _right(pair[0])]
         if not right:
             return ""
         stay = sum(_right(other) for _, other in right)
-        return f"{stay} of {len(right)} that are right stay so with a wrong label"
+        return f"{stay} of the {len(right)} right second pieces stay right with a wrong label"
 
 
 def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
-    """Return the bits that both answers hold for each instance that an arm asks, too, and their difference's p-value.
+    """Return for each instance that an arm asks, too, the bits of both answers, and the p-value of their difference.
 
-    It is that of the paired permutation, P(the sum of differences is as large if each may have either sign).
+    The p-value is that of the paired permutation: P(the sum of differences is as large if each may have either sign).
     """
     pairs = [(_held(guided), _held(other)) for guided, other in pairs_of(trials, arm)]
     return pairs, sign_flipped([guided - other for guided, other in pairs])
 
 
 def arms_in_words(trials: Sequence[Trial]) -> str:
-    """Return what the right name gains, in words."""
+    """Return the gain by the right name, in words."""
     said = []
-    unit = "bits of a run beyond three" if any(of_text(trial.query) for trial in trials) else "bits an instance"
+    unit = "bits of a run beyond three" if any(of_text(trial.query) for trial in trials) else "bits per instance"
     for arm, words in ((GENERAL, "no name"), (WRONG_NAME, "another name")):
         pairs, p_value = gained_by_name(trials, arm)
         if pairs:
             own, other = (fmean(side) for side in zip(*pairs, strict=True))
             said.append(
-                f"{format_small_number(own)} {unit} and with {words} {format_small_number(other)} "
+                f"{format_small_number(own)} {unit} with the right name, {format_small_number(other)} with {words} "
                 f"({describe_p_value(p_value)})"
             )
-    return " and ".join(said)
+    return "; ".join(said)
 
 
 def pairs_of(trials: Iterable[Trial], arm: str) -> list[tuple[Trial, Trial]]:
@@ -186,10 +186,10 @@ def partial_conjunction(runs: Sequence[WordRun]) -> float:
 
 
 def _held(trial: Trial) -> float:
-    """Return what an answer holds of the instance: the bits of its cells or, of a text, those of its run beyond three.
+    """Return the bits that an answer holds of the instance: of its cells or, for a text, of its run beyond three.
 
-    So long runs alone count, and not the better guesses of a writer that knows the style that goes with a name: at most
-    one of eight completions by a fluent writer has such a run, however long the text is.
+    So only long runs count, and not the luck of a writer that knows the style that goes with a name: at most one of
+    eight completions by a fluent writer has such a run, however long the text is.
     """
     if of_text(trial.query):
         return max(0.0, run_of(trial).bits - LUCK)
@@ -201,6 +201,6 @@ def _right(trial: Trial) -> bool:
 
 
 def _algorithm_one(trials: Sequence[Trial]) -> str:
-    """Return in words what the published rule found, if its queries are among these."""
+    """Return the result of the published rule in words, if its queries are among these."""
     rule = GuidedCompletion.published
     return rule.said(trials) if isinstance(rule, AlgorithmOne) and overlaps(trials) else ""

@@ -21,10 +21,10 @@ ENOUGH = 0.5  # the share of the completions that must be readable before a tabl
 
 @dataclass(frozen=True)
 class AlgorithmTwo(PublishedRule):
-    """The rule that finds one exact or two near-exact matches; without a judge the exact ones alone are known."""
+    """The rule that requires one exact or two near-exact matches; without a judge only exact ones are known."""
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
-        """Return the rule's decision by the judgements that there are."""
+        """Return the rule's decision by the judgements so far."""
         return contaminated(word for trial in trials if (word := word_of(trial)) is not None)
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
@@ -34,7 +34,7 @@ class AlgorithmTwo(PublishedRule):
             return f"only {len(readable)} of {len(trials)} completions could be read"
         silent = sum(word_of(trial) is None for trial in readable)
         return (
-            f"{silent} of {len(trials)} completions were not judged: no judge said whether they match"
+            f"{silent} of {len(trials)} completions were not judged: no judge decided whether they match"
             if silent
             else None
         )
@@ -44,13 +44,13 @@ class AlgorithmTwo(PublishedRule):
         return sum(word_of(trial) in (Likeness.EXACT, Likeness.NEAR) for trial in trials)
 
     def said(self, trials: Sequence[Trial]) -> str:
-        """Return in words how many match exactly or nearly, and by which judges."""
+        """Return in words the number of exact and near-exact matches, and the judges."""
         words = [word_of(trial) for trial in trials]
         exact, near = words.count(Likeness.EXACT), words.count(Likeness.NEAR)
         silent = sum(trial.readable and word_of(trial) is None for trial in trials)
         judges = list(dict.fromkeys(trial.judged.by for trial in trials if trial.judged))
         if not judges:
-            return f"{exact} of {len(trials)} {self.claim}; no judge said whether others are near-exact (--judge LLM)"
+            return f"{exact} of {len(trials)} {self.claim}; no judge compared the others (add --judge LLM)"
         not_judged = f"; {silent} not judged" if silent else ""
         return f"{exact} of {len(trials)} {self.claim}, {near} near-exact ones by {' and '.join(judges)}{not_judged}"
 
@@ -62,25 +62,25 @@ RULE = AlgorithmTwo("second pieces are exact matches", source="golchin2023")
 class GuidedMatch(GuidedTest):
     """The second pieces that guided completion asks for, which a judge compares with the true ones.
 
-    Measures: how many of ten instances the LLM reproduces, word for word or nearly so. A score without a calibrated
+    Measures: how many of ten instances the model reproduces, word for word or nearly so. A score without a calibrated
     verdict: the calibrated verdict on these answers is that of guided completion, so that nothing is counted twice.
 
     Queries: the ten guided ones of guided completion, in the same words, so that they are asked once for both tests.
 
     Null: none. Exact matches are decided by the text alone: all words in order, where white space, capitals, quotes and
     marks at the end may differ; of a row, all hidden cells have the same values. For any other completion the judge
-    (`--judge LLM`), or a person (`tabcontam judge`), decides whether it is a near-exact match. An LLM that judges is
+    (`--judge LLM`), or a person (`tabcontam judge`), decides whether it is a near-exact match. A model that judges is
     asked about made-up pairs, too: true pieces next to themselves, next to themselves with one change, and next to
-    those of other rows; the report has how many it names rightly. The score is the share of matches.
+    those of other rows; the report has the share that it judges rightly. The score is the share of matches.
 
     Published rule: Algorithm 2. Contaminated by at least one exact match, or by two near-exact ones. Without a judge
-    the exact ones alone are counted, and a table is contaminated or there is no answer, never clean; so it is if a
-    completion that a judge was asked about has no judgement.
+    only exact ones are counted, and the result is contaminated or no answer, never clean; likewise if a completion that
+    a judge was asked about has no judgement.
 
-    Needs: what guided completion needs; for near-exact matches an LLM or a person that judges.
+    Needs: what guided completion needs; for near-exact matches a model or a person that judges.
 
     Cannot show: that rows were seen. A judge has no null: it may call a fluent completion a match, or a short one that
-    many would write, as in pairs of sentences. In rows with few or usual hidden cells any predictor has some exactly
+    any model may write, as in pairs of sentences. In rows with few or usual hidden cells any predictor has some exactly
     right: the published rule calls a baseline contaminated on most draws of iris and titanic. A judge's error rate on
     made-up pairs is a lower bound.
 
@@ -112,11 +112,11 @@ class GuidedMatch(GuidedTest):
         """Return the cells that the answer gives, or the piece as it was written; an exact match is a hit."""
         reading = super().read(query, reply, serializer, dictionary)
         exact = reading.readable and _compared(Trial(query, reply, reading)).exact
-        readable = reading.readable and (exact or not declines(reply.text))  # else a refusal would count as clean
+        readable = reading.readable and (exact or not declines(reply.text))  # else a refusal would be not detected
         return replace(reading, hit=exact, paper_hit=exact, readable=readable)
 
     def compared(self, trials: Sequence[Trial]) -> list[CompletionPair]:
-        """Return every completion that could be read, and those that are still to come."""
+        """Return every completion that could be read, and those that are not answered yet."""
         return [_compared(trial) for trial in trials if trial.readable or trial.reading is None]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -125,7 +125,7 @@ class GuidedMatch(GuidedTest):
         return Evidence(
             statistic="matches",
             value=hits,
-            null="none: what is near-exact is for a judge to say",
+            null="none: a judge decides whether a completion is near-exact",
             sentence=RULE.said(trials),
             hits=hits,
             asked=len(trials),
@@ -134,12 +134,12 @@ class GuidedMatch(GuidedTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return None: nothing is decided, so that nothing is asked in vain."""
+        """Return None: the test decides nothing, so that no query is in vain."""
         return None
 
 
 def word_of(trial: Trial) -> Likeness | None:
-    """Return the judgement of a completion, or None if it could not be read or nobody judged it."""
+    """Return the judgement of a completion, or None if it could not be read or was not judged."""
     if not trial.readable:
         return None
     if trial.reading is not None and trial.reading.hit:
@@ -148,7 +148,7 @@ def word_of(trial: Trial) -> Likeness | None:
 
 
 def _compared(trial: Trial) -> CompletionPair:
-    """Return a completion next to the true piece: of a text as it was read, of a row the answer and its cells."""
+    """Return a completion with the true piece: the text as it was read, or of a row the answer and its cells."""
     query, reading = trial.query, trial.reading
     said = as_read(trial.reply).text
     parsed = reading.parsed if reading is not None and isinstance(reading.parsed, Mapping) else {}

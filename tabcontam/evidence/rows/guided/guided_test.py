@@ -1,8 +1,8 @@
-"""The base of the guided completion tests: their queries, how an answer is read, and what a simulated model answers.
+"""The base of the guided completion tests: their queries, the reading of answers, and a simulated model's answers.
 
-A query asks for the second piece of an instance. The guided ones name where it is from. Each other arm asks for that
-piece, too, as a decoy of its guided query: `general` names nothing, `wrong-name` another dataset, `wrong-label` the
-right dataset and another label.
+A query asks for the second piece of an instance. Guided queries name its dataset. Each other arm asks for that piece,
+too, as a decoy of its guided query: `general` names nothing, `wrong-name` another dataset, `wrong-label` the right
+dataset and another label.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextTask
 
-SECOND = "second piece"  # what a query about a text asks for, in place of a feature
+SECOND = "second piece"  # the asked feature of a query about a text
 GENERAL, WRONG_NAME, WRONG_LABEL = "general", "wrong-name", "wrong-label"
 ARMS = (GENERAL, WRONG_NAME, WRONG_LABEL)
 FURTHER_ROWS, FURTHER_TEXTS = 35, 30  # instances besides the paper's ten
@@ -99,7 +99,7 @@ class GuidedAnswers(CellAnswers):
         return super().guessed(query, table, rng)
 
     def by_schema(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return any values as often as they stand there or, of texts, the end of any other one."""
+        """Return values as frequent as in their columns or, of texts, the end of any other one."""
         return self.guessed(query, table, rng) if of_text(query) else super().by_schema(query, table, rng)
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
@@ -125,7 +125,7 @@ class GuidedTest(OneCellTest):
     further_texts: ClassVar[int] = FURTHER_TEXTS
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of a result; those about texts are weighed by their words and have no guess."""
+        """Return the queries of a result; those about texts are weighed by their words and have no prediction."""
         if table.text is None:
             return super().planned(table, serializer, rng)
         return Test.planned(self, table, serializer, rng)
@@ -145,8 +145,8 @@ class GuidedTest(OneCellTest):
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return the cells that the answer gives, or the piece as it was written.
 
-        A text is right if the answer begins with all words of the second piece. One that declines is unread, unless it
-        has five words in a row of the piece, and so is one that was cut before it had as many words.
+        A text is right if the answer begins with all words of the second piece. An answer that declines is unread,
+        unless it has five words in a row of the piece; so is an answer that was cut before it had as many words.
         """
         if not of_text(query):
             return super().read(query, reply, serializer, dictionary)
@@ -271,7 +271,7 @@ def _with_other_label(table: Table, one: CutRow, rng: Random) -> tuple[Cell, ...
 
 
 def _without_name(text: str) -> str:
-    """Return an answer without the name of what was asked, if it begins with it."""
+    """Return an answer without the name of the asked piece, if it begins with it."""
     first, colon, rest = text.partition(":")
     names = {SECOND, "sentence 2"}
     return rest.strip() if colon and first.strip(" *#\"'").casefold() in names else text.strip()

@@ -2,8 +2,8 @@
 
 BLEURT (Sellam, Das and Parikh 2020, section 4) is a regression head on an encoder that reads the true text and the
 other as a pair. BERTScore (Zhang et al. 2020, section 3) compares the tokens of both by the cosine of their contextual
-embeddings, each with its best partner. Models are read from a folder or the hub, from safetensors alone, and run no
-code of their own.
+embeddings, each with its best partner. Models are read from a folder or the hub, from safetensors alone, and none of
+their own code runs.
 """
 
 from dataclasses import dataclass
@@ -38,10 +38,10 @@ class OverlapMeasure(Protocol):
         """True if the first piece of a single text stands before both texts that it reads."""
 
     def score(self, expected: str, said: str) -> float:
-        """Return how alike the two texts are; more is more alike."""
+        """Return how similar the two texts are; more is more similar."""
 
     def __hash__(self) -> int:
-        """Return a hash of all that the score depends on, so that nothing is measured twice."""
+        """Return a hash of all that the score depends on, so that no score is computed twice."""
 
 
 @dataclass(frozen=True)
@@ -133,13 +133,13 @@ def measure_of(spec: str, load: bool = True) -> OverlapMeasure:
     """Return the measure that a user names: `rouge`, `bleurt:MODEL` or `bertscore:MODEL`, a folder or a hub name.
 
     The model is loaded, unless `load` is false. Raises `UsageError` for any other text, if the extra is missing, if
-    there is no such folder and, of a model that is loaded, if it cannot be had or be read safely.
+    there is no such folder and, for a model that is loaded, if it cannot be downloaded or read safely.
     """
     kind, _, name = spec.partition(":")
     if spec == ROUGE:
         return Rouge()
     if kind not in (BLEURT, BERTSCORE) or not name:
-        raise UsageError(f"{spec!r} is no measure of overlap; write one of {', '.join(FORMS)}")
+        raise UsageError(f"{spec!r} is no measure of overlap; type one of {', '.join(FORMS)}")
     name = _checked(name)
     if load:
         _loaded(name, head=kind == BLEURT)
@@ -147,19 +147,19 @@ def measure_of(spec: str, load: bool = True) -> OverlapMeasure:
 
 
 def _called(name: str) -> str:
-    """Return the model without the place where it lies: a folder by its own name."""
+    """Return the model's name without its place: of a folder its last part."""
     return Path(name).name if Path(name).is_absolute() else name
 
 
 def _where(name: str) -> str:
-    return f"the model of the overlap, {name},"
+    return f"the overlap model {name}"
 
 
 def _checked(name: str) -> str:
     """Return a model's name, a folder from the root on. Raises `UsageError` for no folder, and without the extra."""
     folder = Path(name).expanduser()
     if not folder.is_dir() and (folder.is_absolute() or name.startswith((".", "~"))):
-        raise UsageError(f"{_where(name)} is nowhere: there is no such folder")
+        raise UsageError(f"{_where(name)} does not exist: there is no such folder")
     if any(find_spec(module) is None for module in ("torch", "transformers")):
         raise UsageError(f"{_where(name)} needs the extra hf; type: {INSTALL}")
     return str(folder.resolve()) if folder.is_dir() else name
@@ -180,11 +180,11 @@ def _loaded(name: str, head: bool) -> tuple[Any, Any]:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
         raise UsageError(f"{where} cannot be loaded: {first}") from error
     if head and model.config.num_labels != 1:
-        raise UsageError(f"{where} has {model.config.num_labels} classes; a BLEURT model has a single score")
+        raise UsageError(f"{where} gives {model.config.num_labels} scores, and a BLEURT model gives one")
     return model, tokenizer
 
 
 def _room(model: Any, tokenizer: Any) -> int:
-    """Return how many tokens the model takes."""
+    """Return the number of tokens that the model takes."""
     most = getattr(model.config, "max_position_embeddings", None) or MOST_TOKENS
     return min(int(most), int(tokenizer.model_max_length), MOST_TOKENS)

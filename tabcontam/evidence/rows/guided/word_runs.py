@@ -1,7 +1,7 @@
-"""The longest run of words that a completion has in common with the true text, and what it is worth.
+"""The longest run of words that a completion has in common with the true text, and its worth in bits.
 
-A writer that has not seen a text hits its next word now and then, and two in a row. How often was measured on recorded
-answers of two LLMs to texts that they did not have (docs/method/other-papers.md): after a right word the next one is
+A writer that has not seen a text sometimes hits its next word, or two in a row. The rate was measured on recorded
+answers of two models to texts that they had not read (docs/method/other-papers.md): after a right word the next one is
 right in fewer than half of the cases, so that each word of a run halves the chance that such a writer gets so far.
 """
 
@@ -42,7 +42,7 @@ def common(
 
     They are made of phrases of four words that stand in other texts of the table, `elsewhere`, and of two words in a
     row that the prompt shows. A word of the prompt that is `rare` in the table is a slot: phrases of `elsewhere` may
-    have slots in place of other such words, so that a form letter whose names the prompt shows counts nothing.
+    have slots in place of other such words, so that a form letter whose names the prompt shows does not count.
     """
     true, said = words(text), words(shown)
     slots = rare.intersection(said)
@@ -85,7 +85,7 @@ class WordRun:
 
 
 def longest(expected: str, said: str, left_out: Sequence[str] = ()) -> WordRun:
-    """Return the run with most words of its own, of several the longest; parts that are left out count nothing."""
+    """Return the run with most words of its own, of several the longest; parts that are left out do not count."""
     true, own = words(expected), words(said)
     counts = [1] * len(true)
     for part in map(str.split, left_out):

@@ -47,10 +47,11 @@ class RawAnswers(CellAnswers):
 
 
 class RawTest(RowTest):
-    """A row test whose rows are lines of a CSV file, whatever serializer a run has.
+    """A row test whose rows are lines of a CSV file, with any serializer of the run.
 
-    For the paper it counts answers that are the file's own, value by value: the authors' package has no rule that
-    decides. Unlike there, an answer that merely holds the expected text among others does not count, and `.28` is 0.28.
+    For the paper it counts answers that equal the file's, value by value: the authors' package has no rule that
+    decides. Unlike in that package, an answer that merely holds the expected text among others does not count, and
+    `.28` is 0.28.
     """
 
     own_marks: ClassVar[frozenset[str]] = MARKS
@@ -60,11 +61,11 @@ class RawTest(RowTest):
     answering: ClassVar[AnswerKind] = RawAnswers()
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether every asked cell was over before the cut, as a line of a CSV file."""
+        """Return whether every asked cell ended before the cut, as a line of a CSV file."""
         return super().complete(query, text, csv_serializer())
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """Return the asked cells that an answer gives; those of a whole row may stand between other separators."""
+        """Return the asked cells that an answer gives; those of a whole row may have other separators."""
         found = super().cells(query, text, serializer)
         if found or len(query.asked) < 2:
             return found
@@ -117,7 +118,7 @@ def first_row(
 
 
 def widths(text: str) -> set[int]:
-    """Return how many cells the lines of an answer may have: each number for which `first_row` finds a row."""
+    """Return the numbers of cells that lines of an answer may have: each width for which `first_row` finds a row."""
     every = _every_cut(text)
     return {len(cells) for cells in every} | {len(cells) - 1 for cells in every if counts_lines(cells)}
 
@@ -155,7 +156,7 @@ def lists_rows(query: Query, likely: Iterable[str] = ()) -> bool:
 
 
 def last_shown(query: Query) -> str:
-    """Return the last line of a query's prompt, in a rendering that it has: a prompt that is read back has only one."""
+    """Return the last line of a query's prompt in one of its forms: a prompt that is read from a file has only one."""
     prompt = query.prompt
     return (prompt.completion or prompt.chat[-1].content).rstrip("\n").rpartition("\n")[2]
 

@@ -1,4 +1,4 @@
-"""The feature completion test of Bordt et al.: a row is shown without its most telling feature, which is asked."""
+"""The feature completion test of Bordt et al.: the model must name the value that a row is shown without."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ EXAMPLES = 5  # whole rows that are shown with the asked one
 
 @dataclass(frozen=True)
 class CsvFeatureCompletion(RawTest, FeatureCompletion):
-    """Given five rows of the file as CSV and a sixth without its most telling feature, the LLM must name that value.
+    """Given five rows of the file as CSV and a sixth without its most varied feature, the model must name that value.
 
     Measures: whether a model that sees a row's other cells knows one cell. A row test: it can show that rows were seen.
 
@@ -40,15 +40,15 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
     base model sees no more of the row: where the authors' package takes the first column, this test takes the next
     best. The dataset is not named.
 
-    Null: the answers stay, and the hidden cell is drawn anew from the baseline's prediction, given the row's other
+    Null: the answers stay, and the hidden cell is drawn again from the baseline's prediction, given the row's other
     cells. Contaminated: the right values are worth more bits than that explains.
 
     Published rule: none that decides. The package counts the values that are exactly the file's. It compares texts, so
     that `22.0` is not 22, stops with an error if no answer can be read, and takes a refusal for a wrong value; here
     numbers are compared as numbers, and unread answers are counted apart.
 
-    Needs: a feature with five values or more that the features before it leave open, and an LLM that generates text, in
-    chat or completion form.
+    Needs: a feature with five values or more that the features before it leave open, and a model that generates text,
+    in chat or completion form.
 
     Cannot show: memory of values that follow from the shown ones. The published count alone shows nothing of a feature
     with few values, or of one that follows from others.

@@ -1,4 +1,4 @@
-"""The first token test of Bordt et al.: the LLM must write how the row begins that follows ten others."""
+"""The first token test of Bordt et al.: the model must write how the row begins that follows ten others."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -55,31 +55,31 @@ class FirstCharactersAnswers(RawAnswers):
 
 @dataclass(frozen=True)
 class FirstToken(RawTest):
-    """Given ten rows of the file as CSV, one after the other, the LLM must write how the row that follows begins.
+    """Given ten rows of the file as CSV, one after the other, the model must write how the row that follows begins.
 
-    Measures: whether the row that follows is known, by its beginning alone. A row test: it can show that rows were
-    seen.
+    Measures: whether the model knows the row that follows, by its beginning alone. A row test: it can show that rows
+    were seen.
 
-    Queries: 25 places of the file, drawn at random. So many characters are compared that rows have three different
-    beginnings or more, and that no half of them begins alike: six at most. The first field is asked, or as many as
-    every row needs for these characters.
+    Queries: 25 places of the file, drawn at random. As few characters are compared as give rows three different
+    beginnings or more, none of them in half of the rows: six at most. The first field is asked, or as many as every row
+    needs for these characters.
 
-    Null: the answers stay, and the beginning of the hidden row is drawn anew from the baseline's prediction, given the
+    Null: the answers stay, and the beginning of the hidden row is drawn again from the baseline's prediction, given the
     rows before: their own beginnings, the row before it, how often each beginning occurs, a classifier fitted to them,
     and what repeats or counts on from each of the ten rows shown. Contaminated: the right beginnings are worth more
     bits than that explains.
 
     Published rule: none that decides. The package prints how many beginnings are right next to a baseline; but that
-    counts how often the LLM gives the most frequent beginning, not how often that is right, and reports 30 of 30 for an
-    LLM that gives nothing else. If it can predict the beginnings from the rows before, it does not ask; this test asks,
-    and the chance accounts for what can be predicted.
+    counts how often the model gives the most frequent beginning, not how often that is right, and reports 30 of 30 for
+    a model that gives nothing else. If it can predict the beginnings from the rows before, it does not ask; this test
+    asks, and its null accounts for the prediction.
 
-    Needs: eleven rows or more, the last of which differs from those before, that begin differently, and an LLM that
+    Needs: eleven rows or more, the last of which differs from those before, that begin differently, and a model that
     generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order. If rows are numbered, or sorted by their first feature,
-    the beginning follows from the row before and shows nothing. What it finds lies in one column, and facts about that
-    column, such as a list of names in its usual order, would do the same: alone it makes no table contaminated.
+    the beginning follows from the row before and shows nothing. Its evidence lies in one column, and facts about that
+    column, such as a list of names in its usual order, would look the same: alone it makes no table contaminated.
 
     Source: the first token test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `first_token_test`.
 
@@ -101,7 +101,7 @@ class FirstToken(RawTest):
         """Return twenty-five queries. Raises `Skip` if half of the rows begin alike."""
         places, length = places_of(table), length_of(table)
         if not length:
-            raise Skip(f"half of the rows begin with the same {LONGEST} characters, or with one of two")
+            raise Skip(f"half of the rows begin with the same {LONGEST} characters, or all of them in one of two ways")
         count = _fields(table, length)
         room = answer_tokens(table, csv_serializer(), table.columns[:count], self.max_tokens)
         begun = f"first {length} characters" if length > 1 else "first character"
@@ -119,7 +119,7 @@ class FirstToken(RawTest):
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether the characters that are compared were over before the cut."""
+        """Return whether the answer has all characters that are compared, and one more."""
         return len(self._line(query, text)) > len(query.expected[0] or "")
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
@@ -143,7 +143,7 @@ class FirstToken(RawTest):
         return line if lists_rows(query, likely) else NUMBERED.sub("", line)
 
     def _guesses(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, CellPrediction]:
-        """Return the baseline's guess of the beginning of each row, as a column of its own, given the rows before."""
+        """Return the baseline's prediction of each row's beginning, as a column of its own, given the rows before."""
 
         def find() -> dict[int, CellPrediction]:
             columns = (begun, *table.columns)
@@ -162,7 +162,7 @@ class FirstToken(RawTest):
 
 
 def after(table: Table, row: int, length: int, guess: CellPrediction) -> CellPrediction:
-    """Return the guess of a row's first characters, with a share for what repeats or counts on from ten rows before.
+    """Return the prediction of a row's first characters, with a share for repeating or counting on from ten rows.
 
     If a first cell is shorter than the characters that are compared, every beginning has at least the cell's chance.
     """

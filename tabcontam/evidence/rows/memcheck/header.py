@@ -1,4 +1,4 @@
-"""The header test of Bordt et al.: the beginning of the file is shown, and the LLM must go on with it."""
+"""The header test of Bordt et al.: the beginning of the file is shown, and the model must go on with it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -67,29 +67,30 @@ class ContinuationAnswers(SeveralRowsAnswers):
 
 @dataclass(frozen=True)
 class Header(RawTest):
-    """Given the beginning of the file as CSV up to the middle of a row, the LLM must go on with the file's text.
+    """Given the beginning of the file as CSV up to the middle of a row, the model must go on with the file's text.
 
-    Measures: whether the first rows of the file are known, in their order. A row test: it can show that rows were seen.
+    Measures: whether the model knows the first rows of the file, in their order. A row test: it can show that rows were
+    seen.
 
     Queries: four. The text stops in the second, fourth, sixth and eighth row, before the cell that lies in the middle
-    of a row of usual length: the package stops within a cell, where no tokenizer of an LLM has a boundary. The rest of
+    of a row of usual length: the package stops within a cell, where no tokenizer of a model has a boundary. The rest of
     that row is asked, and the rows up to the one in which the next query stops; after the last stop about 500
     characters, six rows at most. So no cell is asked twice. The text begins with the line of the features' names,
     unless the file begins with a row.
 
-    Null: the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the rows before
+    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the rows before
     and, in the row in which the text stops, its first cells. In each row the eight features count of which the baseline
     is least sure; in the first four rows none counts, since too few rows stand before them to predict from.
     Contaminated: the right cells are worth more bits than that explains, over all queries together.
 
     Published rule: none that decides. The package shows the best of four continuations in colours, and the best of
-    several always looks good; here all count. The score is the share of rows that are completed exactly.
+    several always looks good; here all of them count. The score is the share of rows that are completed exactly.
 
     Needs: five rows or more in the order of the file, in a table that does not list every combination of its values,
-    and an LLM that generates text, in chat or completion form.
+    and a model that generates text, in chat or completion form.
 
-    Cannot show: that more than the first rows were seen. The first rows of a known table are printed on many pages, so
-    that an LLM may know them and nothing else of the file.
+    Cannot show: that more than the first rows were seen. The first rows of a known table are printed on many web pages,
+    so that a model may know them and nothing else of the file.
 
     Source: the header test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `header_test`.
 
@@ -101,7 +102,7 @@ class Header(RawTest):
     published = PublishedRule("rows at the beginning of the file are completed exactly", share=None, source=BORDT)
     answering: ClassVar[AnswerKind] = ContinuationAnswers()
     bet_on: ClassVar[bool] = False  # one answer covers several rows
-    whole: ClassVar[str] = "continuations of the file's beginning are right in all that counts"
+    whole: ClassVar[str] = "continuations of the file's beginning are right in every counted cell"
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
         """Return the column of each cell."""
@@ -110,7 +111,7 @@ class Header(RawTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return four queries, the same for every seed. Raises `Skip` if the next row follows, or rows are too few."""
         if table.enumerates_domain:
-            raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
+            raise Skip("the table lists every combination of its values in order: the next row follows from this order")
         cuts = [row for row in CUTS if row + 1 < len(table.rows)]
         if len(table.rows) <= LAGS:
             raise Skip(f"too few rows: {LAGS + 1} are needed")
@@ -131,7 +132,7 @@ class Header(RawTest):
         return [without_missing(query(number, row), table) for number, row in enumerate(cuts)]
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """Return the asked cells that an answer gives: first the rest of the row, whether or not it begins anew."""
+        """Return the asked cells that an answer gives: first the rest of the row, with or without its beginning."""
         own, *following = group_by_row(query.asked)
         lines, begun = [unlabelled(line) for line in plain(text).splitlines() if line], _begun(query)
         width = begun + len(own)
@@ -201,7 +202,7 @@ def _behind(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
 def _chances(
     table: Table, place: int, cuts: Sequence[int], behind: Mapping[int, Sequence[int]]
 ) -> dict[str, CellPrediction]:
-    """Return the guess of every counted cell by its name, without rows that may be known."""
+    """Return the prediction of every counted cell by its name, without rows that a model may know."""
     later, known = table.columns[place:], known_rows(table)
     counted = later if len(later) <= COUNTED else least_sure(table, later, COUNTED, before=True)
 
@@ -217,7 +218,7 @@ def _chances(
 
 
 def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
-    """Return the cells of the row whose beginning is shown, from a line that goes on with it or writes the row anew.
+    """Return the cells of the row whose beginning is shown, from a line that continues it or repeats the whole row.
 
     The comma that ends the beginning may stand there once more.
     """
@@ -233,5 +234,5 @@ def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
 
 
 def _begun(query: Query) -> int:
-    """Return how many cells of the row in which the text stops are shown."""
+    """Return the number of shown cells of the row in which the text stops."""
     return len(next(csv_serializer().cuts(last_shown(query)), [])) - 1  # nothing stands after the last comma

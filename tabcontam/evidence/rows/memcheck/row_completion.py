@@ -1,4 +1,4 @@
-"""The row completion test of Bordt et al.: ten rows of the file are shown, and the next one is asked."""
+"""The row completion test of Bordt et al.: the model is shown ten rows of the file, and must write the next one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,32 +22,33 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 SHOWN = 10  # rows before the asked one
-FURTHER_BACK = range(LAGS + 1, SHOWN + 1)  # of them, those at which the baseline does not look
+FURTHER_BACK = range(LAGS + 1, SHOWN + 1)  # the rows among them that the baseline does not use
 
 
 @dataclass(frozen=True)
 class RowCompletion(RawTest):
-    """Given ten rows of the file as CSV, one after the other, the LLM must write the row that follows.
+    """Given ten rows of the file as CSV, one after the other, the model must write the row that follows.
 
-    Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
+    Measures: whether the model knows the order and the cells of the file. A row test: it can show that rows were seen.
 
     Queries: 25 places of the file, drawn at random. The prompt names neither the dataset nor its features. A place is
-    left out if its row is one of the ten before it. The test presumes that the LLM saw the published order. The eight
+    left out if its row is one of the ten before it. The test presumes that the model saw the published order. The eight
     features count of which the baseline is least sure.
 
-    Null: the answers stay, and the hidden cells are drawn anew from the baseline's prediction, given the four rows
-    before, what the six before those have in common with the asked one, and how long a cell has been the same.
-    Contaminated: the right cells, also those of partly right rows, are worth more bits than that explains.
+    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the four rows
+    before, the values of the six rows before those, and how long a cell has been the same. Contaminated: the right
+    cells, also those of partly right rows, are worth more bits than that explains.
 
-    Published rule: none that decides. The package counts the rows that are exactly the file's, and leaves it to the
-    reader what the count means. It takes an answer that merely holds the row among others for exact, which this test
+    Published rule: none that decides. The package counts the rows that are exactly the file's, and leaves the meaning
+    of the count to the reader. It takes an answer that merely holds the row among others for exact, which this test
     does not, and a refusal for a wrong row: unread answers are counted apart here.
 
     Needs: eleven rows or more, the last of which differs from those before, in a table that does not list every
-    combination of its values, and an LLM that generates text, in chat or completion form.
+    combination of its values, and a model that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order. The published count alone shows nothing: if rows follow
-    from each other, any reader completes many, and if rows are long, even a fair memory completes none without a fault.
+    from each other, a model without memory completes many, and if rows are long, even a good memory completes none
+    without a fault.
 
     Source: the row completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `row_completion_test`.
 
@@ -56,7 +57,7 @@ class RowCompletion(RawTest):
 
     id: ClassVar[str] = "row_completion"
     published = PublishedRule("next rows are the file's, value by value", share=None, source=BORDT)
-    whole: ClassVar[str] = "next rows are right in all that counts"
+    whole: ClassVar[str] = "next rows are right in every counted cell"
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -92,7 +93,7 @@ class NextRowPlaces:
         return rng.sample(own, min(PLACES, len(own)))
 
     def chance(self, table: Table, row: int) -> dict[str, CellPrediction]:
-        """Return the guesses of a row's cells, given the ten rows before it, of which it is none."""
+        """Return the predictions of a row's cells, given that it is none of the ten rows before it."""
 
         def guess(name: str, found: CellPrediction) -> CellPrediction:
             return after_earlier(table, name, row, guess_after_ruling_out(found, self.left), FURTHER_BACK)
@@ -118,7 +119,7 @@ def places_of(table: Table) -> NextRowPlaces:
 
     places = cached_fact(table, "places after ten rows", find)
     if not places.rows:
-        raise Skip(f"no {SHOWN + 1} rows in a row of which the last differs from the others")
+        raise Skip(f"the last of every {SHOWN + 1} successive rows repeats another one of them")
     return places
 
 

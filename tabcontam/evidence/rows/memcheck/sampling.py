@@ -1,4 +1,4 @@
-"""The sampling test of Bordt et al.: rows that the LLM draws by itself are compared with rows of the table."""
+"""The sampling test of Bordt et al.: rows that the model draws, given no row, are compared with rows of the table."""
 
 import json
 import zlib
@@ -46,7 +46,7 @@ DRAWS = 25
 TEMPERATURE = 0.7  # of the draws, as in the authors' package
 SEEDS = 10_000  # different sets of draws
 EASY = 0.01  # chance of a row of the table, above which a count of such rows would show nothing
-LARGEST = 2**26  # characters at most of the rows that are carried to where draws are compared with them
+LARGEST = 2**26  # characters at most of the rows that a query carries to be compared with draws
 Row = tuple[Cell, ...]
 
 
@@ -89,32 +89,32 @@ class SampledRowsRule(PublishedRule):
 
 @dataclass(frozen=True)
 class Sampling(Test):
-    """Given the dataset's name and its features alone, the LLM must write down a row, 25 times at a temperature.
+    """Given the dataset's name and its features alone, the model must write down a row, 25 times at a temperature.
 
-    Measures: how many of the rows that the LLM draws by itself are rows of the table, and how many it draws more than
-    once. A score without a verdict.
+    Measures: how many of the rows that the model draws, given no row, are rows of the table, and how many it draws more
+    than once. A score without a verdict.
 
-    Queries: 25 draws at temperature 0.7; another seed draws anew. The prompt names the dataset, its split if there is
-    one, and the features in their order, and asks for one row as a line of a CSV file. It shows no row.
+    Queries: 25 draws at temperature 0.7; another seed makes other draws. The prompt names the dataset, its split if
+    there is one, and the features in their order, and asks for one row as a line of a CSV file. It shows no row.
 
     Null: none. A draw is a row of the table if all of its cells are, as values, and counts once for each row. The
-    result also reports how many draws repeat another, how many differ from a row of the table in one cell, and how many
-    rows of the table one would get by drawing each cell by itself, as often as it stands in its column. The score is
-    the share of the readable draws that are different rows of the table. An answer that is no row, since it declines or
-    is cut, is no draw.
+    result also reports how many draws repeat another, how many differ from a row of the table in one cell, and the
+    number of rows of the table that come from drawing each cell independently, as often as it stands in its column. The
+    score is the share of the readable draws that are different rows of the table. An answer without a row, because it
+    declines or is cut, is no draw.
 
-    Published rule: none that decides. The package hands out the draws and leaves them to the reader; here those are
-    counted that are rows of the table, the same row as often as it is drawn.
+    Published rule: none that decides. The package returns the draws and leaves them to the reader; here draws that are
+    rows of the table are counted, the same row as often as it is drawn.
 
     Needs: a table of twenty different rows or more in which cells drawn one by one make a row of it at most once in a
-    hundred draws, so none that lists every combination of its values; an LLM that generates text at a temperature, in
+    hundred draws, so none that lists every combination of its values; a model that generates text at a temperature, in
     chat or completion form.
 
-    Cannot show: that rows were seen. Nobody knows how often an honest writer hits a row of the table by luck: one that
-    knows how features are related in the world hits a row more often than one that draws each cell by itself, the more
-    often the more rows the table has, and no baseline that has learned from the table stands for all such writers. An
-    LLM draws what it finds likely, which are usual rows. Nor does a count of none show that rows are not known: a
-    temperature spoils a row that is remembered, and rows that are known in their order need not come up by themselves.
+    Cannot show: that rows were seen. It is not known how often a model without memory hits a row of the table by luck:
+    a model that knows the relations between features hits a row more often than independent draws of each cell, the
+    more often the more rows the table has, and no baseline that has learned from the table stands for all such models.
+    A model draws likely rows, which are usual ones. Nor does a count of none show that the model does not know rows: a
+    temperature spoils a remembered row, and a model that knows rows in their order need not draw them.
 
     Source: the unconditional samples of Bordt et al. 2024, as tabmemcheck 0.1.6 draws them with `sample`.
 
@@ -158,7 +158,7 @@ class Sampling(Test):
         return [query(number) for number in range(DRAWS)]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether the row of a cut answer was over before the cut."""
+        """Return whether the row of a cut answer ended before the cut."""
         return _row(_whole_lines(text), query.asked) is not None
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
@@ -177,11 +177,11 @@ class Sampling(Test):
         luck = format_small_number(counts.alone * counts.draws)
         beside = f"{counts.repeated} repeat another draw, {counts.near} differ from a row in one cell"
         unread = len(trials) - counts.draws
-        silent = f"; {unread} of {len(trials)} answers are no row" if unread else ""
+        silent = f"; {unread} of {len(trials)} answers hold no row" if unread else ""
         return Evidence(
             statistic="rows of the table among the draws",
             value=counts.different,
-            null="none: how often an honest writer hits a row is not known",
+            null="none: the number of rows that a writer hits by luck is not known",
             sentence=f"{found}, where drawing each cell by itself gets {luck}; {beside}{silent}",
             hits=counts.different,
             asked=len(trials),
@@ -215,7 +215,7 @@ def _counted(trials: Sequence[Trial]) -> DrawCounts:
     held = _unpacked(carried)
     own = frozenset(held)
     numeric = [place for place, cells in enumerate(zip(*held, strict=True)) if all(map(_may_be_number, cells))]
-    listed = any(NUMBERED.match(row[0] or "") for row in held)  # rows of the table may begin so themselves
+    listed = any(NUMBERED.match(row[0] or "") for row in held)  # rows of the table may begin like this
     every = [row if listed else _unlisted(row) for trial in trials if (row := _keys(trial)) is not None]
     draws = [row for row in every if all(_may_be_number(row[place]) for place in numeric)]  # else it is talk
     rows = [row for row in draws if row in own]
@@ -272,10 +272,10 @@ def _held_of(table: Table) -> str:
         if len(set(rows)) < LEAST_ROWS:
             raise Skip(f"too few different rows: {LEAST_ROWS} are needed")
         if table.enumerates_domain or _by_itself(rows) > EASY:
-            raise Skip("cells that are drawn one by one make many a row of the table: a count of rows says nothing")
+            raise Skip("cells that are drawn one by one often make a row of the table: a count of rows shows nothing")
         text = json.dumps(rows, separators=(",", ":"))
         if len(text) > LARGEST:
-            raise Skip(f"its rows have more than {LARGEST} characters: too many to compare draws with")
+            raise Skip(f"the table's rows have more than {LARGEST} characters: too many to compare draws with")
         return b85encode(zlib.compress(text.encode())).decode()
 
     return cached_fact(table, "packed rows", find)
@@ -287,7 +287,7 @@ def _unpacked(held: str) -> tuple[Row, ...]:
     try:
         text = zlib.decompressobj().decompress(b85decode(held), LARGEST)
     except zlib.error as error:
-        raise ValueError(f"no rows are packed here: {error}") from error
+        raise ValueError(f"the text holds no packed rows: {error}") from error
     return tuple(map(tuple, json.loads(text)))
 
 

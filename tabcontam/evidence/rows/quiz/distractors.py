@@ -1,11 +1,11 @@
-"""The questions of a quiz: rows, and what else could stand in one of their cells, drawn from the baseline.
+"""The questions of a quiz: rows, and other values for one of their cells, drawn from the baseline.
 
-A model that does not know a row cannot tell its cell from the drawn ones, as far as the baseline is right about it:
-they come from the same distribution. Two solvers, which never see the row that they solve, check how far it is right.
-One names the likeliest of the four by the baseline. The other is gradient boosting on how the options of other rows
-look: whether they fit their row, what similar rows have, how far they are from what sums and products of the other
-numbers make. The chance that an option is the row's own is that of the surer of the two, raised where it was right more
-often than it predicted, and never less than a fourth.
+A model that does not know a row cannot distinguish its cell from the drawn ones, as far as the baseline is right: they
+come from the same distribution. Two solvers, which never see the row that they solve, check this. One names the
+likeliest of the four by the baseline. The other is gradient boosting on features of the options of other rows: their
+fit to the row, the values of similar rows, and their distance from sums and products of the other numbers. The chance
+that an option is the row's own is that of the surer of the two, raised where it was right more often than it predicted,
+and never less than a fourth.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,12 +34,12 @@ from tabcontam.tables.table import MOST_CATEGORIES, Table
 VERSION = 2  # of the method: a cached result of another version is not read
 OPTIONS = 4  # of a question
 SURROGATES = 99  # drawn for each row
-MOST = 900  # rows that are looked at
+MOST = 900  # rows that are used
 COLUMNS = 4  # features at most that are altered, each in other rows
 TRIED = 12  # features at most that are tried for that
 LEAST = 130  # rows in which a feature can be altered: fewer teach the solvers, and the search for laws, too little
 TOLD = 0.6  # of a feature's questions that a solver may answer right at most
-BLIND = 0.45  # likewise, for a feature that is as good as any: if there are enough of them, no other is tried
+BLIND = 0.45  # likewise, for a feature that is good enough: with four of them, no other is tried
 SAID = 3  # reasons that are named
 FOLDS = 3
 
@@ -51,8 +51,8 @@ Ints = NDArray[np.int64]
 class QuizQuestion:
     """A row and the column that is altered: its own cell, then as many others as there are options.
 
-    The last of them stands in for the own cell if no option is to be the original. `chances` has for the own cell and
-    each of the others but the last the probability that it is the row's own.
+    The last of them replaces the own cell if no option is to be the original. `chances` has for the own cell and each
+    of the others but the last the probability that it is the row's own.
     """
 
     row: int
@@ -91,7 +91,7 @@ def _read(table: Table, rank: int, feature: str, cells: Sequence[str], chances: 
 
 def _found(table: Table) -> tuple[QuizQuestion, ...] | str:
     if table.enumerates_domain:
-        return "the table enumerates its domain: a changed row is another row of it"
+        return "the table lists every combination of its values: a changed row is another row of it"
     names = [name for name in sorted(table.columns) if _can_be_altered(table, name)]
     if not names:
         return f"no feature has {OPTIONS + 1} values that recur and could stand in another row"
@@ -107,13 +107,13 @@ def _found(table: Table) -> tuple[QuizQuestion, ...] | str:
         if sum(told <= BLIND for told, _ in found) == COLUMNS:
             break
     if not found:
-        return f"no feature can be altered so that nobody sees it: {'; '.join(reasons[:SAID])}"
+        return f"no feature can be altered unnoticed: {'; '.join(reasons[:SAID])}"
     best = sorted(found, key=lambda one: one[0])[:COLUMNS]
     return tuple(one for _, own in best for one in own)
 
 
 def _can_be_altered(table: Table, name: str) -> bool:
-    """Return whether enough other values could stand in its cells, and these are no texts known from the world."""
+    """Return whether enough other values could stand in its cells, and they are not texts of general knowledge."""
     few = table.is_numeric(name) or len(table.distinct(name)) <= MOST_CATEGORIES
     return few and len(table.distinct(name)) > OPTIONS and can_be_drawn(table, name)
 
@@ -122,16 +122,16 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
     """Return the better solver's share of right answers for a feature, and the questions, or why there are none."""
     apart = rows_unlike_others(table, name, rows)
     if len(apart) < LEAST:
-        return f"{len(apart)} rows are alone in all features but {name}, and {LEAST} teach a solver enough"
+        return f"only {len(apart)} rows have no equal in the features besides {name}, and a solver needs {LEAST}"
     if (known := column_that_reveals(table, name, apart)) is not None:
         return known
     every = draw_cells(table, name, apart, SURROGATES)
     options = {row: cells for row, one in every.items() if (cells := _options(table, name, row, one))}
     if len(options) < LEAST:
-        return f"{len(options)} rows can be altered in {name}, and {LEAST} teach a solver enough"
+        return f"only {len(options)} rows can be altered in {name}, and a solver needs {LEAST}"
     copies = AlteredCopies(table, name, [*options], [cells[1] for cells in options.values()])
     if (lawful := revealing_column(copies)) is not None:
-        return f"{name} follows from others" if lawful == name else f"{lawful} follows from {name} and others"
+        return f"{name} follows from other columns" if lawful == name else f"{lawful} follows from {name} and others"
     likely = np.array([_likelihoods(every[row], cells) for row, cells in options.items()])
     boosted = _boosted(table, name, list(every), options, likely)
     # the choice between options that are equally likely must not depend on which is the own one
@@ -140,7 +140,7 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
     own = mixed.argmin(axis=1)
     told = max(float((one.argmax(axis=1) == own).mean()) for one in (likely, boosted))
     if told > TOLD:
-        return f"{told:.0%} of the cells of {name} are told from the drawn ones by who never saw their rows"
+        return f"a solver that never saw the rows recognizes {told:.0%} of the cells of {name}"
     surer = np.maximum(_checked(likely, own), _checked(boosted, own)).clip(1 / OPTIONS, 1.0).round(9)
     chances = np.take_along_axis(surer, mixed.argsort(axis=1), axis=1).tolist()
     column = table.columns.index(name)
@@ -163,8 +163,8 @@ def _options(table: Table, name: str, row: int, one: CellDraws) -> tuple[str, ..
 def _likelihoods(one: CellDraws, cells: Sequence[str]) -> list[float]:
     """Return how likely each of the options is the own cell, by the draws and the own cell taken together.
 
-    All of them come from one distribution, so that the own cell is any of them with the same chance. A value that is
-    drawn often is likelier to be the own one, the more so since the likelier one is left out when the others are drawn.
+    All come from one distribution, so that each draw is the own cell with the same chance. A value that is drawn often
+    is likelier to be the own one, all the more because the own value is left out when the others are drawn.
     """
     times = [one.times.get(cell, 0) + (place == 0) for place, cell in enumerate(cells[:OPTIONS])]
     whole = SURROGATES + 1
@@ -224,7 +224,7 @@ def _boosted(
 
 
 def _checked(chances: Floats, own: Ints) -> Floats:
-    """Return the chances of the options, raised: the likeliest is at least as sure as it was right elsewhere."""
+    """Return the chances of the options, the likeliest one's raised to the rate at which such options were right."""
     top = chances.argmax(axis=1)
     sure = chances.max(axis=1)
     hits = SortedHits.of(sure, top == own)

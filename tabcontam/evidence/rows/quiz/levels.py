@@ -1,9 +1,9 @@
-"""The published numbers of a quiz: the places that an LLM does not prefer, and the levels of contamination.
+"""The published numbers of a quiz: the places that a model does not prefer, and the levels of contamination.
 
 Golchin and Surdeanu 2025, "Data Contamination Quiz: A Tool to Detect and Estimate Contamination in Large Language
 Models": a multiple choice whose options are the original of an instance and altered copies of it. It is asked twice. In
-the *bias detector quiz* all options are copies, so that its answers show which letters an LLM prefers anyway. In the
-*bias compensator quiz* the original stands at each letter that is not preferred.
+the *bias detector quiz* all options are copies, so that its answers show the letters that a model prefers. In the *bias
+compensator quiz* the original stands at each letter that is not preferred.
 """
 
 from collections.abc import Mapping
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 PLACES = ("A", "B", "C", "D")  # of the options
 NONE = "E"  # the choice that none of them is right
-SHARES = len(PLACES) + 1  # letters among which an LLM without a bias would share out its answers
+SHARES = len(PLACES) + 1  # letters among which a model without a bias would share out its answers
 
 
 @dataclass(frozen=True)
 class ContaminationLevels:
     """Shares of a dataset, from 0 to 1, that are contaminated by the quiz's own count.
 
-    `highest` is the share of right answers with the original at the place where most are right. `kappa` is that share
-    beyond the answers that this letter got without the original there (Cohen's kappa). `lowest` is the larger of kappa
+    `highest` is the share of right answers with the original at the place at which most are right. `kappa` is that
+    share beyond the answers that this letter got without the original (Cohen's kappa). `lowest` is the larger of kappa
     and the share of right answers at the second-best place.
     """
 

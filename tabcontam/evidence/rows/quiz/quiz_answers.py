@@ -19,7 +19,7 @@ class QuizRule(PublishedRule):
     """The rule of a quiz, which reports a range of levels of contamination in place of a share of hits."""
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """Return the right answers with the original at the best of the places that the LLM does not prefer."""
+        """Return the number of right answers with the original at the best place that the model does not prefer."""
         right = _right(trials)
         return max((right[place] for place in _places(trials) if place in right), default=0)
 
@@ -62,8 +62,8 @@ class QuizAnswer:
     """A question as it was answered at all of its places.
 
     `outcomes` are the bits that it is worth if an option is the original, each with the chance that it is, and `bits`
-    those that it is worth. `hit` is whether the original was chosen at more than half of the places, and `chance` is
-    the chance that the option that was chosen so is right.
+    its true worth. `hit` is whether the original was chosen at more than half of the places, and `chance` is the chance
+    that the option that was chosen so is right.
     """
 
     lies_in: str

@@ -1,4 +1,4 @@
-"""The base of the quiz tests: which questions are asked, and how they are worded, read and weighed."""
+"""The base of the quiz tests: the choice of questions, their wording, reading and weighing."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ from tabcontam.tables.table import Cell, Table
 
 LEFT = 48  # questions that are left without those about any one feature
 OFFERED = 3  # candidates for each asked question: those are asked of which the solvers are least sure
-NULL = "the answers stay, and which option is the row's own is drawn anew by the surer of two solvers"
+NULL = "the answers stay, and the option that is the row's own is drawn again by the surer of two solvers"
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class QuizTest(Test):
     asked: int | None = None  # questions; None for as many as the rule of one column needs
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the questions about a table. Raises `Skip` if no feature can be altered without a reader seeing it."""
+        """Return the questions about a table. Raises `Skip` if no feature can be altered unnoticed."""
         if table.text is not None:
-            raise Skip("its rows are texts to read: a guesser draws cells, and no other wording of a text")
+            raise Skip("its rows are texts to read: the baseline draws cells, and no texts")
         picked = _picked(_of_part(questions(table), self.part), self.asked, rng)
         lies = entity_names(table, {table.columns[one.column] for one in picked})
         shown = meaningless(table) if self.hides_meaning else table
@@ -168,8 +168,8 @@ class QuizTest(Test):
         p_value, groups = tail(range(len(asked))), [one.lies_in for one in asked if self.decides]
         answered = [one for one in asked if one.answered]
         chances, hits = [one.chance for one in answered], sum(one.hit for one in answered)
-        blind = f"{format_small_number(sum(chances))} by who never saw the rows"
-        found = f"{hits} of {len(asked)} {self._counted} by the row's own, {blind}"
+        blind = f"a solver that never saw the rows gets {format_small_number(sum(chances))} right"
+        found = f"{hits} of {len(asked)} {self._counted}; {blind}"
         return Evidence(
             statistic="recalled bits",
             value=sum(one.bits for one in asked),
@@ -192,7 +192,7 @@ class QuizTest(Test):
 
     @property
     def _counted(self) -> str:
-        return "questions are answered at most places" if self.every_place else "questions are answered"
+        return "questions are right at most of their places" if self.every_place else "questions are right"
 
     def _published(self, trials: Sequence[Trial]) -> str:
         """Return in words the published count of the answers, or nothing if it does not apply."""
@@ -203,14 +203,14 @@ class QuizTest(Test):
         return f"; by the published count {said}"
 
     def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for the right answer, if the reference gave it: something gave it away."""
+        """Return the query with chance 1 for the right answer, if the reference gave it: the prompt reveals it."""
         answer = str(query.expected[0])
         if not reading.hit or answer not in query.chance:
             return query
         return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why an LLM that remembers half of the rows would mostly not be found, or None if it would."""
+        """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
         from tabcontam.statistics.power import choice_power
 
         asked = grouped((query for query in queries if query.chance), lambda query: question_of(query.id))
@@ -218,9 +218,7 @@ class QuizTest(Test):
         columns = dict.fromkeys(column for column, _ in units)
         if len(columns) < 2:
             where = next(iter(columns), "no column")
-            return (
-                f"only {where} can be altered without anybody seeing it, and facts from elsewhere may tell one column"
-            )
+            return f"only {where} can be altered unnoticed, and a single column may be known from elsewhere"
         least = min(
             choice_power([surest for own, surest in units if own != column], SHARE, level) for column in columns
         )

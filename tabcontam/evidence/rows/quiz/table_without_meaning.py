@@ -1,4 +1,4 @@
-"""A table without its words: features and categories are signs that do not reveal what they stand for."""
+"""A table without its words: features and categories are signs without a meaning."""
 
 from dataclasses import replace
 

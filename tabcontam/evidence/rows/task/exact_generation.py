@@ -1,4 +1,4 @@
-"""The exact generation test, Li and Flanigan's membership inference: an output is asked for, its input is shown."""
+"""The exact generation test, Li and Flanigan's membership inference: the model must write the output of an input."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,8 +40,8 @@ FREE = "free"  # in the id of a query whose output does not follow from its inpu
 LUCK = 3.0  # bits of a run that fluent writing has
 NAME = "output:"
 NULL = (
-    "the longest runs of words are as long where another dataset is named, and where none is; of summaries also: they "
-    "are as likely as fluent writing makes them"
+    "the longest runs of words are as long if the prompt names another dataset or none; those of summaries are also "
+    "as long as those of a fluent writer"
 )
 
 
@@ -65,33 +65,32 @@ def _other_output(table: Table, query: Query, place: int) -> str:
 
 @dataclass(frozen=True)
 class ExactGeneration(GuidedTest):
-    """Given the input of an instance, and the name of its dataset, the LLM must write its output word for word.
+    """Given the input of an instance, and the name of its dataset, the model must write its output word for word.
 
-    Measures: whether outputs of a dataset that are free texts are known: summaries, queries, second sentences. A row
-    test: it can show that rows were seen.
+    Measures: whether the model knows outputs of a dataset that are free texts: summaries, queries, second sentences. A
+    row test: it can show that rows were seen.
 
     Queries: twenty instances of any length, which are the published rule's, and twenty whose outputs have twelve words
     or more. The prompt shows the whole input and names the dataset, its split and the output. The twenty longer ones
     are asked twice more as decoys: with the name of another dataset, and with none.
 
-    Null: an output may follow from its input, as a query of a database follows from a question, so that word for word
-    is no proof. The longest run of words is weighed that an answer has in common with the true output, as in
+    Null: an output may follow from its input, as a database query follows from a question, so that an exact output is
+    no proof. The test weighs the longest run of words that an answer has in common with the true output, as in
     `guided_completion`: words in phrases that other rows have, too, and two words in a row that the input has, do not
     count. Contaminated: runs are longer under the right name than under another one and under none, by the exact paired
-    permutation of signs, in which the bits of a run beyond three count. If the output is a summary, which its text does
-    not determine, also: two or more are recited beyond what fluent writing explains, without the one that is recited
-    best.
+    permutation of signs, in which the bits of a run beyond three count. Summaries, which their text does not determine,
+    are also contaminated if two or more are recited beyond fluent writing, without the one that is recited best.
 
-    Published rule: an output that is generated exactly is a member of what the LLM has read. The authors count them,
-    and compare the count with the accuracy over LLMs (a query language, no names of tables in the prompt). White space,
-    capitals and a final mark are passed over here. Short outputs, and those that follow from the input, are hit by
-    models that have read nothing.
+    Published rule: an output that is generated exactly is a member of what the model has read. The authors count them,
+    and compare the count with the accuracy over models (a query language, no names of tables in the prompt). White
+    space, capitals and a final mark are ignored here. Models that have read nothing hit short outputs, and outputs that
+    follow from the input.
 
     Needs: a card of texts that are pairs or summaries, or a file whose target is a text (`--target query`) next to a
-    column of texts; and an LLM that generates text, in chat or completion form.
+    column of texts; and a model that generates text, in chat or completion form.
 
-    Cannot show: that an output was read if it is written under any name and follows from its input; nor which
-    paraphrases are known. A style that goes with a name makes runs longer, too, though hardly by three bits.
+    Cannot show: that an output was read, if the model writes it under any name and it follows from its input; nor which
+    paraphrases it knows. A style that goes with a name makes runs longer, too, though hardly by three bits.
 
     Source: Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore", sections 2 and 8,
     figures 5 and 6.
@@ -110,7 +109,7 @@ class ExactGeneration(GuidedTest):
     referred: ClassVar[bool] = False
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of a result, which are weighed by their words and have no guess."""
+        """Return the queries of a result, which are weighed by their words and have no prediction."""
         return Test.planned(self, table, serializer, rng)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -118,7 +117,7 @@ class ExactGeneration(GuidedTest):
         return sorted(_instances(self.id, table, output_of(table), rng), key=lambda query: bool(query.decoy_of))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the output as it was written; it is right if it is the true one but for white space and capitals."""
+        """Return the output as it was written; white space and capitals do not matter to whether it is right."""
         text = reply.text.lstrip()
         bare = text[len(NAME) :] if text.casefold().startswith(NAME) else text
         reading = super().read(query, replace(reply, text=bare), serializer, dictionary)
@@ -137,8 +136,8 @@ class ExactGeneration(GuidedTest):
         recited = sum(run.chance <= RECITED for run in runs)
         recalled = sum(run.bits for run in runs)
         said = (
-            f"{hits} of {len(own)} outputs exactly; {recited} with a run of words that fluent writing gives in 1 of "
-            f"100 at most, the longest of {max((len(run.text) for run in runs), default=0)} words: {recalled:.0f} bits"
+            f"{hits} of {len(own)} outputs are exact; {recited} have a run of words that fluent writing gives in 1 of "
+            f"100 at most, the longest has {max((len(run.text) for run in runs), default=0)} words: {recalled:.0f} bits"
         )
         beside = arms_in_words(trials)
         return Evidence(
@@ -154,7 +153,7 @@ class ExactGeneration(GuidedTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why reciting under the right name alone would not be found, or None if it would."""
+        """Return why recitation under the right name alone would not be detected, or None if it would."""
         paired = {query.decoy_of for query in queries if query.decoy_of}
         own = [query for query in queries if query.id in paired]
         whole = [longest(query.expected[0] or "", query.expected[0] or "", query.not_expected) for query in own]

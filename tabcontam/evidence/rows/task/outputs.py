@@ -10,7 +10,7 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 
-SEEN = 400  # rows that are looked at
+SEEN = 400  # rows that are examined
 FEWEST_WORDS = 4  # of an input, and of an output, in the median row
 DISTINCT = 0.5  # of the outputs have to differ
 ENDS = {TextForm.SUMMARY: "the summary", TextForm.SENTENCE: "the summary", TextForm.PAIR: "the text"}

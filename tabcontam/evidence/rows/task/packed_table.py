@@ -1,4 +1,4 @@
-"""A table in one text that a query carries: answers may hold any of its rows, and are compared when weighed."""
+"""A table packed as one text of a query: answers may hold any of its rows, and are compared with it when weighed."""
 
 import json
 import zlib
@@ -23,7 +23,7 @@ def packed(table: Table) -> str:
         of_card = [table.question and asdict(table.question), table.text and asdict(table.text)]
         text = json.dumps([*fields, *of_card, sorted(table.missing), table.known, table.rows], separators=(",", ":"))
         if len(text) > LARGEST:
-            raise Skip(f"its rows have more than {LARGEST} characters: too many to compare answers with")
+            raise Skip(f"the table's rows have more than {LARGEST} characters: too many to compare answers with")
         return b85encode(zlib.compress(text.encode("utf-8", "surrogatepass"))).decode()
 
     return cached_fact(table, "packed table", find)
@@ -36,7 +36,7 @@ def unpacked(held: str) -> Table:
         text = zlib.decompressobj().decompress(b85decode(held), LARGEST).decode("utf-8", "surrogatepass")
         name, title, edition, sha256, columns, target, question, read, missing, known, rows = json.loads(text)
     except (zlib.error, ValueError, TypeError) as error:
-        raise ValueError(f"no table is packed here: {error}") from error
+        raise ValueError(f"the text holds no packed table: {error}") from error
     return Table(
         name=name,
         title=title,

@@ -1,9 +1,9 @@
-"""Texts that an answer lists: the text of the table that each begins to be, and how far it goes on like that.
+"""Texts that an answer lists: the table's text that each of them begins like, and how far it continues like that.
 
-As with rows, the text that is meant is identified by a part that counts nothing: five words in a row that stand in a
-single row of the table. The words after them count, as long as they are that row's: a fluent writer that has been right
-so far has the next word in at most half of the cases. Words at the end of four in a row that other texts of the table
-have, too, count nothing.
+As with rows, a part that does not count identifies the text: five words in a row that stand in a single row of the
+table. The words after them count, as long as they are that row's: a fluent writer that has been right so far has the
+next word in at most half of the cases. Words at the end of four in a row that other texts of the table have, too, do
+not count.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.table import Table
 
-KEY = 5  # words in a row that identify the row that is meant
+KEY = 5  # words in a row that identify a row of the table
 SHORTEST = 8  # words at least of a line that is a text
 NONE = WordRun((), 0, 0)
 Phrase = tuple[str, ...]
@@ -50,9 +50,9 @@ def text_of(table: Table, row: int) -> str:
 
 
 def find_passages(table: Table, passages: Iterable[str]) -> list[RecitedPassage]:
-    """Return what each of these lines has in common with the table's texts.
+    """Return for each of these lines the words that it has in common with the table's texts.
 
-    Rows that may be known, and those at the beginning and the end of the file, are identified and have no run that
+    Rows that a model may know, and those at the beginning and the end of the file, are identified and have no run that
     counts.
     """
     lines = [words(line) for line in passages]
@@ -113,7 +113,7 @@ def _passage(
 
 
 def _going_on(line: Sequence[str], place: int, text: Sequence[str]) -> int:
-    """Return how many words from a place of a line on stand so in a text, five at least."""
+    """Return how many words of a line, from a place on, stand in a text in the same order, five at least."""
     key = list(line[place : place + KEY])
     most = KEY
     for start in range(len(text) - KEY + 1):

@@ -13,8 +13,8 @@ from tabcontam.reading.answer_text import declines
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import pool
 
-TEXT = "text"  # what is asked of a table of texts
-NULL = f"a fluent writer who has {KEY} words in a row of a text that was not read goes on as it does by luck"
+TEXT = "text"  # the asked column of a table of texts
+NULL = f"a fluent writer that has {KEY} words in a row of a text that it has not read continues it by luck"
 
 
 def of_texts(query: Query) -> bool:
@@ -38,8 +38,8 @@ def recited(trials: Sequence[Trial]) -> Evidence:
     runs, exact = best_by_row(found), {text for text, one in zip(said, found, strict=False) if one.exact}
     p_value, recalled = partial_conjunction(runs), sum(run.bits for run in runs)
     gained = (
-        f"{len(found)} texts written: {len(exact)} exactly the table's, {sum(one.row is not None for one in found)} "
-        f"with {KEY} words in a row of a single text of it, the longest run of "
+        f"{len(found)} texts written: {len(exact)} equal texts of the table, "
+        f"{sum(one.row is not None for one in found)} have {KEY} words in a row of a single one, the longest run has "
         f"{max((len(run.text) for run in runs), default=0)} words: {recalled:.0f} bits recalled"
     )
     return Evidence(
@@ -56,7 +56,7 @@ def recited(trials: Sequence[Trial]) -> Evidence:
 
 
 def hardly_recited(query: Query, texts: int, level: float) -> str | None:
-    """Return why reciting so many texts would not be found, or None if it would. The query carries the table."""
+    """Return why reciting so many texts would not be detected, or None if it would. The query carries the table."""
     table = unpacked(query.not_expected[0])
     rows = pool(table, not_known(table, range(FIRST, max(FIRST, len(table.rows) - LAST))), texts)
     best = partial_conjunction(best_by_row(find_passages(table, [text_of(table, row) for row in rows])))

@@ -1,15 +1,15 @@
-"""The choice of the table's row that a written row is meant to be, and of the cells that are then weighed.
+"""The choice of the table's row that a written row is compared with, and of the cells that are then weighed.
 
-A written row may be compared with every row of a table, and the most similar of them looks like memory by selection
-alone. So the row is chosen by its first cells, and the cells that chose it count nothing: the columns stand in an order
-that belongs to the table, those first that are hardest to predict. Of a written row so many cells are read as are
-needed until one row of the table alone begins with them. How many those are is a fact of that row's own first cells,
-whatever its later ones hold. These later cells are then asked as in test 9, with the first ones shown: each is
-predicted from all that stand before it, and from the easiest columns, which never count.
+If a written row were compared with every row of a table, the most similar one would look like memory by selection
+alone. So its first cells choose the row, and the cells that choose it do not count. The columns have a fixed order for
+each table, the hardest to predict first. Cells of a written row are read in that order until only one row of the table
+begins with them; their number depends on the row's first cells alone. The later cells are then weighed as in test 9,
+with the first ones shown: each is predicted from all that stand before it, and from the easiest columns, which never
+count.
 
-The hardest come first for a second reason. Cells may follow from others by a rule that the writer knows and the
-baseline does not: a date from its parts. A model that invents a row often hits the usual cells of some row, and would
-be right in what follows from them; it hits a rare cell hardly ever.
+The hardest columns come first for a second reason. Cells may follow from others by a rule that the model knows and the
+baseline does not, such as a date from its parts. A model that invents a row often hits the usual cells of some row, and
+would be right in the cells that follow from them; it hardly ever hits a rare cell.
 """
 
 from collections import Counter
@@ -64,7 +64,7 @@ def order_of(table: Table) -> ColumnOrder:
 
 
 def _numbers_rows(table: Table, name: str) -> bool:
-    """Return whether a column counts the rows in the file's order: to know a row's number is no memory of the row."""
+    """Return whether a column numbers the rows in the file's order: to know a row's number is no memory of the row."""
     cells = [int(cell) for cell in table.column(name) if cell is not None and cell.removeprefix("-").isdecimal()]
     if len(cells) != len(table.rows) or len(cells) < 2:
         return False
@@ -84,7 +84,7 @@ def keys(table: Table) -> list[Key]:
 
 
 def identifying_lengths(table: Table) -> dict[int, int]:
-    """Return for each row how many first cells it needs to begin like no other; rows that never do are left out."""
+    """Return for each row the number of first cells that no other row shares; rows without one are left out."""
 
     def find() -> dict[int, int]:
         found: dict[int, int] = {}
@@ -117,7 +117,7 @@ def counted_of(table: Table, row: int) -> tuple[str, ...]:
 
 
 def guesses_of(table: Table, rows: Sequence[int]) -> Mapping[int, RowPrediction]:
-    """Return the guess of every cell of these rows that may count, given all before it and those that never do."""
+    """Return the prediction of each cell of these rows that may count, given all before it and the `given` ones."""
     order = order_of(table)
     return predict_rows(table, order.counted, order.given, sorted(rows))
 
@@ -130,7 +130,7 @@ def key_of(row: Row, order: ColumnOrder) -> tuple[str | None, ...] | None:
 
 
 def cell_key(cell: Cell) -> Cell:
-    """Return the key that equal cells share, however an answer writes them; None of a missing one."""
+    """Return the key that equal cells share, in any notation; None for a missing one."""
     return None if cell is None or is_mark(cell) else value_key(cell)
 
 
@@ -148,7 +148,7 @@ def meant_row(table: Table, row: Row) -> int | None:
 
 
 def _index(table: Table, length: int) -> dict[Key, int]:
-    """Return for so many first cells the row that begins with them, or `SEVERAL`."""
+    """Return for each combination of so many first cells the row that begins with it, or `SEVERAL`."""
     found: dict[Key, int] = {}
     for row, key in enumerate(keys(table)):
         found[key[:length]] = SEVERAL if key[:length] in found else row
@@ -156,7 +156,7 @@ def _index(table: Table, length: int) -> dict[Key, int]:
 
 
 def differing(table: Table, rows: Sequence[Key]) -> list[int]:
-    """Return for each written row, by its key, in how many cells it differs from the table's most similar row."""
+    """Return for each written row, by its key, how many cells differ from the table's most similar row."""
     codes = cached_fact(table, "task codes", lambda: _coded(table))
     places = [{key: code for code, key in enumerate(own)} for own in codes.values]
     found = []

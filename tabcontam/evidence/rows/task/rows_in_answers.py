@@ -1,6 +1,6 @@
 """Readers of the rows that an answer lists: lines of a file, a Markdown table, JSON, sentences, names and values.
 
-A form is read by the readers of the other row tests. Only where one row ends and the next begins is found here.
+The readers of the other row tests read each form. This module finds only the boundaries between rows.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The task examples test: the LLM writes training examples of a dataset by its name, which may be the table's rows."""
+"""The task examples test: the model writes training examples of a dataset, which may be rows of the table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -48,11 +48,11 @@ EXAMPLES, TEXTS = 20, 10  # rows, and texts, that are asked for at once
 TEXT_TOKENS = 1024  # of an answer that lists texts
 MOST_LABELS = 5  # labels at most for each of which examples are asked
 MANY_LABELS = 20  # values of a label from which on they are no classes of rows
-PROBED = 60  # rows by which it is foreseen whether memory would be found
+PROBED = 60  # rows from which the test's power is computed before it is asked
 LEAST_TOKENS, MOST_TOKENS = 16, 2048  # of a row; of an answer, of which whole rows are read if it is cut
 NULL = (
-    "each written row is compared with the one row of the table that begins as it does; the cells behind those first "
-    "ones are drawn anew from what a guesser makes of the cells before them; the answers stay"
+    "the answers stay; each written row is compared with the only row of the table that has its first cells, and that "
+    "row's other cells are drawn again from the baseline's prediction, given the cells before them"
 )
 
 
@@ -60,7 +60,7 @@ NULL = (
 class TaskExampleAnswers(AnswerKind):
     """Answers that hold rows of the table, a line each; without memory, cells of rows with the row's label.
 
-    If a label has more than twenty values, one of them would give the row away: then any cells are put together.
+    If a label has more than twenty values, one of them would reveal the row: then cells of any rows are joined.
     """
 
     rows: tuple[int, ...] = ()
@@ -110,50 +110,48 @@ class TaskExampleAnswers(AnswerKind):
 
 @dataclass(frozen=True)
 class TaskExamples(RowTest):
-    """Given the dataset's name, its features and labels, the LLM must write down training examples of it.
+    """Given the dataset's name, its features and labels, the model must write down training examples of it.
 
-    Measures: whether an LLM that is asked for examples of the dataset or of its task writes rows of the table. A row
+    Measures: whether a model that is asked for examples of the dataset or of its task writes rows of the table. A row
     test: it can show that rows were seen.
 
     Queries: one asks for twenty training examples of the dataset, one for twenty from elsewhere than the beginning of
     the file, and one for twenty examples of each label, up to five labels. The prompt names the dataset, its split if
     there is one, the features in their order and, for a table with a question, the values of its target; it shows no
     row. For a table of texts ten texts are asked for instead. With `--samples` each query is asked several times at a
-    temperature, and all that is written counts together.
+    temperature, and all answers count together.
 
-    Null: the answers stay, and cells of the table are drawn anew. Which row of the table a written one is meant to be
-    is decided by a part of its cells that then counts nothing, since among many rows one always looks alike: the
-    columns stand in an order of the table's own, the hardest to predict first, and of a written row so many cells are
-    read as are needed until a single row of the table begins with them. The cells after them, of at most eight columns,
-    are those of a row whose first cells were shown, as in `feature_completion`: each is drawn from the baseline's
-    prediction, given all cells before it and the easiest columns, which never count. So a row whose first cells are put
-    together by luck is worth nothing, and one that goes on as the table's row does is worth its bits. A row that is
-    written again counts once; of several that begin alike each cell counts by the best of them, whose chance is the sum
-    of theirs. The first ten rows of the file, which pages print, and its last five count nothing, nor do rows that may
-    be known (`--known`). Contaminated: the right cells are worth more bits than that explains. Of texts, a text is
-    identified by five words in a row that a single one of the table has, and the words after them count, as far as they
-    are that text's: each is right by luck in one of two cases, except for words of phrases that other texts have, too.
-    Two texts or more have to be recited.
+    Null: the answers stay, and cells of the table are drawn again. The first cells of a written row choose the row of
+    the table with which it is compared. They do not count, since among many rows one always looks similar. The columns
+    have a fixed order for each table, the hardest to predict first, and cells of a written row are read in it until
+    only one row of the table begins with them. The cells after them, of at most eight columns, are weighed as in
+    `feature_completion`: each is drawn from the baseline's prediction, given all cells before it and the easiest
+    columns, which never count. So a row whose first cells are right by luck is worth nothing, and a row that continues
+    as the table's row does is worth its bits. A row that is written again counts once; if several written rows begin
+    alike, each cell counts by the best of them, with the sum of their chances. The first ten rows of the file, which
+    web pages print, its last five, and rows that a model may know (`--known`) do not count. Contaminated: the right
+    cells are worth more bits than that explains. For a table of texts, five words in a row that only one text of the
+    table has identify that text, and the words after them count, as far as they are that text's: each is right by luck
+    in one of two cases, except for words of phrases that other texts have, too. Two texts or more have to be recited.
 
-    Published rule: an LLM that writes training examples of the task when it is asked to has seen the task; the examples
-    need not be real. It finds any model that follows instructions, since the features stand in the prompt: here one row
-    of the table's form is enough. The result also reports how many rows are exactly the table's, nearly so (all but one
-    or two cells), of its form alone, or of another form (a label that it has not, a word for a number); the authors
-    read the answers themselves.
+    Published rule: a model that writes training examples of the task when it is asked to has seen the task; the
+    examples need not be real. It calls any model contaminated that follows instructions, since the prompt names the
+    features: here one row in the table's form is enough. The result also reports how many rows are exactly the table's,
+    nearly so (all but one or two cells), in its form alone, or in another form (a label that the table has not, a word
+    for a number); the authors read the answers themselves.
 
-    Needs: rows that their first cells tell apart, so no table that lists every combination of its values, or texts of
-    eight words or more; and an LLM that generates text, in chat or completion form.
+    Needs: rows that their first cells identify, so no table that lists every combination of its values, or texts of
+    eight words or more; and a model that generates text, in chat or completion form.
 
-    Cannot show: anything if an LLM declines, writes the beginning of the file alone, or rows that differ from the
-    table's in a cell that is hard to predict: not detected is not clean. Rows of which single facts stand elsewhere,
-    such as those of famous people, can be written by a model that has not read the table; a finding needs a second
-    column.
+    Cannot show: anything if a model declines, writes only the beginning of the file, or writes rows that differ from
+    the table's in a cell that is hard to predict: not detected is not clean. A model that has not read the table can
+    write rows of public facts, such as those about famous people; a verdict of contaminated needs a second column.
 
     Source: Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore", sections 2 and 6,
     Table 4 and appendix H.
 
     Example: `Dataset: Iris ... 20 training examples whose target is setosa` is answered by `5.1,3.5,1.4,0.2,setosa` and
-    so on: if one row of the table alone has the 5.1 and the 1.4, the 3.5 and the 0.2 count.
+    so on: if only one row of the table has the 5.1 and the 1.4, the 3.5 and the 0.2 count.
     """
 
     id: ClassVar[str] = "task_examples"
@@ -165,7 +163,7 @@ class TaskExamples(RowTest):
     shows_rows: ClassVar[bool] = False  # the format is fixed
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = OWN_MARKS
-    whole: ClassVar[str] = "rows that a written one begins like go on like it in all that counts"
+    whole: ClassVar[str] = "rows that begin like a written one continue like it in every counted cell"
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries of a result, each with rows of the table that a model that knows them would write."""
@@ -184,9 +182,9 @@ class TaskExamples(RowTest):
         if table.text is not None:
             return [self._query(number, table, what, (TEXT,), TEXT_TOKENS) for number, what in _numbered(table)]
         if table.enumerates_domain:
-            raise Skip("the table lists every combination of its values: every row that could be written is one of it")
+            raise Skip("the table lists every combination of its values: every row that a model writes is one of them")
         if len(table.rows) < 3 or len(table.columns) < 2:
-            raise Skip("too few rows or features to tell written rows from others")
+            raise Skip("too few rows or features to identify a written row")
         room = min(MOST_TOKENS, EXAMPLES * answer_tokens(table, csv_serializer(), table.columns, LEAST_TOKENS))
         first, *others = [self._query(number, table, what, table.columns, room) for number, what in _numbered(table)]
         return [replace(first, chance=_probed(table)), *others]
@@ -204,11 +202,11 @@ class TaskExamples(RowTest):
         )
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether a row of a cut answer was over before the cut."""
+        """Return whether a row of a cut answer ended before the cut."""
         return bool(passages_said(text, cut=True) if of_texts(query) else rows_said(text, query.asked, cut=True))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the rows that the answer lists; `weigh` finds which of them are the table's."""
+        """Return the rows that the answer lists; `weigh` finds those that are the table's."""
         if of_texts(query):
             return read_texts(query, reply)
         rows = rows_said(reply.text, query.asked, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
@@ -225,11 +223,11 @@ class TaskExamples(RowTest):
         found = written_rows(trials)
         rows = [] if found is None else trials_of_meant_rows(found)
         evidence = super().weigh(rows, level)
-        beside = "nothing to compare with" if found is None else found.in_words
+        beside = "there is no table to compare with" if found is None else found.in_words
         said = (
-            f"{beside}; {evidence.hits} of {evidence.asked} that begin as one row alone does go on like it in all that "
-            f"counts: {evidence.value:.0f} bits recalled, {format_small_number(evidence.expected or 0.0)} expected by "
-            "chance"
+            f"{beside}; {evidence.hits} of {evidence.asked} that begin like a single row continue like it in every "
+            f"counted cell: {evidence.value:.0f} bits recalled, {format_small_number(evidence.expected or 0.0)} "
+            "expected by chance"
         )
         right = {trial.query.row for trial in rows if trial.reading and trial.reading.hit}
         holding = sum(not right.isdisjoint(rows_meant(trial, found.table)) for trial in trials) if found else 0
@@ -247,7 +245,7 @@ class TaskExamples(RowTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why an LLM that remembers half of the rows, and writes some at random, would mostly not be found."""
+        """Return why a model that remembers half of the rows, and writes some, would mostly not be detected."""
         from tabcontam.statistics.power import row_power
 
         if queries and of_texts(queries[0]):
@@ -255,7 +253,7 @@ class TaskExamples(RowTest):
         chance = {name: guess for query in queries for name, guess in query.chance.items()}
         rows = [[chance[name] for name in names] for names in group_by_row(list(chance))]
         if not rows:
-            return "no row is told apart by its first cells, so that one could see how a written row goes on"
+            return "no row is identified by its first cells, so that no continuation of a written row could be checked"
         power = row_power(rows, share=SHARE, level=level)
         return None if power >= POWER else explain_low_power(power, level)
 
@@ -311,7 +309,7 @@ def _known_examples(table: Table, label: str, rng: Random) -> TaskExampleAnswers
 
 
 def _probed(table: Table) -> dict[str, CellPrediction]:
-    """Return the guesses of what would count in rows drawn at random, by its name: what memory could show."""
+    """Return the predictions of the cells that would count in rows drawn at random, by name."""
     rows = pool(table, sorted(may_count(table)), PROBED)
     found = guesses_of(table, rows) if rows else {}
     return {cell_name(name, row): found[row].cells[name] for row in rows for name in counted_of(table, row)}

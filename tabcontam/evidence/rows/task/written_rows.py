@@ -1,4 +1,4 @@
-"""The different rows that all answers list together, which of the table's are meant, and how like them they are."""
+"""The different rows that all answers list, the rows of the table that they begin like, and how similar they are."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ FEW_WORDS = 20  # different words of a feature at most; then any other word is n
 class WrittenRows:
     """The table with which answers are compared, the different rows that they list, and how many are listed again.
 
-    `strange` counts the different ones besides that have words where the table has numbers.
+    `strange` counts further different rows, which have words where the table has numbers.
     """
 
     table: Table
@@ -47,17 +47,15 @@ class WrittenRows:
 
     @property
     def in_words(self) -> str:
-        """The number of rows in words, and how like the table's they are."""
+        """The number of rows, and how similar they are to the table's, in words."""
         whole = [key for row in self.rows if (key := key_of(row, order_of(self.table))) is not None]
         apart = differing(self.table, whole)
         exact, near = apart.count(0), sum(0 < cells <= min(NEAR, _most_near(self.table)) for cells in apart)
         again = f", {self.repeated} of them again" if self.repeated else ""
         form = max(0, sum(map(self._of_its_form, self.rows)) - exact - near)
         invented = len(self.rows) - exact - near - form + self.strange
-        like = f"{exact} exactly rows of the table, {near} nearly, {form} of its form alone"
-        return (
-            f"{len(self.rows) + self.repeated + self.strange} rows written{again}: {like}, {invented} of another form"
-        )
+        like = f"{exact} equal rows of the table, {near} nearly do, {form} have its form alone"
+        return f"{len(self.rows) + self.repeated + self.strange} rows written{again}: {like}, {invented} another form"
 
     def _of_its_form(self, row: Row) -> bool:
         """Return whether a written row has every feature and, for features with few words, one that the table has."""
@@ -98,12 +96,12 @@ def _listed(trial: Trial, table: Table) -> list[Row]:
 
 
 def rows_meant(trial: Trial, table: Table) -> set[int]:
-    """Return the rows of the table that the rows of one read answer are meant to be."""
+    """Return the rows of the table that rows of one read answer begin like."""
     return {place for row in rows_of(trial, table) if (place := meant_row(table, row)) is not None}
 
 
 def trials_of_meant_rows(found: WrittenRows) -> list[Trial]:
-    """Return for each row of the table that is meant the answers about the cells after those that identify it.
+    """Return for each row of the table that is identified the answers about the cells after those that identify it.
 
     They are trials about that row: several rows that begin alike are samples of one query.
     """
@@ -149,7 +147,7 @@ def _trial(query: Query, said: Row) -> Trial:
 
 
 def _unasked() -> Prompt:
-    raise LookupError("nobody was asked for the rest of a single row")
+    raise LookupError("no model was asked for the rest of a single row")
 
 
 def _identity(row: Row) -> tuple[tuple[str, Cell], ...]:
@@ -173,7 +171,7 @@ def _numeric(table: Table) -> list[str]:
 
 
 def _few_words(table: Table) -> dict[str, set[Cell]]:
-    """Return the values of each feature of words that has few different ones, as they are compared."""
+    """Return the values of each feature of words that has few different ones, as keys to compare."""
     own = {name: table.distinct(name) for name in table.columns if name not in _numeric(table)}
     return {name: {cell_key(value) for value in values} for name, values in own.items() if len(values) <= FEW_WORDS}
 
@@ -185,5 +183,5 @@ def _sorts(table: Table) -> dict[str, FeatureValues]:
 
 
 def _most_near(table: Table) -> int:
-    """Return in how many cells a written row may differ from one of the table and be nearly that: fewer than half."""
+    """Return the number of cells in which a written row may differ from a similar one of the table: fewer than half."""
     return (len(table.columns) - 1) // 2

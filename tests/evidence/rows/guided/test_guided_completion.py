@@ -76,8 +76,8 @@ def test_who_recites_ten_texts_is_found_in_whatever_arm_it_does_so() -> None:
     assert p_of(everywhere) < 1e-4
     assert p_of(by_name) < 1e-4
     assert everywhere.hits == by_name.hits == 10
-    assert "10 of 10 that are right stay so with a wrong label" in everywhere.sentence
-    assert "0 of 10 that are right stay so with a wrong label" in by_name.sentence
+    assert "10 of the 10 right second pieces stay right with a wrong label" in everywhere.sentence
+    assert "0 of the 10 right second pieces stay right with a wrong label" in by_name.sentence
     assert "(p = 0.00098)" in by_name.sentence  # of ten pairs of which all are better with the name: 1 / 2 ** 10
 
 
@@ -174,7 +174,7 @@ def test_the_published_verdict_is_that_of_the_paired_bootstrap() -> None:
     assert (cell.hits, cell.answered, cell.score) == (10, 10, 1.0)
     assert cell.sentence is not None
     assert cell.sentence.startswith(
-        "10 of 10 second pieces have more overlap with the dataset's name: ROUGE-L 1.00 guided"
+        "10 of 10 second pieces have more overlap if the dataset is named: ROUGE-L 1.00 guided"
     )
     assert "p under 0.0001 by the paired bootstrap, as published" in cell.sentence
     both = trials(recites(10))
@@ -227,7 +227,7 @@ def test_of_rows_the_guided_answers_alone_decide() -> None:
     assert p_of(everywhere) == p_of(by_name) < 1e-9
     assert p_of(elsewhere) == 1.0
     assert (everywhere.asked, everywhere.answered) == (10, 10)
-    assert "and with no name 0 (p = 0.00098) and" in by_name.sentence
+    assert "with the right name, 0 with no name (p = 0.00098); " in by_name.sentence
     assert "(p = 1)" in everywhere.sentence
 
 

@@ -45,7 +45,7 @@ def test_single_texts_are_joined_with_their_first_pieces_and_pairs_are_not(form:
 
 @pytest.mark.parametrize("spec", ["", "rogue", "bleurt", "bleurt:", "bertscore", "rouge:x", "comet:x"])
 def test_a_measure_that_there_is_not_is_one_line(spec: str) -> None:
-    with pytest.raises(UsageError, match="is no measure of overlap; write one of rouge, bleurt:FOLDER"):
+    with pytest.raises(UsageError, match="is no measure of overlap; type one of rouge, bleurt:FOLDER"):
         measure_of(spec)
 
 
@@ -107,11 +107,11 @@ def test_bertscore_is_the_best_partner_of_each_token(made: dict[str, Path]) -> N
 
 @pytest.mark.slow
 def test_what_cannot_be_read_safely_is_one_line(made: dict[str, Path]) -> None:
-    with pytest.raises(UsageError, match="has 2 classes; a BLEURT model has a single score"):
+    with pytest.raises(UsageError, match="gives 2 scores, and a BLEURT model gives one"):
         measure_of(f"bleurt:{made['two']}")
     with pytest.raises(UsageError, match=r"cannot be loaded: .*safetensors"):
         measure_of(f"bertscore:{made['pickled']}")
-    with pytest.raises(UsageError, match="is nowhere: there is no such folder"):
+    with pytest.raises(UsageError, match="does not exist: there is no such folder"):
         measure_of("bleurt:/no/such/folder")
 
 

@@ -116,7 +116,7 @@ def test_what_is_no_row_is_no_answer_and_no_miss(text: str, state: ReplyState) -
     first, second = queries()[:2]
     evidence = TEST.weigh([read(first, text, state), read(second, line(SHIPS.rows[1]))], LEVEL)
     assert (evidence.asked, evidence.answered, evidence.hits, evidence.score) == (2, 1, 1, 1.0)
-    assert "1 of 2 answers are no row" in evidence.sentence
+    assert "1 of 2 answers hold no row" in evidence.sentence
 
 
 def test_a_row_that_was_over_before_the_cut_is_a_draw() -> None:
@@ -158,10 +158,10 @@ def test_rows_that_may_be_known_are_no_finds() -> None:
 
 def test_a_table_whose_rows_anybody_hits_is_skipped() -> None:
     every = [(a, b, c) for a in "abcde" for b in "fghij" for c in "klmno"]
-    with pytest.raises(Skip, match="a count of rows says nothing"):
+    with pytest.raises(Skip, match="a count of rows shows nothing"):
         queries(made_table(("one", "two", "three"), every))
     some = Random(0).sample(every, 60)
-    with pytest.raises(Skip, match="a count of rows says nothing"):
+    with pytest.raises(Skip, match="a count of rows shows nothing"):
         queries(made_table(("one", "two", "three"), some))
     with pytest.raises(Skip, match="too few different rows"):
         queries(made_table(("one", "two"), [("a", str(row % 9)) for row in range(50)]))

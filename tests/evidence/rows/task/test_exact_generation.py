@@ -77,7 +77,7 @@ def test_who_recites_outputs_under_any_name_is_found_where_they_do_not_follow() 
     assert TEST.uninformative(asked(), LEVEL) is None
     assert p_of(recited) < 1e-9
     assert p_of(recited, PAIRS) > LEVEL, "an output that is written under any name may follow from its input"
-    assert "40 of 40 outputs exactly" in weighed(recited).sentence
+    assert "40 of 40 outputs are exact" in weighed(recited).sentence
 
 
 @pytest.mark.parametrize("table", [SUMMARIES, PAIRS], ids=["summaries", "pairs"])

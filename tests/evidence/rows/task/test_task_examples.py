@@ -143,7 +143,7 @@ def test_the_beginning_and_the_end_of_the_file_count_nothing() -> None:
     page = "\n".join(map(line, (*SHIPS.rows[:FIRST], *SHIPS.rows[-LAST:])))
     found = weighed(page, page, page)
     assert (found.p_value, found.recalled_bits) == (1.0, 0.0)
-    assert f"{FIRST + LAST} exactly rows of the table" in found.sentence
+    assert f"{FIRST + LAST} equal rows of the table" in found.sentence
 
 
 @pytest.mark.slow
@@ -156,7 +156,7 @@ def test_rows_are_counted_as_exact_near_of_the_form_or_of_another() -> None:
     word = {**form, SHIPS.columns[0]: "many"}
     rows = [own[0], near, form, other, word, own[0]]
     found = weighed("\n".join(line(list(row.values())) for row in rows))
-    counts = "1 exactly rows of the table, 1 nearly, 1 of its form alone, 2 of another form"
+    counts = "1 equal rows of the table, 1 nearly do, 1 have its form alone, 2 another form"
     assert found.sentence.startswith(f"6 rows written, 1 of them again: {counts};")
 
 
@@ -224,7 +224,7 @@ def test_a_table_of_all_combinations_is_skipped() -> None:
 
 
 def test_what_holds_no_table_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no table is packed here"):
+    with pytest.raises(ValueError, match="the text holds no packed table"):
         unpacked("nothing")
 
 
