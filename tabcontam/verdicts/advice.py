@@ -1,4 +1,4 @@
-"""Advice on a test that an LLM cannot take."""
+"""Advice on a test that a model cannot take."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ LOG_PROBABILITIES = "log-probabilities"  # the need of a test as messages name i
 
 
 def advise_on_lack(tests: Sequence[str], lacks: str) -> str:
-    """Return advice for an LLM without the token log-probabilities that `tests` need; "" if it lacks another thing."""
+    """Return advice for a model without the token log-probabilities that `tests` need; "" if it lacks another thing."""
     if lacks != LOG_PROBABILITIES:
         return ""
     known = by_id()

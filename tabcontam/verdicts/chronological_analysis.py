@@ -1,7 +1,7 @@
 """Accuracies before and after training data end: the chronological analysis of Li and Flanigan.
 
 Li and Flanigan (2024), *Task Contamination*, section 4. Accuracies have no verdict, and neither has this analysis: it
-tests whether an LLM classifies tables that it may have read better than tables that it cannot have read, and shows how
+tests whether a model classifies tables that it may have read better than tables that it cannot have read, and shows how
 hard these tables are.
 """
 
@@ -44,10 +44,10 @@ class SideCounts:
 
 @dataclass(frozen=True)
 class OpennessGroup:
-    """The LLMs of one openness, or all: both sides, and the p-values of the paper's tests and of ours.
+    """The models of one openness, or all: both sides, and the p-values of the paper's tests and of ours.
 
     `above_p` and `significant_p` are from the Mann-Whitney test of which pairs are above the majority, and
-    significantly so; `signs` holds the numbers of LLMs with the larger share above the majority before and after, and
+    significantly so; `signs` holds the numbers of models with the larger share above the majority before and after, and
     the p-value of the paired sign test.
     """
 
@@ -63,7 +63,7 @@ class OpennessGroup:
 
 @dataclass(frozen=True)
 class LlmChronology:
-    """One LLM: its pairs in the order of release, both sides, and the trend of its lift over the years of release."""
+    """One model: its pairs in the order of release, both sides, and the trend of its lift over the years of release."""
 
     llm: str
     title: str
@@ -78,10 +78,10 @@ class LlmChronology:
 
 @dataclass(frozen=True)
 class TableDifficulty:
-    """A supervised baseline on the tables: the trend of its lift, and the LLMs' difference once difficulty is removed.
+    """A supervised baseline on the tables: the trend of its lift, and the models' difference without difficulty.
 
     `tables` are (table, release, the baseline's lift), `unknown` the tables without a baseline. `drift` is the trend of
-    the baseline's lift over years, `dates` the LLMs' difference on these tables, `left` that difference with the part
+    the baseline's lift over years, `dates` the models' difference on these tables, `left` that difference with the part
     that the baseline predicts removed.
     """
 
@@ -93,14 +93,14 @@ class TableDifficulty:
 
     @property
     def explains(self) -> bool:
-        """True if the LLMs' difference is significant, and no longer so once difficulty is removed."""
+        """True if the models' difference is significant, and no longer so once difficulty is removed."""
         found, left = self.dates, self.left
         return found is not None and found.p_value <= LEVEL and (left is None or left.p_value > LEVEL)
 
 
 @dataclass(frozen=True)
 class Chronology:
-    """One classification test over LLMs and tables whose dates are known."""
+    """One classification test over models and tables whose dates are known."""
 
     test: str
     title: str
@@ -112,14 +112,14 @@ class Chronology:
 
     @property
     def whole(self) -> OpennessGroup:
-        """The group of all LLMs."""
+        """The group of all models."""
         return self.groups[0]
 
 
 def chronologies(
     view: RunResults, baselines: Baselines | None = None, seed: int = 0
 ) -> tuple[tuple[Chronology, ...], tuple[str, ...]]:
-    """Return the chronology of each classification test of a run, and a line on each LLM and table that is left out."""
+    """Return the chronology of each classification test of a run, and a line on each model and table left out."""
     pairs, left_out = dated(view)
     by_dates = cells_by_dates(view)
     sides = both_sides(view, by_dates)
@@ -138,7 +138,7 @@ def chronologies(
 def chronology(
     test: str, title: str, pairs: Sequence[DatedPair], baselines: Baselines | None = None, seed: int = 0
 ) -> Chronology:
-    """Return the chronology of pairs of an LLM and a table; each LLM and table occurs once at most."""
+    """Return the chronology of pairs of a model and a table; each model and table occurs once at most."""
     groups = groups_of(pairs, seed)
     llms = [_of_llm(own) for own in grouped(pairs, lambda pair: pair.llm).values()]
     ordered = tuple(sorted(llms, key=lambda one: (one.cutoff, one.llm)))
@@ -150,7 +150,7 @@ def _by_precision(dates: tuple[str, str], cutoff: str) -> int:
 
 
 def groups_of(pairs: Sequence[DatedPair], seed: int = 0, rule: Rule = _by_precision) -> tuple[OpennessGroup, ...]:
-    """Return the group of all LLMs and, if there are several kinds of openness, one for each.
+    """Return the group of all models and, if there are several kinds of openness, one for each.
 
     `rule` decides on which side of a cut-off a table is.
     """

@@ -42,13 +42,13 @@ UNTESTED: Differing = (None, None, 0, None)
 class Comparison(ResultFields):
     """One test in two results that differ in one thing, and whether they differ by more than chance.
 
-    The LLM, the serializer or the prompt set is empty if that is the difference.
+    The model, the serializer or the prompt set is empty if that is the difference.
     """
 
     kind: CompareBy
-    """The kind of difference: versions of a family of LLMs, serializers, prompt sets, or merged runs."""
+    """The kind of difference: versions of a family of models, serializers, prompt sets, or merged runs."""
     first: str
-    """The first LLM, serializer, prompt set or run's folder."""
+    """The first model, serializer, prompt set or run's folder."""
     second: str
     """The second one."""
     first_verdict: Verdict | None = None
@@ -267,7 +267,7 @@ def _pairs(run: RunFacts, cells: Mapping[ResultKey, Result]) -> list[ResultKeyPa
 
 
 def _versions(run: RunFacts, cells: Iterable[ResultKey]) -> list[ResultKeyPair]:
-    """Return each result of an LLM paired with that of the next version of its family."""
+    """Return each result of a model paired with that of the next version of its family."""
     own = grouped(cells, lambda key: key.llm)
     known = [llm for llm, entry in run.catalogue.items() if entry.family and llm in own]
     versions = sorted(known, key=lambda llm: run.catalogue[llm].order)
@@ -281,7 +281,7 @@ def _versions(run: RunFacts, cells: Iterable[ResultKey]) -> list[ResultKeyPair]:
 
 
 def _ways(cells: Iterable[ResultKey]) -> list[ResultKeyPair]:
-    """Return each two serializers, and each two prompt sets, that asked an LLM the same.
+    """Return each two serializers, and each two prompt sets, that asked a model the same.
 
     A main run of recorded answers names neither.
     """

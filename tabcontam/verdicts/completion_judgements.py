@@ -1,4 +1,4 @@
-"""Judgements of completions by people and LLMs: which one counts, how often an LLM errs, and how far judges agree.
+"""Judgements of completions by people and models: which one counts, how often a model errs, and how far judges agree.
 
 A judgement is of a completion and the true piece, not of a query: if another completion replaces it, the judgement no
 longer applies.
@@ -31,9 +31,10 @@ Held = Mapping[ResultKey, Sequence[CompletionPair]]
 class Judgement:
     """One judge's judgement of one pair; a line of judgements.jsonl.
 
-    `by` is the LLM's spec or a `person`'s name, `pair` a digest of the compared texts. `word` is None if the judge was
-    asked and gave no word, which is never a "no match": `detail` states why. A pair that was `made` has that likeness,
-    with `begging` if its completion asks the judge for another one; it belongs to no LLM, and `place.llm` is empty.
+    `by` is the model's spec or a `person`'s name, `pair` a digest of the compared texts. `word` is None if the judge
+    was asked and gave no word, which is never a "no match": `detail` states why. A pair that was `made` has that
+    likeness, with `begging` if its completion asks the judge for another one; it belongs to no model, and `place.llm`
+    is empty.
     """
 
     place: ResultKey
@@ -104,7 +105,7 @@ class Judgements:
 
     @cached_property
     def judges(self) -> tuple[str, ...]:
-        """The judges in the order in which their words count: the last LLM, other LLMs, then people by their start."""
+        """The judges in the order in which their words count: the last model, others, then people by their start."""
         last = {one.by: place for place, one in enumerate(self._all) if not one.person}
         people = dict.fromkeys(one.by for one in self._all if one.person)
         return (*sorted(last, key=lambda by: -last[by]), *(name for name in people if name not in last))
@@ -162,7 +163,7 @@ class JudgeFacts:
     """A judge of completions, and its record."""
 
     by: str
-    """The LLM as the user named it, or a person's name."""
+    """The model as the user named it, or a person's name."""
     person: Truth
     """True if it is a person."""
     judged: Count
@@ -204,12 +205,12 @@ class JudgeFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """The agreement of two judges on the same completions, or on settings (an LLM on a table) by their words."""
+    """The agreement of two judges on the same completions, or on settings (a model on a table) by their words."""
 
     of: Literal["completions", "settings"]
     """The judged items: completions by the three words, or settings by Algorithm 2 or a paper's rule."""
     one: str
-    """A person, an LLM that judges, a test by its published rule, or the text alone."""
+    """A person, a model that judges, a test by its published rule, or the text alone."""
     other: str
     """Another of these."""
     items: Count

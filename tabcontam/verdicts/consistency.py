@@ -57,7 +57,7 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
 
 
 def no_controls(view: RunResults) -> Iterator[str]:
-    """Yield a line for each LLM that is marked as a control that joined the run, and is none: it would not count."""
+    """Yield a line for each model that is marked as a control that joined the run, and is none: it would not count."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
     controls = {llm.spec for llm in view.run.llms if llm.control}
     for llm in view.joined:

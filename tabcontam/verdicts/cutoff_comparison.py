@@ -1,4 +1,4 @@
-"""Tables with dated rows: an LLM's accuracy on rows from before its training data end, and on rows from after it.
+"""Tables with dated rows: a model's accuracy on rows from before its training data end, and on rows from after it.
 
 The table and the question are the same on both sides; only the rows differ. Rows of a public record may be harder in
 one year than in another, and older rows have been retold more often, so no verdict follows from the comparison.
@@ -46,7 +46,7 @@ class SideAccuracy(AccuracyCounts):
 
 @dataclass(frozen=True)
 class CutoffComparison:
-    """An LLM on both sides of its cut-off in one table; `p_value` is Fisher's exact test of the two accuracies."""
+    """A model on both sides of its cut-off in one table; `p_value` is Fisher's exact test of the two accuracies."""
 
     llm: str
     title: str
@@ -69,7 +69,7 @@ def side_of_split(split: str, cutoff: str) -> str:
 
 
 def both_sides(view: RunResults, cells: Sequence[Result]) -> tuple[CutoffComparison, ...]:
-    """Return the LLMs and tables with classification on both sides of the LLM's cut-off.
+    """Return the models and tables with classification on both sides of the model's cut-off.
 
     `cells` are the results of splits by dates; of several splits on a side the first counts.
     """

@@ -1,4 +1,4 @@
-"""Pairs of an LLM and a table with known dates, from the results of runs, and the reasons why others are left out."""
+"""Pairs of a model and a table with known dates, from the results of runs, and the reasons why others are left out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LEVEL = 0.01  # the level of all significance here, as in the paper
 
 @dataclass(frozen=True, kw_only=True)
 class DatedPair(AccuracyCounts):
-    """An LLM and a table: right answers, the majority class's accuracy, and the table's side of the cut-off."""
+    """A model and a table: right answers, the majority class's accuracy, and the table's side of the cut-off."""
 
     llm: str
     title: str
@@ -84,7 +84,7 @@ def _is_part(view: RunResults, cell: Result) -> bool:
 
 
 def on_one_side(cells: Sequence[Result], found: Sequence[CutoffComparison]) -> tuple[str, ...]:
-    """Return a line on each LLM and table with results on rows by dates but without two sides to compare."""
+    """Return a line on each model and table with results on rows by dates but without two sides to compare."""
     both = {(one.llm, one.dataset) for one in found}
     alone = dict.fromkeys((cell.llm, cell.dataset) for cell in cells if (cell.llm, cell.dataset) not in both)
     why = "the run lacks rows from before its training cut-off, or rows from after it"
@@ -92,7 +92,7 @@ def on_one_side(cells: Sequence[Result], found: Sequence[CutoffComparison]) -> t
 
 
 def dated(view: RunResults) -> tuple[Mapping[str, Sequence[DatedPair]], tuple[str, ...]]:
-    """Return the pairs with known dates of each classification test, and a line on each LLM and table left out."""
+    """Return the pairs with known dates of each classification test, and a line on each model and table left out."""
     left: dict[str, None] = {}
     pairs: dict[str, list[DatedPair]] = {}
     taken: set[tuple[str, str, str]] = set()

@@ -1,4 +1,4 @@
-"""The dates of tables and of LLMs' training cut-offs, as precise as they are stated, and their order."""
+"""The dates of tables and of models' training cut-offs, as precise as they are stated, and their order."""
 
 from calendar import isleap
 from datetime import date
@@ -22,7 +22,7 @@ def card_of(view: RunResults, table: TableFields) -> Card | None:
 
 
 def entry_of(view: RunResults, llm: str) -> CatalogueEntry | None:
-    """Return the catalogue's entry of an LLM of a run; None if it has none."""
+    """Return the catalogue's entry of a model of a run; None if it has none."""
     return load_catalogue().get(view.run.catalogue[llm].name) if llm in view.run.catalogue else None
 
 

@@ -1,6 +1,6 @@
 """The one place that turns measurements into verdicts.
 
-`calibrated` decides over all results of an LLM and a family of tests at once: Benjamini-Hochberg on their p-values, at
+`calibrated` decides over all results of a model and a family of tests at once: Benjamini-Hochberg on their p-values, at
 one level for the run. `paper` repeats the published decisions on the replies as they came, result by result.
 """
 
@@ -30,7 +30,7 @@ class Decision:
 
 
 def level(alpha: float, cells: int) -> float:
-    """Return the p-value at which one of so many results of an LLM and family is a finding whatever the rest show."""
+    """Return the p-value at which one of so many results of a model and family is a finding whatever the rest show."""
     return alpha / max(cells, 1)
 
 

@@ -1,8 +1,8 @@
 """The gate against an earlier run, called the baseline: only contamination that is new compared with it fails.
 
-Results are compared for the same LLM (by its name), edition, serializer and prompt set. A contaminated table is new if
-the baseline did not test it, if the gate could not tell in the baseline, or if rows are found now where only tests of
-knowledge had found the dataset. A table of which the gate cannot tell now stays undecided.
+Results are compared for the same model (by its name), edition, serializer and prompt set. A contaminated table is new
+if the baseline did not test it, if the gate could not tell in the baseline, or if rows are found now where only tests
+of knowledge had found the dataset. A table of which the gate cannot tell now stays undecided.
 """
 
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def judge_new(
 
 
 def _compared(finding: GateFinding, before: Conclusion | None, baseline: EarlierRun) -> GateFinding:
-    """Return the finding, marked as known or as new by the conclusion of the baseline on the same LLM and table."""
+    """Return the finding, marked as known or as new by the conclusion of the baseline on the same model and table."""
     if finding.conclusion is not Conclusion.CONTAMINATED:
         return finding
     if before is Conclusion.CONTAMINATED:

@@ -1,4 +1,4 @@
-"""The results of an evaluation: an LLM's accuracy on the rows of a table, by the number of shots."""
+"""The results of an evaluation: a model's accuracy on the rows of a table, by the number of shots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ UNTOLD = "is not shown to change with shots"
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation(TableFields):
-    """An LLM's accuracies on a table at each number of shots; none if nothing was asked.
+    """A model's accuracies on a table at each number of shots; none if nothing was asked.
 
     `reason` states why there are fewer answers than were planned, if so, and `unanswered` how many fewer. `notes` state
     where the evaluation departs from the order: shots that cannot be shown, or twins or learners that are not

@@ -13,20 +13,20 @@ Controls decide nothing, but they show the worth of a row test on a table (same 
   the smallest p-value is the one.
 
 A verdict that rests on such tests is computed again without them, by the same method and at the same level, with all
-tables of the LLM that share an error budget. If the other row tests carry it, it stands; if not, the gate cannot tell.
-A test counts if the control gave it no answer, was skipped, or was uninformative. No control voids findings about
+tables of the model that share an error budget. If the other row tests carry it, it stands; if not, the gate cannot
+tell. A test counts if the control gave it no answer, was skipped, or was uninformative. No control voids findings about
 itself.
 
 A control that the user named (`--control`) and that has read none of the rows falls under the second rule like
 `control:unexposed`. One that has read them voids nothing: a miss shows only that it, or a model like it, has not
 learned them.
 
-A corpus that an LLM was trained on, as declared by the user, makes a table contaminated if it holds rows of it, and
-makes none clean. Controls do not apply to it. A corpus that was searched is itself an LLM under test here.
+A corpus that a model was trained on, as declared by the user, makes a table contaminated if it holds rows of it, and
+makes none clean. Controls do not apply to it. A corpus that was searched is itself a model under test here.
 
-A limit of memory's share is a condition of its own: see `memory`. Each LLM and table then has a finding on its rows and
-one on the share, and the worst of all findings decides. A table with scores alone has only the finding on the share,
-which states so: a user who measures nothing else wants no other answer.
+A limit of memory's share is a condition of its own: see `memory`. Each model and table then has a finding on its rows
+and one on the share, and the worst of all findings decides. A table with scores alone has only the finding on the
+share, which states so: a user who measures nothing else wants no other answer.
 
 The gate cannot tell if the finding on a table rests on one column. A results.json whose parts contradict each other,
 for example after an edit by hand, is an error, and no table is clean unless its results show it.
@@ -74,7 +74,7 @@ EXIT = {
 
 @dataclass(frozen=True)
 class GateFinding:
-    """The gate's finding on one LLM and table: `dataset` is its label in the report, `reason` one sentence.
+    """The gate's finding on one model and table: `dataset` is its label in the report, `reason` one sentence.
 
     `of` is "rows", or "memory's share" for a finding on that share and its limit.
     """
@@ -91,7 +91,7 @@ class GateFinding:
 
 @dataclass(frozen=True)
 class GateDecision:
-    """The gate's decision on all LLMs and tables together, in one line, with the finding on each.
+    """The gate's decision on all models and tables together, in one line, with the finding on each.
 
     `undecided_fails` is true if the gate also stops an experiment when it cannot tell. `baseline` is the folder of the
     earlier run whose findings are known, or empty.
@@ -121,7 +121,7 @@ class GateDecision:
 
 @dataclass(frozen=True)
 class TableRuling:
-    """The gate's decision on one LLM and table, for callers that word it themselves.
+    """The gate's decision on one model and table, for callers that word it themselves.
 
     `void` holds the row tests that a control, named in `control`, shows to be worth nothing for the conclusion.
     `share`, in [0, 1], is the smallest share of remembered rows that the others would have detected; None
@@ -138,7 +138,7 @@ class TableRuling:
 def rulings(
     view: RunResults, llms: Sequence[str] = (), datasets: Sequence[str] = (), *, knowledge: bool = False
 ) -> dict[Tested, TableRuling]:
-    """Return the gate's decision on each LLM and table, chosen as by `judge`; none for recorded answers.
+    """Return the gate's decision on each model and table, chosen as by `judge`; none for recorded answers.
 
     With `knowledge`, tests of knowledge count as well.
     """
@@ -157,7 +157,7 @@ def judge(
     min_power: float | None = None,
     max_memory_share: float | None = None,
 ) -> GateDecision:
-    """Return the gate's decision on the results of a run: the worst of the findings on each LLM and table.
+    """Return the gate's decision on the results of a run: the worst of the findings on each model and table.
 
     `llms` and `datasets` choose from the results (default: all but controls that joined). `fail_on` holds "knowledge",
     "undecided" or both: tests of knowledge count as well, and an undecided table exits like a contaminated one. With
@@ -179,7 +179,7 @@ def findings_of(
     min_power: float | None,
     max_memory_share: float | None,
 ) -> list[tuple[Tested, GateFinding]]:
-    """Return each finding with its LLM and table. Arguments and errors are those of `judge`."""
+    """Return each finding with its model and table. Arguments and errors are those of `judge`."""
     for word in fail_on:
         if word not in FAILURES:
             raise unknown("condition to fail on", str(word), FAILURES)
@@ -220,7 +220,7 @@ def _found(
 
 
 def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) -> list[Tested]:
-    """Return each chosen LLM with each chosen table. Named pairs stay, so that none that was not asked is skipped."""
+    """Return each chosen model with each chosen table. Named pairs stay, so that none that was not asked is skipped."""
     chosen = llms_named(view, llms)
     named = dict.fromkeys(place for name in datasets for place in places_named(view, name))
     if not datasets:
@@ -259,13 +259,13 @@ class _Gate:
     min_power: float | None
 
     def finding(self, llm: str, place: TableName) -> GateFinding:
-        """Return the finding on the rows of one LLM and table."""
+        """Return the finding on the rows of one model and table."""
         found = self.ruling(llm, place)
         llm, label = (visible(words, line=True) for words in (llm, self._labels[place]))
         return GateFinding(llm, label, found.conclusion, found.reason)
 
     def of_share(self, llm: str, place: TableName, limit: float) -> GateFinding:
-        """Return the finding on memory's share of an LLM's accuracy on a table."""
+        """Return the finding on memory's share of a model's accuracy on a table."""
         conclusion, reason = memory_share_limit.rule_on_share(
             self._shares.get((llm, place), ()), limit, self.view.run.rows
         )
@@ -288,7 +288,7 @@ class _Gate:
         return grouped(shares, lambda cell: (cell.llm, cell.table))
 
     def ruling(self, llm: str, place: TableName) -> TableRuling:
-        """Return the decision on one LLM and table, with its grounds."""
+        """Return the decision on one model and table, with its grounds."""
         cells = self._rows(llm, place)
         flagged = self._flagged(llm, place)
         missed = [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
@@ -380,7 +380,7 @@ class _Gate:
         )
 
     def _unsure(self, llm: str, place: TableName) -> str:
-        """Return why it is not known whether the LLM knows the dataset; "" if it is known."""
+        """Return why it is not known whether the model knows the dataset; "" if it is known."""
         cells = self._knowing(llm, place)
         if short := [cell.test for cell in cells if cut_short(cell)]:
             return f"not all queries were asked: {', '.join(short)}"
@@ -447,7 +447,7 @@ class _Gate:
 
     @cached_property
     def _tables(self) -> dict[Tested, TableVerdict]:
-        """The verdict of the row tests alone on each LLM and table, without corpora that the LLM was trained on."""
+        """The verdict of the row tests alone on each model and table, without corpora that the model was trained on."""
         stated, again = _verdicts(self.view.tables), self._alone
 
         def alone(key: Tested, table: TableVerdict) -> TableVerdict | None:
@@ -471,7 +471,7 @@ class _Gate:
         return self._held.get((llm, RowsKey(place.dataset, place.edition, place.split)))
 
     def _documents(self, llm: str, place: TableName) -> str:
-        """Return in words the rows of a table that an LLM's training corpora hold, if they make a finding; else "".
+        """Return in words the rows of a table that a model's training corpora hold, if they make a finding; else "".
 
         No control applies to it: a row in a corpus is no answer.
         """

@@ -1,7 +1,8 @@
-"""Outputs that LLMs generate word for word, compared with their accuracy on the same table.
+"""Outputs that models generate word for word, compared with their accuracy on the same table.
 
-Li and Flanigan (2024), *Task Contamination*, section 8 and figure 6: over twelve LLMs, the more outputs of Spider an
-LLM generates exactly, the better it solves the task. A correlation over LLMs has no verdict: a larger LLM may do both.
+Li and Flanigan (2024), *Task Contamination*, section 8 and figure 6: over twelve models, the more outputs of Spider an
+model generates exactly, the better it solves the task. A correlation over models has no verdict: a larger model may do
+both.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,10 +23,10 @@ Accuracy = tuple[float, Interval | None]  # of an LLM on a table, with its inter
 
 @dataclass(frozen=True, kw_only=True)
 class LlmGeneration:
-    """An LLM on a table: its exactly generated outputs, and its accuracy on the same table."""
+    """A model on a table: its exactly generated outputs, and its accuracy on the same table."""
 
     llm: str
-    """The LLM as the user named it."""
+    """The model as the user named it."""
     exact: Count
     """The number of outputs that were generated word for word."""
     outputs: Count
@@ -42,7 +43,7 @@ class LlmGeneration:
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """A table: exactly generated outputs against accuracy, over LLMs, with Pearson's coefficient as in the paper."""
+    """A table: exactly generated outputs against accuracy, over models, with Pearson's coefficient as in the paper."""
 
     dataset: str
     """The table."""
@@ -53,9 +54,9 @@ class Generation:
     accuracy: Measure
     """The accuracy, by the ranking's name of it."""
     llms: tuple[LlmGeneration, ...]
-    """The LLMs that have both: three or more."""
+    """The models that have both: three or more."""
     value: Coefficient | None = None
-    """Pearson's r; null with three LLMs, or if all have the same share or the same accuracy."""
+    """Pearson's r; null with three models, or if all have the same share or the same accuracy."""
     interval: Interval | None = None
     """The 95% interval of r; null if r is, and if all points lie on one line."""
     p_value: Share | None = None
@@ -63,7 +64,7 @@ class Generation:
 
 
 def generations(cells: Iterable[Result], facts: Mapping[str, Facts]) -> tuple[Generation, ...]:
-    """Return each table and accuracy for which three LLMs or more under test have both; see `Generation`."""
+    """Return each table and accuracy for which three models or more under test have both; see `Generation`."""
     tables = grouped(
         (cell for cell in cells if not cell.control), lambda cell: (cell.dataset, cell.edition, cell.split)
     )
@@ -93,7 +94,7 @@ def _generation(cells: Sequence[Result], facts: Mapping[str, Facts], accuracy: M
 
 
 def _accuracy(cells: Sequence[Result]) -> Accuracy | None:
-    """Return the mean accuracy of an LLM on a table; None if no result may be averaged."""
+    """Return the mean accuracy of a model on a table; None if no result may be averaged."""
     scored = [cell for cell in cells if cell.score is not None and cell.answered and not cell.not_averaged]
     if not scored:
         return None

@@ -1,4 +1,4 @@
-"""The ranking of the LLMs under test, as in the paper's Table 2, and the correlations of its measures."""
+"""The ranking of the models under test, as in the paper's Table 2, and the correlations of its measures."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -75,10 +75,10 @@ OTHER_SCORES = ("score_all", "score_shared")  # columns that may equal the score
 
 @dataclass(frozen=True, kw_only=True)
 class Rank:
-    """One LLM under test in the ranking, highest score first; controls that joined are not ranked."""
+    """One model under test in the ranking, highest score first; controls that joined are not ranked."""
 
     llm: str
-    """The LLM as the user named it."""
+    """The model as the user named it."""
     score: Share | None = None
     """The share of contaminated results among the decided ones of the paper's tests; by the paper's rules among all."""
     membership: Share | None = None
@@ -90,7 +90,7 @@ class Rank:
     score_all: Share | None = None
     """The share of contaminated results among all of the paper's tests, decided or not."""
     score_shared: Share | None = None
-    """The share of contaminated results among those decided (by the paper's rules: asked) for every ranked LLM."""
+    """The share of contaminated results among those decided (by the paper's rules: asked) for every ranked model."""
     shared_cells: Count | None = None
     """The number of results that score_shared is over; null if it is."""
     score_interval: Interval | None = None
@@ -133,16 +133,16 @@ class Rank:
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation:
-    """Spearman's rank correlation of two measures of the ranking over the LLMs."""
+    """Spearman's rank correlation of two measures of the ranking over the models."""
 
     first: Measure
     """The first measure."""
     second: Measure
     """The second measure."""
     llms: Count = 0
-    """The number of LLMs that have both."""
+    """The number of models that have both."""
     value: Coefficient | None = None
-    """The coefficient; null with too few LLMs, or if all have the same value."""
+    """The coefficient; null with too few models, or if all have the same value."""
     interval: Interval | None = None
     """The 95% interval of the coefficient; null if the coefficient is."""
     p_value: Share | None = None
@@ -150,10 +150,10 @@ class Correlation:
 
 
 def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | None = None) -> tuple[Rank, ...]:
-    """Return Table 2 of the paper: the LLMs under test by contamination score, highest first; all intervals are 95%.
+    """Return Table 2 of the paper: the models under test by contamination score, highest first; all intervals are 95%.
 
     The score is the share of contaminated results among the decided ones of the paper's tests, and under the paper's
-    rules among all. Next to it are the shares over all results, and over `shared_squares`, since an LLM that declines
+    rules among all. Next to it are the shares over all results, and over `shared_squares`, since a model that declines
     is ranked on fewer and other results. Their intervals are Clopper and Pearson's, as if each result were an
     independent draw (results on one table depend on each other).
 
@@ -170,9 +170,9 @@ def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | No
 
 
 def shared_squares(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts]) -> frozenset[Square]:
-    """Return the tables and tests of the paper on which every LLM was decided or, by the paper's rules, asked.
+    """Return the tables and tests of the paper on which every model was decided or, by the paper's rules, asked.
 
-    An LLM without a single such result has no score, and does not reduce the shared ones of the others.
+    A model without a single such result has no score, and does not reduce the shared ones of the others.
     """
     known = (cell for cell in cells if not cell.control and facts[cell.test].number is not None and _done(cell, rules))
     by_llm = grouped(known, lambda cell: cell.llm).values()
@@ -265,11 +265,11 @@ def _rounded(interval: Limits) -> Limits:
 
 
 def correlations(ranks: Sequence[Rank]) -> tuple[Correlation, ...]:
-    """Return the rank correlations of the score with the other measures over the ranked LLMs: Spearman's coefficient.
+    """Return the rank correlations of the score with the other measures over the ranked models: Spearman's coefficient.
 
-    They show the plot of the paper's section 5.4: the more contaminated, the better the classification. An LLM without
+    They show the plot of the paper's section 5.4: the more contaminated, the better the classification. A model without
     either measure is left out; `llms` is the number of the others. Coefficient, 95% interval and p-value are null if
-    they cannot be computed: with fewer than four LLMs, or if all have the same value.
+    they cannot be computed: with fewer than four models, or if all have the same value.
     """
     return tuple(_correlation(ranks, measure) for measure in (*ACCURACIES, MEASURES[1]))
 

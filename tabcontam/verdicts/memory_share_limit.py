@@ -1,7 +1,7 @@
 """Memory's share of an accuracy and its limit: the gate's conclusion, and the share in words.
 
 The share is above the limit if the lower end of its 95 % interval is, and within it if the upper end is at most the
-limit. Otherwise the gate cannot tell: an interval that spans the limit, no measurement, too few answers. An LLM that
+limit. Otherwise the gate cannot tell: an interval that spans the limit, no measurement, too few answers. A model that
 declines whenever it recalls nothing is as often right on the twins that it answers. So a share is within a limit only
 if it stays there with unread and declined answers counted as wrong.
 """
@@ -29,7 +29,7 @@ def is_share(view: RunResults, cell: Result) -> bool:
 
 
 def rule_on_share(cells: Sequence[Result], limit: float, rows: int | None = None) -> tuple[Conclusion, str]:
-    """Return the gate's worst conclusion on memory's share in these results of an LLM and a table, and its reason.
+    """Return the gate's worst conclusion on memory's share in these results of a model and a table, and its reason.
 
     `rows` is the number of rows that were to be asked about (`--rows`): a table that had fewer has no more.
     """
@@ -46,7 +46,7 @@ def share_in_words(memory: MemoryShareResult, digits: int = 2) -> str:
 
 
 def unseen_rows(memory: MemoryShareResult) -> str:
-    """Return the rows that the LLM's rows are compared with: "unseen twins", or "fresh rows" in their place."""
+    """Return the rows that the model's rows are compared with: "unseen twins", or "fresh rows" in their place."""
     return "fresh rows" if memory.fresh else "unseen twins"
 
 

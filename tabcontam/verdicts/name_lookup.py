@@ -1,4 +1,4 @@
-"""The LLMs and tables of a run that a name means."""
+"""The models and tables of a run that a name means."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +14,9 @@ from tabcontam.verdicts.results import RunResults
 
 
 def llms_named(view: RunResults, names: Sequence[str]) -> list[str]:
-    """Return the LLMs of a run that these names mean: by their names in the run, as resolved, or in the catalogue.
+    """Return the models of a run that these names mean: by their names in the run, as resolved, or in the catalogue.
 
-    Without names, return all but the controls that joined. Raises `UsageError` for a name that no LLM of the run has.
+    Without names, return all but the controls that joined. Raises `UsageError` for a name that no model of the run has.
     """
     known = view.llms
     if not names:

@@ -78,18 +78,18 @@ HAS_READ = "is known to have read"
 
 
 def of_exposure(cells: Iterable[Labelled]) -> list[Note]:
-    """Return a note on each LLM of these results with the tables that it is known to have read, if that is known."""
+    """Return a note on each model of these results with the tables that it is known to have read, if that is known."""
     by_llm = grouped(cells, lambda one: one[1].llm).items()
     return [Note(NoteKind.EXPOSURE, f"{llm} {said}") for llm, own in by_llm if (said := _read(own))]
 
 
 def is_of(note: Note, llm: str) -> bool:
-    """Return whether a note on tables that LLMs have read is about this one."""
+    """Return whether a note on tables that models have read is about this one."""
     return note.text.startswith(f"{llm} {HAS_READ} ")
 
 
 def _read(cells: Iterable[Labelled]) -> str:
-    """Return in words the tables that the LLM of these results is known to have read; "" if nothing is known."""
+    """Return in words the tables that the model of these results is known to have read; "" if nothing is known."""
     copies = {label: cell.exposure for label, cell in cells if cell.exposure is not None}
     read = grouped((label for label in copies if copies[label]), copies.__getitem__)
     said = [

@@ -5,8 +5,8 @@ answers, without its cells. Their finding counts if it still stands when any one
 columns of one entity are one. A finding that rests on one column is reported as such. A test with another null model,
 such as one of free text, has no evidence by column and is not bound.
 
-Matched membership shows whole rows: an LLM that knows a law by which one column follows from others sees it broken in a
-row in which one of these columns was altered. So its finding would never stand without any one column, and it is left
+Matched membership shows whole rows: a model that knows a law by which one column follows from others sees it broken in
+a row in which one of these columns was altered. So its finding would never stand without any one column, and it is left
 out of the tests' joint evidence, unless it is the only one.
 """
 

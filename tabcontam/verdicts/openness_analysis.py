@@ -1,8 +1,8 @@
-"""Contamination by openness, and by size within families, over the ranked LLMs.
+"""Contamination by openness, and by size within families, over the ranked models.
 
-Ronval, Dupont and Nijssen (2024), section 4.1, divide LLMs into closed ones, those with public weights (semi-open) and
-those whose training data are public, too (open); section 5 compares the three. An LLM is one observation here, however
-many results it has. So a group of fewer than five LLMs is shown without a conclusion.
+Ronval, Dupont and Nijssen (2024), section 4.1, divide models into closed ones, those with public weights (semi-open)
+and those whose training data are public, too (open); section 5 compares the three. A model is one observation here,
+however many results it has. So a group of fewer than five models is shown without a conclusion.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ LEAST = 5  # the number of LLMs of a group, or of steps within families, that al
 
 @dataclass(frozen=True)
 class CataloguedLlm:
-    """A ranked LLM with its entry in the catalogue: `size` is in billions of parameters, None if it is not stated.
+    """A ranked model with its entry in the catalogue: `size` is in billions of parameters, None if it is not stated.
 
     `score` is the ranking's, with its interval; `found` is true if the row tests found one of its tables, None if they
     decided none.
@@ -41,7 +41,7 @@ class CataloguedLlm:
 
 @dataclass(frozen=True)
 class OpennessKind:
-    """The LLMs of one openness: their mean score, and the number with found rows among those with decided tables."""
+    """The models of one openness: their mean score, and the number with found rows among those with decided tables."""
 
     name: str
     llms: tuple[CataloguedLlm, ...]
@@ -52,13 +52,13 @@ class OpennessKind:
 
     @property
     def tells(self) -> bool:
-        """True if there are enough LLMs for a conclusion."""
+        """True if there are enough models for a conclusion."""
         return len(self.llms) >= LEAST
 
 
 @dataclass(frozen=True)
 class OpennessDifference:
-    """The difference of mean scores between two kinds with enough LLMs, and Mann and Whitney's two-sided p-value."""
+    """The difference of mean scores between two kinds with enough models, and Mann and Whitney's two-sided p-value."""
 
     first: str
     second: str
@@ -68,7 +68,7 @@ class OpennessDifference:
 
 @dataclass(frozen=True)
 class FamilySizes:
-    """The LLMs of one family whose size is stated, from the smallest on."""
+    """The models of one family whose size is stated, from the smallest on."""
 
     family: str
     llms: tuple[CataloguedLlm, ...]
@@ -76,10 +76,10 @@ class FamilySizes:
 
 @dataclass(frozen=True)
 class OpennessAnalysis:
-    """The kinds (closed, semi-open, open), the differences between them, families by size, and LLMs without an entry.
+    """The kinds (closed, semi-open, open), the differences between them, families by size, and models without an entry.
 
-    `steps` are, within families, the numbers of steps to a larger LLM with a higher score and with a lower one, and the
-    sign test's p-value.
+    `steps` are, within families, the numbers of steps to a larger model with a higher score and with a lower one, and
+    the sign test's p-value.
     """
 
     kinds: tuple[OpennessKind, ...]
@@ -90,7 +90,7 @@ class OpennessAnalysis:
 
 
 def openness(view: RunResults) -> OpennessAnalysis | None:
-    """Return the analysis of a run's ranked LLMs; None if the catalogue has fewer than two of them."""
+    """Return the analysis of a run's ranked models; None if the catalogue has fewer than two of them."""
     placed, unknown = [], []
     found = _rows_found(view)
     for rank in view.ranks_in_order:
@@ -116,7 +116,7 @@ def openness(view: RunResults) -> OpennessAnalysis | None:
 
 
 def _rows_found(view: RunResults) -> dict[str, bool]:
-    """Return for each LLM whether the row tests found a table or, in recorded answers without tables, had a finding."""
+    """Return for each model whether the row tests detected a table or, in recorded answers, had a finding."""
     decided: dict[str, bool] = {}
     tables = [(one.llm, one.verdict) for one in view.tables if one.verdict in DECIDED and not one.by_documents]
     cells = [(one.llm, one.verdict) for one in view.cells if one.test in view.row_tests and one.verdict in DECIDED]

@@ -9,10 +9,10 @@ from tabcontam.verdicts.number_types import Count, Truth
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedFields:
-    """A difference in recorded answers, and the fields that name its LLM, dataset, test and file."""
+    """A difference in recorded answers, and the fields that name its model, dataset, test and file."""
 
     llm: str
-    """The LLM, by the record's own name."""
+    """The model, by the record's own name."""
     dataset: str
     """The dataset, by the record's own name."""
     split: str | None = None

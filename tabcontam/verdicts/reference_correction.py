@@ -1,4 +1,4 @@
-"""The correction for a reference LLM, which has not seen the table: answers that it gives, too, are no evidence."""
+"""The correction for a reference model, which has not seen the table: answers that it gives, too, are no evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ ENOUGH = 0.5  # of the queries have to be answered by the reference; otherwise t
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference LLM with its own read trials of a test's queries, and those of further references, if there are any.
+    """A reference model with its own read trials of a test's queries, and those of further references, if any.
 
     Answers that the first one gives, too, count for nothing. Further ones are only compared with memory's share.
     """
@@ -55,7 +55,7 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
 
 
 def asked_of_reference(test: Test, *, further: bool = False) -> bool:
-    """Return whether a reference LLM, or a further one, is asked the queries of a test."""
+    """Return whether a reference model, or a further one, is asked the queries of a test."""
     return test.set_beside or (test.referred and not further)
 
 

@@ -108,7 +108,7 @@ def result(
     `beside` holds the trials of the table's other tests of the same pool: they are weighed together with its own if
     these alone could not reach `at`. A result of a table asked `in_turns` states E in place of a p-value. Right answers
     that the `reference` gave as well count for nothing. Under the calibrated rules the verdict is final only after
-    `conclude` has seen all results of the LLM.
+    `conclude` has seen all results of the model.
     """
     trials = test.told_apart(trials)
     conceded = concede(test, trials, reference)
@@ -159,7 +159,7 @@ def result(
 def _memory(
     evidence: Evidence, test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> tuple[MemoryShareResult | None, str]:
-    """Return memory's share as results hold it, and a comparison with the reference LLM, or with several, in words."""
+    """Return memory's share as results hold it, and a comparison with one or several references in words."""
     if evidence.twins is None:
         return None, ""
     own = MemoryShareResult(**vars(evidence.twins))
@@ -246,7 +246,7 @@ def unjudged(
 ) -> Result:
     """Return a result before its trials are weighed, or one that has none: skipped, or not answered.
 
-    `lacks` names a need of the test that the LLM does not meet, if that is the reason.
+    `lacks` names a need of the test that the model does not meet, if that is the reason.
     """
     return Result(
         **name._asdict(),
@@ -270,10 +270,10 @@ def conclude(
 ) -> list[Result]:
     """Return the results with their q-values and, under the calibrated rules, their verdicts.
 
-    A q-value is over the results of the same LLM and family of tests, so that no test of another family changes it
-    (Benjamini and Hochberg 1995); with `over` "all", over those of all LLMs but controls that joined. A finding counts
-    if it stands without any one column, or if that of the family's row tests together does. `found_by` is the evidence
-    of each family on each table, if it is known.
+    A q-value is over the results of the same model and family of tests, so that no test of another family changes it
+    (Benjamini and Hochberg 1995); with `over` "all", over those of all models but controls that joined. A finding
+    counts if it stands without any one column, or if that of the family's row tests together does. `found_by` is the
+    evidence of each family on each table, if it is known.
     """
     known = tests or known_tests()
     p_values = {number: p for number, cell in enumerate(cells) if (p := one_column_rule.p_value_of(cell)) is not None}
@@ -319,7 +319,7 @@ def conclude(
 
 
 def _sharing(cell: Result, over: Over) -> str:
-    """Return the LLM whose results share an error budget with this one; "" if all LLMs under test share one."""
+    """Return the model whose results share an error budget with this one; "" if all models under test share one."""
     return "" if over == ALL and not cell.control else cell.llm
 
 
@@ -364,11 +364,11 @@ def tables(
     declared: Sequence[TrainingDeclaration] = (),
     found_by: FoundBy | None = None,
 ) -> list[TableVerdict]:
-    """Return the verdict of the row tests together on each LLM and table, whatever the dependence of the tests.
+    """Return the verdict of the row tests together on each model and table, whatever the dependence of the tests.
 
-    Each family tests the table by itself, at `alpha` over all tables of the LLM, or of all LLMs. The table is
+    Each family tests the table by itself, at `alpha` over all tables of the model, or of all models. The table is
     contaminated if one of them finds it, so that with several families the chance of a false finding is at most the sum
-    of their levels. Corpora that are `declared` to be training data of an LLM are one more family of its tables.
+    of their levels. Corpora that are `declared` to be training data of a model are one more family of its tables.
     `found_by` is as in `conclude`.
     """
     known, cells = tests or known_tests(), list(cells)
@@ -442,7 +442,7 @@ def _place(cell: Result) -> tuple[str, TableName]:
 
 
 def _found_by(cells: Iterable[Result], known: Tests, over: Over) -> FoundBy:
-    """Return the evidence of each family of row tests on each LLM and table for which it weighed answers."""
+    """Return the evidence of each family of row tests on each model and table for which it weighed answers."""
     of_rows = [cell for cell in cells if known[cell.test].row_test and one_column_rule.p_value_of(cell) is not None]
     own = grouped(of_rows, lambda cell: (_place(cell), known[cell.test].family))
     weighed = {key: one_column_rule.together(cells) for key, cells in own.items()}

@@ -97,7 +97,7 @@ class ResultKey(NamedTuple):
 
     @property
     def of_table(self) -> "ResultKey":
-        """The part of the key that all results of this LLM and table share."""
+        """The part of the key that all results of this model and table share."""
         return self._replace(test="")
 
 
@@ -107,10 +107,10 @@ class CachedPropertySlots:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableFields(CachedPropertySlots):
-    """A statement about an LLM and a table, and the fields that name both."""
+    """A statement about a model and a table, and the fields that name both."""
 
     llm: str
-    """The LLM as the user named it, such as llama3 or control:exposed; in recorded answers the record's own name."""
+    """The model as the user named it, such as llama3 or control:exposed; in recorded answers the record's own name."""
     dataset: str
     """The card's short name, or the file's name; in recorded answers the record's own name."""
     edition: str | None = None
@@ -124,7 +124,7 @@ class TableFields(CachedPropertySlots):
 
     @cached_property
     def table(self) -> TableName:
-        """The table, without the LLM."""
+        """The table, without the model."""
         return TableName(self.dataset, self.edition, self.serializer, self.prompts, self.split)
 
     @property
@@ -146,7 +146,7 @@ class TableFields(CachedPropertySlots):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResultFields(TableFields):
-    """A statement about an LLM, a table and a test, and the fields that name the three."""
+    """A statement about a model, a table and a test, and the fields that name the three."""
 
     test: str
     """The id of the contamination test, for example full_completion; run.tests describes it."""
@@ -172,46 +172,46 @@ class BetOutcome:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SingleReferenceShare:
-    """Memory's share compared with the reference LLM: the additional loss of the LLM on unseen twins."""
+    """Memory's share compared with the reference model: the additional loss of the model on unseen twins."""
 
     pairs: Count
-    """The number of rows that both LLMs answered together with the twins."""
+    """The number of rows that both models answered together with the twins."""
     accuracy: Share
     """The accuracy of the reference on these rows."""
     twin_accuracy: Share
     """The accuracy of the reference on the twins of these rows."""
     share: Number
-    """The loss of the LLM on the twins minus that of the reference."""
+    """The loss of the model on the twins minus that of the reference."""
     interval: Interval
     """The 95% interval of the share."""
     p_value: Share
-    """The chance of a share as large or larger for an LLM that loses no more than the reference."""
+    """The chance of a share as large or larger for a model that loses no more than the reference."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReferenceAccuracy:
-    """One of several reference LLMs that memory's share is compared with."""
+    """One of several reference models that memory's share is compared with."""
 
     llm: str
-    """The LLM as the user named it."""
+    """The model as the user named it."""
     accuracy: Share
-    """Its accuracy on the rows that all references and the LLM under test answered."""
+    """Its accuracy on the rows that all references and the model under test answered."""
     twin_accuracy: Share
     """Its accuracy on the twins of these rows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeveralReferencesShare:
-    """Memory's share compared with several reference LLMs: the accuracy above the one that their curve predicts."""
+    """Memory's share compared with several reference models: the accuracy above the one that their curve predicts."""
 
     pairs: Count
-    """The number of rows that all LLMs answered together with the twins."""
+    """The number of rows that all models answered together with the twins."""
     references: tuple[ReferenceAccuracy, ...]
     """The references that answered at least one row, in the order in which the user named them."""
     accuracy: Share
-    """The accuracy of the LLM under test on these rows."""
+    """The accuracy of the model under test on these rows."""
     twin_accuracy: Share
-    """The accuracy of the LLM under test on the twins of these rows."""
+    """The accuracy of the model under test on the twins of these rows."""
     expected: Number
     """The accuracy on rows that the curve of the references predicts from the accuracy on twins."""
     share: Number
@@ -219,7 +219,7 @@ class SeveralReferencesShare:
     interval: Interval
     """The 95% interval of the share."""
     p_value: Share
-    """The chance of a share as large or larger for an LLM on the curve."""
+    """The chance of a share as large or larger for a model on the curve."""
     apart: Interval
     """The smallest and the largest share if one of the references is left out."""
     outside: Truth
@@ -243,15 +243,15 @@ class MemoryShareResult:
     interval: Interval
     """The 95% interval of the share."""
     p_value: Share
-    """The chance of a share as large or larger for an LLM that recalls nothing."""
+    """The chance of a share as large or larger for a model that recalls nothing."""
     deviation: Amount
     """The standard deviation of a pair's contribution to the share, from which the number of rows needed follows."""
     if_wrong: Interval | None = None
     """The interval if declined and unread answers count as wrong; null if there are none, or no answer was right."""
     beside: SingleReferenceShare | None = None
-    """The share compared with the reference LLM; null if there is none, or if it gave no answer to compare with."""
+    """The share compared with the reference model; null if there is none, or if it gave no answer to compare with."""
     among: SeveralReferencesShare | None = None
-    """The share compared with several reference LLMs; null if fewer than two were named and answered."""
+    """The share compared with several reference models; null if fewer than two were named and answered."""
     further: tuple[str, ...] = ()
     """The references that the user named after the first one, whether they answered or not."""
     fresh: Count = 0
@@ -260,14 +260,14 @@ class MemoryShareResult:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result(ResultFields):
-    """The result of one test for one LLM, dataset, serializer and prompt set."""
+    """The result of one test for one model, dataset, serializer and prompt set."""
 
     source: str | None = None
     """The file that recorded answers come from."""
     kind: EvidenceKind
     """The kind of measurement that the test makes."""
     control: Truth = False
-    """True if the LLM is a control that joined the run: it counts in no gate, ranking or summary."""
+    """True if the model is a control that joined the run: it counts in no gate, ranking or summary."""
     verdict: Verdict | None = None
     """The verdict under the rules of this run; null for a score alone."""
     otherwise: Verdict | None = None
@@ -276,11 +276,11 @@ class Result(ResultFields):
     paper_verdict: Verdict | None = None
     """The verdict by the published rules, on the paper's own queries; null if there are none, or for a score alone."""
     reference: str | None = None
-    """The LLM that has not seen the table and whose answers count for nothing in this result; null if there is none."""
+    """The model that has not seen the table and whose answers count for nothing in this result; null if none."""
     lacks: str | None = None
-    """A need of the test that this LLM does not meet, such as log-probabilities; null if it can take the test."""
+    """A need of the test that this model does not meet, such as log-probabilities; null if it can take the test."""
     exposure: Amount | None = None
-    """The mean number of copies of a row of this table that the LLM is known to have read; null if unknown."""
+    """The mean number of copies of a row of this table that the model is known to have read; null if unknown."""
     cut_short: Truth = False
     """True if some of the planned queries were never asked."""
     score: Share | None = None
@@ -302,7 +302,7 @@ class Result(ResultFields):
     p_value: Share | None = None
     """The p-value: the chance of as much evidence under the null model; null if there is none."""
     q_value: Share | None = None
-    """The p-value corrected for all results of this LLM and family (Benjamini and Hochberg); at most alpha in a
+    """The p-value corrected for all results of this model and family (Benjamini and Hochberg); at most alpha in a
     finding, also in one that rests on one column."""
     interval: Interval | None = None
     """The 95% interval of the quantity that interval_of names; null if there is none."""
@@ -363,7 +363,7 @@ class Result(ResultFields):
 
     @property
     def exposed(self) -> bool:
-        """True if the LLM is known to have read one copy of each row of the table, or more, on average."""
+        """True if the model is known to have read one copy of each row of the table, or more, on average."""
         return self.exposure is not None and self.exposure >= 1
 
     @property
@@ -416,7 +416,7 @@ FINDINGS = frozenset(NAMES) - {one.name for one in fields(ResultFields)}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FamilyEvidence:
-    """The evidence of one family's row tests together on an LLM and a table."""
+    """The evidence of one family's row tests together on a model and a table."""
 
     family: Family
     """The family of the tests."""
@@ -426,7 +426,7 @@ class FamilyEvidence:
     e_value: Amount | None = None
     """E of all of them together, the smallest over all bets and the bets without any one column; null without bets."""
     q_value: Share
-    """The p-value corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
+    """The p-value corrected for all tables of this model (Benjamini and Hochberg); at most alpha in a finding."""
     p_without: Share | None = None
     """The largest p-value of all of them together if the cells of one column are left out of all."""
     q_without: Share | None = None
@@ -434,8 +434,8 @@ class FamilyEvidence:
     without: str | None = None
     """The column, or the columns of one entity, that p_without leaves out; null if leaving one out loses nothing."""
     documents: tuple[str, ...] = ()
-    """The corpora that were searched and that the user declared to be training data of the LLM; empty if the LLM or the
-    corpus was asked itself."""
+    """The corpora that were searched and that the user declared to be training data of the model; empty if the model or
+    the corpus was asked itself."""
 
     def finds(self, alpha: float) -> bool:
         """Return whether the family finds the table, whichever column is left out."""
@@ -444,14 +444,14 @@ class FamilyEvidence:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableVerdict(TableFields):
-    """The verdict of the row tests together on an LLM and a table: they alone can show that rows were seen."""
+    """The verdict of the row tests together on a model and a table: they alone can show that rows were seen."""
 
     verdict: Verdict
     """The verdict under the rules of this run."""
     p_value: Share | None = None
     """The p-value of the row tests of the family with the strongest evidence; null if there is none."""
     q_value: Share | None = None
-    """The p-value corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding, also in
+    """The p-value corrected for all tables of this model (Benjamini and Hochberg); at most alpha in a finding, also in
     one that rests on one column."""
     e_value: Amount | None = None
     """E of that family: the value of one unit that was bet on its answers; null if nothing is bet on."""
@@ -464,9 +464,9 @@ class TableVerdict(TableFields):
     rests_on: str | None = None
     """The column, or the columns of one entity, without which no finding stands; null if there is none."""
     documents: tuple[str, ...] = ()
-    """The corpora that hold its rows and that the user declared to be training data of the LLM."""
+    """The corpora that hold its rows and that the user declared to be training data of the model."""
     by_documents: Truth = False
-    """True if the verdict rests on these corpora alone: the answers of the LLM, if it was asked, show nothing."""
+    """True if the verdict rests on these corpora alone: the answers of the model, if it was asked, show nothing."""
     bound: Share | None = None
     """The largest chance of calling an unseen table contaminated: the sum of alpha over these families."""
     recalled_bits: Number | None = None

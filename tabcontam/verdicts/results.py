@@ -40,7 +40,7 @@ E_VALUE = (
 
 @dataclass(frozen=True)
 class ResultColumn:
-    """The results of one LLM on one dataset, by test; `label` also has what differs between two such columns."""
+    """The results of one model on one dataset, by test; `label` also has what differs between two such columns."""
 
     llm: str
     label: str
@@ -49,7 +49,7 @@ class ResultColumn:
 
 @dataclass(frozen=True)
 class ImpossibleTests:
-    """Tests that some LLMs cannot take: the need that these LLMs do not meet, the tests, and the LLMs."""
+    """Tests that some models cannot take: the need that these models do not meet, the tests, and the models."""
 
     lacks: str
     tests: tuple[str, ...]
@@ -63,7 +63,7 @@ class ImpossibleTests:
 
 @dataclass(frozen=True)
 class LlmBlock:
-    """The columns of one LLM; `control` is true if it joined as a control."""
+    """The columns of one model; `control` is true if it joined as a control."""
 
     llm: str
     control: bool
@@ -89,17 +89,17 @@ class RunResults:
     cells: tuple[Result, ...]
     """The results of the tests."""
     tables: tuple[TableVerdict, ...] = ()
-    """The verdict on each (LLM, dataset, serializer, prompt set); empty for recorded answers."""
+    """The verdict on each (model, dataset, serializer, prompt set); empty for recorded answers."""
     ranking: tuple[Rank, ...] = ()
-    """The LLMs under test by their score, as in the paper's Table 2."""
+    """The models under test by their score, as in the paper's Table 2."""
     correlations: tuple[Correlation, ...] = ()
     """The correlations of the ranking's measures."""
     generations: tuple[Generation, ...] = ()
-    """Outputs generated exactly against accuracy on the same table, if three LLMs or more have both."""
+    """Outputs generated exactly against accuracy on the same table, if three models or more have both."""
     comparisons: tuple[Comparison, ...] = ()
     """Pairs of results that differ in one thing."""
     judges: tuple[JudgeFacts, ...] = ()
-    """The judges of completions, LLMs and people, in the order in which their words count."""
+    """The judges of completions, models and people, in the order in which their words count."""
     agreements: tuple[Agreement, ...] = ()
     """The agreement of the judges, the text alone and the published rules."""
     differences: tuple[RecordedDifference, ...] | None = None
@@ -143,7 +143,7 @@ class RunResults:
 
     @cached_property
     def _askable(self) -> Sequence[Facts]:
-        """The facts of the tests that a run asks LLMs by default, and of those that were asked."""
+        """The facts of the tests that a run asks models by default, and of those that were asked."""
         asked = (test for test in all_tests() if not test.on_request and Capability.SEARCH not in test.needs)
         usual = (test.facts for test in asked)
         return in_order((*usual, *self.run.tests))
@@ -167,12 +167,12 @@ class RunResults:
 
     @cached_property
     def possible(self) -> tuple[Result, ...]:
-        """The results of tests that their LLM can take, which a report shows one by one."""
+        """The results of tests that their model can take, which a report shows one by one."""
         return tuple(cell for cell in self.cells if not cell.lacks)
 
     @cached_property
     def impossible(self) -> tuple[ImpossibleTests, ...]:
-        """The tests that their LLMs cannot take, each group for one line of a report."""
+        """The tests that their models cannot take, each group for one line of a report."""
         lacking = (cell for cell in self.cells if cell.lacks)
         by_llm = grouped(lacking, lambda cell: (cell.lacks or "", cell.llm))
         tests = {key: tuple(dict.fromkeys(cell.test for cell in own)) for key, own in by_llm.items()}
@@ -181,14 +181,14 @@ class RunResults:
 
     @cached_property
     def llms(self) -> tuple[str, ...]:
-        """The LLMs with results or with training corpora: controls that joined first, then in the run's order."""
+        """The models with results or with training corpora: controls that joined first, then in the run's order."""
         asked, joined = self._llm_order, self.joined
         there = {cell.llm for cell in self.cells} | {table.llm for table in self.tables}
         return tuple(sorted(there, key=lambda llm: (llm not in joined, asked[llm])))
 
     @cached_property
     def blocks(self) -> tuple[LlmBlock, ...]:
-        """One block for each LLM that can take a test."""
+        """One block for each model that can take a test."""
         present = {cell.llm for cell in self.possible}
         return tuple(LlmBlock(llm, llm in self.joined, self._columns(llm)) for llm in self.llms if llm in present)
 
@@ -205,7 +205,7 @@ class RunResults:
 
     @cached_property
     def tables_in_order(self) -> tuple[TableVerdict, ...]:
-        """The verdicts on tables, LLM by LLM in the order of the run; controls that joined come last."""
+        """The verdicts on tables, model by model in the order of the run; controls that joined come last."""
 
         def place(table: TableVerdict) -> tuple[bool, int, int]:
             return table.llm in self.joined, self._llm_order[table.llm], self._dataset_order[table.dataset]
@@ -214,7 +214,7 @@ class RunResults:
 
     @cached_property
     def checking(self) -> frozenset[str]:
-        """The LLMs that check the tests, since they know exactly what they are known to have read."""
+        """The models that check the tests, since they know exactly what they are known to have read."""
         return frozenset(llm.spec for llm in self.run.llms if llm.checks)
 
     @cached_property
@@ -338,12 +338,12 @@ class RunResults:
         return {took.key: took.seconds for took in self.run.durations}
 
     def title(self, llm: str) -> str:
-        """Return the catalogue's title of an LLM; "" if it has no entry."""
+        """Return the catalogue's title of a model; "" if it has no entry."""
         return self.run.catalogue[llm].title if llm in self.run.catalogue else ""
 
     @cached_property
     def calibrated(self) -> bool:
-        """True if a level decided over the results of an LLM."""
+        """True if a level decided over the results of a model."""
         return self.run.rules == "calibrated" and any(cell.q_value is not None for cell in self.cells)
 
     @property
@@ -397,13 +397,13 @@ class RunResults:
 
     @property
     def _known_exposure(self) -> list[Note]:
-        """The notes on what LLMs are known to have read, without controls and simulated LLMs."""
+        """The notes on what models are known to have read, without controls and simulated models."""
         told = {llm.spec for llm in self.run.llms if llm.checks or (llm.stands_for or llm.spec).startswith(SIMULATED)}
         return of_exposure((self.label(cell), cell) for cell in self.subjects if cell.llm not in told)
 
     @property
     def _allowed(self) -> list[Note]:
-        """The notes on what an LLM may know without having seen the table: known files, and the reference's answers."""
+        """The notes on knowledge of a model that has not seen the table: known files, and the reference's answers."""
         notes = [
             Note(NoteKind.KNOWN, f"models may know rows of {file}; no query on {phrase(file.datasets)} is about them")
             for file in self.run.known
@@ -453,7 +453,7 @@ class RunResults:
 
     @property
     def _expected(self) -> str:
-        """The number of false findings to expect over LLMs that have seen nothing, in words; "" with few LLMs."""
+        """The number of false findings to expect over models that have seen nothing, in words; "" with few models."""
         levels: dict[str, float] = {}
         for table in self.tables:
             if table.bound and table.llm not in self.joined | self.documents:
@@ -471,7 +471,7 @@ class RunResults:
         return [*own, *of_named_controls(self._labelled(self.named_controls), self.row_tests)]
 
     def _labelled(self, llms: frozenset[str]) -> list[tuple[str, Result]]:
-        """Return the results of these LLMs, each with the report's label of its table."""
+        """Return the results of these models, each with the report's label of its table."""
         return [(self.label(cell), cell) for block in self.blocks if block.llm in llms for cell in block.cells]
 
 

@@ -17,7 +17,7 @@ FAILURES = ("contaminated", "undecided", "knowledge")
 
 
 class Conclusion(StrEnum):
-    """A gate's conclusion on an LLM and a table, worst first."""
+    """A gate's conclusion on a model and a table, worst first."""
 
     CONTAMINATED = "contaminated"
     CANNOT_TELL = "cannot tell"

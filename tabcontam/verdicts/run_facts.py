@@ -60,10 +60,10 @@ class Duration(ResultFields):
 
 @dataclass(frozen=True, kw_only=True)
 class LlmFacts:
-    """An LLM of the run."""
+    """A model of the run."""
 
     spec: str
-    """The LLM as the user named it."""
+    """The model as the user named it."""
     resolved: str = ""
     """The model that the name stands for here, with a note if it is not quite the one named."""
     stands_for: str = ""
@@ -102,17 +102,17 @@ class LlmFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingDeclaration:
-    """A corpus that the user declared to be training data of an LLM, or a part of it."""
+    """A corpus that the user declared to be training data of a model, or a part of it."""
 
     llm: str
-    """The LLM as the user named it."""
+    """The model as the user named it."""
     documents: str
     """The corpus as the user named it, which is a subject of the run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogueFacts:
-    """The catalogue's entry of an LLM."""
+    """The catalogue's entry of a model."""
 
     name: str
     """The name of the entry."""
@@ -125,9 +125,9 @@ class CatalogueFacts:
 
 
 def catalogued(specs: Mapping[str, str]) -> dict[str, CatalogueFacts]:
-    """Return the catalogue's facts of the LLMs of a run, by their names there; LLMs without an entry are left out.
+    """Return the catalogue's facts of the models of a run, by their names there; models without an entry are left out.
 
-    `specs` maps the name of an LLM in the run to the form in which `--llm` would name it.
+    `specs` maps the name of a model in the run to the form in which `--llm` would name it.
     """
     return {
         name: CatalogueFacts(name=entry.name, title=entry.title, family=entry.family, order=entry.order)
@@ -168,7 +168,7 @@ class DatasetFacts:
     withheld_sha256: str = ""
     """The SHA-256 of the cells of these rows, in hexadecimal digits; empty without such rows."""
     fresh: Count = 0
-    """The number of rows given with it that no LLM can have read."""
+    """The number of rows given with it that no model can have read."""
     fresh_sha256: str = ""
     """The SHA-256 of the cells of these rows, in hexadecimal digits; empty without such rows."""
     reading: str = ""
@@ -203,7 +203,7 @@ class DatasetFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class KnownFacts:
-    """A file of rows that the LLMs may know: the baseline learned from them, and no query asked about one of them."""
+    """A file of rows that the models may know: the baseline learned from them, and no query asked about one of them."""
 
     name: str
     """The name of the file, or of the dataset."""
@@ -326,7 +326,7 @@ class RunFacts:
     """The number of rows of a table that the tests were to ask about which can ask about any number: classification and
     memory's share. Null for their default."""
     samples: Count | None = None
-    """The number of times that an LLM without log-probabilities was asked the same in their place; null for never."""
+    """The number of times that a model without log-probabilities was asked the same in their place; null for never."""
     temperature: Amount | None = None
     """The temperature at which queries were asked `samples` times, if their test can do so; null if asked once."""
     shots: Count | None = None
@@ -335,9 +335,9 @@ class RunFacts:
     """The share of rows for asking in turns: a table was decided as not detected once a model that remembers this share
     would have been detected; null if all queries were asked."""
     alpha: Level | None = None
-    """The mean share of false findings among an LLM's contaminated results of one family of tests."""
+    """The mean share of false findings among a model's contaminated results of one family of tests."""
     family_over: Over = LLM
-    """The LLMs whose results of a family of tests share alpha: each LLM by itself, or all LLMs under test."""
+    """The models whose results of a family of tests share alpha: each model by itself, or all models under test."""
     level: Share | None = None
     """The p-value at which a single result of any family counts as found whatever the others show."""
     levels: Mapping[str, Share] = field(default_factory=dict)
@@ -348,19 +348,19 @@ class RunFacts:
     dictionary: str = ""
     """The dictionary that decided which strings are words."""
     recorded: Truth = False
-    """True if these are recorded answers that were judged, of which there are no LLMs, tables or trials here."""
+    """True if these are recorded answers that were judged, of which there are no models, tables or trials here."""
     llms: tuple[LlmFacts, ...] = ()
-    """The LLMs of the run."""
+    """The models of the run."""
     catalogue: Mapping[str, CatalogueFacts] = field(default_factory=dict)
-    """The catalogue's entries of the LLMs that it has, by their names in the run."""
+    """The catalogue's entries of the models that it has, by their names in the run."""
     references: tuple[LlmFacts, ...] = ()
-    """The reference LLMs, which have not seen the tables: their answers count for nothing."""
+    """The reference models, which have not seen the tables: their answers count for nothing."""
     trained_on: tuple[TrainingDeclaration, ...] = ()
-    """The corpora of the run that the user declared to be training data of an LLM: their rows count for it."""
+    """The corpora of the run that the user declared to be training data of a model: their rows count for it."""
     judge: LlmFacts | None = None
-    """The LLM that judged completions; null if none was named."""
+    """The model that judged completions; null if none was named."""
     known: tuple[KnownFacts, ...] = ()
-    """The files of rows that the LLMs may know."""
+    """The files of rows that the models may know."""
     datasets: tuple[DatasetFacts, ...] = ()
     """The tables of the run."""
     tests: tuple[Facts, ...] = ()
@@ -392,5 +392,5 @@ class RunFacts:
 
     @property
     def ended_early(self) -> bool:
-        """True if the run ended before all was asked, of all LLMs or of one."""
+        """True if the run ended before all was asked, of all models or of one."""
         return bool(self.limit) or self.interrupted or not self.finished or any(llm.ended for llm in self.llms)

@@ -1,4 +1,4 @@
-"""Sequential testing of one LLM on one table: its queries are asked until the verdict is reached.
+"""Sequential testing of one model on one table: its queries are asked until the verdict is reached.
 
 Bets on the answers (`statistics.eprocess`) may be looked at after every query. Asking stops
 

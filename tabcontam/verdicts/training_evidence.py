@@ -1,8 +1,8 @@
-"""Rows of a table in corpora that an LLM was trained on, as declared by the user: they count for that LLM alone.
+"""Rows of a table in corpora that a model was trained on, as declared by the user: they count for that model alone.
 
-The evidence of the corpora joins the verdict on the LLM's table as a family of its own, at a family's level over the
-tables of the LLM, and changes no q-value of another family. It can only add findings: corpora that hold no row, or that
-could not be read, leave the verdict to the answers, since an LLM is trained on more than the declared corpora.
+The evidence of the corpora joins the verdict on the model's table as a family of its own, at a family's level over the
+tables of the model, and changes no q-value of another family. It can only add findings: corpora that hold no row, or
+that could not be read, leave the verdict to the answers, since a model is trained on more than the declared corpora.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ class RowsKey(NamedTuple):
 
 
 class CorpusEvidence(NamedTuple):
-    """The declared corpora of an LLM and a table: their results, and the evidence of all together."""
+    """The declared corpora of a model and a table: their results, and the evidence of all together."""
 
     cells: tuple[Result, ...]
     evidence: FamilyEvidence
@@ -49,7 +49,7 @@ def rows_of(of: Result | TableVerdict) -> RowsKey:
 def corpus_evidence(
     cells: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts], over: Over
 ) -> dict[tuple[str, RowsKey], CorpusEvidence]:
-    """Return what the corpora that an LLM was trained on hold of each table, if they were searched for its rows."""
+    """Return what the corpora that a model was trained on hold of each table, if they were searched for its rows."""
     found = _cells(cells, declared, tests)
     together = {key: one_column_rule.together(own) for key, own in found.items()}
 
@@ -78,7 +78,7 @@ def corpus_evidence(
 def _cells(
     cells: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts]
 ) -> dict[tuple[str, RowsKey], tuple[Result, ...]]:
-    """Return the results of the corpora by the LLM for which they are declared, and by the rows that were looked up."""
+    """Return the results of the corpora by the model for which they are declared, and by the rows searched."""
     weighed = [
         cell
         for cell in cells
@@ -106,7 +106,7 @@ def join_corpus_evidence(
 
 
 def _of_documents_alone(llm: str, own: CorpusEvidence) -> TableVerdict:
-    """Return the verdict on a table about which the LLM was asked no row test."""
+    """Return the verdict on a table about which the model was asked no row test."""
     first = own.cells[0]
     return TableVerdict(
         llm=llm,
@@ -164,7 +164,7 @@ def _tests(own: CorpusEvidence) -> str:
 
 
 def not_held(own: CorpusEvidence) -> str:
-    """Return in words that corpora show nothing, without clearing the LLM."""
+    """Return in words that corpora show nothing, without clearing the model."""
     if not any(cell.verdict in DECIDED or cell.rests_on for cell in own.cells):
         return f"{phrase(list(own.evidence.documents))} gave no result: {own.cells[0].reason}"
     column = own.evidence.without if any(cell.rests_on for cell in own.cells) else None
