@@ -85,7 +85,7 @@ def test_a_limit_of_the_user_ends_it_and_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ({"since": "March"}, "since= is 'March'; write a day, as 2026-03-01"),
+        ({"since": "March"}, "since= is 'March'; write a day, such as 2026-03-01"),
         ({"until": "2026-02-01"}, "until='2026-02-01' is not after since='2026-03-01'; give a later day"),
         ({"most": 3}, "most has no meaning for a table; leave it out"),
         ({"source": "arxiv", "dated_by": None, "header": False}, "header has no meaning for texts; leave it out"),

@@ -45,7 +45,7 @@ def papers(
 def _paper(feed: Feed, fetcher: Fetcher, entry: FeedEntry, dated: Dated) -> Document:
     found = ID.fullmatch(entry.id.strip())
     if not found:
-        raise UnusableText("no paper")
+        raise UnusableText("an entry that is no paper")
     published = dated(entry.published())
     source = fetcher.get(f"{feed.address}/e-print/{found[1]}", robots=False)
     paper = paper_of(source.content)

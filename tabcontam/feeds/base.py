@@ -32,8 +32,8 @@ class Document:
 
 
 class UnusableText(Exception):
-    """A text that is not taken; the message is the reason, equal for all texts left out alike."""
+    """A text that is left out; the message is the reason, worded alike for all texts with this fault."""
 
 
-# Returns a date that counts, and raises `UnusableText` for any other, and for none, before more of a text is fetched.
+# Returns a date that counts, and raises `UnusableText` for other dates and for none, before more of a text is fetched.
 Dated = Callable[[InstantRange | None], InstantRange]

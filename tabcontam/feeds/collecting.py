@@ -85,13 +85,13 @@ def _documents(
 def _dated(since: date, until: date | None, now: datetime, published: InstantRange | None) -> InstantRange:
     """Return the date if it counts. Raises `UnusableText`."""
     if published is None:
-        raise UnusableText("without a date that can be read")
+        raise UnusableText("without a readable date")
     if published.first < start_of(since):
-        raise UnusableText("older, or not surely as young")
+        raise UnusableText("older than the first day, or perhaps older")
     if published.first > now:
-        raise UnusableText("dated after now")
+        raise UnusableText("dated in the future")
     if until is not None and published.last >= start_of(until):
-        raise UnusableText("later than asked for")
+        raise UnusableText("later than the last day, or perhaps later")
     return published
 
 

@@ -1,6 +1,6 @@
 """Dates as feeds and tables state them: the earliest and the latest time at which something came out.
 
-A date that leaves something open is never taken for the convenient one: without a zone it may be of any place on earth.
+An incomplete date is never read in the convenient way: without a time zone it may be of any place on earth.
 """
 
 import re
@@ -32,7 +32,7 @@ def days_of(text: str) -> DayRange:
     """Return the range of a year, month, day or moment in the form of ISO 8601. Raises `ValueError` for other texts.
 
     >>> days_of("2026-02")
-    Days(first=datetime.date(2026, 2, 1), last=datetime.date(2026, 2, 28))
+    DayRange(first=datetime.date(2026, 2, 1), last=datetime.date(2026, 2, 28))
     """
     if (found := STATED.fullmatch(text.strip())) and not found[3]:
         year, month = int(found[1]), int(found[2] or 1)
@@ -79,7 +79,7 @@ def day_typed(text: str, name: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"{option(name)} is {text!r}; write a day, as 2026-03-01") from None
+        raise UsageError(f"{option(name)} is {text!r}; write a day, such as 2026-03-01") from None
 
 
 def start_of(day: date) -> datetime:

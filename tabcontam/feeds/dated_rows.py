@@ -1,6 +1,6 @@
 """Fresh rows: the rows of a dated table from a day on, as a table with a card that a run takes.
 
-A row that is not fresh would wrongly clear an LLM that has read it. So a row counts only if its date leaves no doubt,
+A row that is not fresh would hide that an LLM has read it. So a row counts only if its date leaves no doubt,
 and not if an older row has the same cells, too.
 """
 
@@ -25,11 +25,11 @@ FRESH = "fresh"
 FORMS = ("%Y-%m-%d", "%Y-%m", "%Y", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S%z")
 BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that TOML takes without quotes
 LEFT_OUT = {
-    "older": "older, or not surely as young",
-    "later": "of the day until which rows count, or later",
-    "to_come": "dated after today, so that the date is not when the row came out",
+    "older": "older than the first day, or perhaps older",
+    "later": "of the end day or later, or perhaps so",
+    "to_come": "dated in the future, so the date is not that of their release",
     "undated": "without a date",
-    "repeated": "with the cells of a row that is left out",
+    "repeated": "equal to a row that is left out",
 }
 
 
@@ -72,7 +72,9 @@ def fresh_rows(
     """
     column = dated_by or table.dated_by
     if not column:
-        raise UsageError(f"which column of {table.name} has the dates? Add {option('dated_by', 'COLUMN')}")
+        raise UsageError(
+            f"the column of {table.name} that has the dates is not known; add {option('dated_by', 'COLUMN')}"
+        )
     if column not in table.columns:
         raise unknown(f"column of {table.name}", column, table.columns)
     own = replace(table, dated_by=column, dated_as=dated_as or (table.dated_as if not dated_by else ""))
@@ -96,8 +98,7 @@ def fresh_rows(
     if len(kept) < 2:
         said = "; ".join(f"{counts[key]:,} are {words}" for key, words in LEFT_OUT.items() if counts[key])
         raise UsageError(
-            f"{table.name} has {len(kept)} rows of {since} or later, and a table needs two"
-            + (f": {said}" if said else "")
+            f"{table.name} has {len(kept)} rows from {since} on, and a table needs two" + (f": {said}" if said else "")
         )
     name = _name(table, since, until)
     fresh = replace(own, name=name, rows=tuple(kept), known=(), drawn_cells=(), withheld=(), split="")
@@ -124,7 +125,7 @@ def _days(table: Table, place: int, cell: Cell) -> DayRange | None:
     if table.dates:
         if stated not in table.dates:
             said = f"row {place} of {table.name} has {stated!r} in {table.dated_by}"
-            raise UsageError(f"{said}, of which the card's dates say nothing; add it to them")
+            raise UsageError(f"{said}, which the card's dates do not list; add it there")
         return days_of(table.dates[stated])
     try:
         if not table.dated_as:
@@ -132,10 +133,10 @@ def _days(table: Table, place: int, cell: Cell) -> DayRange | None:
         day = datetime.strptime(stated, table.dated_as).date()
         return DayRange(day, day)
     except (ValueError, OverflowError):
-        form = f"of the form {table.dated_as}" if table.dated_as else "as ISO 8601 has it (2026-03-01)"
+        form = f"of the form {table.dated_as}" if table.dated_as else "in the form of ISO 8601 (2026-03-01)"
         raise UsageError(
             f"row {place} of {table.name} has {stated!r} in {table.dated_by}, which is no date {form}; "
-            f"say how dates are written there: {option('dated_as', '%d/%m/%Y')}"
+            f"name the form of its dates: {option('dated_as', '%d/%m/%Y')}"
         ) from None
 
 

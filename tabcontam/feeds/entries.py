@@ -59,9 +59,9 @@ def entries_of(content: bytes, charset: str, name: str) -> list[FeedEntry]:
     try:
         root = _parsed(_decoded(content, charset))
     except (_RefusedError, expat.ExpatError) as error:
-        raise UsageError(f"{name} is no feed that can be read: {one_line(error)}") from None
+        raise UsageError(f"{name} cannot be read as a feed: {one_line(error)}") from None
     if _local(root.tag) not in ("rss", "feed", "RDF"):
-        raise UsageError(f"{name} is no feed: it begins with <{_local(root.tag)[:40]}>, and RSS or Atom is wanted")
+        raise UsageError(f"{name} is not a feed of RSS or Atom: it begins with <{_local(root.tag)[:40]}>")
     return [_entry(found) for found in root.iter() if _local(found.tag) in ("item", "entry")]
 
 
@@ -72,11 +72,11 @@ def _decoded(content: bytes, charset: str) -> str:
     marked = next((encoding for mark, encoding in marks.items() if content.startswith(mark)), "")
     encoding = marked or (declared[1].decode("ascii") if declared else charset) or "utf-8"
     if not marked and not ENCODINGS.fullmatch(encoding):
-        raise _RefusedError(f"its encoding {encoding!r} is none that feeds have")
+        raise _RefusedError(f"its encoding {encoding!r} is not allowed in feeds")
     try:
         return content.decode(encoding)
     except (UnicodeDecodeError, LookupError) as error:
-        raise _RefusedError(f"it says that it is {encoding}, and is not: {one_line(error, 80)}") from None
+        raise _RefusedError(f"it is not in the encoding {encoding} that it declares: {one_line(error, 80)}") from None
 
 
 def _parsed(text: str) -> Element:
@@ -86,7 +86,7 @@ def _parsed(text: str) -> Element:
         nonlocal depth, count
         depth, count = depth + 1, count + 1
         if depth > DEEPEST or count > MOST_ELEMENTS:
-            raise _RefusedError(f"it is deeper than {DEEPEST} elements, or has more than {MOST_ELEMENTS:,}")
+            raise _RefusedError(f"its elements are nested deeper than {DEEPEST}, or are more than {MOST_ELEMENTS:,}")
         builder.start(_tag(name), attributes)
 
     def end(name: str) -> None:
@@ -95,7 +95,7 @@ def _parsed(text: str) -> Element:
         builder.end(_tag(name))
 
     def refuse(*declared: object) -> None:
-        raise _RefusedError("it declares a document type, in which entities can be hidden")
+        raise _RefusedError("it declares a document type, which can contain harmful entities")
 
     parser = expat.ParserCreate("utf-8", namespace_separator="}")
     parser.buffer_text = True

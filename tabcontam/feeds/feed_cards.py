@@ -26,7 +26,7 @@ VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 class Feed:
     """A source of dated texts.
 
-    `kind` is the interface at the `address`: an RSS or Atom feed, arXiv's API, or GitHub's. `text` tells whether a
+    `kind` is the interface at the `address`: an RSS or Atom feed, arXiv's API, or GitHub's. `text` states whether a
     feed's texts are in its entries or on the pages that these link to; pages are fetched from the feed's own host and
     from `hosts`. `query` narrows the search of arXiv or GitHub. `seconds` is the least time between two requests to a
     host. `token` is the environment variable of a token that is sent to the host of the address alone: one that the
@@ -87,8 +87,8 @@ def find_feed(source: str) -> Feed | None:
     feed = read_feed(path)
     if feed.token and feed not in shipped_feeds().values():  # its author would choose where a key goes
         raise UsageError(
-            f"card of a feed {path}: token names an environment variable, and where a key goes is for you to say; take "
-            f"the line out, and name the variable behind the address: {option('address', 'https://HOST/PATH#MY_TOKEN')}"
+            f"card of a feed {path}: token names an environment variable, and only you may choose where a key is sent; "
+            f"delete the line, and name the variable after the address: {option('address', 'https://HOST/PATH#MY_TOKEN')}"
         )
     return feed
 

@@ -36,12 +36,12 @@ def _article(feed: Feed, fetcher: Fetcher, entry: FeedEntry, dated: Dated) -> Do
         try:
             text = held.content.decode(held.charset or "utf-8")
         except (UnicodeDecodeError, LookupError):
-            raise UnusableText("a page in another encoding than it says") from None
+            raise UnusableText("a page that is not in the encoding that it declares") from None
         page = page_of(text)
         stated = [instants_of(date) for date in page.dates]
         if not all(stated):
-            raise UnusableText("with a date on its page that cannot be read")
-        # a feed may bring old pages anew
+            raise UnusableText("with an unreadable date on its page")
+        # a feed may list old pages again
         published = dated(min([published, *(one for one in stated if one is not None)]))
         paragraphs = page.article
     title = " ".join(page_of(entry.title).text)

@@ -43,7 +43,7 @@ PATIENCE = (1.0, 4.0)  # seconds before another try
 
 
 class FetchError(UsageError):
-    """An address that gives nothing now; the message is one line."""
+    """An address that cannot be fetched now; the message is one line."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Fetcher:
             self._before[line["address"]] = line
 
     def get(self, address: str, *, robots: bool = True, accept: str = "*/*") -> PageContent:
-        """Return what is at an address. Raises `UnusableText` if it is missing or not allowed, and `FetchError`.
+        """Return the content at an address. Raises `UnusableText` if it is missing or not allowed, and `FetchError`.
 
         With `robots`, robots.txt is respected, as for everything that is no interface made for programs.
         """
@@ -99,7 +99,7 @@ class Fetcher:
                     answer = self._once(address, accept)
                     content = _kept(address, answer.get("sha256", ""))
                 if content is None:
-                    raise FetchError(f"{shown(address)} was fetched and cannot be kept in {_folder(address).parent}")
+                    raise FetchError(f"{shown(address)} was fetched, but cannot be stored in {_folder(address).parent}")
                 return PageContent(content, address, answer.get("charset", ""), answer.get("links", ""))
             if "location" not in answer:
                 raise UnusableText(f"HTTP {answer['status']}")
@@ -113,7 +113,7 @@ class Fetcher:
         except ValueError:
             raise UnusableText("no address of the web") from None
         if address.startswith("https:") and not after.startswith("https:"):
-            raise UnusableText("a redirect that is not safe")
+            raise UnusableText("a redirect from https to an unsafe address")
         return after
 
     def _check(self, address: str) -> None:
@@ -157,7 +157,7 @@ class Fetcher:
                 self._check(address)
         except (FetchError, UnusableText) as error:
             raise FetchError(
-                f"{root}/robots.txt cannot be read ({error}); what it allows is unknown, so nothing is fetched"
+                f"{root}/robots.txt cannot be read ({error}); its rules are unknown, so nothing is fetched"
             ) from None
         content = _kept(address, answer.get("sha256", "")) if answer["status"] == 200 else None
         return Protego.parse(content[:512_000].decode("utf-8", "replace")) if content is not None else None
@@ -176,8 +176,8 @@ class Fetcher:
             except _RetryLaterError as later:
                 if later.wait > MOST_WAIT:
                     raise FetchError(
-                        f"{shown(address)}: its server asks to wait {later.wait:,.0f} s (HTTP {later.status}); the "
-                        "same command goes on then"
+                        f"{shown(address)}: its server asks to wait {later.wait:,.0f} s (HTTP {later.status}); "
+                        "then type the same command, which goes on"
                     ) from None
                 wait, reason = later.wait, f"HTTP {later.status}"
             except (OSError, HTTPException, ValueError) as error:
@@ -191,7 +191,7 @@ class Fetcher:
         reason = reason.removeprefix("<urlopen error ").removesuffix(">")
         self._failed += 1
         if self._failed >= DEAD:
-            raise FetchError(f"{shown(address)} cannot be fetched ({reason}); the same command goes on from here")
+            raise FetchError(f"{shown(address)} cannot be fetched ({reason}); the same command continues later")
         raise UnusableText(f"cannot be fetched now ({reason})")
 
     def _sent(self, address: str, accept: str) -> dict[str, Any]:

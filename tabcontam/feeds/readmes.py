@@ -1,4 +1,4 @@
-"""GitHub: the readmes of repositories that were created lately, by its REST API."""
+"""GitHub: the readmes of recently created repositories, by its REST API."""
 
 import base64
 import binascii
@@ -52,7 +52,7 @@ def readmes(
 def _readme(feed: Feed, fetcher: Fetcher, item: Any, dated: Dated) -> Document:
     name = str(item.get("full_name") or "") if isinstance(item, dict) else ""
     if not NAME.fullmatch(name) or ".." in name:
-        raise UnusableText("no repository")
+        raise UnusableText("a result that is no repository")
     published = dated(instants_of(str(item.get("created_at") or "")))
     held = _json(fetcher.get(f"{feed.address}/repos/{name}/readme", robots=False, accept=JSON).content)
     file = str(held.get("name") or "") if isinstance(held, dict) else ""

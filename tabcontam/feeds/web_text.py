@@ -1,6 +1,6 @@
 """The text of a web page, or of HTML in a feed: its paragraphs, and the dates of publication that it states.
 
-Read from left to right, once. A page may be anybody's, and parsers that build a tree take minutes for pages that are
+Read from left to right, once. A page may have any author, and parsers that build a tree take minutes for pages that are
 made to be slow: html.parser of Python 3.11 took 118 s for 60 kB, Lexbor 445 s for 1 MB. Nothing here needs a tree.
 """
 
@@ -114,7 +114,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _end(text: str, name: str, place: int) -> int:
-    """Return where an element ends whose inside is no HTML."""
+    """Return the end of an element whose content is no HTML."""
     found = re.compile(rf"</{name}", re.IGNORECASE).search(text, place)
     return found.start() if found else -1
 

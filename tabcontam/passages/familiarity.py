@@ -66,8 +66,8 @@ class FamiliarityGap:
 class FamiliarityConclusion(StrEnum):
     """The joint conclusion from the gaps of an LLM."""
 
-    COPIED = "copied"  # it continues old passages word for word, and fresh ones not
-    LIKELIER = "likelier"  # old passages are likelier to it and not copied: faint memory, or plainer texts
+    COPIED = "copied"  # it continues old passages word for word, but not fresh ones
+    LIKELIER = "likelier"  # it finds old passages likelier, but does not copy them: faint memory, or plainer texts
     NO_GAP = "no gap"
     CANNOT_TELL = "cannot tell"
 
@@ -94,7 +94,7 @@ def pieces_of(old: Sequence[tuple[str, str]], fresh: Sequence[tuple[str, str]]) 
     long = [one for one in long if len(one[1]) >= FEWEST_WORDS]
     for is_old, what in ((True, "old"), (False, "fresh")):
         if (count := sum(one[2] is is_old for one in long)) < FEWEST:
-            raise ValueError(f"{count} {what} passages have {FEWEST_WORDS} words or more, and {FEWEST} are needed")
+            raise ValueError(f"only {count} {what} passages have {FEWEST_WORDS} words or more; {FEWEST} are needed")
     length = min(MOST_WORDS, *(len(text) for _, text, _ in long))
     half = length // 2
     return [
@@ -173,7 +173,7 @@ def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None]
     answered = (len(one), len(other))
     if min(answered) < FEWEST or len(one) * 2 < len(old) or len(other) * 2 < len(fresh):
         said = f"{answered[0]} of {len(old)} old and {answered[1]} of {len(fresh)} fresh passages have an answer"
-        return FamiliarityGap(measure, answered=answered, reason=f"{said}: too few to tell")
+        return FamiliarityGap(measure, answered=answered, reason=f"{said}, which is too few")
     apart = sign * (fmean(one) - fmean(other))
     p_value = _exchanged(sign * np.asarray(one), sign * np.asarray(other), seed)
     return FamiliarityGap(

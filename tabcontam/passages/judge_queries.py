@@ -1,8 +1,8 @@
 """Queries to a judge about questions and answers, the labels in its replies, and tests of the judge's reliability.
 
 A judge answers one label and nothing else; a longer reply is not searched for a label, since a text that the judge was
-shown may have put it there. Both orders of every pair are queried (Zheng et al. 2023, "Judging LLM-as-a-judge", section
-3.4): a judge that goes by the place is no judge of these two.
+shown may have caused it. Both orders of every pair are queried (Zheng et al. 2023, "Judging LLM-as-a-judge", section
+3.4): a judge that prefers a place cannot judge these two.
 """
 
 import json

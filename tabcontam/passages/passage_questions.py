@@ -97,7 +97,7 @@ class PassageQuestion:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """The part that an answerer is shown, and that may be published."""
+        """The part that a model is shown, and that may be published."""
         own = self.passage.document
         return {
             "id": self.id,
@@ -139,7 +139,7 @@ def summary_of(passage: TextPassage) -> str:
 
 
 def summary_question(passage: TextPassage, seed: int) -> PassageQuestion | str | None:
-    """Return the question for a summary, which no LLM writes, or why there is none; None if nothing sums up."""
+    """Return the question for a summary, which no LLM writes, or why there is none; None if no sentence sums up."""
     answer = " ".join(summary_of(passage).split())
     if len(words(answer)) < FEWEST_WORDS:
         return None
@@ -235,7 +235,7 @@ def question_of(candidate: QuestionCandidate, reply: Reply) -> PassageQuestion |
         return "an answer that is not copied from the passage"
     question, placeholder = (text.format(topic=topic) for text in (forms[form - 1], PLACEHOLDERS[candidate.kind]))
     if gives_away(question, answer) or gives_away(placeholder, answer):
-        return "a question that tells its answer"
+        return "a question that contains its answer"
     masked = candidate.passage.masked(answer, held[0], placeholder)
     if masked is None:
         return "the answer stands elsewhere in the passage, too"

@@ -32,6 +32,7 @@ MOST = 12  # LLMs that have a figure of their own
 LONGEST = 24  # letters of a name in a figure
 DIVIDE = "2021"  # tables from before this year and from this year on, as in the paper's figure 3
 TICKS = 5
+NO_TREND = "There are too few tables for a trend"
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def _over_llms(found: Chronology, *, before: bool) -> ChronologyPlot | None:
             _share(mean),
             _share(mean),
             _share(mean),
-            f"{one.title}, cut-off {one.cutoff}: {mean:.2f}, majority {least:.2f}",
+            f"{one.title}, cut-off {one.cutoff}: accuracy {mean:.2f}, majority {least:.2f}",
         )
         for x, mean, least, (one, _) in zip(places, means, majorities, told, strict=True)
     )
@@ -162,7 +163,8 @@ def _over_llms(found: Chronology, *, before: bool) -> ChronologyPlot | None:
     which = f"before {DIVIDE}" if before else f"from {DIVIDE} on"
     return ChronologyPlot(
         f"Mean accuracy on tables that came out {which}",
-        f"Mean accuracy on tables that came out {which}, by the LLM's cut-off. Dashed: the majority class.",
+        f"Each point is an LLM's mean accuracy on tables that came out {which}, by its cut-off. The dashed line is the "
+        "majority class.",
         dots, lines, None,
         tuple((x, one.cutoff[:4]) for x, (one, _) in zip(places, told, strict=True)),
         tuple((_share(tick / 4), f"{tick / 4:.0%}") for tick in range(TICKS)),
@@ -185,8 +187,8 @@ def _by_release(one: LlmChronology) -> ChronologyPlot:
     )  # fmt: skip
     return ChronologyPlot(
         f"{_cut(one.title)}: lift by release",
-        f"{one.title}: accuracy less the majority's, by release, with exact 95% intervals; the vertical line is "
-        f"its cut-off, {one.cutoff}. {words.trend_words(one.trend) if one.trend else 'Too few tables for a trend'}.",
+        f"The accuracy of {one.title} less the majority's, by release, with exact 95% intervals. The vertical line is "
+        f"its cut-off, {one.cutoff}. {f'The trend is {words.trend_words(one.trend)}' if one.trend else NO_TREND}.",
         dots,
         (("majority", f"{LEFT},{up(0.0)} {WIDTH - RIGHT},{up(0.0)}"),),
         across(cutoff),
@@ -207,19 +209,19 @@ def _baseline(found: Chronology) -> ChronologyPlot | None:
     low, high = min(0.0, *lifts), max(0.6, *lifts)
     across, up = _axis(first, last, LEFT, WIDTH - RIGHT), _axis(low, high, HEIGHT - BOTTOM, TOP)
     dots = tuple(
-        ChronologyDot(across(year), up(lift), up(lift), up(lift), f"{name} ({released}): {signed(lift)}")
+        ChronologyDot(across(year), up(lift), up(lift), up(lift), f"{name} ({released}): lift {signed(lift)}")
         for year, (name, released, lift) in zip(years, tables, strict=True)
     )
     drift = found.difficulty.drift if found.difficulty else None
     lines: tuple[tuple[str, str], ...] = ()
-    said = "Too few tables for a trend."
+    said = f"{NO_TREND}."
     if drift:
         ends = [fmean(lifts) + drift.slope * (year - fmean(years)) for year in (min(years), max(years))]
         lines = (("steps", _line([across(min(years)), across(max(years))], [up(end) for end in ends])),)
         said = f"R² = {drift.r_squared:.3f}."
     return ChronologyPlot(
-        "How hard the tables are, by release",
-        f"Gradient boosting that learned the task: its accuracy less the majority's, by release. {said}",
+        "Difficulty of the tables, by release",
+        f"The accuracy of gradient boosting that learned the task, less the majority's, by release. {said}",
         dots, lines, None, _years(first, last, across),
         tuple((up(tick / 5), signed(tick / 5, 1)) for tick in range(int(low * 5), int(high * 5) + 1)),
         "release",
@@ -228,7 +230,8 @@ def _baseline(found: Chronology) -> ChronologyPlot | None:
 
 def _said(pair: DatedPair) -> str:
     return (
-        f"{pair.dataset} ({pair.released}, {words.SIDES[pair.side]}): {pair.accuracy:.2f}, majority {pair.majority:.2f}"
+        f"{pair.dataset} ({pair.released}, {words.SIDES[pair.side]}): accuracy {pair.accuracy:.2f}, "
+        f"majority {pair.majority:.2f}"
     )
 
 

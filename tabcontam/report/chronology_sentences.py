@@ -22,12 +22,12 @@ from tabcontam.version import __version__
 SCHEMA = 1
 SIDES = {BEFORE: "before", AFTER: "after", 0: "neither"}
 ABOUT = (
-    "Accuracy of classification on tables that came out before an LLM's training data end, and after (Li and Flanigan "
-    "2024, Task Contamination). This is no verdict: a table may be easier because it is older, and it is not known "
-    "whether the LLM read the older ones. A table that came out in the very month or year in which training data end "
-    "is on neither side."
+    "These are accuracies of classification on tables that came out before an LLM's training data end, and after (Li "
+    "and Flanigan 2024, Task Contamination). This is no verdict: a table may be easier because it is older, and it is "
+    "not known whether the LLM read the older ones. A table that came out in the very month or year in which training "
+    "data end is on neither side."
 )
-INDEPENDENT = "these assume independent pairs, which pairs of one table are not"
+INDEPENDENT = "these tests assume independent pairs, but pairs of one table depend on each other"
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"
 
@@ -89,7 +89,7 @@ def sentences(found: Chronology) -> tuple[str, ...]:
     said = [*within, _sides(whole)]
     if not whole.before.pairs or not whole.after.pairs:
         none = "after" if not whole.after.pairs else "before"
-        return (*said, f"No table came out {none} the training data end of an LLM here: there is nothing to compare.")
+        return (*said, f"No table came out {none} the training data of an LLM end, so there is nothing to compare.")
     said += [_dates(whole), *_concluded(found), f"{_published(whole)}."]
     said += [f"Of {called(group)} alone: {_dates(group)}" for group in found.groups[1:] if group.dates]
     return tuple(said)
@@ -98,14 +98,14 @@ def sentences(found: Chronology) -> tuple[str, ...]:
 def both_words(found: CutoffComparison) -> str:
     """Return a sentence on one LLM's accuracy on rows of one table from before and from after its cut-off."""
     sides = [
-        f"{rows.hits} of {rows.answered} right ({rows.accuracy:.2f}, majority {rows.majority:.2f}) on rows {words}"
+        f"{rows.hits} of {rows.answered} rows {words} (accuracy {rows.accuracy:.2f}, majority {rows.majority:.2f})"
         for rows, words in (
-            (found.before, f"before {found.before.split[7:]}"),
-            (found.after, f"after {found.after.split[6:]}"),
+            (found.before, f"from before {found.before.split[7:]}"),
+            (found.after, f"from after {found.after.split[6:]}"),
         )
     ]
     p_value = format_p_value(found.p_value)
-    return f"{found.title} on {found.dataset}: {', '.join(sides)}; Fisher's exact test p = {p_value}."
+    return f"On {found.dataset}, {found.title} is right on {' and '.join(sides)}; Fisher's exact test: p = {p_value}."
 
 
 def _sides(group: OpennessGroup) -> str:
@@ -142,17 +142,17 @@ def format_p_value(value: float | None) -> str:
 
 def ways(found: DateExchange) -> str:
     """Return how many ways to exchange release dates a p-value covers, and whether they were drawn."""
-    return f"all {found.ways:,} ways" if found.exact else f"{found.ways:,} ways that were drawn"
+    return f"all {found.ways:,} ways" if found.exact else f"{found.ways:,} random ways"
 
 
 def _dates(group: OpennessGroup) -> str:
     found = group.dates
     if found is None:
-        return "No LLM has accuracies on tables from before and from after its training data end."
+        return "No LLM has accuracies on tables from both before and after the end of its training data."
     llms = "the one LLM that has" if found.llms == 1 else f"the {found.llms} LLMs that have"
     return (
         f"Over {llms} both, the lift over the majority class before minus that after is {signed(found.difference)}; "
-        f"with release dates exchanged between tables it is as large with p = {format_p_value(found.p_value)} "
+        f"if release dates are exchanged between tables, it is as large with p = {format_p_value(found.p_value)} "
         f"({ways(found)})."
     )
 
@@ -162,11 +162,11 @@ def _concluded(found: Chronology) -> list[str]:
     if dates is None:
         return []
     if dates.exact and dates.ways * LEVEL < 1:
-        said = [f"Too few tables: of {dates.ways} ways none can have a p-value below {1 / dates.ways:.2g}."]
+        said = [f"There are too few tables: none of {dates.ways} ways can have a p-value below {1 / dates.ways:.2g}."]
     elif dates.p_value > LEVEL:
-        said = ["That may be chance: dates show nothing here."]
+        said = ["Chance may explain the difference, so dates show nothing here."]
     else:
-        said = ["So the LLMs classify tables that they may have read better than chance explains."]
+        said = ["So the LLMs are better on tables that they may have read, by more than chance explains."]
     if difficulty is None:
         return [*said, "The difficulty of the tables was not measured: --difficulty trains a baseline on each."]
     return [*said, *_hard(difficulty)]
@@ -198,18 +198,18 @@ def _hard(found: TableDifficulty) -> list[str]:
 
 def _published(group: OpennessGroup) -> str:
     said = [
-        f"Mann-Whitney p = {format_p_value(group.above_p)} (above the majority), {format_p_value(group.significant_p)} "
-        "(significantly above)"
+        f"Mann-Whitney's p = {format_p_value(group.above_p)} (above the majority) and "
+        f"{format_p_value(group.significant_p)} (significantly above)"
     ]
     if group.signs:
         more, less, value = group.signs
         counts = f"more often above before than after: {more}, less often: {less}"
-        said.append(f"paired sign test over LLMs, {counts}, p = {format_p_value(value)}")
-    return f"By the tests of the paper: {'; '.join(said)}; {INDEPENDENT}"
+        said.append(f"the paired sign test over LLMs p = {format_p_value(value)} ({counts})")
+    return f"The tests of the paper give {'; '.join(said)}; {INDEPENDENT}"
 
 
 def trend_words(found: Trend | None) -> str:
-    """Return how the lift of one LLM changes with the year of release; a dash for too few tables."""
+    """Return the yearly change of an LLM's lift with its p-value; a dash for too few tables."""
     return NONE if found is None else f"{signed(found.slope, 4)} a year (p = {format_p_value(found.p_value)})"
 
 
@@ -237,15 +237,15 @@ def published_words(found: PublishedAccuracies) -> tuple[str, ...]:
     whole = found.whole
     names = phrase([f"{llm} on {dataset}" for llm, dataset in found.significant]) or "none"
     dates = (
-        f"Dates exchanged: {signed(whole.dates.difference)} (p = {format_p_value(whole.dates.p_value)}). "
+        f"With dates exchanged, {signed(whole.dates.difference)} has p = {format_p_value(whole.dates.p_value)}. "
         if whole.dates
         else ""
     )
     return (
         _sides(whole),
         f"{dates}{_published(whole)}.",
-        f"More than the printed half-width above the majority: {found.printed[0]} before, {found.printed[1]} after; "
-        "these half-widths are those of the variance of an answer, about half of those at 99%.",
-        f"Of {found.untold} pairs after without an extracted task example, significant by the t-test: {names}. "
-        f"A trained baseline's accuracy goes with the year of release with R² = {found.baseline:g}.",
+        f"{found.printed[0]} pairs before and {found.printed[1]} after lie more than the printed half-width above the "
+        "majority; these half-widths come from the variance of one answer, and are about half of those at 99%.",
+        f"Of {found.untold} pairs after without an extracted task example, the t-test finds as significant: {names}. "
+        f"A trained baseline's accuracy depends on the year of release with R² = {found.baseline:g}.",
     )

@@ -32,7 +32,7 @@ def print_chronology(console: "Console", found: Sequence[Chronology], left_out: 
                 paper.line(line)
         if not one.pairs:
             continue
-        paper.line("  tables above the majority class, of all, and in brackets significantly", "bold")
+        paper.line("  tables above the majority class, of all, and in brackets those significantly above", "bold")
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column("  LLM", overflow="fold", min_width=NAME)
         for head in ("cut-off", "before", "lift", "after", "lift", "a year"):

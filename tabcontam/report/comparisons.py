@@ -15,10 +15,10 @@ from tabcontam.verdicts.run_facts import in_order
 from tabcontam.verdicts.wording import phrase, rounded
 
 KINDS: Mapping[CompareBy, tuple[str, str]] = {
-    "versions": ("Versions side by side", "Each version of a family of LLMs compared with the next."),
-    "serializers": ("Serializers side by side", "The same rows, written in two ways, asked of the same LLM."),
-    "prompts": ("Prompt sets side by side", "The same queries, worded in two ways, asked of the same LLM."),
-    "runs": ("Runs side by side", "The results that two runs share, each with the verdict of its own run."),
+    "versions": ("Versions side by side", "Each version of a family of LLMs is compared with the next."),
+    "serializers": ("Serializers side by side", "The same LLM is asked about the same rows, written in two ways."),
+    "prompts": ("Prompt sets side by side", "The same LLM is asked the same queries, worded in two ways."),
+    "runs": ("Runs side by side", "The results that two runs share are compared, each with its own verdict."),
 }
 CHANGED = ("appeared", "vanished")
 MEANINGS = {
@@ -165,8 +165,8 @@ def figures(one: Comparison, recorded: bool = False) -> str:
     """
     if one.first_share is None or one.second_share is None or one.p_value is None:
         return "cannot be tested"
-    unpaired = "by the counts alone" if recorded else "of different queries"
+    unpaired = "by the counts only" if recorded else "of different queries"
     of = f"of the same {one.queries} queries" if one.queries else unpaired
     q_value = "" if one.q_value is None else f" (q = {rounded('q_value', one.q_value)})"
-    chance = "more than chance" if one.beyond_chance else "no more than chance explains"
+    chance = "more than chance explains" if one.beyond_chance else "no more than chance explains"
     return f"{one.first_share:.0%} → {one.second_share:.0%} right {of}: {chance}{q_value}"

@@ -41,7 +41,7 @@ def reported(view: RunResults) -> list[TableVerdict]:
 
 
 def _unknown_to_others(llm: LlmFacts) -> bool:
-    """Return whether this is a corpus on this machine without a name from the user, so that nobody else knows it."""
+    """Return whether this is a corpus on this machine without a public name, so that others cannot find it."""
     return llm.documents and llm.stands_for in ("", llm.spec) and llm.spec.startswith(LOCAL)
 
 
@@ -52,7 +52,7 @@ def render_conda(view: RunResults) -> str:
     """
     if view.run.rules != CALIBRATED or view.run.recorded:
         raise UsageError(
-            "--format conda takes the verdicts of a run under the calibrated rules, whose error rate is known; "
+            "--format conda needs the verdicts of a run under the calibrated rules, whose error rate is known; "
             "type python -m tabcontam rescore RUN_DIR --rules calibrated"
         )
     facts, titles = llm_facts(view), {(one.name, one.edition): one.title for one in view.run.datasets}

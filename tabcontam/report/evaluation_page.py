@@ -104,12 +104,10 @@ def titled(found: Evaluation) -> str:
 
 
 def told_by(found: Evaluation) -> str:
-    """Return a sentence on how the LLM named classes, and what that means for the AUC."""
+    """Return a sentence on the form of the LLM's answers, and the consequence for the AUC."""
     if any(at.by == CHANCES for at in found.at):
-        return (
-            "Classes are read from log-probabilities: the likeliest one counts, and the AUC is of their probabilities."
-        )
-    return "Classes are read from words: this LLM gave no log-probabilities, so there are accuracies and no AUC."
+        return "The class with the highest log-probability is the answer, and the AUC comes from these probabilities."
+    return "The answers are read in words: this LLM gave no log-probabilities, so there is no AUC."
 
 
 def sentences(found: Evaluation) -> list[str]:
@@ -119,7 +117,9 @@ def sentences(found: Evaluation) -> list[str]:
         said.append(f"Nothing was asked: {found.reason or 'the run ended before'}.")
     elif found.unanswered:
         why = f": {found.reason}" if found.reason else ""
-        said.append(f"{found.unanswered:,} queries are not answered yet, so the numbers here are of the others{why}.")
+        said.append(
+            f"{found.unanswered:,} queries are not answered yet, so the numbers here cover only the others{why}."
+        )
     for at in found.at:
         said += _lacking(at)
     if found.fading is not None:
@@ -132,12 +132,12 @@ def _lacking(at: ShotResult) -> list[str]:
     said = []
     if at.refused or at.unreadable:
         parts = [f"{at.refused} refused"] * bool(at.refused) + [f"{at.unreadable} named no class"] * bool(at.unreadable)
-        said.append(f"{_shots(at.shots)}: {' and '.join(parts)}, of {at.asked}: errors, unless they are left out.")
+        said.append(f"At {_shots(at.shots)}, of {at.asked} answers {' and '.join(parts)}; these count as errors.")
     if at.failed:
         why = "; ".join(at.reasons) or "no reason was given"
         said.append(
-            f"{_shots(at.shots)}: {at.failed} of {at.asked + at.failed} rows got no answer and are left out, which may "
-            f"favour short rows: {why}."
+            f"At {_shots(at.shots)}, {at.failed} of {at.asked + at.failed} rows got no answer and are left out, which "
+            f"may favour short rows: {why}."
         )
     return said
 

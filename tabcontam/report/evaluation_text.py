@@ -30,11 +30,11 @@ def print_evaluations(console: "Console", found: Sequence[Evaluation], page: Pat
         if mark := published_auc(one.dataset):
             paper.beside(
                 [("- ", "")],
-                f"Published: {mark.name} ({mark.llm}, template {mark.template}), AUC {mark.auc:.2f} at 0 shots.",
+                f"{mark.name} published an AUC of {mark.auc:.2f} at 0 shots ({mark.llm}, template {mark.template}).",
             )
         paper.line()
     for mark in published(found)[:1]:
-        paper.beside([], f"Published AUCs: {mark.citation}. {mark.compares}", "dim")
+        paper.beside([], f"The published AUCs are from {mark.citation}. {mark.compares}", "dim")
     paper.line(f"report: {page}")
 
 

@@ -28,7 +28,7 @@ SHOWN = 10  # queries of a result
 LARGE, SHOWN_OF_LARGE = 20_000, 3  # in runs of more results so few are shown: pages of many megabytes open slowly
 LEVEL = 4  # of gzip; the highest takes three times as long and makes pages smaller by a fortieth
 RUNS = 12  # of lines that are named
-PAPER_NOTE = " Hits follow the paper's rules, on the text as it came; right values are marked by feature."
+PAPER_NOTE = " Hits follow the paper's rules, on the unchanged text; right values are marked by feature."
 RANKS = {kind: place for place, kind in enumerate((*KINDS, DECOY))}
 NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, "decoys")}
 
@@ -137,7 +137,7 @@ class EvidenceLimits:
 
     most: int
     note: str
-    recorded: bool = False  # nobody can be asked again
+    recorded: bool = False  # no model can be asked again
 
     @classmethod
     def of(cls, view: RunResults) -> "EvidenceLimits":
@@ -159,11 +159,11 @@ def pack_evidence(view: RunResults, trials: Iterable[Trial]) -> PackedEvidence:
 
 
 def _uncounted(asked: Sequence[_Query]) -> str:
-    """Return a note that rows without a prediction count for nothing, if only some rows have none."""
+    """Return a note that rows without a prediction do not count, if only some rows have none."""
     trials = [one.trial for one in asked]
     number = sum(is_mapping(trial.get("expected")) and not trial.get("chance") for trial in trials)
     few = 0 < number < len(trials)
-    return f" {number} without a prediction {'is' if number == 1 else 'are'} not counted." if few else ""
+    return f" {number} without a prediction {'does' if number == 1 else 'do'} not count." if few else ""
 
 
 def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, Any], int]:

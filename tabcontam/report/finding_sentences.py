@@ -2,7 +2,7 @@
 
 A sentence distinguishes recalled rows from mere knowledge, and nothing found from nothing decided. The rows of a table
 are recalled if its verdict, or that of one of its row tests, is contaminated. A sentence claims no more than the gate:
-if the gate cannot tell, because a control voids the tests or they were not asked to the end, the sentence states that.
+if the gate reaches no conclusion, since a control voids the tests or queries were not asked, the sentence states that.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,23 +23,23 @@ SHARES_SHOWN = 3
 WAYS_NAMED = 2  # serializers and prompt sets of a table that are named; more are counted
 UNDECIDED_BECAUSE = {
     Verdict.UNINFORMATIVE: "the test could not tell memory from prediction",
-    Verdict.NO_ANSWER: "too few readable answers",
-    Verdict.SKIPPED: "not asked",
+    Verdict.NO_ANSWER: "too few answers could be read",
+    Verdict.SKIPPED: "nothing was asked",
 }
 NOT_TOLD = {  # for a corpus
-    Verdict.UNINFORMATIVE: "a search cannot tell these rows from others",
+    Verdict.UNINFORMATIVE: "a search cannot distinguish these rows from others",
     Verdict.NO_ANSWER: "too little of it could be read",
-    Verdict.SKIPPED: "not searched",
+    Verdict.SKIPPED: "it was not searched",
 }
 VERBS = ("recalls ", "knows ", "is ", "holds ")  # with which a part of a sentence begins whose subject is the LLM
 TRAINED_ON = "documents that it was trained on"
 ONE_COLUMN = "the finding rests on one column"
-CUT_SHORT = "not asked to the end"
+CUT_SHORT = "not every query was asked"
 REMEMBERING = "an LLM that remembers {} of the rows would have been detected"
 RULES = {
-    "calibrated": "calibrated rules: contaminated if the baseline does not explain the answers, at level {alpha} over "
-    "all results of {over} and a family of tests (Benjamini-Hochberg)",
-    "paper": "the paper's rules: the published decisions, faults included, with no known error rate",
+    "calibrated": "calibrated rules: a result is contaminated if the baseline does not explain the answers, at level "
+    "{alpha} over all results of {over} and a family of tests (Benjamini-Hochberg)",
+    "paper": "the paper's rules: decisions as published, with their faults, and with no known error rate",
 }
 
 
@@ -150,7 +150,7 @@ def _of_subject(found: Sequence[TableStanding]) -> Iterator[str]:
     yield from _of_known([one for one in found if one.known and one.rows is not Verdict.CONTAMINATED])
     rest = [one for one in found if not one.known and one.rows is not Verdict.CONTAMINATED]
     for group in _by_power([one for one in rest if one.rows is Verdict.NOT_DETECTED]):
-        yield f"no rows detected on {_with_shares(group)}"
+        yield f"no rows were detected on {_with_shares(group)}"
     yield from _of_undecided([one for one in rest if one.rows in UNDECIDED_BECAUSE])
     yield from _of_rows_unasked([one for one in rest if one.rows is None])
 
@@ -158,7 +158,7 @@ def _of_subject(found: Sequence[TableStanding]) -> Iterator[str]:
 def _of_known(found: Sequence[TableStanding]) -> Iterator[str]:
     for group in _by_power([one for one in found if one.rows is Verdict.NOT_DETECTED]):
         each = 1 < len(_by_percent(group)) <= SHARES_SHOWN
-        yield _knows(group, f"no rows detected{f' on {_with_shares(group)}' if each else _detectable(group)}")
+        yield _knows(group, f"no rows were detected{f' on {_with_shares(group)}' if each else _detectable(group)}")
     if undecided := [one for one in found if one.rows in UNDECIDED_BECAUSE]:
         yield _knows(undecided, "whether it recalls rows is undecided")
     if unasked := [one for one in found if one.rows is None]:
@@ -183,21 +183,21 @@ def _by_end(found: Sequence[TableStanding]) -> Iterable[list[TableStanding]]:
 
 def _of_rows_unasked(found: Sequence[TableStanding]) -> Iterator[str]:
     if clean := [one for one in found if one.knowledge is Verdict.NOT_DETECTED]:
-        yield f"no knowledge of {_names(clean)} detected (no row test was run)"
+        yield f"no knowledge of {_names(clean)} was detected (no row test was run)"
     for undecided in _by_end([one for one in found if one.knowledge in UNDECIDED_BECAUSE]):
         yield f"nothing is decided on {_names(undecided)}: {_reason(undecided)}"
     if scored := [one for one in found if one.knowledge is None and not one.memory]:
-        yield f"only scores on {_names(scored)}, without a verdict"
+        yield f"there are only scores on {_names(scored)}, without a verdict"
 
 
 def _of_memory(titles: Titles, block: LlmBlock, found: Mapping[str, TableStanding]) -> Iterator[str]:
-    """Yield how much of the accuracy on each table is memory, and that nothing else was asked where that is so."""
+    """Yield how much of the accuracy on each table is memory, and on which tables nothing else was asked."""
     if block.control:
         return
     yield from memory_shares.clauses(titles, block)
     if alone := [one for one in found.values() if one.memory and not one.verdict]:
         of = f" of {_names(alone)}" if len(alone) < len(found) else ""
-        yield f"whether it recalls rows{of} was not asked"
+        yield f"no test asked whether it recalls rows{of}"
 
 
 def _of_documents(found: Sequence[TableStanding]) -> Iterator[str]:
@@ -205,7 +205,7 @@ def _of_documents(found: Sequence[TableStanding]) -> Iterator[str]:
     if held := [one for one in found if one.rows is Verdict.CONTAMINATED]:
         yield f"holds rows of {_names(held)}"
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
-        yield f"no rows of {_names(clean)} detected in it"
+        yield f"no rows of {_names(clean)} were detected in it"
     for verdict, because in NOT_TOLD.items():
         for group in _by_end([one for one in found if one.rows is verdict]):
             why = CUT_SHORT if group[0].cut else because
@@ -222,7 +222,7 @@ def _of_exposed(found: Sequence[TableStanding]) -> Iterator[str]:
     if recalled := [one for one in found if one.rows is Verdict.CONTAMINATED]:
         yield f"recalls rows of {_names(recalled)}, as it must: it has read them"
     if missed := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
-        whose = "whose rows it has read: there the row tests have no power"
+        whose = "whose rows it has read, so the row tests have no power there"
         yield f"is missed on {_names(missed)}, {whose}"
     yield from _of_undecided_control(found)
 
@@ -230,11 +230,11 @@ def _of_exposed(found: Sequence[TableStanding]) -> Iterator[str]:
 def _of_unexposed(found: Sequence[TableStanding]) -> Iterator[str]:
     if flagged := [one for one in found if one.rows is Verdict.CONTAMINATED]:
         though = (
-            f"though it has read none of {_its(flagged)} rows: there the row tests measure plausibility, not memory"
+            f"though it has read none of {_its(flagged)} rows: the row tests measure plausibility there, not memory"
         )
         yield f"is flagged on {_names(flagged)}, {though}"
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
-        yield f"no rows of {_names(clean)} detected, as it must be: it has read none of {_its(clean)} rows"
+        yield f"no rows of {_names(clean)} were detected, as it must be: it has read none of {_its(clean)} rows"
     yield from _of_undecided_control(found)
 
 
@@ -254,7 +254,7 @@ def _of_read(found: Sequence[TableStanding], copies: float) -> Iterator[str]:
             elif verdict is Verdict.CONTAMINATED:
                 yield f"is flagged on {_names(own)}, by mistake: it has read none of {_its(own)} rows"
             else:
-                yield f"no rows of {_names(own)} detected, as it must be: it has read none of {_its(own)} rows"
+                yield f"no rows of {_names(own)} were detected, as it must be: it has read none of {_its(own)} rows"
     yield from _of_undecided_control(found)
 
 
@@ -269,7 +269,7 @@ def _unasked(titles: Titles, block: LlmBlock) -> list[str]:
     present = {cell.dataset for cell in block.cells}
     missing = dict.fromkeys(dataset.name for dataset in titles.view.run.datasets if dataset.name not in present)
     names = [titles.dataset(name) for name in missing]
-    return [f"asked nothing about {_listed(names)}"] if missing else []
+    return [f"nothing was asked about {_listed(names)}"] if missing else []
 
 
 def _by_void(found: Sequence[TableStanding]) -> list[tuple[tuple[str, ...], list[TableStanding]]]:
@@ -286,7 +286,7 @@ def _its(group: Sequence[TableStanding]) -> str:
 
 
 def _by_power(found: Sequence[TableStanding]) -> Iterator[list[TableStanding]]:
-    """Yield tables on which nothing was found, grouped by what can be claimed about detection there."""
+    """Yield tables on which nothing was detected, grouped by the claims about detection that hold there."""
     groups = grouped(found, lambda one: (one.unsure, one.void, one.share is None))
     yield from (groups[key] for key in sorted(groups, key=lambda key: (key[0], bool(key[1]), key[2])))
 
@@ -312,8 +312,8 @@ def _detectable(group: Sequence[TableStanding]) -> str:
     """Return the detectable share on all these tables, with reservations."""
     void, percents = group[0].void, list(_by_percent(group))
     if group[0].unsure:
-        missed = f", but not for sure: {_missed_by(void, group)} as well"
-        return missed if void else " so far: not every row test was asked to the end"
+        missed = f", but this is uncertain: {_missed_by(void, group)} as well"
+        return missed if void else " so far: not every query of the row tests was asked"
     shares = [one.share for one in group if one.share is not None]
     if not shares:
         return f", and the detectable share is not known{_missed(group)}"
@@ -378,6 +378,6 @@ def _day(view: RunResults) -> str:
 
 def _rules(view: RunResults) -> str:
     if view.run.rules == CALIBRATED and view.run.alpha is None:
-        return "calibrated rules: contaminated if the baseline does not explain the answers"
+        return "calibrated rules: a result is contaminated if the baseline does not explain the answers"
     over = "all LLMs" if view.run.family_over == ALL else "an LLM"
     return RULES[view.run.rules].format(alpha=view.run.alpha, over=over)

@@ -18,7 +18,7 @@ TEXTS: Mapping[str, str] = {
     "dataset-card": "hub_cards:render_dataset_card",
 }
 WHOLE = ("csv", "bibtex")  # forms that show no squares
-WIDE = ("latex", "svg", "pdf")  # forms that are as wide as one column of a page of two, or as both
+WIDE = ("latex", "svg", "pdf")  # forms as wide as one column of a page of two columns, or as both
 
 
 @dataclass(frozen=True)

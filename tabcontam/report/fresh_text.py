@@ -9,21 +9,21 @@ from tabcontam.verdicts.wording import rounded, visible
 
 MEASURES = {
     "bits_a_character": "bits a character",
-    "longest_common_ngram": "words of the longest common n-gram, more than with others",
-    "copy_rate": "share copied, more than of others",
+    "longest_common_ngram": "longest common n-gram in words, less that with other passages",
+    "copy_rate": "share copied, less that of other passages",
 }
 CONCLUSIONS = {
-    "copied": "it continues old passages word for word: it has read them",
-    "likelier": "old passages are likelier to it, and not copied: faint memory, or plainer texts",
+    "copied": "it continues old passages word for word, so it has read them",
+    "likelier": "it finds old passages likelier, but does not copy them: faint memory, or plainer texts",
     "no gap": "no gap detected",
-    "cannot tell": "cannot tell: too few answers",
+    "cannot tell": "no conclusion: too few answers",
 }
-CONTROLS = {"control:old": " (has read the old ones)", "control:neither": " (has read neither)"}
+CONTROLS = {"control:old": " (has read the old passages)", "control:neither": " (has read no passage)"}
 
 
 def fresh_text(document: Mapping[str, Any], folder: Path) -> str:
     """Return the document of a set as text."""
-    lines = [f"{document['passages']:,} texts, of {document['first'][:10]} to {document['last'][:10]}: {folder}"]
+    lines = [f"{document['passages']:,} texts, from {document['first'][:10]} to {document['last'][:10]}: {folder}"]
     lines += [f"left out: {count:,} {visible(reason, line=True)}" for reason, count in document["left_out"].items()]
     for part, words in (("questions", _questions), ("answers", _answers), ("memory", _memory)):
         if part in document:
@@ -32,7 +32,7 @@ def fresh_text(document: Mapping[str, Any], folder: Path) -> str:
 
 
 def plan_of(estimates: Sequence[Estimate]) -> str:
-    """Return the most that would be asked of each LLM, stage by stage."""
+    """Return the most requests and tokens that each LLM would take, stage by stage."""
     lines = []
     for one in estimates:
         price = "no price known" if one.dollars is None else f"at most ${one.dollars:,.4f}"
@@ -70,12 +70,12 @@ def _answers(own: Mapping[str, Any]) -> list[str]:
     bias = own["position_bias"]
     if not bias["pairs"]:
         return [f"rated by {own['judge']}, from 1 to 10", *_aligned(table), *_agreement(own["agreement"])]
-    said = f"of {bias['pairs']} pairs {bias['consistent']} were judged the same in both orders"
+    said = f"{bias['consistent']} of {bias['pairs']} pairs were judged the same in both orders"
     if by_place := bias["first"] + bias["second"]:
         low, high = bias["interval"]
         said += (
-            f"; the place decided {by_place}: the first {bias['first']} times, a share of {low:.2f} to {high:.2f} "
-            f"(p {rounded('p_value', bias['p_value'])} that places count alike)"
+            f"; the place decided {by_place}: the first won {bias['first']}, a share of {low:.2f} to {high:.2f} "
+            f"(p = {rounded('p_value', bias['p_value'])} if both places are equal)"
         )
     return [f"rated by {own['judge']}, from 1 to 10", *_aligned(table), said, *_agreement(own["agreement"])]
 
@@ -101,8 +101,8 @@ def _memory(own: Mapping[str, Any]) -> list[str]:
             low, high = one["interval"]
             verdict = "a gap" if one["found"] else "no gap"
             lines.append(
-                f"  {name}: old {one['old']:z.2f}, fresh {one['fresh']:z.2f}, apart {one['gap']:+z.2f} "
-                f"({low:+z.2f} to {high:+z.2f}), p {rounded('p_value', one['p_value'])}: {verdict}"
+                f"  {name}: old {one['old']:z.2f}, fresh {one['fresh']:z.2f}, difference {one['gap']:+z.2f} "
+                f"({low:+z.2f} to {high:+z.2f}), p = {rounded('p_value', one['p_value'])}: {verdict}"
             )
     return lines
 

@@ -11,10 +11,10 @@ from tabcontam.verdicts.results import RunResults
 
 NAMED = 12  # points that have a name next to them
 ABOUT = (
-    "The share of outputs that an LLM generates word for word when it is shown their inputs, against its accuracy of "
-    "classification on the same table. A larger LLM may both recite more and classify better: a correlation over LLMs "
-    "does not show the cause. Li and Flanigan (2024) have 0.88 over twelve LLMs, for outputs of Spider and the "
-    "accuracy of its queries (figure 6, which calls it R², and the text R)."
+    "Each point is an LLM: the share of outputs that it generates word for word when it is shown their inputs, and its "
+    "accuracy of classification on the same table. A larger LLM may both recite more and classify better: a "
+    "correlation over LLMs does not show the cause. Li and Flanigan (2024) report 0.88 over twelve LLMs, for outputs "
+    "of Spider and the accuracy of its queries (figure 6, which calls it R², and the text R)."
 )
 
 
@@ -91,7 +91,9 @@ def _sentence(view: RunResults, one: Generation) -> str:
         return f"{over}: all have the same share, or the same accuracy, so there is nothing to correlate."
     low, high = one.interval or (None, None)
     sure = "no interval, for all points lie on one line" if low is None else f"95% interval {low:.2f} to {high:.2f}"
-    return f"{over}: Pearson's r {one.value:.2f} ({sure}), R² {one.value**2:.2f}, p = {format_p_value(one.p_value)}."
+    return (
+        f"{over}: Pearson's r = {one.value:.2f} ({sure}), R² = {one.value**2:.2f}, p = {format_p_value(one.p_value)}."
+    )
 
 
 def _plot(view: RunResults, one: Generation) -> GenerationPlot:
@@ -101,7 +103,7 @@ def _plot(view: RunResults, one: Generation) -> GenerationPlot:
     ends = least_squares(one)
     return GenerationPlot(
         titled(view, one),
-        f"{titled(view, one)}, with 95% intervals.{' The line: least squares.' if ends else ''}",
+        f"{titled(view, one)}, with 95% intervals.{' The line is that of least squares.' if ends else ''}",
         IN_WORDS[one.accuracy],
         points,
         tuple(labels),
@@ -113,7 +115,7 @@ def _plot(view: RunResults, one: Generation) -> GenerationPlot:
 
 def _point(llm: LlmGeneration) -> GenerationPoint:
     low, high = llm.share_interval
-    words = f"{llm.llm}: {llm.exact} of {llm.outputs} outputs exactly, accuracy {llm.accuracy:.2f}"
+    words = f"{llm.llm}: {llm.exact} of {llm.outputs} outputs are exact, accuracy {llm.accuracy:.2f}"
     up = None if llm.accuracy_interval is None else _ends(llm.accuracy_interval)
     return GenerationPoint(_across(llm.share), _up(llm.accuracy), (_across(low), _across(high)), up, words)
 

@@ -17,7 +17,7 @@ from tabcontam.verdicts.wording import visible
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 LIMIT = 1024 * 1024  # bytes of a step's summary; GitHub drops a longer one as a whole
-CUT = "\n\nCut here: GitHub shows no more than 1 MiB. The whole report is in the run's folder.\n"
+CUT = "\n\nThe report is cut here: GitHub shows no more than 1 MiB. The whole report is in the run's folder.\n"
 SHOWN = 10  # annotations of each level that GitHub keeps of a step
 LEVELS = {Conclusion.CONTAMINATED: "error", Conclusion.CANNOT_TELL: "warning", Conclusion.KNOWN: "notice"}
 
@@ -32,7 +32,7 @@ def summarize(view: RunResults, environ: Mapping[str, str] = os.environ) -> None
             file.write(capped(render_form(view, "markdown"), LIMIT - file.tell()))
     except OSError as error:
         reason = error.strerror or error
-        print(f"tabcontam: no summary for GitHub: cannot write to {path}: {reason}", file=sys.stderr)
+        print(f"tabcontam: cannot write the summary for GitHub to {path}: {reason}", file=sys.stderr)
 
 
 def capped(summary: bytes, room: int) -> bytes:

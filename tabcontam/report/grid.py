@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 CROWDED = 1500  # from so many squares on they are letters
-UNSURE = "unsure"  # next to the outcome: the gate cannot tell
+UNSURE = "unsure"  # next to the outcome: the gate reaches no conclusion
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ class Pages:
         return {leaf.page: _page("llm.html.jinja", self._view, shared, [leaf]) for leaf in leaves}
 
     def _limited(self, view: RunResults) -> dict[str, Any]:
-        """Return what the first page lists: everything, or at most `MOST_LISTED` of each list of a large run."""
+        """Return the lists of the first page: everything, or at most `MOST_LISTED` of each list of a large run."""
         found = {name: list(self._shared[name]) for name in ("memory_shares", "scored_tables")}
         found |= {"tables_shown": list(view.tables_in_order), "recalled_rows": self.recalled_rows}
         if not self._crowded:
@@ -259,7 +259,8 @@ def _of_documents(view: RunResults) -> dict[str, Any]:
         if table is None or not searched:
             return None
         names = phrase(table.documents)
-        return TrainingDocuments(bool(names), f"rows found in {names}" if names else f"nothing found in {searched}")
+        title = f"rows were found in {names}" if names else f"no rows were found in {searched}"
+        return TrainingDocuments(bool(names), title)
 
     def trained_on(llm: str) -> list[str]:
         return [one.documents for one in view.run.trained_on if one.llm == llm]
@@ -288,7 +289,7 @@ SAME_CONCLUSION: Mapping[Verdict, Conclusion] = {
 
 
 def _doubt(titles: Titles, table: TableVerdict) -> str:
-    """Return why the gate's conclusion differs from the verdict on a table, or what a control voids; else ""."""
+    """Return why the gate's conclusion differs from the verdict on a table, or a control voids tests; else ""."""
     found, same = titles.ruling(table), SAME_CONCLUSION.get(table.verdict, Conclusion.CANNOT_TELL)
     return found.reason if found and (found.void or found.conclusion is not same) else ""
 

@@ -20,7 +20,7 @@ MEANS = (
     "Contaminated: the baseline does not explain the recalled cells. Not detected does not mean unseen: a smaller "
     "share of the rows than the detectable one may be remembered. The other words mean that nothing was decided."
 )
-PAPERS_RULES = "Judged by published rules, which have no known error rate."
+PAPERS_RULES = "The verdicts follow published rules, which have no known error rate."
 NUMBERS = {"q_value": "q", "detectable_share": "Detectable share"}
 NONE = "<!-- no LLM was judged on a table -->\n"
 
@@ -32,7 +32,7 @@ def render_model_card(view: RunResults) -> str:
     for llm, verdicts in grouped(_judged(view), lambda one: one.llm).items():
         name = public_name(facts[llm]) if llm in facts else llm
         version = facts[llm].version if llm in facts else None
-        asked = f"Asked as {code(llm)}{f', version {code(version)}' if version else ''}, with"
+        asked = f"The model was asked as {code(llm)}{f', version {code(version)}' if version else ''}, with"
         rows = [(*_dataset(view, one), *_found(one)) for one in verdicts]
         header = ("Table", "Edition", "SHA-256", *HEAD)
         sections.append(_section(view, "Contamination with tabular data", name, asked, header, rows))

@@ -9,16 +9,17 @@ from tabcontam.verdicts.completion_judgements import COMPLETIONS, SETTINGS, TEXT
 from tabcontam.verdicts.results import RunResults
 
 ABOUT = (
-    "A completion that is the true second piece, but for white space, capitals, quotes and final marks, is an exact "
-    "match; no judge is asked about it. For any other, a judge, an LLM or a person, decides whether it is near-exact. "
-    "If several judged, the LLM that judged last counts. Made pairs are true pieces next to themselves, next to "
-    "themselves with one change, and next to another row's: the judge's words for these show how often it errs. They "
-    "are plainer than the completions of LLMs, so it errs at least as often there."
+    "A completion is an exact match if it equals the true second piece but for white space, capitals, quotes and final "
+    "marks; no judge is asked about it. For any other, a judge (an LLM or a person) decides whether it is near-exact. "
+    "If several judged, the LLM that judged last counts. A made pair is a true piece with itself, with itself after "
+    "one change, or with another row's piece: the judge's answers for these show how often it errs. They are easier "
+    "than the completions of LLMs, so it errs at least as often on those."
 )
 RECORDED = (
     "The recorded judge, an LLM, decided whether each recorded completion is an exact, a near-exact or no match of the "
-    "true second piece, and so did people if they are named. By the text alone, exact is the true piece, but for white "
-    "space, capitals, quotes and final marks. The judge's error rate on made pairs is not recorded."
+    "true second piece, and so did people if they are named. By the text alone, a completion is exact if it equals the "
+    "true piece but for white space, capitals, quotes and final marks. The judge's error rate on made pairs is not "
+    "recorded."
 )
 AGREED = (
     "Agreement is the share of completions or settings that both judged alike, of those that both judged, as in tables "
@@ -77,7 +78,7 @@ def context(view: RunResults) -> dict[str, Any]:
 def judges_text(view: RunResults) -> str:
     """Return judges and agreements as text for the terminal."""
     if not view.judges:
-        return "nobody has judged a completion of this run"
+        return "no completion of this run was judged"
     lines = [one.said for one in view.judges]
     for of in (COMPLETIONS, SETTINGS):
         own = [one for one in view.agreements if one.of == of]

@@ -110,7 +110,7 @@ def sentences(dose: Dose) -> tuple[str, ...]:
     unread = next((rung for rung in dose.rungs if rung.copies == 0), None)
     if unread:
         most = f"so in at most {unread.high:.1%} of such pairs with 97.5% confidence"
-        said.append(f"Rows that were never read: detected in {share(unread)}, {most}.")
+        said.append(f"Rows that were never read are detected in {share(unread)} pairs, {most}.")
     if dose.uniform is not None and len(dose.unread) > 1:
         small = "no smaller than chance makes them" if dose.uniform > 0.01 else "smaller than chance makes them"
         said.append(
@@ -119,18 +119,18 @@ def sentences(dose: Dose) -> tuple[str, ...]:
         )
     if dose.correlation is not None:
         said.append(
-            f"Arms of one LLM and table follow their copies with a rank correlation of {dose.correlation:.2f} "
-            f"(Spearman; the median of {dose.arms})."
+            f"Within an LLM and a table, more copies go with smaller p-values: the rank correlation is "
+            f"{dose.correlation:.2f} (Spearman; the median of {dose.arms})."
         )
     return tuple(said)
 
 
 def _reached(dose: Dose) -> str:
     if dose.half is None:
-        return "It does not detect half of the pairs at any number of copies that was tried."
-    half = f"It detects half of the pairs from {amount(dose.half)} copies on"
+        return "At every number of copies that was tried, fewer than half of the pairs are detected."
+    half = f"Half of the pairs are detected from {amount(dose.half)} copies on"
     if dose.nearly_all is None:
-        return f"{half}, and 95% of them at no number that was tried."
+        return f"{half}, and 95% of them at no number of copies that was tried."
     return f"{half}, and 95% of them from {amount(dose.nearly_all)} copies on."
 
 
@@ -139,7 +139,7 @@ def _panel(dose: Dose, title: str) -> LadderPanel:
     wide = (WIDTH - LEFT - RIGHT) / count
 
     def mark(place: int, rung: Rung) -> LadderMark:
-        words = f"{amount(rung.copies)} copies: detected in {share(rung)}, {rung.low:.0%} to {rung.high:.0%}"
+        words = f"{amount(rung.copies)} copies: {share(rung)} pairs are detected ({rung.low:.0%} to {rung.high:.0%})"
         x = round(LEFT + (place + 0.5) * wide, 1)
         return LadderMark(x, _up(rung.share), _up(rung.low), _up(rung.high), amount(rung.copies), words)
 

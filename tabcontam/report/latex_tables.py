@@ -158,7 +158,7 @@ def _ranking(view: RunResults) -> Iterator[LatexFloat]:
         _row(escaped(rank.llm), *(_measure(rank, column.name) for column in columns)) for rank in view.ranks_in_order
     ]
     header = ("LLM", *(column.title for column in columns))
-    majority = " m: the accuracy of always answering the largest class." * any(rank.majorities for rank in view.ranking)
+    majority = " m is the accuracy of always naming the largest class." * any(rank.majorities for rank in view.ranking)
     caption = f"LLMs by contamination. {escaped(about(view))}{majority}"
     yield from _floats(LatexFloat("ranking", caption, "ranking", "l" * len(header), header, rows))
 
@@ -207,13 +207,13 @@ def _verdicts(view: RunResults) -> Iterator[LatexFloat]:
 
 
 def _about_verdicts(view: RunResults) -> str:
-    said = "Verdicts on tables, by the row tests together; only they can show that rows were seen."
+    said = "Each verdict is that of the row tests together; only they can show that rows were seen."
     if view.run.rules == PAPER:
-        return f"{said} Judged by the published rules, which have no known error rate."
-    level = "" if view.run.alpha is None else f", contaminated at {view.run.alpha:g} or below"
+        return f"{said} It follows the published rules, which have no known error rate."
+    level = "" if view.run.alpha is None else f"; a table is contaminated at {view.run.alpha:g} or below"
     return (
-        rf"{said} \(q\): the p-value after the tables of an LLM are taken together (Benjamini and Hochberg){level}; "
-        "Bits: recalled bits; Detectable: the least share of remembered rows that would have been detected."
+        rf"{said} \(q\) is the p-value corrected over the tables of an LLM (Benjamini and Hochberg){level}. Bits are "
+        "recalled bits, and Detectable is the least share of remembered rows that would have been detected."
     )
 
 
@@ -246,8 +246,8 @@ def _squares(view: RunResults, block: LlmBlock, start: int, number: str) -> Iter
     header = (escaped(block.llm), *(rf"\rotatebox{{90}}{{{escaped(column.label)}}}" for column in columns))
     symbols = ", ".join(f"{symbol} {verdict}" for verdict, symbol in SYMBOLS.items())
     caption = (
-        rf"{escaped(block.llm)}{' (control)' * block.control} by test and table. {symbols}; next to \textbf{{C}} of "
-        "a row test the recalled bits; a number alone is a score."
+        rf"{escaped(block.llm)}{' (control)' * block.control} by test and table. {symbols}; the number next to "
+        r"\textbf{C} of a row test is the recalled bits, and a number alone is a score."
     )
     columns_of = "l" + "c" * len(columns)
     yield from _floats(LatexFloat(f"heatmap of {block.llm}", caption, f"heatmap-{number}", columns_of, header, rows))

@@ -128,7 +128,7 @@ def _llm(view: RunResults, block: LlmBlock) -> str:
 def _tables(view: RunResults) -> Iterator[str]:
     if not view.tables_in_order:
         return
-    yield from _paragraphs("## Tables", "By the row tests together; only they can show that rows were seen.")
+    yield from _paragraphs("## Tables", "The row tests decide together; only they can show that rows were seen.")
     header = ("LLM", "Table", "Verdict", "Why", "q", "Recalled bits", "Detectable share")
     rows = [
         (
@@ -147,7 +147,7 @@ def _heatmap(view: RunResults) -> Iterator[str]:
     if not view.blocks:
         return
     letters = [f"`{letter}` {verdict.value}" for verdict, letter in LETTERS.items()]
-    legend = f"{', '.join(letters)}; after `C` of a row test the recalled bits; a number alone is a score."
+    legend = f"{', '.join(letters)}; a number after `C` is a row test's recalled bits, and a number alone is a score."
     yield from _paragraphs("## Heatmap", legend)
     for block in view.blocks:
         yield from _paragraphs(f"### {_llm(view, block)}")

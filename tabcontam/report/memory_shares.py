@@ -15,10 +15,10 @@ from tabcontam.verdicts.results import LlmBlock, RunResults
 
 TITLE = "Memory's share of the accuracy"
 ABOUT = (
-    "The accuracy of classification on rows of the table and on an unseen twin of each of them. Memory's share, with "
-    "its 95% interval, is the difference, less what models that learned from other rows lose on the same twins. A "
-    "model that recalls rows by and large recalls their twins, too: a small share is no sign that no rows were seen. "
-    "Fresh rows, if given, take the place of twins."
+    "This compares the accuracy of classification on rows of the table with that on an unseen twin of each row. "
+    "Memory's share, with its 95% interval, is the difference, less the loss on the same twins of models that learned "
+    "from other rows. A model that recalls rows roughly recalls their twins, too: a small share does not show that no "
+    "rows were seen. If fresh rows are given, they take the place of twins."
 )
 NAMED = 3  # tables in a sentence on an LLM
 WIDTH = 40  # characters of a line between 0 and 1 on a terminal
@@ -44,7 +44,7 @@ class MemoryComparison:
         """The share compared with one reference LLM, or with several; empty if there is none."""
         other, among = self.memory.beside, self.memory.among
         if among is not None:
-            of = f"an accuracy of {among.expected:.2f}, expected by {len(among.references)} references"
+            of = f"an accuracy of {among.expected:.2f}, expected from {len(among.references)} references"
             return f"{format_signed(among.share)} ({limits_in_words(among.interval)}) above {of}"
         if other is None:
             return ""
@@ -69,19 +69,19 @@ class MemoryComparison:
 def in_words(memory: MemoryShareResult, table: str = "") -> str:
     """Return both accuracies and the share, with the name of the table if given."""
     own, twin = memory.accuracy, memory.twin_accuracy
-    on = f" on {table}" if table else ""
-    return f"accuracy {own:.2f}{on}, {twin:.2f} on {unseen_rows(memory)}, memory's share {share_in_words(memory)}"
+    on_both = f"{own:.2f} on {table or 'rows'} and {twin:.2f} on {unseen_rows(memory)}"
+    return f"accuracy is {on_both}, memory's share {share_in_words(memory)}"
 
 
 def unseen(found: Sequence[MemoryComparison]) -> str:
-    """Return what the rows are compared with: unseen twins, fresh rows that take their place, or both."""
+    """Return the name of the rows that are compared: unseen twins, fresh rows that take their place, or both."""
     return " or ".join(sorted({unseen_rows(one.memory) for one in found}, reverse=True))
 
 
 def legend(found: Sequence[MemoryComparison], own: str, other: str) -> str:
     """Return an explanation of a line's two dots, which are named `own` and `other`."""
     words = unseen(found).replace("unseen", "their unseen")
-    return f"{own}: accuracy on rows of the table; {other}: on {words}"
+    return f"{own}: accuracy on rows of the table; {other}: accuracy on {words}"
 
 
 def on_unseen(memory: MemoryShareResult) -> str:

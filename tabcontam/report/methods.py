@@ -1,6 +1,6 @@
 """The methods section of a paper on a run, as paragraphs; every number comes from results.json.
 
-A paragraph is a list of pieces: words of ours, and names that somebody else chose, which each form of a report marks
+A paragraph is a list of pieces: words of ours, and names that others chose, which each form of a report marks
 and disarms in its own way.
 """
 
@@ -29,13 +29,13 @@ KNOWN, ROWS, MEASURED = "known", "rows", "measured"
 SHOWS = {
     KNOWN: ("asks", "ask", "whether the dataset is known, for which a page about it is enough"),
     ROWS: ("asks", "ask", "about rows, and can show that they were seen"),
-    MEASURED: ("is", "are", "without a verdict on contamination: an accuracy or another measure"),
+    MEASURED: ("gives", "give", "an accuracy or another measure, without a verdict on contamination"),
 }
 
 
 @dataclass(frozen=True)
 class Name:
-    """A text that somebody else chose: an LLM, a table, a hash."""
+    """A text that others chose: an LLM, a table, a hash."""
 
     text: str
 
@@ -53,7 +53,7 @@ class Methods:
 
 
 def methods(view: RunResults) -> Methods:
-    """Return what was asked of which LLMs, how answers became verdicts, and other facts that a reader must know."""
+    """Return the paragraphs on the LLMs and their queries, the verdicts, and other facts that a reader must know."""
     parts: tuple[tuple[Callable[[RunResults], Iterator[Piece]], ...], ...] = (
         (_llms, _tables, _tests, _queries, _judges),
         (_rules, _rows, _found),
@@ -136,7 +136,7 @@ def _table(table: DatasetFacts) -> Iterator[Piece]:
         yield from ("split ", Name(table.split), ", ")
     yield _count(table.rows or 0, "row")
     if table.sampled is not None:
-        yield f" (a sample of {table.sampled:,} of them was asked about and learned from)"
+        yield f" (queries and baseline took a sample of {table.sampled:,} of them)"
     yield f", {_count(table.columns or 0, 'column')}"
     if table.sha256:
         yield from (", SHA-256 ", Name(table.sha256))
@@ -228,9 +228,9 @@ def _judge(one: JudgeFacts, facts: LlmFacts | None, recorded: bool) -> Iterator[
         yield from (" (version ", Name(facts.version), ")") if facts and facts.version else ()
     called = phrase([f"{count:,} {word}" for word, count in one.words.items()])
     yield f": of {_count(one.judged + one.unjudged, 'completion')} it called {called or 'none by a word'}"
-    yield f" and gave no word for {one.unjudged}. " if one.unjudged else ". "
+    yield f" and gave no answer for {one.unjudged}. " if one.unjudged else ". "
     if one.errs:
-        yield f"Its error rate was measured on pairs of known likeness, which are plainer: {one.errs}. "
+        yield f"Its error rate was measured on pairs of known likeness, which are easier: {one.errs}. "
     else:
         yield "Its error rate was not measured. "
 

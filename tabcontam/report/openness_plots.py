@@ -14,9 +14,9 @@ from tabcontam.verdicts.wording import phrase
 NAMED = 14  # points that have a name next to them
 FEW = 4  # LLMs that a sentence names
 ABOUT = (
-    "Closed: behind an API. Semi-open: the weights are public. Open: the training data, too, by the catalogue. "
-    "Each point is an LLM with the score of the ranking. Closed LLMs are mostly newer and larger than open ones, so "
-    "that openness alone explains nothing."
+    "A closed LLM has only an API; the weights of a semi-open one are public, and of an open one the training data, "
+    "too. The catalogue states it. Each point is an LLM with the score of the ranking. Closed LLMs are mostly newer "
+    "and larger than open ones, so openness alone explains nothing."
 )
 
 
@@ -84,12 +84,13 @@ def sentences(found: OpennessAnalysis) -> tuple[str, ...]:
     """Return sentences on groups that are large enough, and on the groups that are too small."""
     said = [_kind(kind) for kind in found.kinds if kind.tells]
     for one in found.differences:
-        less = f"{one.first} less {one.second} LLMs: {signed(one.difference, 2)}"
-        said.append(f"Mean score of {less} (Mann-Whitney over LLMs, p = {format_p_value(one.p_value)}).")
+        less = f"{one.first} LLMs less that of {one.second} LLMs is {signed(one.difference, 2)}"
+        said.append(f"The mean score of {less} (Mann-Whitney over LLMs, p = {format_p_value(one.p_value)}).")
     few = [f"{len(kind.llms)} {kind.name}" for kind in found.kinds if not kind.tells]
     if few:
-        llms = "LLM" if few[-1].startswith("1 ") else "LLMs"
-        said.append(f"{phrase(few)} {llms}: no mean is given for fewer than {LEAST} of a kind; each is a point.")
+        single = few[-1].startswith("1 ")
+        llms = f"LLM{'' if single else 's'} {'has' if single and len(few) == 1 else 'have'}"
+        said.append(f"{phrase(few)} {llms} no mean, which needs at least {LEAST} of a kind; each is a point.")
     more, fewer, value = found.steps
     if more + fewer >= LEAST:
         said.append(
@@ -98,10 +99,10 @@ def sentences(found: OpennessAnalysis) -> tuple[str, ...]:
         )
     elif found.lines:
         steps = f"{more + fewer} step{'' if more + fewer == 1 else 's'}"
-        said.append(f"{steps} from one size to the next within families: too few to show whether size matters.")
+        said.append(f"{steps} from one size to the next within families: that is too few to show whether size matters.")
     if found.unknown:
         more_llms = [f"{len(found.unknown) - FEW} more LLMs"] if len(found.unknown) > FEW else []
-        said.append(f"Not in the catalogue, and left out: {phrase([*found.unknown[:FEW], *more_llms])}.")
+        said.append(f"Left out, as the catalogue does not have them: {phrase([*found.unknown[:FEW], *more_llms])}.")
     return tuple(said)
 
 
@@ -130,7 +131,7 @@ def _by_kind(found: OpennessAnalysis) -> OpennessPlot:
             means.append((round(middle, 1), _up(kind.mean)))
     return OpennessPlot(
         "Contamination by openness",
-        f"Contamination by openness, with 95% intervals.{' Bars: the mean of a kind.' if means else ''}",
+        f"Contamination by openness, with 95% intervals.{' A bar is the mean of a kind.' if means else ''}",
         "openness (LLMs)", tuple(points), _labels(points, names) if named else (), tuple(means), (), tuple(across),
         _ticks(),
     )  # fmt: skip
@@ -173,7 +174,7 @@ def _apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
 def _point(x: float, one: CataloguedLlm) -> OpennessPoint:
     low, high = one.interval or (one.score, one.score)
     size = "" if one.size is None else f", {one.size:g} billion parameters"
-    words = f"{one.title} ({one.openness}{size}): {one.score:.2f}"
+    words = f"{one.title} ({one.openness}{size}): score {one.score:.2f}"
     return OpennessPoint(round(x, 1), _up(one.score), _up(low), _up(high), words)
 
 

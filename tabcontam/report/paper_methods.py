@@ -19,14 +19,14 @@ from tabcontam.verdicts.results import LlmBlock, RunResults
 
 TITLE, AGAINST = "Paper by paper", "Method against method"
 RULE = (
-    "The verdict of each paper's own rule on an LLM and a table, and next to it the {} of the calibrated verdict on "
-    "the same answers, if the test has one."
+    "Each entry is the verdict of a paper's own rule on an LLM and a table; next to it is the {} of the calibrated "
+    "verdict on the same answers, if the test has one."
 )
 NO_NULL = "The papers' rules have no null model: their error rate on an LLM that has not seen the table is not known."
 AGREE = (
-    "The number of LLMs and tables on which two methods agree, of those that both decided, and {} it Cohen's kappa: "
-    "agreement beyond chance, from 1 (always) over 0 (as by chance) to \N{MINUS SIGN}1; a dash if both give one "
-    "verdict for all. Methods that agree may both be wrong."
+    "Each entry is the number of LLMs and tables on which two methods agree, of those that both decided; {} it is "
+    "Cohen's kappa, the agreement beyond chance, from 1 (always) over 0 (as by chance) to \N{MINUS SIGN}1, or a dash "
+    "if both give one verdict for all. Methods that agree may both be wrong."
 )
 ROWS_TOGETHER = "The row tests together, calibrated"
 CALIBRATED = "Calibrated: the row tests together"
@@ -221,7 +221,7 @@ def papers_text(view: RunResults) -> Iterator[str]:
     calibrated = [method for method in found if not method.test]
     if len(found) - len(calibrated) < 1:
         return
-    yield "contaminated by the published rules, of the tables that each decided; agreement with the calibrated verdict"
+    yield "tables contaminated by the published rules, of those that each decided; agreement with calibrated verdicts"
     for paper, own in grouped((method for method in found if method.test), lambda method: method.paper).items():
         yield f"  {paper}"
         for method in own:

@@ -100,7 +100,7 @@ def _cell(cell: PlannedCell) -> str:
 def _llm(estimate: Estimate) -> list[str]:
     """Return two lines on an LLM: the requests left and their bounds; on a corpus one, since it has no bounds."""
     if estimate.documents:
-        before = f" ({estimate.answered:,} were before)" if estimate.answered else ""
+        before = f" ({estimate.answered:,} were done before)" if estimate.answered else ""
         return [f"{estimate.llm}: {estimate.missing or f'{estimate.requests:,} lookups are left{before}'}"]
     known = f"{estimate.answered:,} of {estimate.queries:,} queries are answered already, "
     lines = [f"{estimate.llm}: {estimate.missing or f'{known}{estimate.requests:,} requests are left'}"]

@@ -21,11 +21,11 @@ LEAST = 1e-9  # smaller p-values are not distinguished
 LEGEND = (
     "Each column is a simulated LLM, and a number the share of its runs in which",
     "the test called it contaminated.",
-    "knows nothing: of the rows, so each finding is an error; the true rate is below",
-    "  the limit after it with 95% confidence",
-    "schema: knows the dataset's name, features and values, and no row; tests that",
-    "  ask for these should detect it, tests that ask about rows should not",
-    "5% to 100%: remembers this share of the rows and predicts the others",
+    "knows nothing: it knows no row, so each finding is an error; the true rate is",
+    "  below the limit in brackets with 95% confidence",
+    "schema: it knows the dataset's name, features and values, and no row; tests",
+    "  that ask for these should detect it, tests that ask about rows should not",
+    "5% to 100%: it remembers this share of the rows and predicts the others",
 )
 
 
@@ -37,7 +37,7 @@ def print_power(console: "Console", document: Document) -> None:
         paper.line(f"power of the tests on {dataset['dataset']}@{dataset['edition']}{part and f'#{part}'}", "bold")
         asked = f"serializer {document['serializer']}, prompts {document['prompts']}"
         paper.line(f"{dataset['rows']:,} rows, {dataset['columns']} columns, {asked}")
-        runs = f"{document['runs']:,} {'run' if document['runs'] == 1 else 'runs'} of each answerer"
+        runs = f"{document['runs']:,} {'run' if document['runs'] == 1 else 'runs'} of each simulated LLM"
         paper.line(f"{runs}, seed {document['seed']}, alpha {document['alpha']:g}")
         paper.line()
         _print_rates(paper, dataset)
@@ -59,7 +59,7 @@ def _print_conclusions(paper: TerminalWriter, document: Document) -> None:
             for line in wrap(visible(sentence, line=True), WIDTH, initial_indent="  ", subsequent_indent="    "):
                 paper.line(line)
         if not dataset.get("conclusions"):
-            paper.line("  nothing: no test could be asked", "yellow")
+            paper.line("  no test could be asked", "yellow")
 
 
 def _print_rates(paper: TerminalWriter, dataset: Document) -> None:
@@ -106,7 +106,7 @@ def _observed(dataset: Document) -> list[Observation]:
 
 
 def _print_models(paper: TerminalWriter, dataset: Document) -> None:
-    """Print what each test found in models by the copies of a row that they have read, and each model's copies."""
+    """Print each test's results on models by the copies of a row that they have read, and each model's copies."""
     from rich.table import Table
     from rich.text import Text
 
@@ -162,4 +162,4 @@ def _of_models(dataset: Document) -> Iterator[str]:
     }
     said = [text.format(_times(groups[which])) for which, text in words.items() if which in groups]
     if said:
-        yield f"Models whose exposure is known: the row tests together {phrase(said)}."
+        yield f"In models whose exposure is known, the row tests together {phrase(said)}."

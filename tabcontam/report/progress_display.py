@@ -266,7 +266,7 @@ class ProgressLines(_ProgressCounter):
             self.beat()
 
     def _until_due(self) -> float:
-        """Return the seconds until the next check: fewer when a line is nearly due, since each step waits anew."""
+        """Return the seconds until the next check: fewer when a line is nearly due, since each step waits again."""
         with self._lock:
             left = TICK if self._line_printed is None else self._line_printed + QUIET - self.clock()
         return max(SOONEST, left) if -TICK < left < TICK else TICK

@@ -3,7 +3,7 @@
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import LlmFacts
 
-OWN = ("control", "simulated")  # answerers of tabcontam itself, which nobody else could ask
+OWN = ("control", "simulated")  # built-in models of tabcontam, which have no public name
 
 
 def public_name(facts: LlmFacts) -> str:
@@ -19,7 +19,7 @@ def public_name(facts: LlmFacts) -> str:
 
 
 def own(facts: LlmFacts) -> bool:
-    """Return whether the LLM is an answerer of tabcontam itself, such as a control."""
+    """Return whether the LLM is a built-in model of tabcontam, such as a control."""
     return (facts.stands_for or facts.spec).partition(":")[0] in OWN
 
 

@@ -1,4 +1,4 @@
-"""One query of trials.jsonl as the evidence shows it: the kind of reply, its right parts, and how improbable they are.
+"""A query of trials.jsonl as the evidence shows it: the kind of reply, its right parts, and their improbability.
 
 Every text that leaves this module has passed through `visible`; a shortened text states by how much.
 """
@@ -27,7 +27,7 @@ COIN = 0.5  # the least chance of an answer that is Yes or No
 SMALL = 0.001  # smaller chances are not given in percent
 NO_CHANCES: Sequence[float] = ()
 
-# The kinds of what a query came to, most revealing first, and their plurals.
+# The kinds of outcomes of a query, most revealing first, and their plurals.
 KINDS = {
     "hit": "hits",
     "scored": "scored",
@@ -58,7 +58,7 @@ class CellAnswer:
 
     `state` is "right", "rounded" (a number that is right in fewer digits than the table's), "wrong", "missing" (the
     answer gives no value) or "blank" (nor does the table). The chance of a rounded number is that of its digits.
-    `guessed` tells whether there is a prediction to compare the value with.
+    `guessed` states whether there is a prediction to compare the value with.
     """
 
     feature: str
@@ -182,7 +182,7 @@ def query_for_page(trial: Trial) -> dict[str, Any]:
 
 
 def _asked(trial: Trial, row: Sequence[CellAnswer]) -> dict[str, Any]:
-    """Return what was expected and what was read."""
+    """Return the expected answer and the one that was read."""
     if is_passage(trial):
         return {"passage": {"read": one_line(text(trial.get("parsed"))), "tokens": _costly(trial)}}
     if is_lookup(trial):

@@ -131,8 +131,8 @@ def about(view: RunResults) -> str:
     columns += [same] if (same := same_scores(view)) else []
     columns += left_out(view)
     limits = (
-        " In brackets 95% intervals: of the shares, as if results were independent, and of the means over these very "
-        "tables, by the rows that were asked."
+        " Brackets hold 95% intervals: those of shares treat results as independent, and those of means are for these "
+        "tables, over the rows that were asked."
     )
     return " ".join(columns) + (limits if any(rank.intervals for rank in view.ranks_in_order) else "")
 
@@ -159,7 +159,7 @@ def left_out(view: RunResults) -> list[str]:
     """Return a sentence for each reason that leaves scores of the LLMs under test out of the means."""
     cells = [cell for cell in view.subjects if cell.not_averaged and cell.score is not None]
     return [
-        f"Left out of the mean{'s' if len(tests) > 1 else ''} of {phrase(list(tests))}: "
+        f"The mean{'s' if len(tests) > 1 else ''} of {phrase(list(tests))} leave{'s' * (len(tests) == 1)} out "
         f"{phrase(list(dict.fromkeys(view.label(cell) for cell in own)))}, since {reason}."
         for reason, own in grouped(cells, lambda cell: cell.not_averaged).items()
         if (tests := dict.fromkeys(_title(view, cell) for cell in own))
@@ -184,8 +184,8 @@ def correlation_sentences(view: RunResults) -> list[str]:
     """Return how contamination correlates with the other measures over the LLMs, or why that is unknown."""
     known = [_correlation(view, found) for found in view.correlations if found.value is not None]
     alike = [
-        f"{found.llms} LLMs have the same {IN_WORDS[found.first]} or the same {IN_WORDS[found.second]}: nothing to "
-        "correlate."
+        f"{found.llms} LLMs have the same {IN_WORDS[found.first]} or the same {IN_WORDS[found.second]}, so there is "
+        "nothing to correlate."
         for found in view.correlations
         if found.value is None and found.llms > 3
     ]
@@ -202,9 +202,9 @@ def _correlation(view: RunResults, found: Correlation) -> str:
     low, high = found.interval or (-1.0, 1.0)
     p_value = "" if found.p_value is None else f", p = {rounded('p_value', found.p_value)}"
     left_out = len(view.ranks_in_order) - found.llms
-    without = f" ({left_out} without both left out)" if left_out > 0 else ""
+    without = f" (without {left_out} that lack one of both)" if left_out > 0 else ""
     return (
-        f"Over {found.llms} LLMs{without}, contamination and {IN_WORDS[found.second]}: Spearman's rho "
+        f"Over {found.llms} LLMs{without}, Spearman's rho of contamination and {IN_WORDS[found.second]} is "
         f"{found.value:.2f} ({low:.2f} to {high:.2f}){p_value}."
     )
 

@@ -32,7 +32,7 @@ class RecalledCellWriter:
             self._writer.writerow(COLUMNS)
 
     def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
-        """Write what was recalled in a result, from its trials by query; nothing of a control that joined."""
+        """Write the recalled cells of a result, from its trials by query; nothing of a control that joined."""
         told = [] if cell.control else list(filter(_tells, asked.values()))
         named = [guarded(text(getattr(cell, name))) for name in COLUMNS[:7]] if told else []
         for trial in told:

@@ -1,9 +1,8 @@
 """The rows that an LLM recalled, and how well the LLM classifies these rows and the others.
 
-A row test that asked about a row may have recalled it: what one answer has right is worth ten bits or more, so that the
-baseline gives these cells a chance of one in a thousand or less. A row is not recalled if an answer could have shown as
-much and none did. Any other row is unknown: no test asked about it, no answer could have shown memory, or none could be
-read.
+A row is recalled if the right cells of one answer of a row test are worth ten bits or more: the baseline gives these
+cells a chance of one in a thousand or less. A row is not recalled if an answer could have shown as much and none did.
+Any other row is unknown: no test asked about it, no answer could have shown memory, or none could be read.
 """
 
 import csv
@@ -30,10 +29,10 @@ COLUMNS = ("llm", "dataset", "edition", "split", "row", "bits", "tests")
 MODELS = ("supervised", "few-shot")  # names in a query of the predictors whose chances of a row's classes are recorded
 TITLE = "Recalled rows and other rows"
 ABOUT = (
-    "The accuracy of classification on recalled rows, and on other rows that a row test asked about. A row is recalled "
-    "if the right cells of an answer are worth ten bits or more: the baseline gives them a chance of one in a thousand "
-    "or less. Recalled rows may be easier anyway: next to each accuracy is that of models that learned from other "
-    "rows. The difference has a 95% interval."
+    "This compares the accuracy of classification on recalled rows with that on other rows that a row test asked "
+    "about. A row is recalled if the right cells of an answer are worth ten bits or more: the baseline gives them a "
+    "chance of one in a thousand or less. Recalled rows may be easier for any model, so next to each accuracy is that "
+    "of models that learned from other rows. The difference has a 95% interval."
 )
 
 
@@ -110,7 +109,7 @@ class RecallComparison:
 
 
 def find_recalled_rows(view: RunResults, trials: Iterable[Trial]) -> dict[LlmTable, dict[int, RowRecall]]:
-    """Return what row tests found of each row that they asked about, by its number from 0, without controls."""
+    """Return the recall of each row that row tests asked about, by its number from 0, without controls."""
     reading, of_cells = RecallCollector.of(view), by_cell(view.cells, trials)
     for cell in view.cells:
         if reading.of_rows(cell):
@@ -119,7 +118,7 @@ def find_recalled_rows(view: RunResults, trials: Iterable[Trial]) -> dict[LlmTab
 
 
 class RecallCollector:
-    """A collector of what trials show of rows, result by result: trials of row tests and of classification."""
+    """A collector of the recall of rows, result by result, from trials of row tests and of classification."""
 
     def __init__(self, row_tests: Collection[str], titles: Mapping[str, str]) -> None:
         self._row_tests, self._titles = row_tests, titles
@@ -195,7 +194,7 @@ def _is_classification(cell: Result) -> bool:
 
 
 def merge_recall(runs: Iterable[Mapping[LlmTable, Mapping[int, RowRecall]]]) -> dict[LlmTable, dict[int, RowRecall]]:
-    """Merge what several runs found of rows; a row is recalled if one of the runs recalled it."""
+    """Merge the recall of rows in several runs; a row is recalled if one of the runs recalled it."""
     found: dict[LlmTable, dict[int, RowRecall]] = {}
     for run in runs:
         for about, rows in run.items():

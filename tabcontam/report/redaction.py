@@ -1,7 +1,7 @@
 """A run's results in publishable form: only verdicts and numbers of a table that may not be shown.
 
-The code chooses what to publish of such a table, never what to leave out: texts are written anew from its numbers, and
-a column is named by its place. So a new field of results reveals nothing of a table until somebody allows it.
+The code lists what is published of such a table, never what is left out: texts are written again from its numbers, and
+a column is named by its place. So a new field of results reveals nothing of a table until the code lists it.
 """
 
 import re
@@ -24,11 +24,11 @@ from tabcontam.verdicts.wording import phrase, rounded
 # attribution, that bind the publisher of an extract, or that have a remark are missing here.
 OPEN = frozenset({"CC0", "CC0 1.0", "CC BY 4.0", "CC BY 3.0", "PDDL", "PDDL 1.0", "Public domain", "MIT"})
 # In a sentence.
-SAID = {"expected_hits": "{} by the baseline", "recalled_bits": "{} bits recalled", "p_value": "p = {}"}
+SAID = {"expected_hits": "{} expected of the baseline", "recalled_bits": "{} bits recalled", "p_value": "p = {}"}
 USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "development", "test", "testing")
 PLACES = ("corpus",)  # providers whose models are paths, and no names
 HOLDING = ("an LLM that remembers", "documents that hold")  # replacement in `REMEMBERING` for a corpus
-LEFT_OUT = "left out"  # in place of a word that somebody else chose
+LEFT_OUT = "left out"  # in place of a word that others chose
 Part = TypeVar("Part", bound=TableFields)
 TableId = tuple[str, str]  # the name and the edition of a dataset
 
@@ -59,7 +59,7 @@ def _open(sha256: str, cards: Iterable[Card]) -> bool:
 
 
 def redact_results(view: RunResults, everything: bool = False) -> tuple[RunResults, "Redaction"]:
-    """Return the results without what may not be published, and the redaction that was applied."""
+    """Return the results without unpublishable parts, and the redaction that was applied."""
     people = tuple(one.by for one in view.judges if one.person)
     done = Redaction(view.run, restricted_tables(view.run, everything), people)
     return done.results(view), done
@@ -241,7 +241,7 @@ class Redaction:
         return frozenset(llm.spec for llm in self.run.llms if llm.documents)
 
     def _because(self, of: Result | TableVerdict, rests_on: str | None) -> str | None:
-        """Return why there is no finding in an LLM or in documents, from what is published of it."""
+        """Return the reason why there is no finding in an LLM or in documents, from published facts."""
         searched = of.llm in self._documents
         if searched and of.verdict in NOT_TOLD and not rests_on:
             return NOT_TOLD[of.verdict]
@@ -298,10 +298,10 @@ class Redaction:
             return replace(note, text="a project's pyproject.toml set options of the command")
         if note.kind is NoteKind.NOT_READ:  # the note names files
             return replace(
-                note, text="not all documents could be read as they stand, and what was not read was not searched"
+                note, text="some documents could not be read in full, and their unread parts were not searched"
             )
         if note.kind in (NoteKind.KNOWN, NoteKind.REFERENCE):
-            what = "rows that may be known" if note.kind is NoteKind.KNOWN else "references"
+            what = "files of known rows" if note.kind is NoteKind.KNOWN else "references"
             return replace(note, text=f"the runs have different {what}")
         text = note.text
         editions = {edition: name for (_, edition), name in self.editions.items() if edition}
@@ -314,12 +314,14 @@ class Redaction:
         names = sorted({name for name, _ in self.tables})
         if not names:
             return Note(NoteKind.REDACTED, "commands, folders and addresses are left out")
-        text = f"of {phrase(names)} verdicts and numbers are shown, no cell, prompt or answer; columns are numbered"
+        text = (
+            f"of {phrase(names)} only verdicts and numbers are shown, no cell, prompt or answer; columns are numbered"
+        )
         return Note(NoteKind.REDACTED, text)
 
 
 def _reason(verdict: Verdict | None, share: float | None, rests_on: str | None) -> str | None:
-    """Return why there is no finding, from what is published of it."""
+    """Return the reason why there is no finding, from published facts."""
     if rests_on:
         return f"{ONE_COLUMN}, {rests_on}"
     if verdict in UNDECIDED:
@@ -342,7 +344,7 @@ def _sentence(cell: Result) -> str | None:
 
 
 def _held(cell: Result) -> str | None:
-    """Return a sentence on what documents hold, from the numbers of the result."""
+    """Return a sentence on the rows that documents hold, from the numbers of the result."""
     if cell.verdict in UNDECIDED or not cell.queries:
         return None
     told = [f"{cell.hits} of {cell.answered} found"] if cell.hits is not None else []

@@ -55,7 +55,7 @@ def _with_people(view: RunResults) -> Iterator[str]:
 
 
 def _on_completions(view: RunResults) -> list[str]:
-    """Return how far the judges of the recorded completions agree; empty if nobody judged them one by one."""
+    """Return how far the judges of the recorded completions agree; empty if none was judged."""
     own = [one for one in view.agreements if one.of == COMPLETIONS]
     told = [(f"  {one.one} and {one.other}", *agreement_cells(one)) for one in own]
     lines = [visible(f"{both}: {share}, kappa {kappa}", line=True) for both, share, kappa in told]
@@ -67,7 +67,7 @@ def _groups(differences: Sequence[Difference]) -> list[str]:
     lines: list[str] = []
     for group, own in grouped(differences, _group).items():
         lines += ["", f"{group}: {len(own)}", *(_line(found) for found in own)]
-    return lines or ["", "nowhere"]
+    return lines or ["", "none"]
 
 
 def _group(found: Difference) -> str:

@@ -66,7 +66,7 @@ class ResultMarkup:
         return f"{leaf}-{column}-{self._row[test]}"
 
     def squares(self, leaf: int, columns: Iterable[ResultColumn], test: str) -> "Markup":
-        """Return a row of the heatmap: the squares that lead to the entries, and what was published of each."""
+        """Return a row of the heatmap: the squares that lead to the entries, and their published marks."""
         return trusted_markup(
             "".join(self._square(leaf, number, column, test) for number, column in enumerate(columns, 1))
         )

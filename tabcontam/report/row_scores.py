@@ -17,11 +17,11 @@ from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 
 ABOUT = (
-    "Each score puts the rows of a table and those of a shuffled twin in one order. Drawn is how often a row of the "
-    "table is before a twin's row, with its 95% interval; the vertical line is one half, the value if nothing tells "
-    "them apart. This is no verdict: a model that knows how features hang together scores real rows as likelier than "
-    "shuffled ones without having read them. Compare a table with others that the LLM surely read, or surely did not; "
-    "only the row tests show whether rows were seen."
+    "Each score ranks the rows of a table and those of a shuffled twin together. The dot is how often a row of the "
+    "table ranks before a twin's row, with its 95% interval; the vertical line is one half, the value if the score "
+    "cannot distinguish them. This is no verdict: a model that knows how features are related scores real rows as "
+    "likelier than shuffled ones without having read them. Compare a table with others that the LLM surely read, or "
+    "surely did not read; only the row tests show whether rows were seen."
 )
 EARLY, LATE = "released before the LLM's training data end", "released after the LLM's training data end"
 
@@ -84,8 +84,8 @@ def _scored(cell: Result) -> RowScore | None:
 def _known(view: RunResults, cell: Result) -> tuple[float, str]:
     """Return how surely an LLM read a table, from -1 to above 0, and the evidence for it in words."""
     if cell.exposure is not None:
-        read = f"{cell.exposure:,.3g} {'copy' if cell.exposure == 1 else 'copies'} of each row read"
-        return (cell.exposure or -1.0), read if cell.exposure else "none of its rows read"
+        read = f"the LLM read {cell.exposure:,.3g} {'copy' if cell.exposure == 1 else 'copies'} of each row"
+        return (cell.exposure or -1.0), read if cell.exposure else "the LLM read none of its rows"
     card, entry = card_of(view, cell), entry_of(view, cell.llm)
     released, cutoff = card.released if card else "", (entry.cutoff or "") if entry else ""
     which = side(released, cutoff)

@@ -15,8 +15,8 @@ from tabcontam.verdicts.wording import phrase
 
 NEXT = "Next: test an LLM, such as python -m tabcontam run --llm llama3 (python -m tabcontam list llms names others)."
 HAS_READ, HAS_NOT = "which has read them", "which has read none"
-NO_MISS = "no control with known rows was measured, so that no miss could show"
-NO_FALSE = "no control without the rows was measured, so that no false finding could show"
+NO_MISS = "no control that has read rows was measured, so a miss could not show"
+NO_FALSE = "no control that has read no row was measured, so a false finding could not show"
 CUT_OFF = "the run ended before every query was asked"
 
 
@@ -67,7 +67,7 @@ def _counted(exposed: Sequence[Result], unexposed: Sequence[Result]) -> str:
             cells_of = "" if said else " results of row tests"
             names = phrase(list(dict.fromkeys(cell.llm for cell in cells)))
             said.append(f"in {names}, {who}, in {len(_found(cells))} of {len(cells)}{cells_of}")
-    return f"rows detected {', '.join(said)}" if said else ""
+    return f"rows were detected {', '.join(said)}" if said else ""
 
 
 def _by_table(view: RunResults, cells: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
@@ -88,7 +88,7 @@ def _missed(view: RunResults, exposed: Sequence[Result]) -> list[str]:
     if not missed:
         return []
     tables = phrase(list(dict.fromkeys(table for _, table in missed)))
-    return [f"The row tests have no power on {tables}: there not detected means nothing."]
+    return [f"The row tests have no power on {tables}, where the verdict not detected means nothing."]
 
 
 def _flagged(view: RunResults, unexposed: Sequence[Result]) -> list[str]:
@@ -100,12 +100,13 @@ def _flagged(view: RunResults, unexposed: Sequence[Result]) -> list[str]:
             said.append(f"{phrase(tests) if tests else 'the row tests together'} on {place[1]}")
     if not said:
         return []
-    chance = f"chance does so to at most {view.run.alpha:.0%} of LLMs" if view.run.alpha else "chance may do so"
-    return [f"Detected by {phrase(said)}: {chance}. If --seed 1 shows it again, trust no finding of these tests there."]
+    chance = f"chance does this for at most {view.run.alpha:.0%} of LLMs" if view.run.alpha else "chance may do this"
+    found = f"Rows that a control has not read were detected by {phrase(said)}; {chance}."
+    return [f"{found} If --seed 1 shows it again, trust no finding of these tests there."]
 
 
 def _weak(view: RunResults, exposed: Sequence[Result]) -> list[str]:
-    """Return the tests that miss what others find in a control that has read the rows."""
+    """Return the tests that miss rows that others find in a control that has read them."""
     missed = [cell for cell in _measured(exposed) if cell.verdict is not Verdict.CONTAMINATED]
     tests = grouped(missed, lambda cell: cell.test)
     tables = {test: phrase(list(dict.fromkeys(map(view.label, cells)))) for test, cells in tests.items()}

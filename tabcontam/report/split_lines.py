@@ -46,7 +46,7 @@ class SplitGroup:
     def left_out(self) -> str:
         """A sentence on rows not asked about because they stand in several splits; empty if there are none."""
         told = [f"{count:,} of {split}" for split, count in self.shared.items() if count]
-        return f"rows that stand in several splits were never asked: {phrase(told)}" if told else ""
+        return f"rows in several splits were never asked about: {phrase(told)}" if told else ""
 
 
 def split_groups(view: RunResults, titles: Titles | None = None) -> list[SplitGroup]:
@@ -103,7 +103,7 @@ def _sentence(titles: Titles, names: Sequence[str], tables: Sequence[TableVerdic
 
 
 def _decided(titles: Titles, table: TableVerdict | None) -> Verdict:
-    """Return the verdict on a split; undecided if the gate cannot tell."""
+    """Return the verdict on a split; undecided if the gate reaches no conclusion."""
     if table is None:
         return Verdict.SKIPPED
     ruling = titles.ruling(table)

@@ -25,9 +25,9 @@ class TableStanding:
     1], is the detectable share. `why` is the reason why nothing was decided on the rows. `rests_on` names the one
     column, or the columns of one entity, that a finding rests on, which therefore decides nothing; empty otherwise.
     `void` holds the row tests that the controls in `control` show to be worthless on this table. With `unsure` the gate
-    cannot tell, although `rows` has a verdict. With `cut` some queries were not asked. `source` names the file of
-    recorded answers. `documents` hold rows of the table, and the user states that the LLM was trained on them; with
-    `by_documents` the answers themselves show nothing. With `memory` memory's share was asked for.
+    reaches no conclusion, although `rows` has a verdict. With `cut` some queries were not asked. `source` names the
+    file of recorded answers. `documents` hold rows of the table, and the user states that the LLM was trained on them;
+    with `by_documents` the answers themselves show nothing. With `memory` memory's share was asked for.
     """
 
     table: str
@@ -82,7 +82,7 @@ class Titles:
         return shorten(title if alone else f"{title} [{name}]", LONGEST_NAME)
 
     def apart(self, of: Result | TableVerdict) -> str:
-        """Return what distinguishes tables of one dataset: edition, split, serializer, prompt set, source."""
+        """Return the marks that distinguish tables of one dataset: edition, split, serializer, prompt set, source."""
         return shorten(self.view.label(of).removeprefix(of.dataset).strip(), LONGEST_NAME)
 
     @cached_property

@@ -14,7 +14,7 @@ LONGEST_NAME = 30
 
 
 def render_svg(view: RunResults) -> str:
-    """Return the heatmap as a static picture with its own background, to be readable on light and dark pages."""
+    """Return the heatmap as a static picture with a background, so that it is readable on light and dark pages."""
     titles = titles_of(view)
     template = environment().get_template("heatmap.svg.jinja")
     return template.render(context(view, titles), layout=_layout(view, titles), cut=_cut)

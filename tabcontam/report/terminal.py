@@ -43,7 +43,7 @@ SUMMARY: dict[str, Verdict | None] = {  # the letters that choose the outcomes o
 }
 USUAL = "caus"
 AS_IT_SHOULD = "green"  # a finding in a control that has read the rows
-CHECKED = {True: "green", None: "yellow", False: "red"}  # by what the self-check found
+CHECKED = {True: "green", None: "yellow", False: "red"}  # by the conclusion of the self-check
 SKIPS_NAMED = 3  # reasons of skipped results that stand in their one line
 CELLS_SHOWN = 20  # contaminated results whose evidence is printed without -v
 CHANGES_SHOWN = 20  # of a comparison, without -v
@@ -57,7 +57,7 @@ LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240, "quo
 
 
 def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> None:
-    """Print what ran: versions, LLMs as their servers report them, each dataset's edition, seed, rules."""
+    """Print the facts of the run: versions, LLMs as their servers report them, each dataset's edition, seed, rules."""
     if verbosity < 0:
         return
     paper, run = TerminalWriter(console), view.run
@@ -83,11 +83,11 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
             features = listed(dataset.features).replace("\n", ", ")
             paper.line(f"  features: {shorten(features, LONGEST['features'])}", "dim")
         for failure in dataset.failed if verbosity > 0 else ():
-            paper.line(f"  left out of the baseline: {failure}", "yellow")
+            paper.line(f"  the baseline leaves out: {failure}", "yellow")
     _print_left(paper, run.datasets, most, "datasets")
     settings = {"seed": run.seed, "rules": run.rules, "alpha": run.alpha, "dictionary": run.dictionary}
     paper.line(", ".join(f"{name} {value}" for name, value in settings.items() if text(value)))
-    for kind, notes in grouped(view.notes, lambda note: note.kind).items():  # so that no kind is left out
+    for kind, notes in grouped(view.notes, lambda note: note.kind).items():  # so that each kind is shown
         if kind is NoteKind.EXPOSURE and most and len(notes) > most:  # each note names dozens of tables
             paper.line(f"known exposure of {len(notes):,} LLMs to these tables: see -v, or index.html", "yellow")
             continue
@@ -247,7 +247,7 @@ def _print_unread(paper: TerminalWriter, silent: UnreadSummary | None) -> None:
 
 
 def _print_impossible(paper: TerminalWriter, view: RunResults) -> None:
-    """Print a line for each group of tests that need what some LLMs are not or do not have."""
+    """Print a line for each group of tests that some LLMs cannot take, with the reason."""
     for each in view.impossible:
         paper.beside([("  ", "dim")], str(each), "dim")
 
@@ -382,7 +382,7 @@ def _print_recalled_rows(paper: TerminalWriter, view: RunResults, trials: Iterab
         return
     paper.rule("recalled rows")
     for one in found:
-        line = f"recalled rows {one.recalled}, others {one.others}, difference {one.gap}"
+        line = f"accuracy on recalled rows {one.recalled}, on others {one.others}, difference {one.gap}"
         paper.beside([(f"{one.llm} {one.label} {one.test} ", "")], line)
     paper.line()
 
@@ -430,7 +430,7 @@ def _print_papers(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _print_comparisons(paper: TerminalWriter, view: RunResults, verbosity: int) -> None:
-    """Print what changed between versions, serializers, prompt sets or runs, and whether by more than chance."""
+    """Print the changes between versions, serializers, prompt sets or runs, and those beyond chance."""
     for section in comparisons.context(view)["compared"]:
         paper.rule(section.title.lower())
         paper.line(section.counted)
@@ -548,7 +548,7 @@ def _print_last_line(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _print_self_check(paper: TerminalWriter, view: RunResults) -> None:
-    """Print the last words of a run of controls alone: whether the tests work, and what to type next."""
+    """Print the conclusion of a run of controls alone: whether the tests work, and the next command."""
     if found := self_check(view):
         paper.line()
         paper.line(found.text, f"bold {CHECKED[found.passed]}")

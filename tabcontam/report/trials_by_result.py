@@ -17,10 +17,10 @@ def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
 
 
 class CachedTrial(dict[str, Any]):
-    """A trial that is examined several times and caches what was found out about it."""
+    """A trial that is examined several times and caches the results."""
 
-    guesses: Any = None  # predictions that were read, by the name of what they are about
-    found: Any = None  # what functions found, by their names
+    guesses: Any = None  # predictions that were read, by feature, word or choice
+    found: Any = None  # results of functions, by their names
 
 
 def cached_on_trial(find: Callable[[Trial], Found]) -> Callable[[Trial], Found]:

@@ -26,7 +26,7 @@ class UnreadSummary:
     first: tuple[tuple[str, str], ...]
     """The first reply for each reason, or the server's message in its place; on one line, and shortened."""
     advice: str
-    """The advice for the most frequent reason; empty if nobody can be asked again."""
+    """The advice for the most frequent reason; empty if no model can be asked again."""
 
 
 def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> UnreadSummary | None:
@@ -61,12 +61,12 @@ def advice(kind: str) -> str:
     prompts, serializer, again = (option(name) for name in ("prompts", "serializer", "retry_unanswered"))
     form = option("form", "completion")
     return {
-        "declined": f"ask in other words with {prompts} or, where the model takes plain text, with {form}",
+        "declined": f"ask in other words with {prompts} or, if the model takes plain text, with {form}",
         "not understood": f"look at these replies; ask in other words with {prompts}, or with rows written another way "
         f"with {serializer}",
-        "cut off": f"give answers more room where the server limits them, and ask again with {again}; or ask in other "
+        "cut off": f"allow longer answers if the server limits them, and ask again with {again}; or ask in other "
         f"words with {prompts}",
         "refused": f"ask again with {again}, or in other words with {prompts}",
         "empty": f"ask again with {again}, or in another form with {form}",
-        "failed": "run the same command again: what failed is asked again",
+        "failed": "run the same command again, which repeats the failed queries",
     }[kind]

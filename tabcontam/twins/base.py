@@ -15,14 +15,14 @@ from tabcontam.twins.twin_sample import Row, TwinSample
 
 @dataclass(frozen=True)
 class UnseenTwin:
-    """A twin: for each of some rows of a table another one, with its features' names, its cells and its class.
+    """A twin of a table: a made-up row for each of some of its rows, with its class.
 
-    `of` has the table's rows, `rows` the features of their twins in the order of `features`, `labels` their classes as
-    the question's answers. `own` and `twins` are the predictions of gradient boosting and logistic regression, which
-    learned from other rows of the table, for each row and for its twin; they measure its difficulty. They are empty
-    until the twin is checked. So are `own_chances` and `twin_chances`: the chance of each of the `classes`, on average
-    over the two learners.
-    `kept` names the features that no row of it changes, since nobody can say what another value would mean.
+    `of` has the places of the table's rows, `rows` the features of their twins in the order of `features`, `labels`
+    their classes as the question's answers. `own` and `twins` are the predictions of gradient boosting and logistic
+    regression, which learned from other rows of the table, for each row and for its twin; they measure its difficulty.
+    They are empty until the twin is checked. So are `own_chances` and `twin_chances`: the chance of each of the
+    `classes`, on average over the two learners.
+    `kept` names the features that no row of it changes, since the meaning of another value is unknown.
     """
 
     kind: str
@@ -43,7 +43,7 @@ class UnseenTwin:
         return {row: place for place, row in enumerate(self.of)}
 
     def table(self, source: Table) -> Table:
-        """Return the twin as a table of its own, whose target has the answers of the question for values."""
+        """Return the twin as a table; the values of its target are the answers of the question."""
         target, question = source.target or "", source.question
         rows = tuple((*row, label) for row, label in zip(self.rows, self.labels, strict=True))
         return replace(
@@ -67,9 +67,9 @@ class Twin(ABC):
     kind: ClassVar[str]
     keeps: ClassVar[str]
     changes: ClassVar[str]
-    like: ClassVar[bool] = True  # whether its rows should look like the table's to anyone who has not read the table
-    retold: ClassVar[bool] = False  # whether a learner has to learn the twin's own words before it predicts for it
-    tries: ClassVar[int] = 1  # draws of it, until one passes its check
+    like: ClassVar[bool] = True  # whether a reader who has not read the table takes its rows for the table's
+    retold: ClassVar[bool] = False  # whether a learner must learn from the twin's rows before it predicts for them
+    tries: ClassVar[int] = 1  # most draws of it until one passes its check
 
     @abstractmethod
     def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:

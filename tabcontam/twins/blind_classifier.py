@@ -47,7 +47,7 @@ class BlindClassifier:
         return np.column_stack([self.encoder.plain(rows), codes])
 
     def taught(self, twins: Floats) -> list[Any]:
-        """Return two classifiers: each learned from the rows, and the twins, that are not of its half."""
+        """Return two classifiers, one for each half; it has learned from the rows and twins of the other half."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         found = []

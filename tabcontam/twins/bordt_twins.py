@@ -32,7 +32,7 @@ Columns = list[list[Cell]]
 class OriginalTwin(Twin):
     """The rows as they are, with which the other three versions are compared.
 
-    Keeps: all. Changes: nothing but that the target is the last feature, as it is in every prompt here.
+    Keeps: everything. Changes: the place of the target alone, which is the last feature, as in every prompt here.
 
     Cannot show anything by itself: a model that recalls a row recalls this one.
     """
@@ -55,30 +55,30 @@ class LastDigitsTwin(Twin):
     below, which often mark a missing measurement.
 
     Changes: each number of a feature with more than ten values by up to a hundredth of the feature's standard deviation
-    and by at least one unit of its last digit, within the feature's smallest and largest value; numbers that number the
-    rows, all by one amount; names, codes and numbers of tickets, to ones that no row has. A feature of numbers that
+    and by at least one unit of its last digit, within the feature's smallest and largest value; row
+    numbers, all by one amount; names, codes and numbers of tickets, to ones that no row has. A feature of numbers that
     follows from another feature stays.
 
     Cannot be taken for more rows of the table: a number that many rows share is moved in each, and a blind classifier
-    may see that. Nothing holds a row's label fixed but the small size of the noise; a table is refused if learners that
+    may see that. Only the small size of the noise keeps a row's label right; a table is refused if learners that
     saw it are right more or less often on this version than on the rows. For `perturbed` more is checked.
     """
 
     kind: ClassVar[str] = "bordt_perturbed"
-    keeps: ClassVar[str] = "the label, names and categories, and numbers but for their last digits"
-    changes: ClassVar[str] = "the last digits of numbers, and names to ones that nobody has"
+    keeps: ClassVar[str] = "the label, names of features, categories, and all but the last digits of numbers"
+    changes: ClassVar[str] = "the last digits of numbers, and names, to ones that no row has"
     like: ClassVar[bool] = False
-    retold: ClassVar[bool] = True  # numbers of rows go on after the last one, where no learner has learned anything
+    retold: ClassVar[bool] = True  # row numbers continue after the last one, where no learner has seen a row
 
     def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row. Raises `Skip` if no feature can be moved so."""
         moves = Moves(found)
         if texts := moves.texts():
-            raise Skip(f"{', '.join(map(repr, texts))} has texts, in which there are no last digits to move")
+            raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which have no last digits to change")
         columns = _perturbed(moves, guesser, rng)
         if columns == _columns(found):
             raise Skip(
-                f"it has no feature of numbers with more than {VALUES} values, and no names: nothing can be moved"
+                f"it has no feature of numbers with more than {VALUES} values, and no names, so nothing can be changed"
             )
         return _made(self.kind, found, found.features, columns)
 
@@ -97,8 +97,8 @@ class TaskTwin(Twin):
     """
 
     kind: ClassVar[str] = "bordt_task"
-    keeps: ClassVar[str] = "the label, and what features and categories mean"
-    changes: ClassVar[str] = "last digits, how names and categories are written, and the number of digits"
+    keeps: ClassVar[str] = "the label, and the meaning of features and categories"
+    changes: ClassVar[str] = "last digits, the writing of names and categories, and the number of digits"
     like: ClassVar[bool] = False
     retold: ClassVar[bool] = True
 
@@ -126,7 +126,7 @@ class StandardisedTwin(Twin):
     """
 
     kind: ClassVar[str] = "bordt_statistical"
-    keeps: ClassVar[str] = "the class, missing cells, and how numbers lie to each other"
+    keeps: ClassVar[str] = "the class, missing cells, and the relative positions of numbers"
     changes: ClassVar[str] = "all names, and all cells to numbers without a unit"
     like: ClassVar[bool] = False
     retold: ClassVar[bool] = True
@@ -181,7 +181,7 @@ def _moved(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator
 
 
 def _counted_on(moves: Moves, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Return numbers of rows, all larger by one amount, so that they number none of the table's."""
+    """Return row numbers, all larger by one amount, so that no row of the table has one of them."""
     added = int(rng.integers(2 * len(moves.sample.table.rows), 10 * len(moves.sample.table.rows)))
     return [cell if moves.sample.table.is_missing(cell) else str(int(str(cell)) + added) for cell in cells]
 
@@ -194,8 +194,8 @@ def _check_label(found: TwinSample, guesser: LabelBaseline, columns: Columns) ->
     low, high = clopper_pearson(int(own.sum()), len(rows))
     if not low <= other.mean() <= high:
         raise Skip(
-            f"its label is told by what the noise moves: models that learned from it are right on {own.mean():.2f} of "
-            f"the rows ({low:.2f} to {high:.2f}) and on {other.mean():.2f} of them with other last digits"
+            f"its last digits predict the label: models that learned from it are right on {own.mean():.2f} of the rows "
+            f"({low:.2f} to {high:.2f}), and on {other.mean():.2f} of them after the last digits are changed"
         )
 
 
@@ -229,7 +229,7 @@ def _with_more_digits(found: TwinSample, guesser: LabelBaseline, rng: np.random.
     """Return the perturbed cells, with numbers with a point in one digit more. Raises `Skip` for texts to read."""
     moves = Moves(found)
     if texts := moves.texts():
-        raise Skip(f"{', '.join(map(repr, texts))} has texts, which cannot be told in other words here")
+        raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be reworded here")
     columns = _perturbed(moves, guesser, rng)
     for place, cells in enumerate(columns):
         digits, _ = moves.digits(place) if moves.numeric(place) else (0, True)
@@ -268,7 +268,7 @@ def _called(found: TwinSample, cells: Sequence[Cell], names: Callable[[list[str]
 
 
 def _standardised(found: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Return numbers on a scale of their own; a feature of one number is only noise."""
+    """Return standardised numbers; a feature with one value becomes noise."""
     numbers = np.array([np.nan if found.table.is_missing(cell) else float(str(cell)) for cell in cells])
     if np.isnan(numbers).all():
         return [None] * len(cells)

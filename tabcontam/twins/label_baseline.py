@@ -92,7 +92,7 @@ class LabelBaseline:
 
 
 def conditional(found: TwinSample) -> LabelBaseline:
-    """Return the conditional that is learned from a sample's rows."""
+    """Return the chance of each class given the other cells, as learned from a sample's rows."""
     parts = found.parts("guesser")
     members = (models(found, BOOSTING, parts), models(found, PRODUCTS, parts))
     every = range(len(found.rows))

@@ -1,8 +1,8 @@
-"""The features whose values mean no more for the label than learners found out: these alone may be moved.
+"""The features whose values mean no more for the label than learners have learned: these alone may be moved.
 
 An LLM may know what a value means, such as a postcode, a harbour or a norm, where learners see a number or a word. If
-the rows show that values mean more than learners found out, or are too few to show that they do not, a moved value may
-go with another label, and skill would be taken for memory. So such features stay as they are.
+the rows show that values mean more than learners have learned, or are too few to exclude it, a moved value may have
+another label, and skill would be taken for memory. So such features stay as they are.
 
 The residuals show what learners missed: if these have something in common in rows that share a value, the value carries
 more information about the label than was learned. With r the residual of a row (its label, as 0 or 1 for each class,
@@ -97,7 +97,7 @@ class MovableFeatures:
         return np.asarray(np.eye(len(found.classes))[found.codes] - chances)
 
     def _besides(self, groups: Ints) -> ValueInformation:
-        """Return what rows of a group have in common, a mean over pairs of rows and half the sum over the classes."""
+        """Return the common part of a group's residuals: a mean over pairs of rows, half the sum over the classes."""
         residuals = self._residuals
         sizes = np.bincount(groups).astype(np.float64)
         pairs = float((sizes * (sizes - 1)).sum())
@@ -145,7 +145,7 @@ class MovableFeatures:
         return bool(np.all(np.isnan(numbers) | (numbers == np.floor(numbers))))
 
     def _is_ordered(self, place: int) -> bool:
-        """Return whether the label goes with the order of whole numbers (Kruskal and Wallis 1952)."""
+        """Return whether the label depends on the order of whole numbers (Kruskal and Wallis 1952)."""
         numbers = self.moves.plain[:, place]
         there: Flags = np.isfinite(numbers)
         codes = self.moves.sample.codes

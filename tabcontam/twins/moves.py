@@ -1,6 +1,6 @@
-"""Small moves of cells: numbers to near ones, categories as in rows nearby, names to names that nobody has.
+"""Small moves of cells: numbers to near ones, categories as in rows nearby, names to names that no row has.
 
-Related features are moved together, so that no moved row breaks what holds in the table.
+Related features are moved together, so that no moved row breaks a relation that holds in the table.
 """
 
 import re
@@ -24,7 +24,7 @@ USUALLY = 0.95  # of the rows: a feature that has one value in so many follows f
 FOLLOWS = 0.995  # of the rows in which one feature follows from another: then both are moved together
 KNOWN = 30  # rows of a category from which learners can learn its meaning for the label: a rarer one stays
 WORDS = 10  # of a cell, on average, from which on a feature has texts to read
-RENAMED = 5  # draws of a name, until one is nobody's
+RENAMED = 5  # draws of a name, until no row has it
 PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 
 

@@ -30,7 +30,7 @@ class PerturbedTwin(Twin):
     Keeps: the names of features and categories, the label, and by each of the baseline's learners the chance of each
     class, to within 0.1 and with the same class the likeliest. Related features are moved together. A category that
     fewer than 30 rows have stays: learners cannot know its meaning for the label, and an LLM may. So does a whole
-    feature if learners have not learned what its values mean, or if nobody can tell whether they have (see
+    feature if learners have not learned the meaning of its values, or if the rows cannot show that they have (see
     `MovableFeatures`): names, codes, identifiers, dates. So knowledge of the task, of the meaning of features and
     categories, and of named persons or things, does as well on the twin as on the row.
 
@@ -38,8 +38,8 @@ class PerturbedTwin(Twin):
     ranks or towards a similar row, frequent categories to those of similar rows. No twin is a row of the table, however
     its values are written.
 
-    Refused if learners learn nothing about the label, and if a column has texts to read: then nobody can say which
-    noise leaves the label unchanged.
+    Refused if learners learn nothing about the label, and if a column has texts to read: then it is unknown
+    which noise leaves the label unchanged.
 
     Cannot show memory of a row that is recalled by the cells that stayed, such as its name or number, or by rows like
     it: what recall adds there, it adds on the twin, too, so that memory's share is then too small. If the true label
@@ -48,7 +48,7 @@ class PerturbedTwin(Twin):
     """
 
     kind: ClassVar[str] = "perturbed"
-    keeps: ClassVar[str] = "names, and the label with the cells that make it likely"
+    keeps: ClassVar[str] = "names, the label, and how likely the cells make it"
     changes: ClassVar[str] = "a sixth of a row's values or more, within noise that cannot change the label"
 
     def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
@@ -66,8 +66,8 @@ class PerturbedTwin(Twin):
                     draws.setdefault(row, []).append(twin)
         if len(draws) < max(2, LEAST * found.twins):
             raise Skip(
-                f"values of {len(draws)} of {found.twins} rows alone can be moved so that the label stays as likely "
-                "and the row is none of the table's"
+                f"only {len(draws)} of {found.twins} rows have values that can be changed so that the label stays as "
+                "likely and the row is not in the table"
             )
         kept = sorted(draws)
         made = tuple(_chosen(found, kept, [draws[row] for row in kept], rng))
@@ -123,20 +123,20 @@ def _stays(own: Floats, other: Floats) -> Flags:
 
 
 def _unknown(found: TwinSample, moves: Moves, chances: Floats) -> str | None:
-    """Return why the baseline does not know what changes a label, or None if it does.
+    """Return why the baseline cannot know which moves change a label, or None if it can.
 
     It has to predict the labels of held-out rows better than the frequency of each class does: the one-sided 95 % limit
     of the mean gain in log-likelihood, by Student's t, lies above 0.
     """
     if texts := moves.texts():
-        return f"{', '.join(map(repr, texts))} has texts, of which no model here knows what they mean for the label"
+        return f"{', '.join(map(repr, texts))} has texts to read, whose meaning for the label the baseline cannot learn"
     codes = found.codes[: found.twins]
     shares = np.bincount(found.codes, minlength=len(found.classes)) / len(found.codes)
     gains = np.log(chances[np.arange(len(codes)), codes]) - np.log(shares[codes])
     if gains.mean() > float(stdtrit(len(gains) - 1, 0.95)) * gains.std(ddof=1) / len(gains) ** 0.5:
         return None
     return (
-        "from its cells models learn nothing about the label, so that nobody can say by what noise it does not change"
+        "the baseline learns nothing about the label from its cells, so it is unknown which noise leaves it unchanged"
     )
 
 

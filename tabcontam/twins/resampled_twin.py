@@ -12,20 +12,20 @@ from tabcontam.twins.twin_sample import TwinSample
 
 @dataclass(frozen=True)
 class ResampledTwin(Twin):
-    """Each row's label is redrawn from the baseline's conditional given the other cells.
+    """Each row's label is drawn by the baseline's chances given the other cells.
 
     Keeps: every cell but the label, and how often a label comes with cells like these.
 
     Changes: the label. A recalled label is right no more often than one that the baseline draws.
 
     Cannot tell memory from skill beyond the baseline's: a model that knows better than the baseline how the label
-    follows from the cells loses as one that recalls it does. And a model that recalls a label misses here where a guess
-    might be right, so that the difference is more than what memory adds.
+    follows from the cells loses as one that recalls it does. And a model that recalls a label is wrong here where a
+    prediction might be right, so that the difference is more than memory adds.
     """
 
     kind: ClassVar[str] = "resampled"
     keeps: ClassVar[str] = "every cell but the label"
-    changes: ClassVar[str] = "the label, redrawn from the guesser's conditional"
+    changes: ClassVar[str] = "the label, drawn by the baseline's chances given the other cells"
     tries: ClassVar[int] = 5
 
     def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:

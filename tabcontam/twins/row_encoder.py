@@ -88,7 +88,7 @@ class Encoder:
 
 
 def for_trees(plain: Floats) -> Floats:
-    """Return the numbers with zeros in every column that has no value at all, which trees cannot take."""
+    """Return the numbers with zeros in every column without any value, which trees cannot take."""
     return np.where(np.isnan(plain).all(axis=0), 0.0, plain)
 
 

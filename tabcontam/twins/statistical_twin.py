@@ -1,4 +1,4 @@
-"""The statistical twin: rows drawn from a model of the table, labels from the baseline's conditional."""
+"""The statistical twin: rows drawn from a model of the table, labels by the baseline."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,7 +18,7 @@ LEAST = 0.5  # of the rows, at least, that have to get a twin
 
 @dataclass(frozen=True)
 class StatisticalTwin(Twin):
-    """New rows like the table's: each is drawn around one of its rows, with a label from the baseline's conditional.
+    """New rows like the table's: each is drawn around one of its rows, with a label by the baseline.
 
     The model of the table is a kernel: each group of related features takes its cells from a row of its own among the
     ten nearest ones, or is moved towards it.
@@ -33,15 +33,15 @@ class StatisticalTwin(Twin):
     """
 
     kind: ClassVar[str] = "statistical"
-    keeps: ClassVar[str] = "names, and how cells hang together among similar rows"
-    changes: ClassVar[str] = "cells, drawn from similar rows, and the label, drawn from the guesser's conditional"
+    keeps: ClassVar[str] = "names, and how cells are related among similar rows"
+    changes: ClassVar[str] = "cells, drawn from similar rows, and the label, drawn by the baseline's chances"
     tries: ClassVar[int] = 3
 
     def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row that has a draw outside the table. Raises `Skip` if fewer than half have one."""
         moves = Moves(found)
         if texts := moves.texts():
-            raise Skip(f"{', '.join(map(repr, texts))} has texts, of which no model here knows how they hang together")
+            raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be drawn from similar rows")
         draws: dict[int, list[Row]] = {}
         every = list(range(found.twins))
         for _ in range(ROUNDS):
@@ -49,7 +49,7 @@ class StatisticalTwin(Twin):
                 if not found.is_real(one):
                     draws.setdefault(row, []).append(one)
         if len(draws) < max(2, LEAST * found.twins):
-            raise Skip(f"of {found.twins} rows {len(draws)} alone have a draw that is none of the table's rows")
+            raise Skip(f"only {len(draws)} of {found.twins} rows have a draw that is not itself a row of the table")
         kept = sorted(draws)
         flat = [one for row in kept for one in draws[row]]
         of = np.repeat(np.arange(len(kept)), [len(draws[row]) for row in kept])

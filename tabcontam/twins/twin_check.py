@@ -72,8 +72,8 @@ def _compare(found: TwinSample, made: UnseenTwin, rows: list[int], kind: str, ow
     if not low <= twins <= high:
         harder = "harder" if twins < low else "easier"
         raise Skip(
-            f"the {made.kind} twin is {harder} than the table: {kind} is right on {twins:.2f} of it, and on "
-            f"{right / len(rows):.2f} of the rows it was made of ({low:.2f} to {high:.2f})"
+            f"the {made.kind} twin is {harder} than the table: {kind} is right on {twins:.2f} of its rows, and on "
+            f"{right / len(rows):.2f} of the rows that it was made of ({low:.2f} to {high:.2f})"
         )
 
 
@@ -84,6 +84,6 @@ def _cannot_be_told(found: TwinSample, made: UnseenTwin, rows: list[int]) -> Non
     low = ranking.interval[0] if ranking.interval else 0.0
     if low > MOST_AUC:
         raise Skip(
-            f"the {made.kind} twin can be told from the table: a blind classifier's AUC is {ranking.value:.2f} "
-            f"({low:.2f} at least), and it may be {MOST_AUC}"
+            f"the {made.kind} twin can be distinguished from the table: a classifier's AUC is {ranking.value:.2f} "
+            f"(at least {low:.2f}), and at most {MOST_AUC} is allowed"
         )

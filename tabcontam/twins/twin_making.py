@@ -77,7 +77,7 @@ def _read(table: Table, twin: Twin, held: Any) -> UnseenTwin:
 
 
 def _made(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
-    """Return the first draw that passes, or why the first one did not."""
+    """Return the first draw that passes its check, or the reason why the first draw failed."""
     why = ""
     for number in range(twin.tries):
         try:

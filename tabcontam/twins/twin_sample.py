@@ -1,4 +1,4 @@
-"""The rows that a twin is made of: those whose class is known, of a large table some, chosen only by the content."""
+"""The rows that a twin is made of: those whose class is known, or a sample of them that depends only on the content."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -102,15 +102,15 @@ def sample(table: Table) -> TwinSample:
     if target is None or question is None:
         raise Skip("no classification question, so that there is no accuracy to compare")
     if table.text is not None:
-        raise Skip("its rows are texts to read: there are unseen twins of tables alone")
+        raise Skip("its rows are texts to read: an unseen twin needs a table of cells")
     if not 1 <= len(table.columns) - 1 <= WIDEST:
-        raise Skip(f"it has {len(table.columns) - 1:,} columns beside the target; an unseen twin needs 1 to {WIDEST}")
+        raise Skip(f"it has {len(table.columns) - 1:,} columns besides the target; an unseen twin needs 1 to {WIDEST}")
     labels = labelled(table, target, question)
     learned = pool(table, sorted(labels), LEARNED)
     asked = set(not_known(table, learned))
     places = sorted(learned, key=lambda row: row not in asked)
     if len(asked) < FEWEST:
-        raise Skip(f"{len(asked)} rows have a class and may be asked about; an unseen twin needs {FEWEST}")
+        raise Skip(f"only {len(asked)} rows have a class and may be asked about; an unseen twin needs {FEWEST}")
     features = tuple(sorted(set(table.columns) - {target}))
     found = TwinSample(
         table,
@@ -133,6 +133,6 @@ def _too_few(found: TwinSample) -> str | None:
         return "all its rows are of one class"
     rarest = min(different, key=lambda label: len(different[label]))
     if (count := len(different[rarest])) < 2 * PARTS:
-        rows = "is 1 row" if count == 1 else f"are {count} different rows"
-        return f"of the class {rarest} there {rows} to learn from; an unseen twin needs {2 * PARTS} of each class"
+        rows = "1 row" if count == 1 else f"{count} different rows"
+        return f"the class {rarest} has only {rows}; an unseen twin needs {2 * PARTS} of each class"
     return None

@@ -107,7 +107,7 @@ def test_a_run_ends_with_its_report_whatever_cannot_be_solved(monkeypatch: pytes
     chosen = ["-m", "rows or likelihood or score", "--queries", "10", "-v", "--out", str(tmp_path / "run")]
     done = tabcontam(*command, *chosen, XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert not done.returncode, done.stderr
-    assert "left out of the baseline: regressed of length_m: LinAlgError: SVD did not converge" in done.stdout
+    assert "the baseline leaves out: regressed of length_m: LinAlgError: SVD did not converge" in done.stdout
     assert "predictors failed and were left out: the baseline may explain less than it should" in done.stdout
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     (dataset,) = results["run"]["datasets"]

@@ -22,7 +22,7 @@ def guessed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     assert "simulated:guesser on iris (template text)" in done.stdout
     assert "logistic regression" in done.stdout
-    assert "gave no log-probabilities, so there are accuracies and no AUC" in done.stdout
+    assert "gave no log-probabilities, so there is no AUC" in done.stdout
     return out
 
 

@@ -71,7 +71,7 @@ def test_pairs_are_shown_blind_and_in_an_order_of_their_own(run: Path, monkeypat
     shown = tabcontam("judge", str(run), "--by", "Ida").stdout
     assert all(item.said.split()[0] in shown for item in sheet.items)
     for secret in ("openai", "127.0.0.1", "guided", "judge ", "Zand Courier"):
-        assert secret not in shown.split("nobody has judged")[0]
+        assert secret not in shown.split("no completion of this run")[0]
 
 
 def test_words_are_taken_down_as_they_are_typed_and_judging_goes_on_where_it_stopped(

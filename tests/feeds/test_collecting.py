@@ -48,7 +48,7 @@ def test_texts_come_with_their_words_and_dates_and_none_is_older(kind: str, tmp_
         found = collected(server, tmp_path, kind)
     assert [one.published.first for one in found.documents] == [text.published for text in texts[:6]]
     assert all(one.published.first >= start_of(SINCE) for one in found.documents)
-    assert found.left_out == {"older, or not surely as young": 3}
+    assert found.left_out == {"older than the first day, or perhaps older": 3}
     assert sum(path.startswith(("/news", "/e-print", "/repos")) for path in server.paths) == 6  # of old ones no more
     own, text = found.documents[0], texts[0]
     assert [one.split() for one in own.paragraphs[-5:]] == [one.split() for one in text.paragraphs]
@@ -84,7 +84,7 @@ def test_a_page_that_fails_is_left_out_for_now_and_a_server_that_is_gone_ends_it
         (tmp_path / "gone").mkdir()
         server.faults = {f"/news/{number}": [Answer(b"", status=503)] * 3 for number in range(2, 8)}
         with pytest.raises(
-            FetchError, match=r"/news/4 cannot be fetched \(HTTP 503\); the same command goes on from here"
+            FetchError, match=r"/news/4 cannot be fetched \(HTTP 503\); the same command continues later"
         ):
             _quick(server, tmp_path / "gone")
 
@@ -103,7 +103,7 @@ def test_a_page_that_says_it_is_older_is_left_out(tmp_path: Path) -> None:
     with FeedServer([brought_anew, made_text(2, MARCH + HOUR)]) as server:
         found = collected(server, tmp_path)
     assert len(found.documents) == 1
-    assert found.left_out == {"older, or not surely as young": 1}
+    assert found.left_out == {"older than the first day, or perhaps older": 1}
 
 
 @pytest.mark.slow
@@ -118,7 +118,7 @@ def test_robots_are_asked_and_obeyed(tmp_path: Path) -> None:
     assert found.left_out == {"robots.txt forbids it": 1}
     with FeedServer(texts, faults={"/robots.txt": [Answer(b"", status=503)] * 9}) as server:
         (tmp_path / "down").mkdir()
-        with pytest.raises(UsageError, match="what it allows is unknown, so nothing is fetched"):
+        with pytest.raises(UsageError, match="its rules are unknown, so nothing is fetched"):
             _quick(server, tmp_path / "down")
         assert set(server.paths) == {"/robots.txt"}
 
@@ -146,7 +146,7 @@ def test_a_server_that_asks_to_wait_is_waited_for_or_left(tmp_path: Path) -> Non
         assert waits == [7.0]
     limited = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(time.time()) + 3000)}
     with FeedServer(texts, faults={"/repos/made/tool1/readme": [Answer(b"", status=403, headers=limited)]}) as server:
-        with pytest.raises(FetchError, match=r"asks to wait [23],\d+ s \(HTTP 403\); the same command goes on then"):
+        with pytest.raises(FetchError, match=r"asks to wait [23],\d+ s \(HTTP 403\); then type the same command"):
             collected(server, tmp_path / "github", "github")
         assert len(collected(server, tmp_path / "github", "github").documents) == 2
         assert max(Counter(server.paths).values()) == 2  # the one that was refused
@@ -189,7 +189,7 @@ def test_a_text_is_taken_once_and_only_of_the_right_length(tmp_path: Path) -> No
         "the same text again": 1,
         "shorter than 20 words": 1,
         "longer than 1,800 words": 1,
-        "dated after now": 1,
+        "dated in the future": 1,
     }
 
 
@@ -201,13 +201,13 @@ RSS = '<rss version="2.0"><channel><item><title>é</title>{}</item></channel></r
     [
         (b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><rss>&b;</rss>', "declares a document type"),
         (b'<!DOCTYPE x SYSTEM "file:///etc/passwd"><rss/>', "declares a document type"),
-        (b"<rss>" + b"<a>" * 200 + b"</a>" * 200 + b"</rss>", "deeper than 100 elements"),
+        (b"<rss>" + b"<a>" * 200 + b"</a>" * 200 + b"</rss>", "nested deeper than 100"),
         (b"<rss>" + b"<a/>" * 20_001 + b"</rss>", "more than 20,000"),
         (b"<html><body>Log in</body></html>", "it begins with <html>"),
         (b"<rss><item>", "no element found"),
         (b"", "no element found"),
-        (b'<?xml version="1.0" encoding="zlib_codec"?><rss/>', "its encoding 'zlib_codec' is none that feeds have"),
-        (b'<?xml version="1.0" encoding="utf-8"?><rss>\xe9</rss>', "it says that it is utf-8, and is not"),
+        (b'<?xml version="1.0" encoding="zlib_codec"?><rss/>', "its encoding 'zlib_codec' is not allowed in feeds"),
+        (b'<?xml version="1.0" encoding="utf-8"?><rss>\xe9</rss>', "it is not in the encoding utf-8 that it declares"),
     ],
 )
 def test_a_hostile_or_broken_feed_is_one_line(content: bytes, line: str, monkeypatch: pytest.MonkeyPatch) -> None:

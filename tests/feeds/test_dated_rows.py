@@ -47,16 +47,16 @@ def test_only_rows_that_are_surely_fresh_count(tmp_path: Path) -> None:
 
 def test_a_month_is_not_fresh_where_its_days_may_be_older(tmp_path: Path) -> None:
     found = table(tmp_path, "day,a\n2026-03,1\n2026-03-01,2\n2026-03,3\n2026-03-02,4\n", target=None)
-    with pytest.raises(UsageError, match=r"has 1 rows of 2026-03-02 or later, and a table needs two: 3 are older"):
+    with pytest.raises(UsageError, match=r"has 1 rows from 2026-03-02 on, and a table needs two: 3 are older"):
         fresh_rows(found, date(2026, 3, 2), dated_by="day", today=TODAY)
 
 
 @pytest.mark.parametrize(
     ("dated_by", "dated_as", "words"),
     [
-        (None, None, "which column of sales.csv has the dates? Add --dated-by COLUMN"),
+        (None, None, "the column of sales.csv that has the dates is not known; add --dated-by COLUMN"),
         ("dya", None, "unknown column of sales.csv 'dya'; did you mean day?"),
-        ("sold", None, "row 1 of sales.csv has '3' in sold, which is no date as ISO 8601 has it"),
+        ("sold", None, "row 1 of sales.csv has '3' in sold, which is no date in the form of ISO 8601"),
         ("day", "%d/%m/%Y", "row 1 of sales.csv has '2026-02-28' in day, which is no date of the form %d/%m/%Y"),
     ],
 )
@@ -108,9 +108,9 @@ def test_a_shipped_card_has_its_own_dates(tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["--since", "March"], "--since is 'March'; write a day, as 2026-03-01"),
+        (["--since", "March"], "--since is 'March'; write a day, such as 2026-03-01"),
         (["--since", "2026-03-01", "--until", "2026-03-01"], "--until 2026-03-01 is not after --since 2026-03-01"),
-        (["--since", "2026-03-01"], "which column of sales.csv has the dates?"),
+        (["--since", "2026-03-01"], "the column of sales.csv that has the dates is not known"),
     ],
 )
 def test_a_bad_command_writes_nothing(

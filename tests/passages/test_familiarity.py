@@ -93,7 +93,7 @@ def test_old_and_fresh_are_cut_to_one_length() -> None:
     pieces = pieces_of([*old, ("short", "too short")], fresh)
     assert {len(piece.whole.split()) for piece in pieces} == {90}
     assert len(pieces) == 20
-    with pytest.raises(ValueError, match="9 old passages have 60 words or more, and 10 are needed"):
+    with pytest.raises(ValueError, match="only 9 old passages have 60 words or more; 10 are needed"):
         pieces_of(old[:9], fresh)
 
 
@@ -111,7 +111,7 @@ def test_a_refusal_is_never_without_a_gap() -> None:
     assert bits(Scores((), ReplyState.FAILED)) is None
     few = gap(COPIED, [1.0] * 9 + [None] * 9, [0.0] * 18)
     assert (few.found, few.gap) == (None, None)
-    assert few.reason == "9 of 18 old and 18 of 18 fresh passages have an answer: too few to tell"
+    assert few.reason == "9 of 18 old and 18 of 18 fresh passages have an answer, which is too few"
     assert conclusion([few]) is FamiliarityConclusion.CANNOT_TELL
 
 

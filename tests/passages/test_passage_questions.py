@@ -110,7 +110,7 @@ def test_every_sentence_that_says_the_answer_is_masked() -> None:
     [
         ("their moving", "the new boiler in the cellar", "an answer that is not copied from the passage"),
         ("their moving", "winter", "an answer too short to be hidden"),
-        (ANSWER, ANSWER, "a question that tells its answer"),
+        (ANSWER, ANSWER, "a question that contains its answer"),
         ("x " * 13, ANSWER, "an unreadable question"),
         ("", ANSWER, "an unreadable question"),
         ("\u202emoving", ANSWER, "an unreadable question"),

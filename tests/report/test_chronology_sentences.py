@@ -42,7 +42,7 @@ def test_the_page_escapes_names_and_loads_nothing() -> None:
 
 def test_the_page_has_the_figures_of_the_paper_and_one_for_each_llm() -> None:
     assert page().count('class="shares"') == 1
-    for title in ("Mean accuracy on tables that came out before 2021", "How hard the tables are, by release"):
+    for title in ("Mean accuracy on tables that came out before 2021", "Difficulty of the tables, by release"):
         assert f">{title}</title>" in page()
     assert page().count(": lift by release</title>") == 4
     assert page().count('class="cutoff"') == 4
@@ -51,16 +51,16 @@ def test_the_page_has_the_figures_of_the_paper_and_one_for_each_llm() -> None:
 
 def test_the_sentences_say_how_many_and_what_may_explain_it() -> None:
     text = said(found()[0][0])
-    assert "By the tests of the paper: Mann-Whitney p = " in text
+    assert "The tests of the paper give Mann-Whitney's p = " in text
     assert "The difficulty of gsm8k is not known." in text
     assert "Corrected for the baseline, the difference is +0." in text
 
 
 def test_nothing_to_compare_is_said() -> None:
     (one,), _ = chronologies(results(lambda *_: 60, ("gpt-4o",), ("iris", "titanic")))
-    assert "No table came out after the training data end of an LLM here" in said(one)
+    assert "No table came out after the training data of an LLM end" in said(one)
     (one,), _ = chronologies(results(lambda *_: 60, ("gpt-3.5-turbo",), ("iris", "spaceship", "thyroid")))
-    assert "Too few tables: of 3 ways none can have a p-value below 0.33." in said(one)
+    assert "There are too few tables: none of 3 ways can have a p-value below 0.33." in said(one)
 
 
 def test_a_run_s_page_has_the_section_where_tables_stand_on_both_sides() -> None:

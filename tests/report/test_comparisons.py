@@ -71,7 +71,7 @@ def test_each_kind_has_a_section() -> None:
     ("changes", "words"),
     [
         (APPEARED, "+ appeared 8 Full completion on iris: 0% → 40% right of the same 30 queries: no more than chance"),
-        (APPEARED | {"beyond_chance": True}, "of the same 30 queries: more than chance (q = 0.04)"),
+        (APPEARED | {"beyond_chance": True}, "of the same 30 queries: more than chance explains (q = 0.04)"),
         (VANISHED | {"queries": 0}, "vanished 8 Full completion on iris: 0% → 40% right of different queries: no"),
         (VANISHED | {"p_value": None, "q_value": None}, "vanished 8 Full completion on iris: cannot be tested"),
         ({"beyond_chance": True}, "≠ differs 8 Full completion on iris: both not detected, 0% → 40% right"),
@@ -85,7 +85,7 @@ def test_what_changed_is_said_with_its_figures(changes: dict[str, Any], words: s
 
 def test_of_recorded_answers_it_is_not_said_that_the_queries_differ() -> None:
     recorded = of(comparison(**APPEARED, queries=0), recorded=True)
-    assert "0% → 40% right by the counts alone" in re.sub(r"\s+", " ", part("comparisons", recorded, context))
+    assert "0% → 40% right by the counts only" in re.sub(r"\s+", " ", part("comparisons", recorded, context))
 
 
 def test_every_comparison_is_counted() -> None:

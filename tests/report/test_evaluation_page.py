@@ -75,8 +75,8 @@ def test_what_tabllm_published_is_a_mark_at_0_shots() -> None:
 
 def test_errors_lost_answers_and_the_trend_are_said() -> None:
     said = sentences(FOUND)
-    assert "4 shots: 3 refused and 2 named no class, of 100: errors, unless they are left out." in said
-    assert any(line.startswith("16 shots: 7 of 107 rows got no answer and are left out") for line in said)
+    assert "At 4 shots, of 100 answers 3 refused and 2 named no class; these count as errors." in said
+    assert any(line.startswith("At 16 shots, 7 of 107 rows got no answer and are left out") for line in said)
     trend = next(line for line in said if line.startswith("Memory's share fades with shots: 0.10 at 0 shots and"))
     assert "on the 88 rows that were answered at both" in trend
     assert trend.endswith("the difference is -0.16 (-0.30 to -0.02).".replace("-", "\N{MINUS SIGN}"))
@@ -88,7 +88,7 @@ def test_nothing_asked_and_not_all_asked_are_said() -> None:
     assert sentences(empty)[0] == "Nothing was asked: it has no target."
     assert "<svg" not in render_evaluation([empty], "")
     cut = " ".join(sentences(replace(FOUND, unanswered=30, reason="--max-cost 1 is reached")))
-    assert "30 queries are not answered yet, so the numbers here are of the others: --max-cost 1 is reached." in cut
+    assert "30 queries are not answered yet, so the numbers here cover only the others: --max-cost 1 is reached." in cut
 
 
 def test_the_document_holds_all_numbers_and_the_published_ones() -> None:

@@ -60,7 +60,7 @@ def test_hits_come_first_the_least_likely_before_others() -> None:
 def test_a_row_without_a_guess_is_said_to_count_for_nothing() -> None:
     """A cell of 25 hits in 44 answers stood above the evidence of 26 hits in 45."""
     told, _ = of_cell([asked(1), asked(2, "miss"), asked(3, chance=0.5) | {"chance": {}}])
-    assert told["about"] == "3 queries: 2 hits, 1 miss. 1 without a prediction is not counted."
+    assert told["about"] == "3 queries: 2 hits, 1 miss. 1 without a prediction does not count."
     told, _ = of_cell([asked(1) | {"chance": {}}])
     assert told["about"] == "1 query: 1 hit."
 

@@ -99,7 +99,7 @@ def test_right_wrong_and_missing_cells_differ_in_shape_and_colour(browser: Any, 
         ["Embarked", "S", "\u2013", "\u2013 no value given", "", ""],
         ["Boat", "(missing)", "(missing)", "○ nothing to recall", "*", ""],
     ]
-    assert found.locator(".note").inner_text() == "* without a prediction: not counted"
+    assert found.locator(".note").inner_text() == "* has no prediction and does not count"
     marks = found.locator("pre.answer mark")
     assert marks.all_text_contents() == ["right: 27.9", "wrong: E101"]  # as a screen reader says it
     looks = {(mark.evaluate(LOOK, "color"), mark.evaluate(LOOK, "textDecorationLine")) for mark in marks.all()}

@@ -49,16 +49,16 @@ def power(test: str, verdict: str | None, tables: dict[str, str] | None) -> dict
         (
             [("titanic", ROW, C), ("iris", ROW, C), ("adult", ROW, N)],
             {"titanic": C, "iris": C, "adult": N},
-            "m recalls rows of Titanic and Iris; no rows detected on Adult, where an LLM that remembers "
+            "m recalls rows of Titanic and Iris; no rows were detected on Adult, where an LLM that remembers "
             "12% of the rows would have been detected.",
         ),
-        ([("adult", ROW, N)], {"adult": N}, "m: no rows detected on Adult, where an LLM that remembers "
+        ([("adult", ROW, N)], {"adult": N}, "m: no rows were detected on Adult, where an LLM that remembers "
         "12% of the rows would have been detected."),
-        ([("adult", ROW, N)], {}, "m: no rows detected on Adult, and the detectable share is not known."),
+        ([("adult", ROW, N)], {}, "m: no rows were detected on Adult, and the detectable share is not known."),
         (
             [("wine", KNOWLEDGE, C), ("wine", ROW, N)],
             {"wine": N},
-            "m knows Wine, for which a page about it is enough (no rows detected, where an LLM that remembers 12% "
+            "m knows Wine, for which a page about it is enough (no rows were detected, where an LLM that remembers 12% "
             "of the rows would have been detected).",
         ),
         (
@@ -74,23 +74,23 @@ def power(test: str, verdict: str | None, tables: dict[str, str] | None) -> dict
         (
             [("bank", ROW, Q)],
             {"bank": Q},
-            "m: whether it recalls rows of Bank is undecided: too few readable answers (2 of 25 answers "
+            "m: whether it recalls rows of Bank is undecided: too few answers could be read (2 of 25 answers "
             "readable).",
         ),
         (
             [("bank", ROW, U), ("iris", ROW, U), ("wine", ROW, S)],
             {"bank": U, "iris": U, "wine": S},
             "m: whether it recalls rows of Bank and Iris is undecided: the test could not tell memory from "
-            "prediction (a guesser would be right as often); whether it recalls rows of Wine is undecided: not "
-            "asked (controls cannot take part in classification).",
+            "prediction (a guesser would be right as often); whether it recalls rows of Wine is undecided: nothing "
+            "was asked (controls cannot take part in classification).",
         ),
-        ([("iris", KNOWLEDGE, N)], {}, "m: no knowledge of Iris detected (no row test was run)."),
+        ([("iris", KNOWLEDGE, N)], {}, "m: no knowledge of Iris was detected (no row test was run)."),
         (
             [("iris", KNOWLEDGE, Q)],
             {},
-            "m: nothing is decided on Iris: too few readable answers (2 of 25 answers readable).",
+            "m: nothing is decided on Iris: too few answers could be read (2 of 25 answers readable).",
         ),
-        ([("iris", "classification_0shot", None)], {}, "m: only scores on Iris, without a verdict."),
+        ([("iris", "classification_0shot", None)], {}, "m: there are only scores on Iris, without a verdict."),
         (
             [("iris", "of_my_own", C)],
             {},
@@ -106,13 +106,13 @@ def test_what_was_found_is_said_in_one_plain_sentence(cells: Given, tables: dict
     ("llm", "verdict", "sentence"),
     [
         ("control:exposed", C, "recalls rows of Iris, as it must: it has read them."),
-        ("control:exposed", N, "is missed on Iris, whose rows it has read: there the row tests have no power."),
-        ("control:exposed", S, "is undecided: not asked (controls cannot take part in classification)."),
-        ("control:unexposed", N, ": no rows of Iris detected, as it must be: it has read none of its rows."),
+        ("control:exposed", N, "is missed on Iris, whose rows it has read, so the row tests have no power there."),
+        ("control:exposed", S, "is undecided: nothing was asked (controls cannot take part in classification)."),
+        ("control:unexposed", N, ": no rows of Iris were detected, as it must be: it has read none of its rows."),
         (
             "control:unexposed",
             C,
-            "is flagged on Iris, though it has read none of its rows: there the row tests measure plausibility, not "
+            "is flagged on Iris, though it has read none of its rows: the row tests measure plausibility there, not "
             "memory.",
         ),
     ],
@@ -128,7 +128,7 @@ def test_a_control_that_joined_is_held_against_what_it_has_read(llm: str, verdic
     [
         (C, 64.0, "mine is detected on Iris, of which it has read 64 copies, on average, of each row."),
         (N, 64.0, "mine is missed on Iris, of which it has read 64 copies, on average, of each row."),
-        (N, 0.0, "mine: no rows of Iris detected, as it must be: it has read none of its rows."),
+        (N, 0.0, "mine: no rows of Iris were detected, as it must be: it has read none of its rows."),
         (C, 0.0, "mine is flagged on Iris, by mistake: it has read none of its rows."),
     ],
 )
@@ -173,7 +173,7 @@ def test_a_control_without_a_row_test_shows_nothing() -> None:
         ([0.12, 0.12], "where an LLM that remembers 12% of the rows would have been detected"),
         (
             [0.04, 0.26],
-            "no rows detected on D0, where an LLM that remembers 4% of the rows would have been detected, and "
+            "no rows were detected on D0, where an LLM that remembers 4% of the rows would have been detected, and "
             "D1, where 26%.",
         ),
         (
@@ -189,7 +189,7 @@ def test_a_control_without_a_row_test_shows_nothing() -> None:
         ([0.001], "where an LLM that remembers under 1% of the rows would have been detected"),
         (
             [0.04, None],
-            "where an LLM that remembers 4% of the rows would have been detected; no rows detected on D1, and the "
+            "where an LLM that remembers 4% of the rows would have been detected; no rows were detected on D1, and the "
             "detectable",
         ),
     ],
@@ -224,7 +224,7 @@ def test_a_table_that_was_asked_about_in_many_ways_is_named_once() -> None:
     )
     cells = [cell("m", "iris", ROW, N, source=f"log-{n}.txt") for n in range(2)]
     assert str(sentences(parse_results(document(cells)))[0]).startswith(
-        "m: no rows detected on The iris data, and the detectable"
+        "m: no rows were detected on The iris data, and the detectable"
     )
 
 
@@ -233,7 +233,7 @@ def test_many_shares_of_known_tables_are_given_each() -> None:
     cells = [cell("m", name, ROW, N, detectable_share=share) for name, share in shares.items()]
     cells += [cell("m", name, KNOWLEDGE, C) for name in shares]
     assert str(sentences(parse_results(document(cells, [table("m", name, N) for name in shares])))[0]).endswith(
-        "(no rows detected on The iris data, where an LLM that remembers "
+        "(no rows were detected on The iris data, where an LLM that remembers "
         "4% of the rows would have been detected, and The wine data, where 26%)."
     )
 
@@ -268,8 +268,8 @@ def row(llm: str, test: str = ROW, **found: Any) -> dict[str, Any]:
         ),
         (
             [row("m", **MISSED), row("control:exposed", **MISSED)],
-            "m: no rows detected on The iris data, but not for sure: control:exposed, which has its rows, was missed "
-            "by full_completion as well.",
+            "m: no rows were detected on The iris data, but this is uncertain: control:exposed, which has its rows, "
+            "was missed by full_completion as well.",
         ),
         (
             [
@@ -277,13 +277,13 @@ def row(llm: str, test: str = ROW, **found: Any) -> dict[str, Any]:
                 row("m", OTHER, **MISSED, detectable_share=0.3),
                 row("control:exposed", **MISSED),
             ],
-            "m: no rows detected on The iris data, where an LLM that remembers "
+            "m: no rows were detected on The iris data, where an LLM that remembers "
             "30% of the rows would have been detected (control:exposed, which has its "
             "rows, was missed by full_completion as well).",
         ),
         (
             [row("m", **MISSED), row("m", OTHER, **CUT_SHORT)],
-            "m: no rows detected on The iris data so far: not every row test was asked to the end.",
+            "m: no rows were detected on The iris data so far: not every query of the row tests was asked.",
         ),
     ],
 )  # fmt: skip
@@ -306,11 +306,11 @@ def test_every_recorded_row_test_shows_rows() -> None:
 
 
 def test_what_was_cut_short_is_not_said_to_be_unreadable() -> None:
-    """A run that a limit ended had "too few readable answers" of an LLM that was asked nothing more."""
+    """A run that a limit ended had "too few answers could be read" for an LLM that was asked nothing more."""
     unasked: dict[str, Any] = {"statistic": None, "cut_short": True, "reason": "--max-requests 150 is reached"}
     of = run_of(row("m", verdict=Q, p_value=None, **unasked), limit="--max-requests 150 is reached")
     assert str(sentences(parse_results(of))[0]) == (
-        "m: whether it recalls rows of The iris data is undecided: not asked to the end (--max-requests 150 is "
+        "m: whether it recalls rows of The iris data is undecided: not every query was asked (--max-requests 150 is "
         "reached)."
     )
     assert "45 planned queries" in scope(parse_results(of))
@@ -354,7 +354,7 @@ def test_the_page_says_what_the_gate_says(of: list[Any], rules: str) -> None:
     for finding in judge(document).findings:
         about = [clause for clause in said[finding.llm] if finding.dataset.title() in clause]
         recalled = any(clause.strip().startswith("recalls rows of") for clause in about)
-        nothing = any("no rows detected" in clause for clause in about)
+        nothing = any("no rows were detected" in clause for clause in about)
         unsure = any(
             re.search("not for sure|so far|is undecided|may be plausib|no row test was run", clause) for clause in about
         )
@@ -365,7 +365,7 @@ def test_the_page_says_what_the_gate_says(of: list[Any], rules: str) -> None:
 def test_different_reasons_are_left_to_the_cells() -> None:
     cells = [cell("m", "iris", ROW, Q, reason="1 of 5"), cell("m", "iris", "feature_completion", Q, reason="2 of 5")]
     of = document(cells, [table("m", "iris", Q)])
-    assert str(sentences(parse_results(of))[0]).endswith("is undecided: too few readable answers.")
+    assert str(sentences(parse_results(of))[0]).endswith("is undecided: too few answers could be read.")
 
 
 def test_many_tables_are_counted() -> None:
@@ -400,8 +400,8 @@ def test_what_was_not_asked_is_said() -> None:
     of = document([cell("m", "iris", ROW, C), cell("n", "wine", ROW, C)])
     of["run"]["llms"].append({"spec": "unreachable"})
     assert [str(one) for one in sentences(parse_results(of))] == [
-        "m recalls rows of The iris data; asked nothing about The wine data.",
-        "n recalls rows of The wine data; asked nothing about The iris data.",
+        "m recalls rows of The iris data; nothing was asked about The wine data.",
+        "n recalls rows of The wine data; nothing was asked about The iris data.",
         "unreachable was asked nothing.",
     ]
 
@@ -409,9 +409,11 @@ def test_what_was_not_asked_is_said() -> None:
 def test_recorded_answers_have_no_tables_and_are_told_all_the_same() -> None:
     cells = [cell("gpt4", "adult income", ROW, N, edition=None, serializer=None, source="log.txt")]
     of = document(cells, rules="paper", recorded=True, datasets=[])
-    assert str(sentences(parse_results(of))[0]).startswith("gpt4: no rows detected on adult income, and the detectable")
+    assert str(sentences(parse_results(of))[0]).startswith(
+        "gpt4: no rows were detected on adult income, and the detectable"
+    )
     assert scope(parse_results(of)).endswith(
-        "the paper's rules: the published decisions, faults included, with no known error rate"
+        "the paper's rules: decisions as published, with their faults, and with no known error rate"
     )
 
 

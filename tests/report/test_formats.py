@@ -217,7 +217,7 @@ def test_a_summary_that_cannot_be_written_fails_no_run(
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
     assert main([*RUN, "--llm", "simulated:oracle", "--out", str(tmp_path / "one")]) == 0
-    assert "no summary for GitHub" in capsys.readouterr().err
+    assert "cannot write the summary for GitHub" in capsys.readouterr().err
 
 
 def test_in_actions_answers_are_printed_as_mere_text(

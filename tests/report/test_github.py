@@ -45,7 +45,7 @@ def test_a_file_that_cannot_be_written_is_a_line_on_standard_error(
     for path in (tmp_path, tmp_path / "none" / "summary.md"):
         summarize(OF, {"GITHUB_STEP_SUMMARY": str(path)})
         (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f"tabcontam: no summary for GitHub: cannot write to {path}: ")
+        assert line.startswith(f"tabcontam: cannot write the summary for GitHub to {path}: ")
 
 
 def test_a_long_summary_is_cut_at_a_line_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +59,7 @@ def test_a_long_summary_is_cut_at_a_line_and_says_so(tmp_path: Path, monkeypatch
     summarize(many, {"GITHUB_STEP_SUMMARY": str(path)})
     written = path.read_bytes()
     assert len(whole) > limit >= len(written) > limit - 1000
-    kept, told = written.removeprefix(b"before\n").split(b"\n\nCut here: ")
+    kept, told = written.removeprefix(b"before\n").split(b"\n\nThe report is cut here: ")
     assert whole.startswith(kept + b"\n")
     assert b"1 MiB" in told
     summarize(many, {"GITHUB_STEP_SUMMARY": str(path)})

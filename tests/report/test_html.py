@@ -199,7 +199,7 @@ def test_the_page_of_an_llm_has_what_controls_show_and_the_summary_what_the_gate
     own = Page(pages["llm-2.html"]).text
     assert "control:unexposed (control) is flagged on The iris data" in own
     assert "before: control:unexposed, next: m1" in own
-    assert 'm0, iris: contaminated, the gate cannot tell">C?</a>' in pages["index.html"]
+    assert 'm0, iris: contaminated, the gate reaches no conclusion">C?</a>' in pages["index.html"]
 
 
 def test_each_table_has_its_verdict_line_controls_last() -> None:

@@ -24,7 +24,9 @@ def run(**changes: Any) -> dict[str, Any]:
 
 def test_a_model_card_has_the_tables_of_one_llm() -> None:
     first, second = render_model_card(parse_results(run())).split("<!-- for the card of ")[1:]
-    assert first.startswith("org/a -->\n\n## Contamination with tabular data\n\nAsked as `a`, version `0f1e`, with")
+    assert first.startswith(
+        "org/a -->\n\n## Contamination with tabular data\n\nThe model was asked as `a`, version `0f1e`, with"
+    )
     assert "on 2026-11-23. Contaminated: the baseline does not explain" in first
     assert f"| `iris` | `uci` | `{'ab' * 32}` | **contaminated** | 2.4e-40 | 12% |" in first
     assert "| `wine` |" in first

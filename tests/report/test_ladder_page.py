@@ -31,13 +31,13 @@ def test_each_test_has_its_share_its_figure_and_its_p_values() -> None:
     assert PAGE.count('class="steps"') == 2
     assert PAGE.count('class="diagonal"') == 2
     assert '<span class="value">1 of 1</span>' in PAGE
-    assert "64 copies: detected in 1 of 1, 3% to 100%" in PAGE
+    assert "64 copies: 1 of 1 pairs are detected (3% to 100%)" in PAGE
 
 
 def test_the_sentences_say_from_where_on_it_finds() -> None:
     said = " ".join(sentences(DOSES[0]))
-    assert "half of the pairs from 64 copies on, and 95% of them from 64 copies on" in said
-    assert "Rows that were never read: detected in 0 of 1" in said
+    assert "Half of the pairs are detected from 64 copies on, and 95% of them from 64 copies on" in said
+    assert "Rows that were never read are detected in 0 of 1" in said
 
 
 def test_the_document_holds_every_observation() -> None:

@@ -136,7 +136,7 @@ def test_the_ranking_has_its_intervals_and_majorities() -> None:
     of["ranking"][0] |= {"score_interval": [0.31, 0.78], "zero_shot_majority": 0.6}
     source = render_latex(of)
     assert r"a & 0.50 {\footnotesize {[}0.31, 0.78{]}} & 0.52 & 0.61 {\footnotesize m 0.60} & -- \\" in source
-    assert "m: the accuracy of always answering the largest class.}\n" in source
+    assert "m is the accuracy of always naming the largest class.}\n" in source
 
 
 def test_the_heatmap_has_symbols_colours_and_a_bold_line_below_knowledge() -> None:

@@ -125,7 +125,7 @@ def test_what_was_found_of_each_llm_is_a_sentence() -> None:
     of["run"]["catalogue"] = {"gpt-4o": {"name": "gpt-4o", "title": "GPT-4o", "family": "gpt", "order": 1}}
     found = render_markdown(of).split("## Findings")[1].split("##")[0].split("\n")
     assert found[2].startswith("- GPT-4o (`gpt-4o`) recalls rows of The iris data")
-    assert found[3].startswith("- `t0`: no rows detected on The iris data, where ")
+    assert found[3].startswith("- `t0`: no rows were detected on The iris data, where ")
 
 
 def test_every_cell_stands_in_the_heatmap_of_its_llm() -> None:
@@ -178,7 +178,7 @@ def test_the_ranking_with_intervals_and_majorities() -> None:
     section = render_markdown(of).split("## Ranking")[1]
     assert rows(section)[1] == ["a", "0.50 (0.31 to 0.78)", "0.52", "0.61 (0.50 to 0.70, majority 0.60)", ""]
     told = shown(section)
-    assert "Over 10 LLMs, contamination and 0-shot accuracy: Spearman's rho 0.71 (0.20 to 0.90), p = 0.02." in told
+    assert "Over 10 LLMs, Spearman's rho of contamination and 0-shot accuracy is 0.71 (0.20 to 0.90), p = 0.02." in told
     assert "3 LLMs are too few to show whether contamination goes together with membership." in told
 
 

@@ -46,15 +46,15 @@ SHARE = shared("gpt-4o", "adult", 0.13, (0.05, 0.21))
 def test_the_first_that_is_said_of_an_llm_is_its_accuracy_and_how_much_of_it_is_memory() -> None:
     (sentence,) = said(SHARE)
     assert sentence.endswith(
-        ": accuracy 0.84 on The adult data, 0.71 on unseen twins, memory's share 0.13 (0.05 to 0.21); "
-        "whether it recalls rows was not asked."
+        ": accuracy is 0.84 on The adult data and 0.71 on unseen twins, memory's share 0.13 (0.05 to 0.21); "
+        "no test asked whether it recalls rows."
     )
 
 
 def test_what_was_found_of_rows_stands_before_it() -> None:
     (sentence,) = said(SHARE, weighed("gpt-4o", "adult", "full_completion", "contaminated"))
-    assert " recalls rows of The adult data; accuracy 0.84 on The adult data, 0.71 on unseen twins" in sentence
-    assert "was not asked" not in sentence
+    assert " recalls rows of The adult data; accuracy is 0.84 on The adult data and 0.71 on unseen twins" in sentence
+    assert "no test asked" not in sentence
 
 
 def test_of_many_tables_three_are_named() -> None:
@@ -72,7 +72,7 @@ def test_a_share_that_was_not_measured_is_said_to_be_so(verdict: str) -> None:
 
 def test_a_run_of_an_older_version_has_a_score_and_no_dots() -> None:
     older = cell("m", "adult", "memory_share", None)
-    assert said(older) == ["m: only scores on The adult data, without a verdict."]
+    assert said(older) == ["m: there are only scores on The adult data, without a verdict."]
     assert 'aria-labelledby="memory"' not in render_html(run_of(older), [])
 
 
@@ -82,7 +82,10 @@ def test_the_page_has_two_dots_and_a_line_at_their_places() -> None:
     assert f'class="between" x1="{twin}" y1="7" x2="{own}"' in found
     assert f'class="own" cx="{own}"' in found
     assert f'class="twin" cx="{twin}"' in found
-    assert 'aria-label="accuracy 0.84, 0.71 on unseen twins, memory&#39;s share 0.13 (0.05 to 0.21)"' in found
+    assert (
+        'aria-label="accuracy is 0.84 on rows and 0.71 on unseen twins, memory&#39;s share 0.13 (0.05 to 0.21)"'
+        in found
+    )
     assert "left out" not in found
     assert "7 pairs left out" in section(
         render_html(run_of(shared("m", "adult", 0.1, (0, 0.2), memory={"left_out": 7})), []), "memory"
@@ -93,8 +96,8 @@ def test_fresh_rows_are_called_so_wherever_dots_and_columns_are_named() -> None:
     fresh = shared("gpt-4o", "adult", 0.13, (0.05, 0.21))
     fresh["memory"]["fresh"] = 100
     alone, both = run_of(fresh), run_of(fresh, shared("gpt-4o", "titanic", 0.13, (0.05, 0.21)))
-    assert "*: accuracy on rows of the table; o: on fresh rows" in terminal(alone)
-    assert "o: on their unseen twins or fresh rows" in terminal(both)
+    assert "*: accuracy on rows of the table; o: accuracy on fresh rows" in terminal(alone)
+    assert "o: accuracy on their unseen twins or fresh rows" in terminal(both)
     assert "On fresh rows" in render_markdown(alone)
     assert ">On fresh rows</th>" in section(render_html(alone, []), "memory")
     assert "On unseen twins or fresh rows" in render_markdown(both)
@@ -151,7 +154,9 @@ def test_who_was_not_asked_for_it_has_no_column() -> None:
 
 def test_the_terminal_draws_the_dots_between_0_and_1() -> None:
     lines = terminal(run_of(SHARE, shared("m", "bank", 0.0, (-0.1, 0.1), memory={"accuracy": 0.0, "twin_accuracy": 1})))
-    assert re.search(r"gpt-4o adult accuracy 0.84, 0.71 on unseen twins, memory's share 0.13 \(0.05 to 0.21\)", lines)
+    assert re.search(
+        r"gpt-4o adult accuracy is 0.84 on rows and 0.71 on unseen twins, memory's share 0.13 \(0.05 to 0.21\)", lines
+    )
     assert f"    0|{' ' * 28}o----*{' ' * 6}|1" in lines
     assert f"    0|*{'-' * 38}o|1" in lines
     assert "0|" not in terminal(run_of(SHARE), width=40)

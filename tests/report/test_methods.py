@@ -117,7 +117,7 @@ def test_it_says_which_llm_judged_how_often_and_how_often_it_errs() -> None:
     shown = said(of)
     assert (
         "was judged by an LLM, `gpt-x` (version `2026-01`): of 10 completions it called 2 near-exact and 7 no match "
-        "and gave no word for 1. Its error rate was measured on pairs of known likeness, which are plainer: it "
+        "and gave no answer for 1. Its error rate was measured on pairs of known likeness, which are easier: it "
         "labelled 38 of 40 made pairs right (wrong on 2 of 20 near-exact; misled by 1 of 4 that ask for another "
         "label). "
         "2 people judged 9 to 20 completions each, without knowing who wrote them."

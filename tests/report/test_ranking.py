@@ -126,25 +126,29 @@ def test_what_is_in_no_mean_is_named_once_with_its_reason() -> None:
     for one in of["cells"]:
         if one["test"] == "classification_0shot":
             one |= {"verdict": None, "score": 0.4, "not_averaged": "its classes are codes"}
-    assert text(of).count("Left out of the mean of 0-shot: iris, since its classes are codes.") == 1
+    assert text(of).count("The mean of 0-shot leaves out iris, since its classes are codes.") == 1
 
 
 class TestCorrelations:
     def test_are_told_in_words(self) -> None:
         assert re.search(
-            r"Over 5 LLMs, contamination and 0-shot accuracy: Spearman's rho 1.00 \(-?0.\d\d to 1.00\), p = 0.017.",
+            r"Over 5 LLMs, Spearman's rho of contamination and 0-shot accuracy is 1.00 \(-?0.\d\d to 1.00\), p = 0.017",
             text(ranked(5)),
         )
 
     def test_who_is_left_out_is_counted(self) -> None:
-        assert "Over 5 LLMs (1 without both left out), contamination and 0-shot" in text(ranked(6, zero_shot=None))
+        assert "Over 5 LLMs (without 1 that lack one of both), Spearman's rho of contamination and 0-shot" in text(
+            ranked(6, zero_shot=None)
+        )
 
     def test_three_are_too_few_to_say(self) -> None:
         few = "3 LLMs are too few to show whether contamination goes together with 0-shot accuracy, 1-shot accuracy or"
         assert few in text(ranked(3))
 
     def test_where_all_are_the_same_nothing_is_claimed(self) -> None:
-        assert "5 LLMs have the same contamination or the same membership: nothing to correlate." in text(ranked(5))
+        assert "5 LLMs have the same contamination or the same membership, so there is nothing to correlate." in text(
+            ranked(5)
+        )
 
 
 class TestPlots:

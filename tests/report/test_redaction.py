@@ -129,7 +129,7 @@ def test_no_text_of_a_private_table_is_left() -> None:
     assert "5e4c" not in as_json(published)
     assert done.columns(("mine.csv", "5e4c"), ()) == {SECRET: "column 1", "b": "column 2"}
     assert published.run.redacted == ("mine.csv",)
-    assert any("of mine.csv verdicts and numbers are shown" in note.text for note in published.notes)
+    assert any("of mine.csv only verdicts and numbers are shown" in note.text for note in published.notes)
 
 
 def test_verdicts_and_numbers_stay() -> None:
@@ -138,7 +138,7 @@ def test_verdicts_and_numbers_stay() -> None:
         assert (other.verdict, other.numbers, other.interval) == (one.verdict, one.numbers, one.interval)
     assert [one.verdict for one in published.tables] == [one.verdict for one in before.tables]
     first = published.cells[0]
-    assert first.sentence == "18 right in 45 answers, 0.7 by the baseline, 212.3 bits recalled, p = 3.1e-41"
+    assert first.sentence == "18 right in 45 answers, 0.7 expected of the baseline, 212.3 bits recalled, p = 3.1e-41"
     assert first.columns == {"column 1": 3.0}
     assert {one.llm for one in published.cells} == {published.run.llms[0].spec} == {"hf:model"}
     assert parse_results(json.loads(as_json(published))) == published

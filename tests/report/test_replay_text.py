@@ -57,7 +57,7 @@ def test_outcomes_are_counted_in_the_words_and_the_order_of_a_runs_report() -> N
 
 
 def test_no_difference_is_said_to_be_none() -> None:
-    assert text([], []).count("nowhere") == 2
+    assert text([], []).count("\nnone") == 2
 
 
 def test_what_a_record_holds_cannot_drive_a_terminal() -> None:

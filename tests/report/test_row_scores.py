@@ -38,10 +38,10 @@ def carded(name: str) -> DatasetFacts:
 def test_tables_that_were_read_stand_before_those_that_were_not() -> None:
     found = scored_tables(view([auc("a", exposure=0.0), auc("b"), auc("c", exposure=4.0), auc("d", exposure=64.0)]))
     assert [(one.label, one.known) for one in found] == [
-        ("d", "64 copies of each row read"),
-        ("c", "4 copies of each row read"),
+        ("d", "the LLM read 64 copies of each row"),
+        ("c", "the LLM read 4 copies of each row"),
         ("b", ""),
-        ("a", "none of its rows read"),
+        ("a", "the LLM read none of its rows"),
     ]
     assert found[0].scores == {Loss.id: RowScore(0.8, (0.7, 0.9), "")}
 
@@ -79,7 +79,7 @@ def test_the_page_draws_them_beside_one_half_and_says_that_they_are_no_verdict()
     assert section.count('class="majority" x1="50"') == 3
     assert 'cx="25.0"' in section
     assert 'x="10.0" y="3" width="30.0"' in section
-    assert "64 copies of each row read" in section
+    assert "the LLM read 64 copies of each row" in section
     assert "This is no verdict" in section
     assert "&lt;b&gt;" in section
     assert "<b>" not in section

@@ -40,8 +40,8 @@ def both() -> Verdicts:
 def test_it_passes_where_the_rows_are_found_in_the_one_and_not_in_the_other() -> None:
     assert said(both()) == (
         True,
-        "Self-check passed: rows detected in control:exposed, which has read them, in 4 of 4 results of row tests, "
-        "in control:unexposed, which has read none, in 0 of 4.",
+        "Self-check passed: rows were detected in control:exposed, which has read them, in 4 of 4 results of row "
+        "tests, in control:unexposed, which has read none, in 0 of 4.",
     )
 
 
@@ -58,15 +58,15 @@ def test_a_test_without_power_is_named_and_a_table_without_power_fails() -> None
     passed, text = said(both() | {(EXPOSED, "wine", test): MISSED for test in (FULL, CUT)}) or (None, "")
     assert passed is False
     assert text.startswith(
-        "Self-check FAILED: rows detected in control:exposed, which has read them, in 2 of 4 results"
+        "Self-check FAILED: rows were detected in control:exposed, which has read them, in 2 of 4 results"
     )
-    assert text.endswith("The row tests have no power on wine: there not detected means nothing.")
+    assert text.endswith("The row tests have no power on wine, where the verdict not detected means nothing.")
 
 
 def test_a_false_finding_fails_and_says_what_to_do() -> None:
     passed, text = said(both() | {(UNEXPOSED, "wine", FULL): FOUND}) or (None, "")
     assert passed is False
-    assert "in control:unexposed, which has read none, in 1 of 4. Detected by full_completion on wine: " in text
+    assert "in 1 of 4. Rows that a control has not read were detected by full_completion on wine; " in text
     assert text.endswith("If --seed 1 shows it again, trust no finding of these tests there.")
 
 
@@ -76,15 +76,15 @@ def test_a_false_finding_of_all_row_tests_together_fails_as_well() -> None:
     found = self_check(parse_results(results))
     assert found is not None
     assert found.passed is False
-    assert "Detected by the row tests together on wine" in found.text
+    assert "were detected by the row tests together on wine" in found.text
 
 
 @pytest.mark.parametrize(
     ("verdicts", "changes", "words"),
     [
-        ({key: word for key, word in both().items() if key[0] == EXPOSED}, {}, "no false finding could show"),
-        ({key: word for key, word in both().items() if key[0] == UNEXPOSED}, {}, "no miss could show"),
-        ({(EXPOSED, "iris", "feature_list_informed"): FOUND}, {}, "no control with known rows was measured"),
+        ({key: word for key, word in both().items() if key[0] == EXPOSED}, {}, "a false finding could not show"),
+        ({key: word for key, word in both().items() if key[0] == UNEXPOSED}, {}, "a miss could not show"),
+        ({(EXPOSED, "iris", "feature_list_informed"): FOUND}, {}, "no control that has read rows was measured"),
         (both(), {"finished": False}, "the run ended before every query was asked"),
         (both(), {"limit": "--max-requests 9 is reached"}, "the run ended before every query was asked"),
     ],

@@ -58,7 +58,7 @@ def test_a_split_that_one_llm_was_not_asked_about_is_told() -> None:
     found = group(run({"a": {"train": FOUND, "test": CLEAN}, "b": {"test": CLEAN}}))
     assert found.lines[1].tables[0] is None
     assert found.lines[1].sentence == "no row of test was detected; nothing is decided on train"
-    assert found.left_out == "rows that stand in several splits were never asked: 3 of test"
+    assert found.left_out == "rows in several splits were never asked about: 3 of test"
 
 
 def test_files_of_the_same_columns_are_splits_of_one_dataset() -> None:

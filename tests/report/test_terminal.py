@@ -235,7 +235,7 @@ def test_the_ranking_says_what_goes_together() -> None:
     line = {"first": "score", "second": "one_shot", "llms": 5, "value": 0.7, "interval": [-0.2, 0.98], "p_value": 0.233}
     of["correlations"] = [line, line | {"second": "zero_shot", "llms": 3, "value": None, "interval": None}]
     text = printed(of)
-    assert "Over 5 LLMs, contamination and 1-shot accuracy: Spearman's rho 0.70 (-0.20 to 0.98), p = 0.23." in text
+    assert "Over 5 LLMs, Spearman's rho of contamination and 1-shot accuracy is 0.70 (-0.20 to 0.98), p = 0.23." in text
     assert "3 LLMs are too few to show whether contamination goes together with 0-shot accuracy." in text
 
 
@@ -338,7 +338,10 @@ def test_what_changed_between_two_runs_is_told() -> None:
     assert "= runs side by side =" in text
     assert "Of 1 verdicts 1 appeared (1 differs by more than chance) and 0 vanished." in text
     assert "APPEARED gpt-4o: before -> " in text
-    assert "8 Full completion on iris: 0% -> 40% right of the same 30 queries: more than chance (q = 0.004)" in text
+    assert (
+        "8 Full completion on iris: 0% -> 40% right of the same 30 queries: more than chance explains (q = 0.004)"
+        in text
+    )
     assert "\x1b" not in text
     many = document([]) | {"comparisons": [{**line, "dataset": f"d{number}"} for number in range(25)]}
     assert printed(many).count("APPEARED") == 20

@@ -185,7 +185,7 @@ def test_answers_are_rated_and_compared_in_both_orders(tmp_path: Path, capsys: p
     assert held["position_bias"]["consistent"] == 10
     text = capsys.readouterr().out
     assert "of 10 pairs 0 were judged the same in both orders; the place decided 10: the first 10 times" in text
-    assert "(p 0.002 that places count alike)" in text
+    assert "(p = 0.002 if both places are equal)" in text
     assert "people and the judge agree on 9 of 10 (faithful), kappa 0.00" in text
 
 
@@ -225,7 +225,7 @@ def test_old_passages_that_were_read_are_found_and_others_are_not(
     for name in (specs[1], "control:neither"):
         assert not any(gap["found"] for gap in found[name].values()), name
     assert found[specs[0]]["bits_a_character"]["reason"] == (
-        f"0 of {count} old and 0 of {count} fresh passages have an answer: too few to tell"
+        f"0 of {count} old and 0 of {count} fresh passages have an answer, which is too few"
     )
 
 
@@ -317,7 +317,7 @@ def test_a_strangers_card_names_no_variable_and_is_sent_no_key(tmp_path: Path) -
     for one in (refused, also):
         assert one.returncode == Exit.USAGE
         assert one.stderr.count("\n") == 1
-        assert "take the line out, and name the variable behind the address: --address" in one.stderr
+        assert "delete the line, and name the variable after the address: --address" in one.stderr
         assert SECRET not in one.stdout + one.stderr
 
 

@@ -101,8 +101,8 @@ def test_the_page_says_whose_documents_hold_what_and_marks_it(past: Path) -> Non
     page = page_of(past)
     assert "documents that it was trained on (pages:dump.txt) hold rows of Iris" in page
     assert "<strong>pages:dump.txt</strong> holds rows of Iris" in page
-    assert "rows found in pages:dump.txt" in page
-    assert "nothing found in pages:empty.txt" in page
+    assert "rows were found in pages:dump.txt" in page
+    assert "no rows were found in pages:empty.txt" in page
     assert "2 LLMs, 2 corpora, 2 tables" in page
 
 

@@ -47,5 +47,5 @@ def test_a_twin_whose_cells_show_that_it_was_made_is_refused() -> None:
         for number, row in enumerate(found.rows)
     )
     assert refused(replace(copied(found), rows=rows)).startswith(
-        "the perturbed twin can be told from the table: a blind classifier's AUC is 0.7"
+        "the perturbed twin can be distinguished from the table: a classifier's AUC is 0.7"
     )

@@ -28,7 +28,7 @@ def test_both_sides_of_the_llms_own_cut_off_stand_beside_each_other() -> None:
     (found,), left_out = chronologies(view)
     assert (found.pairs, left_out) == ((), ())
     (sentence,) = sentences(found)
-    assert "80 of 100 right (0.80, majority 0.50) on rows before 2023-10" in sentence
+    assert "80 of 100 rows from before 2023-10 (accuracy 0.80, majority 0.50)" in sentence
     assert '<h2 id="chronology">' in render_pages(view, [])["index.html"]
 
 

@@ -75,17 +75,17 @@ def test_equal_shares_and_points_on_a_line_are_said() -> None:
     assert "nothing to correlate" in generation_sentences(alike)[0]
     line = results({llm: (10 * place, 50 + 10 * place) for place, llm in enumerate(FOUR)})
     assert (
-        "Pearson's r 1.00 (no interval, for all points lie on one line), R² 1.00, p = 0.083."
+        "Pearson's r = 1.00 (no interval, for all points lie on one line), R² = 1.00, p = 0.083."
         in (generation_sentences(line)[0])
     )
 
 
 def test_page_markdown_and_results_have_it() -> None:
     view = results({**FOUR, HOSTILE: (5, 55)})
-    assert "r 0.99 (95% interval 0." in section(view)
+    assert "r = 0.99 (95% interval 0." in section(view)
     assert '<polyline class="steps"' in section(view)
     assert HOSTILE not in section(view)
-    assert "Pearson's r 0.99" in render_markdown(view)
+    assert "Pearson's r = 0.99" in render_markdown(view)
     (held,) = as_document(view)["generations"]
     assert held["llms"][4]["llm"] == HOSTILE
     assert parse_results(as_document(view)).generations == view.generations

@@ -43,7 +43,7 @@
       return make("tr", state, cell("th", "row", name(feature)), make("td", "", value(expected)), make("td", "given", given), sign, ...right);
     });
     const found = [make("table", "", make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...rows))];
-    if (row.some((told) => told[4] === null)) found.push(make("p", "note", "* without a prediction: not counted"));
+    if (row.some((told) => told[4] === null)) found.push(make("p", "note", "* has no prediction and does not count"));
     return found;
   };
 
@@ -85,11 +85,11 @@
     const messages = (query.prompt || []).map(([role, text]) => [role && make("p", "role", role), pre("prompt", text)]);
     if (query.passage) {
       fact("Passage", ...messages.flat());
-      if (query.passage.read) fact("Took", query.passage.read);
+      if (query.passage.read) fact("Score", query.passage.read);
       const costly = query.passage.tokens.map(([token, bits]) => make("li", "", make("q", "", token), ` ${bits} bits`));
-      if (costly.length) fact("Costliest", make("ul", "words", ...costly));
+      if (costly.length) fact("Least likely", make("ul", "words", ...costly));
     } else if (query.lookup) {
-      fact("Looked for", ...messages.flat());
+      fact("Searched for", ...messages.flat());
       const places = query.lookup.found.map(([where, before, own, text, after]) =>
         make("li", "", `${where}: `, make("q", "", before, make("mark", own, text), after)));
       if (query.lookup.own) fact("Row has", query.lookup.own);
@@ -100,7 +100,7 @@
     }
     if (query.state) fact("State", query.state);
     if (query.row) fact("Cells", ...table(query.row));
-    if (query.words) fact(query.kind === "decoy" ? "Looked for" : "Expected", words(query.words));
+    if (query.words) fact(query.kind === "decoy" ? "Compared with" : "Expected", words(query.words));
     if (query.choice) fact("Label", ...choice(query.choice));
     if (query.judged) {
       const said = query.judged.map(([by, word]) => make("li", "", make("strong", "", word), ` by ${by}`));
@@ -111,7 +111,7 @@
     article.setAttribute("aria-label", title);
     for (const decoy of query.decoys || []) {
       const same = "the same query about something else, with some of the same answers";
-      article.append(write(decoy, `Decoy: ${decoy.passage ? "made up, for comparison" : same}`));
+      article.append(write(decoy, `Decoy: ${decoy.passage ? "a made-up text, for comparison" : same}`));
     }
     return article;
   };

@@ -74,7 +74,7 @@
   };
   const said = (cell) => {
     const name = words.get(outcome(cell));
-    return `${rowOf(cell).name}, ${columnOf(cell).name}: ${name}${cell.classList.contains("unsure") ? ", the gate cannot tell" : ""}`;
+    return `${rowOf(cell).name}, ${columnOf(cell).name}: ${name}${cell.classList.contains("unsure") ? ", the gate reaches no conclusion" : ""}`;
   };
   const follow = (cell) => {
     const address = new URL(rowOf(cell).link.href);

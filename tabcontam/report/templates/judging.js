@@ -1,5 +1,5 @@
 "use strict";
-// The page on which a person judges: counts, keys, and the file of what was said. Nothing is read as markup.
+// The page on which a person judges: counts, keys, and the file of the judgements. Nothing is read as markup.
 (() => {
   const { form, by } = document.body.dataset;
   const articles = [...document.querySelectorAll("article.judged")];
@@ -29,7 +29,7 @@
         if (held[article.dataset.pair] === input.value) input.checked = true;
       }
     }
-  } catch { /* a browser that keeps nothing */ }
+  } catch { /* a browser that stores nothing */ }
 
   let at = Math.max(0, articles.findIndex((article) => !chosen(article)));
   const go = (to) => {

@@ -1,5 +1,5 @@
 "use strict";
-// The heatmap's filters, sorting and arrow keys, kept in the address, and the opening of what the address names.
+// The heatmap's filters, sorting and arrow keys, stored in the address, and the opening of the part that it names.
 // Whatever is shown was in the page before: nothing is read as markup.
 (() => {
   const every = (selector, within = document) => [...within.querySelectorAll(selector)];
