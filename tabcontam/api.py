@@ -70,7 +70,7 @@ class Results:
         llms = dict.fromkeys(cell.llm for cell in self.cells)
         found = ", ".join(f"{number} {outcome}" for outcome, number in count(self.run_results.subjects).items())
         return visible(
-            f"<Results {self.folder}: {len(llms)} LLMs, {len(self.cells)} cells: {found or 'none'}>", line=True
+            f"<Results {self.folder}: {len(llms)} LLMs, {len(self.cells)} results: {found or 'none'}>", line=True
         )
 
     def _repr_html_(self) -> str:
@@ -185,7 +185,7 @@ class StoredResults(Results):
 
     def __repr__(self) -> str:
         columns: ParquetResults = vars(self)["_columns"]
-        return visible(f"<Results {self.folder}: {columns.cells} cells, read from disk when asked for>", line=True)
+        return visible(f"<Results {self.folder}: {columns.cells} results, read from disk when needed>", line=True)
 
     @cached_property
     def run_results(self) -> RunResults:  # read on first use
@@ -289,7 +289,7 @@ def run(
     query in their place, and with a `temperature` the number of times that all queries of the row tests are asked,
     `shots` the number of demonstrations of other tables that these show to chat models; `alpha` and `min_power` are in
     (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict is reached, or until an
-    LLM that remembers the share `min_power` of its rows would have been found. With `memory_share` the share of the
+    LLM that remembers the share `min_power` of its rows would have been detected. With `memory_share` the share of the
     accuracy that is memory is asked for as well, whichever tests are chosen.
 
     `shard`, such as "3/8", asks that part of the run alone; `join` makes one run of all parts. `engine="ray"` loads
@@ -344,7 +344,7 @@ def run(
     shown = report_progress.progress(quiet=not progress)
     outcome = execute(prepare(order, shown), shown)
     if outcome.results.run.interrupted:
-        continues = f"what was answered is in {outcome.folder}; the same call with this `out` continues it"
+        continues = f"the answers are in {outcome.folder}; the same call with this `out` continues the run"
         raise KeyboardInterrupt("; ".join((continues, *outcome.going_on)))
     if outcome.failure:
         raise UsageError(outcome.unreached)
@@ -443,9 +443,9 @@ def fresh(
 
     made = make(fresh_order(words, feed), report_progress.progress(quiet=not progress))
     if made.interrupted:
-        raise KeyboardInterrupt(f"what was answered is in {made.folder}; the same call goes on from there")
+        raise KeyboardInterrupt(f"the answers are in {made.folder}; the same call continues from there")
     if made.ended and not made.spent:
-        raise UsageError(f"{made.ended}; the same call goes on from here")
+        raise UsageError(f"{made.ended}; the same call continues from here")
     return Fresh(made.folder, made.document, ended=made.ended)
 
 
@@ -503,11 +503,11 @@ def _files(given: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
 
 
 def _several(words: str | Sequence[str]) -> tuple[str, ...]:
-    """Return one name or several. Raises `UsageError` for a value that is no text, which would fail obscurely later."""
+    """Return one name or several. Raises `UsageError` for a value that is not a text."""
     several = tuple(words) if isinstance(words, Iterable) and not isinstance(words, str) else (words,)
     for word in several:
         if not isinstance(word, str):
-            raise UsageError(f"{word!r} is no name; write a text")
+            raise UsageError(f"{word!r} is not a name; write a text")
     return several
 
 
@@ -547,7 +547,7 @@ def _header(header: bool | None) -> bool | None:
 
 def _folder(out: str | Path | None) -> Path | None:
     if out is not None and not str(out).strip():
-        raise UsageError("the folder of out has no name")
+        raise UsageError("out names no folder; write a path, or leave it out")
     return None if out is None else Path(out)
 
 

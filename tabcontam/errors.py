@@ -50,7 +50,7 @@ def one_line(error: Exception, longest: int = 300) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-# The options of a run whose name in Python is more than the command line's name with other dashes.
+# The options of a run that Python names otherwise than the command line, apart from dashes.
 LETTERS = {"tests": "-k", "marks": "-m", "stop_at_first": "-x"}
 SWITCHED_OFF = ("controls", "cache", "header")  # `--no-controls` is `controls=False`
 SWITCHED_ON = (
@@ -114,13 +114,13 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
 def several(word: str, typed: str, known: Callable[[str], object]) -> UsageError | None:
     """Return the error for several names with commas between them, one of which is known by itself; else None."""
     names = _apart(typed)
-    return UsageError(f"{typed!r} is several names; write {option(word, *names)}") if any(map(known, names)) else None
+    return UsageError(f"{typed!r} is a list; write {option(word, *names)}") if any(map(known, names)) else None
 
 
 def unknown_one_or_several(word: str, kind: str, typed: str) -> UsageError | None:
     """Return the error for a text with commas that means nothing as a whole or in any part; None for other texts."""
     names = _apart(typed)
-    one_by_one = f"; if it is several names, write {option(word, *names)}"
+    one_by_one = f"; if it is a list, write {option(word, *names)}"
     return UsageError(f"unknown {kind} {typed!r}{one_by_one}") if names else None
 
 

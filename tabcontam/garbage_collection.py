@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def disable_garbage_collector() -> Iterator[None]:
-    """Disable the garbage collector meanwhile: its searches cost most where no object becomes free."""
+    """Disable the garbage collector in the context: its searches cost most where no object becomes free."""
     before = gc.isenabled()
     gc.disable()
     try:

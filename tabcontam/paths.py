@@ -1,4 +1,4 @@
-"""Functions on paths: the folders of shipped TOML files, writing in one step, and finding a last line cut off."""
+"""Functions on paths: the folders of shipped TOML files, writing in one step, and a check for a last line cut off."""
 
 import os
 import secrets
@@ -25,7 +25,7 @@ def shipped(folder: str) -> Path:
 def check_own_files(folder: Path) -> None:
     """Check that a folder holds only files of its own. Raises `UsageError` for pipes, devices and links that lead out.
 
-    The folders of strangers are read: a pipe would hang, and a link would show, or overwrite, another file of the user.
+    Folders of other authors are read: a pipe would hang, and a link would show, or overwrite, another file of the user.
     """
     try:
         entries, home = list(os.scandir(folder)), folder.resolve()
@@ -39,9 +39,9 @@ def check_own_files(folder: Path) -> None:
             continue
         if entry.name.startswith(".#"):  # an editor's lock file, which nothing here reads
             continue
-        what = "a link that leads out of the folder" if stat.S_ISLNK(mode) else "no regular file"
+        what = "a link that leads out of the folder" if stat.S_ISLNK(mode) else "not a regular file"
         raise UsageError(
-            f"{ascii(entry.path)[1:-1]} is {what}; remove it, or give a copy of the folder that holds files alone"
+            f"{ascii(entry.path)[1:-1]} is {what}; remove it, or give a copy of the folder that holds only files"
         )
 
 
@@ -64,7 +64,7 @@ def temporary_name(path: Path) -> Path:
 def read_regular(path: Path) -> bytes:
     """Return the bytes of a regular file. Raises OSError for other files: a pipe or a device may have no end."""
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise OSError(EINVAL, "it is a pipe or a device, and no regular file", str(path))
+        raise OSError(EINVAL, "it is a pipe or a device, not a regular file", str(path))
     return path.read_bytes()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 
 def code_to_run(module: str) -> str:
-    """Return the code by which a process runs `main` of one of our modules.
+    """Return the code by which a process runs `main` of a module of this package.
 
     The process is a fresh interpreter with the same import path: a fork may hang where a library computes in threads,
     and a spawn runs the caller's script again where it has no `if __name__ == "__main__"`.

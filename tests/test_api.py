@@ -141,7 +141,7 @@ def test_what_was_found(made: tabcontam.Results) -> None:
     assert {cell.llm for cell in made.cells} >= {"control:exposed", "simulated:guesser"}
     assert [rank.llm for rank in made.ranking] == ["simulated:memoriser:0.5", "simulated:guesser"]
     assert len(made.tables) == 4
-    assert repr(made).startswith(f"<Results {made.folder}: 4 LLMs, 56 cells: 3 contaminated, ")
+    assert repr(made).startswith(f"<Results {made.folder}: 4 LLMs, 56 results: 3 contaminated, ")
 
 
 def test_cells_are_chosen_by_verdicts_that_there_are(made: tabcontam.Results) -> None:
@@ -224,11 +224,11 @@ def test_a_notebook_shows_the_heatmap_and_what_names_hold_is_text() -> None:
     [
         ({"llm": "simulated:orcl"}, "did you mean simulated:oracle?"),
         ({"llm": "simulated:memorizer"}, "did you mean simulated:memoriser:0.5?"),
-        ({"llm": [1]}, "1 is no name"),
-        ({"llm": None}, "None is no name"),
+        ({"llm": [1]}, "1 is not a name"),
+        ({"llm": None}, "None is not a name"),
         ({"dataset": None}, "a dataset is a name"),
         ({"dataset": "irsi"}, "did you mean iris"),
-        ({"dataset": pd.DataFrame({"a": [1]})}, "a frame has no name of its own"),
+        ({"dataset": pd.DataFrame({"a": [1]})}, "a frame has no name; give it one"),
         ({"dataset": [pd.DataFrame({"a": [1]})], "name": "t"}, "t has one column"),
         ({"dataset": pd.Series([1])}, "a data frame of pandas or polars, not int"),
         ({"dataset": "my.csv", "delimiter": "::"}, "delimiter is '::'; give one character"),
@@ -247,7 +247,7 @@ def test_a_notebook_shows_the_heatmap_and_what_names_hold_is_text() -> None:
         ({"batch_size": -1}, "batch_size is -1"),
         ({"max_cost": "much"}, "max_cost is 'much'"),
         ({"max_requests": 1.5}, "max_requests is 1.5"),
-        ({"out": " "}, "no name"),
+        ({"out": " "}, "out names no folder"),
         ({"target": "species"}, "target applies to files"),
     ],
 )
@@ -309,7 +309,7 @@ class TestTables:
             tabcontam.run("simulated:guesser", [table(), table()])
 
     def test_a_table_has_its_target_and_name(self) -> None:
-        with pytest.raises(tabcontam.UsageError, match="give them to the table 'my frame' itself"):
+        with pytest.raises(tabcontam.UsageError, match="set them on the table 'my frame' itself"):
             tabcontam.run("simulated:guesser", table(), target="label")
 
     @pytest.mark.slow
@@ -399,7 +399,7 @@ def test_ctrl_c_keeps_what_was_answered_and_stops_the_script(here: Path, where: 
         out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode not in (0, 1), err
     assert "went on" not in out
-    assert "what was answered is in run; the same call with this `out` continues it" in out + err
+    assert "the answers are in run; the same call with this `out` continues the run" in out + err
     results = tabcontam.load_results("run")
     assert results.document["run"]["interrupted"]
     assert results.gate().conclusion is tabcontam.Conclusion.CANNOT_TELL

@@ -91,9 +91,9 @@ def test_a_limit_of_the_user_ends_it_and_says_so(tmp_path: Path) -> None:
         ({"source": "arxiv", "dated_by": None, "header": False}, "header has no meaning for texts; leave it out"),
         ({"source": "arxiv", "dated_by": None, "judge": "a"}, "judge judges questions that an LLM writes; add llm="),
         ({"most": 0}, "most is 0; write a whole number above 0"),
-        ({"ask": ["a", 3]}, "3 is no name; write a text"),
+        ({"ask": ["a", 3]}, "3 is not a name; write a text"),
         ({"dated_by": "when"}, "unknown column of sales.csv 'when'"),
-        ({"out": " "}, "the folder of out has no name"),
+        ({"out": " "}, "out names no folder"),
     ],
 )
 def test_a_bad_input_is_one_line_and_writes_nothing(

@@ -192,7 +192,7 @@ def test_what_cannot_be_told_runs_only_if_that_is_said(pytester: pytest.Pytester
     )
     assert outcomes["test_runs"] == "passed"
     assert outcomes["test_too_weak"].startswith(f"skipped: cannot tell: {CLEAN} on iris: nothing was detected, but")
-    result.stdout.re_match_lines([rf"cannot tell: {UNDECIDED} on iris: .* \(1 test run all the same\)"])
+    result.stdout.re_match_lines([rf"cannot tell: {UNDECIDED} on iris: .* \(1 test run anyway\)"])
 
 
 @pytest.mark.parametrize(("option", "stopped"), [("--setup-only", 1), ("--setup-show", 1), ("--setup-plan", 0)])
@@ -335,7 +335,9 @@ def test_a_folder_that_is_no_run_ends_the_session(pytester: pytest.Pytester) -> 
     pytester.makepyfile(test_it=BODIES)
     result, _ = session(pytester, "--tabcontam-report=nowhere")
     assert result.ret is pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --tabcontam-report: nowhere is no run folder: it has no results.json"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: --tabcontam-report: nowhere is not the folder of a run: it has no results.json"]
+    )
 
 
 QUICK = "queries=5, undecided='run'"
@@ -413,7 +415,7 @@ def test_a_run_that_cannot_be_continued_says_how_to_begin_anew(pytester: pytest.
     (folder / "results.json").write_text(as_json(other), "utf-8")
     _, outcomes = session(pytester)
     assert "holds a run with seed 5" in outcomes["test_experiment[iris]"]
-    assert "(pytest --cache-clear begins anew)" in outcomes["test_experiment[iris]"]
+    assert "(pytest --cache-clear starts a new run)" in outcomes["test_experiment[iris]"]
 
 
 def test_a_file_that_has_changed_is_asked_about_anew(pytester: pytest.Pytester) -> None:
@@ -490,9 +492,7 @@ def test_ctrl_c_ends_the_session(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_it=gated(CLEAN, "iris"))
     result, outcomes = session(pytester, own_process=True)
     assert result.ret is pytest.ExitCode.INTERRUPTED
-    result.stdout.fnmatch_lines(
-        ["*KeyboardInterrupt: tabcontam keeps what was answered; the next session continues it"]
-    )
+    result.stdout.fnmatch_lines(["*KeyboardInterrupt: the answers are stored; the next session continues the run"])
     assert outcomes == {}
 
 
@@ -592,7 +592,7 @@ def test_a_run_in_another_serializer_is_not_the_one_that_a_mark_names(pytester: 
     )
     result, _ = session(pytester, reported(runs))
     result.assert_outcomes(passed=1, skipped=1)
-    result.stdout.fnmatch_lines(["*its rows were not written as serializer colon writes them*"])
+    result.stdout.fnmatch_lines(["*its rows were not written by serializer colon*"])
 
 
 def test_a_run_in_other_words_is_not_the_one_that_a_mark_names(pytester: pytest.Pytester, runs: Path) -> None:
@@ -601,7 +601,7 @@ def test_a_run_in_other_words_is_not_the_one_that_a_mark_names(pytester: pytest.
     )
     result, _ = session(pytester, reported(runs))
     result.assert_outcomes(passed=1, skipped=1)
-    result.stdout.fnmatch_lines(["*its queries were not worded as prompt set paper words them*"])
+    result.stdout.fnmatch_lines(["*its queries were not worded by prompt set paper*"])
 
 
 def test_what_a_result_holds_cannot_drive_the_terminal(pytester: pytest.Pytester, runs: Path) -> None:

@@ -1,4 +1,4 @@
-"""The account of a session: the result of every cell, the requests and costs, and how it ended."""
+"""The account of a session: the result of every cell, the requests and costs, and the reason why it ended."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from tabcontam.verdicts.run_facts import Duration, LlmFacts
 from tabcontam.verdicts.sequential_results import result_in_turns
 from tabcontam.verdicts.wording import visible
 
-SPARED = "not asked: the row tests before it decided the table"
+SPARED = "not asked: the earlier row tests decided the table"
 
 
 class Account:
@@ -88,7 +88,7 @@ class Account:
             if model.documents and trials:
                 details = [trial.reply.detail for trial in trials.values() if trial.reply.state is ReplyState.OK]
                 said.setdefault(model.spec, {}).update(dict.fromkeys(filter(None, (model.unread, *details))))
-        what = "not all of it was read as it stands, and what was not read was not searched"
+        what = "parts of it could not be read as they stand, and unread parts were not searched"
         return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in said.items() if lines]
 
     def sent_otherwise(self) -> list[str]:
@@ -203,5 +203,5 @@ class Account:
         """Return why nothing was asked of an LLM."""
         if llm in self.found_by:
             name = self.found_by[llm]
-            return f"not asked: -x stopped after {name.test} on {name.dataset} was found contaminated"
-        return self.unreachable.get(llm) or self._ended(llm) or "not asked: the run ended before"
+            return f"not asked: -x stopped the run after {name.test} on {name.dataset} was contaminated"
+        return self.unreachable.get(llm) or self._ended(llm) or "not asked: the run ended first"

@@ -28,7 +28,7 @@ DEAD = 3  # queries given up in a row, after which a server counts as gone
 
 
 class StoppedError(Exception):
-    """The news that nothing more is to be asked; the query was not sent."""
+    """The signal that nothing more is to be asked; the query was not sent."""
 
 
 @dataclass
@@ -206,7 +206,7 @@ class Asker:
         """Return the failed answer to a query whose tries are used up; end the LLM if several in a row were."""
         self._given_up += 1
         if (error.wait or 0) > MOST_WAIT:
-            self.end(f"{error}; it asks to wait {error.wait:.0f} s: run the same command again then")
+            self.end(f"{error}; the server asks to wait {error.wait:.0f} s: then run the same command again")
         elif error.kind == PAGE and not self._answers:
             self.end(f"{error}: the server answers with a web page; correct the address, or wait until it is up")
         elif self._given_up >= DEAD:

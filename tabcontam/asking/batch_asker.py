@@ -1,4 +1,4 @@
-"""One LLM's queries in batches: put together, sent, watched, and found again by a run that is started anew.
+"""One LLM's queries in batches: put together, sent, watched, and found again by a run that is started again.
 
 The first query is asked at once: if the model refuses a part of it, that shows in its answer, and not in a batch a day
 later. A reply from a batch equals any other reply, under the same key, at the price of a batch.
@@ -32,7 +32,7 @@ PILOTS = 3  # queries that are asked at once, if need be, until one of them has 
 FIRST_LOOK = 2.0  # seconds until a batch is looked at again
 LAST_LOOK = 120.0  # seconds between two looks, once it has been under way for long
 SLOWER = 1.5  # each wait is so many times the one before
-PATIENT_TRIES = 60  # in place of `TRIES` while a batch goes on anyhow: half an hour and more
+PATIENT_TRIES = 60  # in place of `TRIES` while a batch is under way: half an hour and more
 FULL = "429"  # the provider holds as many of this user's requests as it allows
 
 Done = TypeVar("Done")
@@ -173,7 +173,7 @@ class BatchAsker:
             try:
                 line = self.batches.written(name, ModelRequest(query.question, query.max_tokens, held=self.model.held))
             except ValueError:
-                self._take(waiting.popleft()[0], failed("the prompt holds half of a surrogate pair, which JSON cannot"))
+                self._take(waiting.popleft()[0], failed("the prompt holds half of a surrogate pair, not valid in JSON"))
                 continue
             if name in jobs or (lines and size + len(line) > self.batches.most_bytes):
                 break
@@ -244,7 +244,7 @@ class BatchAsker:
         async def read() -> None:
             async for result in self.batches.results(noted.id):
                 job = ended.jobs.get(result.name)
-                if job is None:  # it is none of ours, or came twice
+                if job is None:  # it is of no request of this run, or came twice
                     continue
                 reply, may_better = self.batches.read(
                     result, ModelRequest(job.query.question, job.query.max_tokens, held=self.model.held), noted.sent

@@ -1,4 +1,4 @@
-"""An estimate of what is left to ask of an LLM and what that takes at most, before anything is sent."""
+"""An estimate of the queries left for an LLM and of their highest cost, before anything is sent."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tabcontam.models.prices import FREE, Price, price_of, prompt_bound
 
 @dataclass(frozen=True)
 class Estimate:
-    """Upper bounds for one LLM: no tokenizer makes more of the prompts, and the server allows no longer answers.
+    """Upper bounds for one LLM: no tokenizer makes more tokens of the prompts, and the server allows no longer answers.
 
     `thinking_tokens` are those that a model that reasons may write on top. Requests that are sent again after a fault
     are not included. `dollars` is None if no price is known. `missing` is why the LLM cannot be reached, if so; then

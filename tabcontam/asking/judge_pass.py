@@ -27,7 +27,7 @@ DIGEST = 64  # letters of a reply's key; if the form is to be found out, several
 
 
 def label(model: Model) -> str:
-    """Return the judge's name next to the LLMs under test, of which it may be one."""
+    """Return the judge's name among the LLMs under test, of which it may be one."""
     return f"judge {model.spec}"
 
 

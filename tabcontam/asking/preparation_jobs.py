@@ -1,4 +1,4 @@
-"""A job: all that a process needs to prepare a table, as JSON, and what it does with that."""
+"""A job: all that a process needs to prepare a table, as JSON, and the work on it."""
 
 import json
 import platform
@@ -37,7 +37,7 @@ def fill_cache(job: Mapping[str, Any], table: Table) -> None:
 
 
 def made_with() -> dict[str, str]:
-    """Return what findings may depend on besides the table: the versions of libraries, and the kind of processor."""
+    """Return the facts besides the table that findings may depend on: versions of libraries, kind of processor."""
     return {"tabcontam": __version__} | libraries() | {"processor": platform.machine()}
 
 
@@ -50,7 +50,7 @@ def _facts_of(table: Table) -> dict[str, Any]:
 
 
 def _whole_facts(whole: WholeTableFacts) -> dict[str, Any]:
-    """Return what is known of all rows of a large file, as JSON can hold it."""
+    """Return the known facts about all rows of a large file, in a form that JSON can hold."""
     facts = {field.name: getattr(whole, field.name) for field in fields(whole) if field.init}
     held = b64encode(whole.held).decode()
     facts |= {"adjoining": [one.facts() for one in whole.adjoining], "held": held}

@@ -134,7 +134,7 @@ def _process() -> "subprocess.Popen[bytes]":
 
 
 def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
-    """Return whether it takes seconds to find out about these tables what the queries of these tests need."""
+    """Return whether computing the facts that the queries of these tests need from these tables takes seconds."""
     return _long(_new(tables, tests))
 
 
@@ -153,7 +153,7 @@ def _new(tables: Sequence[Table], tests: Sequence[Test]) -> list[Table]:
 
 
 def _nothing_kept(table: Table) -> bool:
-    """Return whether nothing is cached for a table yet, and something can be."""
+    """Return whether nothing is cached for a table yet, although its facts can be cached."""
     folder = folder_of(table)
     if folder is None or folder.is_dir() or is_shipped(table):
         return False

@@ -26,10 +26,10 @@ from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import ALL, ALPHA, CALIBRATED, LLM, MIN_POWER, PAPER, Over, Queries
 from tabcontam.verdicts.wording import phrase
 
-NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks these alone"
+NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks only these"
 LEFT_OUT = "all of its queries are the paper's own, which --until-decided leaves out (-m paper asks them)"
-SPOILED = "the other row tests' prompts show every row that it could ask"
-TOO_FEW = "so few queries that none has the one that it is to be compared with; raise --queries"
+SPOILED = "the prompts of the other row tests show every row that it could ask about"
+TOO_FEW = "too few queries: none has its comparison query; raise --queries"
 IN_WORDS = {
     Capability.GENERATE: "an LLM that answers in words",
     Capability.CHAT: "a chat model",
@@ -72,8 +72,9 @@ class RunSource:
         return self.tested and not self.model.control and not self.model.documents
 
     def takes(self, test: Test) -> bool:
-        """Return whether it gets a test at all: a search goes to sources with documents, and a corpus gets nothing
-        else. If it lacks another need of a test, its cell is skipped.
+        """Return whether it gets a test: only sources with documents get a search, and a corpus gets no other test.
+
+        If it lacks another need of a test, the test is skipped for it.
         """
         if Capability.SEARCH in test.needs:
             return Capability.SEARCH in self.model.capabilities | self.model.may_have
@@ -117,8 +118,8 @@ class QuerySheet:
 class PlannedCell(QuerySheet):
     """A sheet for one LLM.
 
-    `uninformative` is why the queries could not tell memory from prediction at `level`, if so: then none is asked.
-    `table_level` is the p-value at which a table is a finding for sure, whatever the LLM's others show. A `sequential`
+    `uninformative` is the reason if the queries cannot tell memory from prediction at `level`: then none is asked.
+    `table_level` is the p-value at which a table is surely contaminated, whatever others show. A `sequential`
     cell is asked in turns with the other tests of its table that are bet on, until these have decided it; a `deferred`
     cell is asked after them, and only if they have not. `otherwise` is asked in its place if the LLM turns out to give
     no log-probabilities.
@@ -182,8 +183,8 @@ class Options:
     log-probabilities is asked one query in their place; `temperature`: at which all queries of the tests that can weigh
     several answers are asked `samples` times; `until_decided`: row tests are asked until a table's verdict is reached,
     without the paper's own queries unless `papers_too`; a table is dropped once an LLM that remembers the share
-    `min_power` of its rows would have been found; `connections`: requests at a time, None to find out; `batch`: by the
-    batch API of those LLMs that have one; `structured`: answers to row tests are held to a JSON schema, if a server
+    `min_power` of its rows would have been detected; `connections`: requests at a time, None to find out; `batch`: by
+    the batch API of those LLMs that have one; `structured`: answers to row tests are held to a JSON schema, if a server
     does that; the most requests and dollars.
     """
 
@@ -340,7 +341,7 @@ def _bet_on(sheet: QuerySheet) -> QuerySheet:
 
 
 def _with_turns(sheets: Sequence[QuerySheet], reasons: Sequence[str | None]) -> list[QuerySheet]:
-    """Return the sheets with turns for the queries of a table that are bet on, but for those that are not asked."""
+    """Return the sheets with turns for the queries of a table that are bet on, except those that are not asked."""
     found = list(sheets)
     betting = [place for place, sheet in enumerate(sheets) if sheet.test.bet_on and not reasons[place]]
     for own in grouped(betting, lambda place: sheets[place].named("").of_table).values():

@@ -3,7 +3,7 @@
 A machine gets as JSON all that a table's preparation needs, makes all findings about it, and sends them back. They are
 written here as if a process of this machine had made them, and the run reads them from the cache. Nothing is written
 there. The run waits for a table that a machine prepares, as it would not finish earlier by itself. If the machine is
-lost, its table is open to anybody again.
+lost, its table is offered again.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The choice of answers that are asked for again: the failed ones, and those that the user wants anew."""
+"""The choice of answers that are asked for again: the failed ones, and those that the user wants again."""
 
 from dataclasses import dataclass, field
 

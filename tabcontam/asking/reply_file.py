@@ -13,7 +13,7 @@ SIDE_FILES = ("-wal", "-shm")
 
 
 def make_private(path: Path) -> None:
-    """Make the file if there is none; let nobody else read it. SQLite gives its side files the same mode.
+    """Make the file if there is none; let no other user read it. SQLite gives its side files the same mode.
 
     An existing file is never opened: closing it again would drop the locks that SQLite holds in this process.
     """
@@ -31,7 +31,7 @@ def lock_store_folder(folder: Path) -> Iterator[None]:
     """Lock a folder against other runs. Raises OSError if they hold it for too long."""
     try:
         import fcntl
-    except ImportError:  # Windows: there nobody can rename a file that another run has open
+    except ImportError:  # Windows: there no user can rename a file that another run has open
         yield
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -128,7 +128,7 @@ class Store:
         """
         try:
             store = cls(path or cache_folder().parent / FILE)
-        except RuntimeError as error:  # nobody knows where this user's home is
+        except RuntimeError as error:  # the home of this user is unknown
             store = cls()
             store._give_up(error)
         else:
@@ -197,10 +197,10 @@ class Store:
         return replies
 
     def _do(self, work: Callable[[sqlite3.Connection], Found], nothing: Found) -> Found:
-        """Return what `work` returns; on a new file if this one is damaged, and `nothing` if the store is off."""
+        """Return the result of `work`, on a new file if this one is damaged; `nothing` if the store is off."""
         for _ in range(2):
             if self._connection is not None and identity_of(self.path) != self._file:
-                self._begin()  # another run has set it aside, or somebody has deleted it
+                self._begin()  # another run has set it aside, or it was deleted
             if self._connection is None:
                 break
             try:
@@ -255,7 +255,7 @@ class Store:
         for old, new in zip(with_side_files(self.path), with_side_files(aside), strict=True):
             with suppress(FileNotFoundError):
                 os.rename(old, new)
-        _say(f"the stored replies in {self.path} are damaged: set aside as {aside.name}, and begun anew")
+        _say(f"the stored replies in {self.path} are damaged: the file is now {aside.name}, and a new one is begun")
 
     def _remove(self) -> None:
         for file in with_side_files(self.path):

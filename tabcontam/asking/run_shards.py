@@ -33,7 +33,7 @@ class RunShard:
         """Return the part that is written as `3/8`. Raises ValueError for any other text."""
         first, slash, last = text.partition("/")
         if not (slash and first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last)):
-            raise ValueError(f"{text!r} is no part of a run; write for example 3/8, the third of eight")
+            raise ValueError(f"{text!r} is not a part of a run; write for example 3/8, the third of eight parts")
         return cls(int(first), int(last))
 
 
@@ -42,9 +42,9 @@ def part_of(cells: Sequence[PlannedCell], shard: RunShard) -> list[PlannedCell]:
     together = any(cell.subject.reference for cell in cells)
     units = list(grouped(cells, lambda cell: ("" if together else cell.name.llm, cell.name.dataset)).values())
     if len(units) < shard.of:
-        what = "tables with all LLMs, which stay together beside a reference" if together else "pairs of LLM and table"
+        what = "tables, whose models a reference keeps together" if together else "pairs of LLM and table"
         raise UsageError(
-            f"{option('shard', shard)}: the run has {len(units)} {what}, so that it has at most {len(units)} parts; "
+            f"{option('shard', shard)}: the run has {len(units)} {what}, and so at most {len(units)} parts; "
             f"write {option('shard', f'{min(shard.number, len(units))}/{len(units)}')}"
         )
     loads = [sum(1 + len(cell.queries) for cell in unit) for unit in units]

@@ -1,4 +1,4 @@
-"""A session asks, judges and records: it alone knows which LLM gets which query, in what order, with which answers."""
+"""A session asks, judges and records: only it knows which LLM gets which query, in which order, and the answers."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ from tabcontam.verdicts.rules import PAPER
 
 @dataclass
 class Session(Account):
-    """One run over planned cells. `ask()` may be stopped at any time; `results()` returns the results so far."""
+    """One run over planned results. `ask()` may be stopped at any time; `results()` returns the results so far."""
 
     cells: Sequence[PlannedCell]
     options: Options
@@ -189,7 +189,7 @@ class Session(Account):
             await subject.model.close()
 
     def estimates(self) -> list[Estimate]:
-        """Return what is left to ask of each LLM, once the answers that there are have been recalled."""
+        """Return the estimate of each LLM's unasked queries, once stored answers have been recalled."""
         found = []
         for subject in self._subjects():
             model, places = subject.model, self._places(subject)
@@ -242,7 +242,7 @@ class Session(Account):
         self._pending[model.spec] = pending
 
     def _settle(self, model: Model) -> None:
-        """Give a model the form that an earlier run found it to take, or note that this one has to find out."""
+        """Give a model the form of prompts that an earlier run determined, or note that this run has to."""
         if not model.settled and model.identity is not None:
             form = self.store.form(model.identity, model.version)
             if form is not None:
@@ -251,7 +251,7 @@ class Session(Account):
                 self._unsettled.add(model.spec)
 
     def _stand_by(self) -> None:
-        """Restore the old answers of queries that were to be asked again and were not."""
+        """Restore the old answers of queries that should have been asked again but were not."""
         for cell, trial in self._again.unreadable.values():
             if not self._answered(cell, trial.query):
                 self._file(cell, trial)
@@ -439,7 +439,7 @@ class Session(Account):
         return query.id in self.trials.get(cell.name, {}) or (turns is not None and turns.has(cell, query))
 
     def _end_if_found(self, cell: PlannedCell) -> None:
-        """Ask an LLM nothing more after its first contaminated cell, if that is wanted."""
+        """Ask an LLM nothing more after its first contaminated result, if the user wants that."""
         llm, own = cell.name.llm, self.trials.get(cell.name, {})
         asked = bool(own) and len(own) == len(cell.queries)
         may_end = self.options.stop_at_first and not self._referring and not cell.subject.reference

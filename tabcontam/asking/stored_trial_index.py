@@ -1,4 +1,4 @@
-"""The trials of a run's cells, read from disk a cell at a time: a run may have more of them than memory holds.
+"""The trials of a run's results, read from disk one result at a time: memory may not hold all of them.
 
 Memory holds only where each trial stands in its file, in a few numbers. Lines that are appended meanwhile are not seen,
 and a file that takes the place of this one changes nothing here.
@@ -26,8 +26,8 @@ HEAD = b", ".join(b'"%s": %s' % (name.encode(), TEXT) for name in NAMES)
 BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
 ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # of a line that no crash cut off
 COPIED = 2**20  # bytes at once
-OTHERS = 2**32 - 1  # the place of a cell that nobody asked for
-Asked = Mapping[ResultKey, int | None]  # cells, each with how many queries are its own; None: all that are there
+OTHERS = 2**32 - 1  # the place of a result that is not asked for
+Asked = Mapping[ResultKey, int | None]  # results, each with the number of its own queries; None: all that the file has
 
 
 class Stretch(NamedTuple):
@@ -76,7 +76,7 @@ def _numbered(texts: Iterable[tuple[bytes, int]]) -> list[Line]:
 
 
 class TrialPlaces:
-    """The places of cells' trials in a file that was just written, cell by cell."""
+    """The places of results' trials in a file that was just written, result by result."""
 
     def __init__(self) -> None:
         self.cells: dict[ResultKey, tuple[int, int]] = {}
@@ -84,7 +84,7 @@ class TrialPlaces:
         self._end = 0
 
     def write(self, file: BinaryIO, names: Sequence[ResultKey], kept: "StoredTrialIndex") -> None:
-        """Write the trials of these cells as they stand in another file, cell by cell, and note where they stand."""
+        """Write the trials of these results as they stand in another file, result by result, and note their places."""
         import numpy as np
 
         offsets, lengths, bounds = kept.stand(names)
@@ -103,10 +103,10 @@ class TrialPlaces:
 
 
 class StoredTrialIndex:
-    """The newest trial of every query of some cells, in the order of the cells.
+    """The newest trial of every query of some results, in the order of the results.
 
-    Each line has its number in the file, from 1, under "line". If `asked` gives a cell's number of queries, trials of
-    an earlier run in the folder beyond it are left out. `shown` turns a cell's trials into those that a report shows.
+    Each line has its number in the file, from 1, under "line". If `asked` gives a result's number of queries, trials of
+    an earlier run in the folder beyond it are left out. `shown` turns a result's trials into those that a report shows.
     """
 
     def __init__(
@@ -152,16 +152,16 @@ class StoredTrialIndex:
 
     @property
     def names(self) -> list[ResultKey]:
-        """The cells that have trials."""
+        """The results that have trials."""
         return [name for name in self._asked if self._of(name)]
 
     def of(self, name: ResultKey) -> list[Line]:
-        """Return the trials of a cell, in the order of its queries; none for an unknown cell."""
+        """Return the trials of a result, in the order of its queries; none for an unknown result."""
         lines = _numbered(_texts(self.stretches(name), self._at))
         return self.shown(name, lines) if self.shown else lines
 
     def stretches(self, name: ResultKey) -> list[Stretch]:
-        """Return where the trials of a cell stand in the file."""
+        """Return the places of a result's trials in the file."""
         places = self._of(name)
         offsets, lengths, numbers = (
             column[places.start : places.stop] for column in (self._offsets, self._lengths, self._numbers)
@@ -176,7 +176,7 @@ class StoredTrialIndex:
     def stand(
         self, names: Sequence[ResultKey]
     ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-        """Return where the trials of these cells begin, how long they are, and how many precede each cell."""
+        """Return the places and lengths of the trials of these results, and how many precede each result."""
         import numpy as np
 
         ranges = [self._of(name) for name in names]
@@ -204,14 +204,14 @@ class StoredTrialIndex:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _of(self, name: ResultKey) -> range:
-        """Return the places of a cell's trials in the index."""
+        """Return the places of a result's trials in the index."""
         cell = self._places.get(name)
         if cell is None or self._file is None:
             return range(0)
         return range(self._starts[cell], self._ends[cell])
 
     def _index(self, path: Path) -> None:
-        """Index where the newest trial of each query stands, cell by cell."""
+        """Index the place of the newest trial of each query, result by result."""
         import numpy as np
 
         found, queries = self._found(path)
@@ -233,7 +233,7 @@ class StoredTrialIndex:
         self._starts, self._ends = bounds[:-1], bounds[1:]
 
     def _found(self, path: Path) -> "tuple[list[np.ndarray[Any, Any]], Sequence[str]]":
-        """Return each trial's cell, query, and the place of its line, and the names of queries."""
+        """Return each trial's result, query and place of its line, and the names of queries."""
         import numpy as np
 
         found = array("Q")
@@ -264,7 +264,7 @@ def _name(line: bytes, start: int) -> bytes:
 
 
 class _Cells:
-    """The places of cells, by their names and by the beginnings of their lines."""
+    """The places of results, by their names and by the beginnings of their lines."""
 
     def __init__(self, places: Mapping[ResultKey, int]) -> None:
         self.places = places
@@ -274,7 +274,7 @@ class _Cells:
         return self.places.get(name, OTHERS)
 
     def written(self, begins: bytes) -> int:
-        """Return a cell's place by the beginning of a line, up to its query."""
+        """Return a result's place by the beginning of a line, up to its query."""
         place = self._written.get(begins)
         if place is None:
             self._written[begins] = place = self._place(begins)
@@ -285,7 +285,7 @@ class _Cells:
             with suppress(UnicodeDecodeError):
                 return self.named(
                     ResultKey(*begins.decode().split('"')[3::4])
-                )  # the names are in the order of a cell's
+                )  # the names are in the order of a result's
         line = line_of(begins + b"}", whole=False)
         return OTHERS if line is None else self.named(ResultKey(*line_key(line)[:-1]))
 
@@ -310,5 +310,5 @@ class _Queries:
 
 
 def _number(query: str) -> tuple[int, ...]:
-    """Return the place of a query in its cell: `-0` before its `-0-decoy-1`, and that before `-1`."""
+    """Return the place of a query in its result: `-0` before its `-0-decoy-1`, and that before `-1`."""
     return tuple(int(digits) for digits in re.findall(r"-(\d+)", query))

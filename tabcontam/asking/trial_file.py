@@ -146,7 +146,7 @@ def line_of(text: bytes, *, whole: bool = True) -> Line | None:
         try:
             line = json.loads(text.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
-            return None  # cut off by a crash, or none of ours
+            return None  # cut off by a crash, or not a trial
     if not isinstance(line, dict):
         return None
     if not whole:
@@ -232,7 +232,7 @@ def write_question(question: Question, form: PromptForm) -> str | list[dict[str,
 
 
 def _sought(question: Lookup) -> str:
-    """Return what a lookup searches for, in words that a person can follow."""
+    """Return the texts that a lookup searches for, in words that a person can follow."""
     if question.by is not LookupMode.CELLS:
         return "\n".join(question.texts)
     beside = ", ".join(question.beside)
@@ -329,7 +329,7 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         raise ValueError("no feature is asked")
     chance = {name: _guess(item, may_be_nothing=not test.decides) for name, item in dict(line["chance"]).items()}
     if test.by_feature and not chance.keys() <= set(asked):
-        raise ValueError("a guess is of no feature that is asked")
+        raise ValueError("a prediction is of no feature that is asked")
     query = Query(
         id=line["query"],
         write=lambda: question,
@@ -360,7 +360,7 @@ def _whole(held: object) -> int | None:
 
 
 def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
-    """Return the columns that hold a line's answers. Raises ValueError if that is no mapping of texts."""
+    """Return the columns that hold a line's answers. Raises ValueError if they are not a mapping of texts."""
     held = line.get("lies_in") or {}
     if not isinstance(held, Mapping) or not all(isinstance(name, str) for name in held.values()):
         raise ValueError(f"no columns in {held!r}"[:200])
@@ -427,13 +427,13 @@ def answer_held(kind: type[Answer], held: Mapping[str, Any], usage: Usage | None
 
 
 def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> CellPrediction:
-    """Return a guess from a line. Raises ValueError if it has no probabilities: a p-value is made of them."""
+    """Return a prediction from a line. Raises ValueError if it has no probabilities: a p-value is made of them."""
     guess = CellPrediction(**{**held, "coarser": tuple(map(RoundedPrediction.read, held.get("coarser", ())))})
     known = [*guess.values.values(), guess.rest, guess.missing] if isinstance(guess.values, dict) else [None]
     if not all(isinstance(chance, int | float) and 0 <= chance <= 1 for chance in known):
         raise ValueError(f"no probability in {held!r}"[:200])
     if not (guess.rest or may_be_nothing):
-        raise ValueError("a guess rules a value out")
+        raise ValueError("a prediction rules a value out")
     return guess
 
 

@@ -1,4 +1,4 @@
-"""The division of work while new tables are prepared: tests that nobody has begun, and owners of cached parts."""
+"""The division of work while new tables are prepared: tests that no process has begun, and owners of cached parts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -15,9 +15,9 @@ Key = tuple[int, str]  # the id() of a table and the id of a test
 
 
 class PreparationQueue:
-    """The tests of new tables that nobody has begun yet: this run works from the front, others from the back.
+    """The tests of new tables that no process has begun yet: this run works from the front, others from the back.
 
-    A process of this machine takes one test; another machine takes a whole table that nobody has begun. A table is
+    A process of this machine takes one test; another machine takes a whole table that no process has begun. A table is
     offered to a machine that is still busy. Until that machine claims the table, others may begin it.
     """
 
@@ -38,7 +38,7 @@ class PreparationQueue:
 
     @property
     def untouched(self) -> int:
-        """The number of tables of which nobody has begun anything."""
+        """The number of tables that no process has begun."""
         return len(self._untouched)
 
     def write(self, test: Test, table: Table) -> None:
@@ -61,7 +61,7 @@ class PreparationQueue:
             return self._left.pop(key)
 
     def offer(self) -> Table | None:
-        """Return the last table of which nobody has begun anything, and which is offered to nobody else."""
+        """Return the last table that no process has begun, and which is offered to no other machine."""
         with self._lock:
             for place in reversed(self._untouched):
                 if place not in self._offered and self._offers[place] < OFFERS:
@@ -71,7 +71,7 @@ class PreparationQueue:
             return None
 
     def claim(self, table: Table) -> bool:
-        """Return whether the machine that a table is offered to shall prepare it: nobody has begun it meanwhile."""
+        """Return whether the machine that a table is offered to shall prepare it: no process has begun it meanwhile."""
         with self._lock:
             if self._untouched.pop(id(table), None) is None:
                 return False
@@ -80,7 +80,7 @@ class PreparationQueue:
             return True
 
     def withdraw(self, table: Table) -> None:
-        """Offer a table no more."""
+        """Stop offering a table."""
         with self._lock:
             self._offered.discard(id(table))
 
@@ -119,7 +119,7 @@ class FindingRegistry:
         self._lock = Lock()
 
     def begin(self, name: str, owner: object = None) -> bool:
-        """Return whether the owner, by default the run, shall make a finding; wait if somebody else makes it."""
+        """Return whether the owner, by default the run, shall make a finding; wait if another process makes it."""
         if owner is None:
             self._check()
         if prepared := self._elsewhere.get(str(Path(name).parent)):
@@ -147,7 +147,7 @@ class FindingRegistry:
         self._elsewhere.pop(str(folder)).set()
 
     def free(self, owner: object = None) -> None:
-        """End all findings, or those of one owner, so that nobody waits for them any longer."""
+        """End all findings, or those of one owner, so that no process waits for them any longer."""
         with self._lock:
             for finding in self._findings.values():
                 if owner is None or finding.owner is owner:

@@ -228,7 +228,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         type=path,
         metavar="FILE",
         help="instead of a report, write the rows that each model recalled in row tests, as CSV with a line per row, "
-        "so that its evaluation can leave them out. It says nothing about rows that were not asked about",
+        "so that its evaluation can leave them out. Rows that were not asked about are not in the file",
     )
     command.add_argument("--family-over", choices=FAMILY_OVER, help=FAMILY_OVER_HELP.format(default="that of the runs"))
     command.add_argument(

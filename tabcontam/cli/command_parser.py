@@ -59,10 +59,10 @@ class CommandParser(argparse.ArgumentParser):
         choices = list(map(str, action.choices))
         if isinstance(action, argparse._AppendAction) and set(str(value).split(",")) <= set(choices):
             each = " ".join(f"{action.option_strings[0]} {part}" for part in str(value).split(","))
-            raise argparse.ArgumentError(action, f"{value!r} is several; write {each}")
+            raise argparse.ArgumentError(action, f"{value!r} is a list; write {each}")
         found = near(str(value), choices, limit=1)
         meant = f"; did you mean {found[0]}?" if found else ""
-        raise argparse.ArgumentError(action, f"{value!r} is none of {', '.join(choices)}{meant}")
+        raise argparse.ArgumentError(action, f"{value!r} is not one of {', '.join(choices)}{meant}")
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with code 4."""

@@ -139,8 +139,8 @@ def _power(options: argparse.Namespace) -> int:
         with shown.doing("simulated runs", evenly=True) as tell:
             document = measure(study, tell)
     except KeyboardInterrupt:
-        kept = "what models have answered" if options.llm else "nothing"
-        print(f"tabcontam: interrupted; {kept} was kept", file=sys.stderr)
+        kept = "the models' answers were" if options.llm else "nothing was"
+        print(f"tabcontam: interrupted; {kept} stored", file=sys.stderr)
         return Exit.INTERRUPTED
     if options.llm:
         document = with_models(document, options.llm, found)
@@ -173,7 +173,7 @@ def _cache(options: argparse.Namespace) -> None:
     if options.json:
         print_json(facts, default=str)
     else:
-        print((f"{dropped} stored replies dropped\n" if options.clear else "") + cache_text(facts))
+        print((f"{dropped} stored replies deleted\n" if options.clear else "") + cache_text(facts))
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {

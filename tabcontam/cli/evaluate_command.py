@@ -49,7 +49,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
     )
     command.epilog = EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
-    what = command.add_argument_group("what is evaluated")
+    what = command.add_argument_group("models, tables and queries")
     what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=LLM_HELP)
     what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     what.add_argument(

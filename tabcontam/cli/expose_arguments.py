@@ -28,7 +28,7 @@ def add_expose(command: argparse.ArgumentParser) -> None:
     )
     command.epilog = EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
-    what = command.add_argument_group("what the models read")
+    what = command.add_argument_group("tables that the models read")
     what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     what.add_argument(
         "--copies",
@@ -57,7 +57,7 @@ def add_expose(command: argparse.ArgumentParser) -> None:
         "--order",
         choices=ORDERS,
         default=ORDERS[0],
-        help="the order of rows within each copy: as in the file, or shuffled anew for each (default: %(default)s)",
+        help="the order of rows within each copy: as in the file, or shuffled again for each (default: %(default)s)",
     )
     what.add_argument(
         "--page", action="store_true", help="also read a page that describes each table, without its rows"

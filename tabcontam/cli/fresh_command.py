@@ -196,9 +196,9 @@ def _texts(options: argparse.Namespace, feed: "Feed") -> int:
         print(f"interrupted; continue with the same command and --out {made.folder}", file=sys.stderr)
         return Exit.INTERRUPTED
     if made.ended and not made.spent:
-        raise UsageError(f"{made.ended}; the same command goes on from here")
+        raise UsageError(f"{made.ended}; the same command continues from here")
     if made.ended:
-        print(f"{made.ended}; the same command with a higher limit goes on", file=sys.stderr)
+        print(f"{made.ended}; the same command with a higher limit continues", file=sys.stderr)
     return Exit.DONE
 
 

@@ -94,7 +94,7 @@ SHOTS_HELP = (
     "scikit-learn carries, with the answers (at most 16)"
 )
 UNTIL_DECIDED_HELP = (
-    "ask the row tests in turns, the most telling query first, and stop at a table's verdict, often after ten queries; "
+    "ask the row tests in turns, the most informative query first, and stop at a table's verdict, often after ten; "
     "leaves out the paper's own queries, unless -m asks for them"
 )
 MIN_POWER_HELP = (

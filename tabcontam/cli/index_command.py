@@ -66,7 +66,7 @@ def index(options: argparse.Namespace) -> int:
 
                 made = CorpusIndex.build(files, told)
     except KeyboardInterrupt:
-        print("tabcontam: interrupted; the same command goes on with what is not indexed yet", file=sys.stderr)
+        print("tabcontam: interrupted; the same command indexes the rest", file=sys.stderr)
         return Exit.INTERRUPTED
     if options.json:
         print_json(_facts(made, there))
@@ -91,7 +91,7 @@ def _facts(made: "CorpusIndex", there: bool) -> dict[str, object]:
 
 def _told(made: "CorpusIndex", there: bool) -> str:
     documents = f"{_several(made.tally.documents, 'document')}, {_size(made.tally.bytes)} of text"
-    lines = [f"{documents}: {'the index was there already' if there else 'indexed'}"]
+    lines = [f"{documents}: {'the index exists already' if there else 'indexed'}"]
     if sentence := made.tally.sentence():
         lines.append(sentence)
     lines.append(f"the index takes {_size(made.on_disk)}: {made.folder}")

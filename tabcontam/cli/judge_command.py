@@ -121,7 +121,7 @@ def _in_terminal(sheet: "JudgingSheet") -> tuple[int, Exit | None]:
                 sheet.note(item, _likeness(word))
                 new += 1
     except KeyboardInterrupt:
-        print(f"\ninterrupted; {new} judgements are kept, and the same command goes on", file=sys.stderr)
+        print(f"\ninterrupted; {new} judgements are stored, and the same command continues", file=sys.stderr)
         return new, Exit.INTERRUPTED
     return new, None
 

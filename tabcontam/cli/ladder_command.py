@@ -177,7 +177,7 @@ def write_ladder(runs: Sequence[Path], out: Path, as_json: bool) -> None:
 
     observed = [one for run in runs for one in observations(run)]
     if not observed:
-        raise UsageError("no model of these runs has a known number of copies read; name the folder of expose")
+        raise UsageError("these runs have no model whose copies of a table are known; name the folder that expose made")
     known = known_tests()
     found = doses(observed, {test: facts.family for test, facts in known.items()})
     titles = {test: facts.title for test, facts in known.items()}

@@ -101,16 +101,16 @@ def _named(entry: "CatalogueEntry", price: "Price | None") -> Item:
         f"{entry.title}: {entry.variant}" + ("; one of the paper's fifteen" if entry.paper else ""),
         *([_papers(entry)] if entry.paper else []),
         f"names: {', '.join(entry.names)}",
-        f"family {entry.family}, number {entry.order} of those listed",
+        f"family {entry.family}, number {entry.order} in the catalogue",
         cutoff + (f" ({entry.cutoff_source})" if entry.cutoff_source else ""),
     ]
     if entry.reasons:
-        lines.append("thinks before it answers, unless it is told not to")
+        lines.append("reasons before it answers, unless the request turns that off")
     if price:
         lines.append(f"${price.input:g} for a million tokens of prompts, ${price.output:g} for a million written")
     if entry.ollama_variant:
         lines.append(
-            f"{entry.name} alone is Ollama's {entry.ollama[0]} where Ollama runs and has it: "
+            f"{entry.name} means Ollama's {entry.ollama[0]} if Ollama runs and has it: "
             f"the {entry.ollama_variant} model; write {entry.served[0]} for the {entry.variant} model"
         )
     facts = f"{entry.openness}, {entry.variant}, {size}, {cutoff}; {served}{retired}"
@@ -172,7 +172,7 @@ def matching(what: str, items: Sequence[Item], patterns: Sequence[str]) -> list[
         names = {_plain(name): item["name"] for item in items for name in _names(item)}
         wanted = "".join(map(_plain, patterns))
         close = list(dict.fromkeys(names[name] for name in near(wanted, names, limit=12)))[:3]
-        advice = f"did you mean {' or '.join(close)}?" if close else f"list {what} alone shows them all"
+        advice = f"did you mean {' or '.join(close)}?" if close else f"list {what} without a pattern shows all"
         raise UsageError(f"none of the {len(items)} {what} matches {' '.join(patterns)!r}; {advice}")
     return found
 

@@ -32,7 +32,7 @@ def folder(text: str) -> "Path":
 def summary(text: str) -> str:
     """Return the letters after -r."""
     if strange := [letter for letter in text if letter not in SUMMARY]:
-        raise argparse.ArgumentTypeError(f"{strange[0]!r} is none of {SUMMARY}")
+        raise argparse.ArgumentTypeError(f"{strange[0]!r} is not one of {SUMMARY}")
     return text
 
 

@@ -58,7 +58,7 @@ def report(options: argparse.Namespace) -> None:
         return
     if options.methods or options.width:
         named = "--methods" if options.methods else "--width"
-        raise UsageError(f"{named} is about one document; add --format, such as --format latex")
+        raise UsageError(f"{named} applies to a single document; add --format, such as --format latex")
     out = options.out or new_folder(datetime.now())
     writing = progress(bool(options.quiet)).doing("reading the answers and writing the report")
     if redacting:
@@ -103,8 +103,8 @@ def _write_excluded(options: argparse.Namespace) -> None:
     rows = [one for own in found.values() for one in own.values()]
     recalled = sum(one.recalled for one in rows)
     print(
-        f"{options.exclude_recalled}: {recalled:,} rows that were recalled, of {len(rows):,} of which the row tests "
-        "could tell; of all other rows nobody knows",
+        f"{options.exclude_recalled}: {recalled:,} rows were recalled, of {len(rows):,} that the row tests could "
+        "decide; about all other rows nothing is known",
         file=sys.stderr,
     )
 

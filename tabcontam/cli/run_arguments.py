@@ -200,7 +200,7 @@ def add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> Non
 
 
 def add_reading(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
-    """Add the options for the facts of a FILE that cannot be guessed, and for reading its text."""
+    """Add the options for the facts of a FILE that cannot be detected, and for reading its text."""
     group.add_argument("--target", metavar="COLUMN", help="the column of a FILE that a classification predicts")
     group.add_argument("--name", metavar="TEXT", help=NAME_HELP)
     add_text_format(group)

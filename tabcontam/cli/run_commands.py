@@ -68,7 +68,7 @@ def gate(options: argparse.Namespace) -> int:
     if not options.llm or not options.dataset:
         raise UsageError("the gate needs the folder of a run, or --llm and --dataset to make one; see gate --help")
     if options.dry_run:
-        raise UsageError("--dry-run asks nothing, so the gate cannot tell; type run --dry-run to see the plan")
+        raise UsageError("--dry-run asks nothing, so the gate has no verdicts; type run --dry-run to see the plan")
     baseline = _baseline(options, options.out)
     outcome = _executed(options)
     print(f"report: {outcome.folder / 'index.html'}", file=sys.stderr)
@@ -148,7 +148,7 @@ def _check_gate(options: argparse.Namespace) -> None:
     if not options.gate and (given := [name for name, typed in conditions.items() if typed]):
         raise UsageError(f"{given[0]} is a condition of --gate; add --gate")
     if options.gate and options.dry_run:
-        raise UsageError("--dry-run asks nothing, so --gate cannot tell; leave one of them out")
+        raise UsageError("--dry-run asks nothing, so --gate has no verdicts; leave one of them out")
     if options.open and options.dry_run:
         raise UsageError("--dry-run writes no report; leave --open out")
 
@@ -156,7 +156,7 @@ def _check_gate(options: argparse.Namespace) -> None:
 def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
     """Return the planned run and its progress display, which starts before heavy imports."""
     if options.last_failed and options.out is None:
-        options.out = last_run("asked again is what has no readable answer: the run")
+        options.out = last_run("asking again the queries without a readable answer: the run")
     from tabcontam.report.progress_display import progress
 
     shown = progress(quiet=getattr(options, "quiet", 0) > 0)

@@ -41,7 +41,7 @@ GATE: "pytest.StashKey[Gate]" = pytest.StashKey()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add one option, and the settings of a whole project."""
-    group = parser.getgroup("tabcontam", "has the LLM seen the table?")
+    group = parser.getgroup("tabcontam", "has the model read the table?")
     group.addoption(
         "--tabcontam-report",
         action="append",
@@ -52,11 +52,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("tabcontam_report", "run folders to take verdicts from, as --tabcontam-report does", type="paths")
     parser.addini(
         "tabcontam_contaminated",
-        "what becomes of an experiment on a contaminated table: fail, xfail or skip",
+        "the outcome of a test if its table is contaminated: fail, xfail or skip",
         None,
         "fail",
     )
-    parser.addini("tabcontam_undecided", "and where it cannot be told: skip, xfail, fail or run", None, "skip")
+    parser.addini("tabcontam_undecided", "the outcome if that is undecided: skip, xfail, fail or run", None, "skip")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,8 +65,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         f"{MARK}(llm, dataset, *, contaminated='fail', undecided='skip', fail_on=(), min_power=None, "
         "max_memory_share=None, serializer=None, prompts=None, target=None, queries=None, rows=None, send_rows=False, "
-        "known=(), reference=()): run the test only if the LLM is found not to have seen the table; llm and dataset "
-        "may be parameters of the test",
+        "known=(), reference=()): run the test only if no contamination of the table is detected; llm and "
+        "dataset may be parameters of the test",
     )
     if config.getoption("tabcontam_report"):
         _check_folders(config)
@@ -91,7 +91,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _misspelt(name: str, config: pytest.Config) -> bool:
-    """Return whether an unregistered mark is nearly ours: its test would run without a gate."""
+    """Return whether an unregistered mark is probably a misspelling: its test would run without a gate."""
     if name[:2] != MARK[:2] or abs(len(name) - len(MARK)) > MISSPELT:
         return False
     registered = {re.split(r"[:(\s]", line, maxsplit=1)[0] for line in config.getini("markers")}
@@ -110,7 +110,7 @@ def _read(item: pytest.Item, marks: Sequence[pytest.Mark]) -> None:
 def _check_folders(config: pytest.Config) -> None:
     for folder in report_folders(config):
         if not (folder / "results.json").is_file():
-            raise pytest.UsageError(f"--tabcontam-report: {folder} is no run folder: it has no results.json")
+            raise pytest.UsageError(f"--tabcontam-report: {folder} is not the folder of a run: it has no results.json")
 
 
 def report_folders(config: pytest.Config) -> list[Path]:
@@ -184,7 +184,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     anyway = Counter(sentence for _, sentence, _, ran_anyway in lines if ran_anyway)
     for conclusion, sentence in sorted({(conclusion, sentence) for conclusion, sentence, _, _ in lines}):
         ran = anyway[sentence]
-        tests = f" ({ran} {'test' if ran == 1 else 'tests'} run all the same)" if ran else ""
+        tests = f" ({ran} {'test' if ran == 1 else 'tests'} run anyway)" if ran else ""
         terminalreporter.write_line(sentence + tests, **{COLORS[conclusion]: True})
     here = Path.cwd()
     for page in sorted({Path(folder) / "index.html" for _, _, folder, _ in lines}):

@@ -108,7 +108,7 @@ class Gate:
             except UsageError as error:
                 self._made[asking] = error
             except KeyboardInterrupt:
-                raise KeyboardInterrupt("tabcontam keeps what was answered; the next session continues it") from None
+                raise KeyboardInterrupt("the answers are stored; the next session continues the run") from None
         made = self._made[asking]
         if isinstance(made, UsageError):
             raise made
@@ -118,14 +118,14 @@ class Gate:
         datasets = sorted({each.dataset for each in self.conditions if each.asking == asking})
         folder = self._folder(asking, [self._file(dataset) for dataset in datasets])
         with _alone(folder.with_name(f"{folder.name}.lock")), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the experiment's filters are not for ours
+            warnings.simplefilter("ignore")  # the experiment's filters do not apply to this run
             begun = (folder / RESULTS).exists()
             if begun and _is_whole(kept := load_results(folder)):
                 return kept
             try:
                 return self._ask(asking, datasets, folder)
             except UsageError as error:
-                again = " (pytest --cache-clear begins anew)" if begun else ""
+                again = " (pytest --cache-clear starts a new run)" if begun else ""
                 raise UsageError(f"{error}{again}") from None
 
     def _ask(self, asking: AskingOptions, datasets: Sequence[str], folder: Path) -> Results:
@@ -172,12 +172,12 @@ class Gate:
         digest = hashlib.sha256(json.dumps([facts, files, documents]).encode()).hexdigest()[:12]
         if (cache := getattr(self.config, "cache", None)) is None:
             raise UsageError(
-                "runs are kept in pytest's cache; leave out -p no:cacheprovider, or give --tabcontam-report"
+                "runs are stored in pytest's cache; leave out -p no:cacheprovider, or give --tabcontam-report"
             )
         try:
             folder: Path = cache.mkdir("tabcontam") / f"{name}-{digest}"
         except OSError as error:
-            raise UsageError(f"runs are kept in pytest's cache, but {error}; give --tabcontam-report") from None
+            raise UsageError(f"runs are stored in pytest's cache, but {error}; give --tabcontam-report") from None
         return folder
 
     @contextmanager
@@ -201,9 +201,9 @@ def _answer(
     llm = condition.asking.llm
     try:
         if serializer is not None and load_serializer(serializer).name not in {one.serializer for one in results.cells}:
-            raise UsageError(f"its rows were not written as serializer {serializer} writes them")
+            raise UsageError(f"its rows were not written by serializer {serializer}")
         if prompts is not None and load_prompt_set(prompts).name not in {one.prompts for one in results.cells}:
-            raise UsageError(f"its queries were not worded as prompt set {prompts} words them")
+            raise UsageError(f"its queries were not worded by prompt set {prompts}")
         found = results.gate(
             llm=llm,
             dataset=dataset,

@@ -18,11 +18,11 @@ from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tabcontam.verdicts.run_facts import known_tests
 
-GUESSED = "guessing explains it"
-TOO_FEW = "too little was asked to tell memory from guessing"
+GUESSED = "the baseline explains it"
+TOO_FEW = "too few queries to tell memory from prediction"
 SILENT = "no readable answer"
-PARTLY = "cells that guessing does not explain are right, if not the whole row"
-SAID = "words are said that no other dataset's answers hold"
+PARTLY = "cells that the baseline does not explain are right, but not the whole row"
+SAID = "the answers hold words that answers on no other dataset hold"
 
 Group = Sequence[Record]  # the records of one result
 
@@ -65,7 +65,7 @@ def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedEvid
 
 
 def _kind(record: Record) -> tuple[str | None, ...]:
-    """Return the common key of the results that are each other's decoys."""
+    """Return the key that results share if they are each other's decoys."""
     return record.llm, record.serializer, record.test
 
 

@@ -1,4 +1,4 @@
-"""Answers that the authors of tabmemcheck printed: the number that are the file's own, and the calibrated verdicts.
+"""The answers that the authors of tabmemcheck printed: the number of exact ones, and the calibrated verdicts.
 
 A line has the LLM, the file, the feature that was asked (null where a whole row was), the answer, and its edit distance
 to the file's text; some have the expected row. The prompts are not recorded, so that mostly the asked row is not known.
@@ -133,14 +133,14 @@ def _asked(group: Sequence[PrintedAnswer]) -> RecordedEvidence | str:
     return RecordedEvidence(
         first.test,
         trials,
-        f"the answers stay, the asked cells are drawn anew from the frequencies of {table.name}@{table.edition} and, "
-        "in whole rows, from how often a cell repeats or steps on from the row before",
+        f"the answers stay; the asked cells are drawn from the frequencies of {table.name}@{table.edition} and, "
+        "in whole rows, from how often a cell repeats or continues the row before",
         f"{exact} of {len(group)} answers are the file's; ",
     )
 
 
 def _width(group: Sequence[PrintedAnswer]) -> int:
-    """Return the number of cells of the file's rows: that of the first exact answer, or of most answers."""
+    """Return the number of cells of a row of the file: that of the first exact answer, or of most answers."""
     texts = [record.expected or record.answer for record in group if record.exact or record.expected]
     found = [width for text in texts or [record.answer for record in group] for width in [_cells_in(text)] if width]
     return max(set(found), key=found.count, default=0)
@@ -231,7 +231,7 @@ def _places(table: Table, names: Sequence[str], cells: Sequence[Cell]) -> list[i
 
 
 def _after_one(table: Table, name: str, guess: CellPrediction) -> CellPrediction:
-    """Return the guess with each value at least as likely as a cell repeats, or steps on from, the one before."""
+    """Return the prediction, with each value at least as likely as a cell repeats or continues the one before."""
     one = earlier(table, name, 1)
     least = max(one.same, one.stepping if one.step else 0.0)
     return replace(

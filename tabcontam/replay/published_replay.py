@@ -18,7 +18,7 @@ from tabcontam.verdicts.run_facts import known_tests
 
 DICTIONARY = "dictionary version"
 LENGTH = "older value match without the length check (B3)"
-CAPITALS = "older word match that tells capitals apart"
+CAPITALS = "older word match that distinguishes capitals"
 UNEXPLAINED = "unexplained"
 
 
@@ -80,7 +80,7 @@ def _membership(cell: Result, group: Sequence[Record]) -> Result:
         hits=hits,
         answered=sum(record.answered for record in group),
         queries=queries,
-        sentence=f"{hits} of {queries} rows told right as original or modified",
+        sentence=f"{hits} of {queries} rows correctly recognised as original or modified",
     )
 
 
@@ -134,7 +134,7 @@ def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[st
         return DICTIONARY, f"the authors' dictionary does not know {', '.join(taken)}; this one does"
     if ours and not any(word in record.output for word in looked_for):
         found = [word for word, there in looked_for.items() if there]
-        return CAPITALS, f"{', '.join(found)} stands in the answer only in other letters' case"
+        return CAPITALS, f"{', '.join(found)} stands in the answer only with other capitals"
     return UNEXPLAINED, ""
 
 

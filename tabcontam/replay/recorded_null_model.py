@@ -76,7 +76,7 @@ class KnownEdition:
         """A cached function that predicts each asked cell, given the rest of the row and the asked cells before it.
 
         It takes the row's place, the asked features, and whether the query shows four other rows, which are the first
-        rows where the fifth is asked. A feature that only counts the rows has no guess: nobody needs to have seen it.
+        rows where the fifth is asked. A feature that only counts the rows has no prediction: counting gives its cells.
         """
         return cache(self._guesses)
 
@@ -127,7 +127,7 @@ class KnownEdition:
     def _numbering(self) -> frozenset[str]:
         """The columns that only count the rows: they rise from each row to the next, as 1, 2, 3 and 0001_01 do.
 
-        No row number is recorded, but the first rows are asked, and nobody needs to have seen the table to count.
+        No row number is recorded, but the first rows are asked, and counting needs no memory of the table.
         """
 
         def counts(name: str) -> bool:
@@ -171,7 +171,7 @@ def known_edition(dataset: str, columns: Sequence[str]) -> KnownEdition | str:
     """Return the edition with these columns, the paper's own first, or why there is none. Nothing is fetched."""
     card = find_card(dataset)
     if card is None:
-        return "not recorded: no card tells what the table holds"
+        return "not recorded: no card states the table's content"
     for edition in sorted(card.editions, key=lambda edition: edition.name != PAPER_EDITION):
         try:
             edition_bytes(card, replace(edition, addresses=()))
@@ -194,7 +194,7 @@ def _in_words(table: Table, edition: Edition) -> Table:
 
 
 def _most(options: Sequence[CellPrediction], missing: float) -> CellPrediction:
-    """Return the most that any of several guesses gives each value; the first one's rest for unlisted values."""
+    """Return for each value the most that any of several predictions gives; unlisted ones have the first's rest."""
     most: dict[str, float] = {}
     for guess in options:
         for value, chance in guess.values.items():

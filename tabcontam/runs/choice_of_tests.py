@@ -1,4 +1,4 @@
-"""The choice of tests that a run asks, and of the LLMs and corpora that it puts them to.
+"""The choice of tests that a run asks, and of the LLMs and corpora that get them.
 
 A run asks the chosen tests that have what they need, that have the queries it asks, and that some subject of the run
 can take: tests that search documents are put to corpora alone, and corpora take no other tests.
@@ -48,8 +48,8 @@ def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
     if order.fresh and not any(test.beside_fresh for test in tests):
         able = " or ".join(test.id for test in all_tests() if test.beside_fresh)
         raise UsageError(
-            f"{option_name('fresh')}: no test that is asked compares with fresh rows; choose {option('tests', able)} "
-            "and an LLM that understands a question"
+            f"{option_name('fresh')}: no chosen test compares with fresh rows; choose {option('tests', able)} "
+            "and a model that understands questions"
         )
 
 
@@ -58,13 +58,13 @@ def check_rows(order: "RunOrder", tests: Sequence[Test]) -> None:
     if order.options.rows is not None and not any(test.sized for test in tests):
         able = " or ".join(test.id for test in all_tests() if test.sized)
         raise UsageError(
-            f"{option_name('rows')}: no test that is asked can be asked about so many rows; choose "
+            f"{option_name('rows')}: no chosen test takes a number of rows; choose "
             f"{option('tests', able)}, or leave {option('rows')} out"
         )
 
 
 def fewer_rows(order: "RunOrder", sheets: Iterable[QuerySheet]) -> tuple[str, ...]:
-    """Return a line on each test and table of which fewer rows can be asked than are wanted, if there are any."""
+    """Return a line on each test and table with fewer rows to ask about than wanted."""
     wanted = order.options.rows
     if wanted is None or order.options.queries is not None:
         return ()
@@ -74,14 +74,14 @@ def fewer_rows(order: "RunOrder", sheets: Iterable[QuerySheet]) -> tuple[str, ..
         if sheet.test.sized and not sheet.unfit and rows < wanted:
             label = sheet.table.named
             lines[sheet.test.id, label] = (
-                f"{option('rows', wanted)}: {sheet.test.id} asks about {rows:,} rows of {label}, and of no more, since "
-                "no others of it can be asked so"
+                f"{option('rows', wanted)}: {sheet.test.id} asks about only {rows:,} rows of {label}, since no "
+                "other row of it suits the test"
             )
     return tuple(lines.values())
 
 
 def split_asked_tests(tests: Sequence[Test], order: "RunOrder") -> tuple[list[Test], tuple[Test, ...]]:
-    """Return the tests that are asked, and those that are left out whole because the paper has no such query.
+    """Return the tests that are asked, and those that are left out because the paper has none of their queries.
 
     Raises `NothingSelected` if none is asked.
     """
@@ -98,8 +98,8 @@ def put_to(
 ) -> tuple[list[Test], tuple[RunSource, ...], tuple[str, ...]]:
     """Return the tests that a subject under test takes, the subjects that take one, and a line on each that takes none.
 
-    Controls do not join if corpora alone are searched. An LLM with `declared` training data stays, since finds in them
-    count for it. Raises `NothingSelected` if no subject under test takes a test.
+    Controls do not join if only corpora are searched. An LLM with `declared` training data stays, since rows found
+    there count for it. Raises `NothingSelected` if no subject under test takes a test.
     """
     under_test = [subject for subject in subjects if subject.tested]
     taken = [test for test in tests if any(subject.takes(test) for subject in under_test)]
@@ -117,19 +117,19 @@ def put_to(
 
 
 def _not_taken(tests: Sequence[Test], subjects: Sequence[RunSource]) -> str:
-    """Return why none of these tests can be put to these subjects, and what to type instead."""
+    """Return the reason why these subjects take none of these tests, with the options to type instead."""
     chosen, named = phrase([test.id for test in tests]), phrase([subject.model.spec for subject in subjects])
     if all(subject.model.documents for subject in subjects):
-        what = "is a body of documents" if len(subjects) == 1 else "are bodies of documents"
+        what = "is a corpus" if len(subjects) == 1 else "are corpora"
         verb = "asks" if len(tests) == 1 else "ask"
         instead = option("marks", SEARCHING)
-        return f"{chosen} {verb} LLMs, and {named} {what}; choose {instead} instead, or name an LLM, too"
+        return f"{chosen} {verb} LLMs, and {named} {what}; choose {instead} instead, or also name a model"
     verb = "searches" if len(tests) == 1 else "search"
-    return f"{chosen} {verb} documents, and nobody named has some; name some with {option('llm', 'corpus:PATH')}"
+    return f"{chosen} {verb} documents, and no corpus is named; name one with {option('llm', 'corpus:PATH')}"
 
 
 def _idle(spec: str, documents: bool, tests: Sequence[Test]) -> str:
-    """Return a line on a subject that none of these tests is put to."""
-    verb = "chosen tests ask LLMs" if documents else "chosen tests search documents"
+    """Return a line on a subject that takes none of these tests."""
+    verb = "chosen tests ask only LLMs" if documents else "chosen tests search only documents"
     what = "is not searched" if documents else "is asked nothing"
-    return f"{spec} {what}: the {verb} alone ({phrase([test.id for test in tests])})"
+    return f"{spec} {what}: the {verb} ({phrase([test.id for test in tests])})"

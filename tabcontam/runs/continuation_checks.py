@@ -36,14 +36,14 @@ def check_same_run(folder: Path, run: "Run") -> None:
 
 
 def check_last_failed(run: "Run") -> None:
-    """Raise `UsageError` if there is no run of which something could be asked again."""
+    """Raise `UsageError` if there is no run whose queries could be asked again."""
     if not run.order.options.last_failed:
         return
     if run.order.out is None:
         raise UsageError(f"{option('last_failed')} needs the folder of the run; add {option('out')}")
     if not (run.order.out / RESULTS).exists():
-        what = f"{option('last_failed')} asks again what a run has no readable answer to"
-        raise UsageError(f"{what}, and {run.order.out} holds none; give its folder with {option('out')}")
+        what = f"{option('last_failed')} repeats the queries of a run that have no readable answer"
+        raise UsageError(f"{what}, and {run.order.out} holds no run; give its folder with {option('out')}")
 
 
 def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
@@ -72,7 +72,7 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
     read = {table.key: table.reading for table in run.tables}
     for each in held.run.datasets:
         if read.get(each.key, each.reading) != each.reading:
-            how = each.reading or "as it shows itself"
+            how = each.reading or "as detected"
             raise UsageError(
                 f"{folder} holds a run on {each.name} read {how}; choose another folder with {option('out')}"
             )
@@ -94,7 +94,7 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
     for each in held.run.datasets:
         if shared.get(each.key, each.elsewhere) != each.elsewhere:
             left_out = "all rows that it could" if each.elsewhere is None else f"{each.elsewhere} rows"
-            how = f"that left out {left_out} of {each.named} which stand in another split, too"
+            how = f"that left out {left_out} of {each.named} that also stand in another split"
             raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
     share = run.order.options.min_power if run.order.options.until_decided else None
     if held.run.until_decided != share:

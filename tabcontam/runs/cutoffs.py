@@ -30,7 +30,7 @@ def at_cutoff(splits: SplitChoice, llms: Sequence[str]) -> SplitChoice:
         months.setdefault(entry.cutoff, spec)
     if len(months) > 1:
         said = ", ".join(f"{spec} {month}" for month, spec in months.items())
-        raise UsageError(f"the LLMs have different training cut-offs ({said}); ask those of one cut-off in a run")
+        raise UsageError(f"the LLMs have different training cut-offs ({said}); make one run for each cut-off")
     (month,) = months
     names = (f"{name.casefold().partition('-')[0]}-{month}" if name in wanted else name for name in splits.names)
     return replace(splits, names=tuple(dict.fromkeys(names)))

@@ -46,7 +46,7 @@ def placed(folder: Path) -> list[tuple[TableName, Observation]]:
     """Return a run's observations of each table with known exposure, together with the table.
 
     A table whose rows were all read equally often keeps its recorded results. A table whose rows were read differently
-    often is judged anew for the rows of each number of copies, as if they were the table, by the tests that record
+    often is judged again for the rows of each number of copies, as if they were the table, by the tests that record
     which row they ask about. Results of controls that joined, and of tables with unknown exposure, are left out. Raises
     `UsageError` for a run that cannot be judged so.
     """
@@ -56,7 +56,7 @@ def placed(folder: Path) -> list[tuple[TableName, Observation]]:
         raise UsageError(f"{folder} was judged by the published rules; {again}")
     known = [cell for cell in past.cells if cell.exposure is not None and not cell.control and not cell.lacks]
     if any(cell.sequential for cell in known):
-        raise UsageError(f"{folder} was asked in turns until it was decided; ladder needs a run that asked everything")
+        raise UsageError(f"{folder} was made with --until-decided; ladder needs a run that asks every query")
     read = read_again(folder, replace(past, cells=tuple(known)), english())
     return [
         (table, observed)
@@ -101,7 +101,7 @@ def _of_arm(run: RunFacts, cells: Sequence[Result], own: Mapping[ResultKey, Sequ
 def _judged(
     run: RunFacts, cells: Sequence[Result], llm: str, dataset: str, copies: float, rows: int | None
 ) -> Iterator[Observation]:
-    """Yield the verdicts of these results and of their table, as if it were the only one that was asked about."""
+    """Yield the verdicts of these results and of their table, as if no other table had been asked about."""
     found = results(run, cells)
     for cell in found.cells:
         yield Observation(llm, dataset, copies, cell.test, cell.verdict, cell.p_value, rows)

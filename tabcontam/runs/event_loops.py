@@ -1,4 +1,4 @@
-"""Work with an event loop of its own: in this thread, or in another one if this thread has a loop at work."""
+"""Work with an event loop of its own: in this thread, or in another one if this thread already runs a loop."""
 
 import asyncio
 import signal
@@ -12,7 +12,7 @@ from tabcontam.asking.background_loop import run_in_background
 
 
 def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """Run the work to its end, in a thread of its own if this one has an event loop at work, as in a notebook."""
+    """Run the work to its end, in another thread if this one already runs an event loop, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -22,7 +22,7 @@ def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> Non
 
 
 def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """Run the work in another thread; the first Ctrl-C finishes what is in flight, and the second ends at once."""
+    """Run the work in another thread; the first Ctrl-C finishes the requests under way, and the second ends at once."""
     with run_in_background(work) as (done, task):
         try:
             done.result()
@@ -37,7 +37,7 @@ def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) ->
 
 @contextmanager
 def interruptible(finish: Callable[[], None]) -> Iterator[None]:
-    """Let the first Ctrl-C finish what is in flight, and the second end at once."""
+    """Let the first Ctrl-C finish the requests under way, and the second end at once."""
 
     loop = asyncio.get_running_loop()
 
@@ -45,7 +45,7 @@ def interruptible(finish: Callable[[], None]) -> Iterator[None]:
         loop.call_soon_threadsafe(finish)  # also wakes the loop
         signal.signal(signal.SIGINT, before)
         with suppress(OSError):  # the terminal may be gone
-            print("stopping: finishing what is in flight; press Ctrl-C again to end at once", file=sys.stderr)
+            print("stopping after the requests under way; press Ctrl-C again to end at once", file=sys.stderr)
 
     try:
         before = signal.signal(signal.SIGINT, stop)

@@ -119,7 +119,7 @@ def write_report(
     """Write the files made of results and of their trials into a folder; the pages show `shown`.
 
     Each test's trials are read once. With `runs`, the pairs of results that two of its runs have, the comparisons are
-    made anew. Returns the results as they are written.
+    made again. Returns the results as they are written.
     """
     with disable_garbage_collector():
         return _write_report(folder, found, shown, trials, runs)
@@ -226,7 +226,7 @@ def _as_one(
 
 
 def _judged(folders: Sequence[Path], cells: Sequence[Result]) -> list[Judgement]:
-    """Return the judgements of several runs that are of these results, or of pairs that were made."""
+    """Return the judgements of several runs on these results, and on made pairs."""
     kept = {cell.key for cell in cells}
     return [one for folder in folders for one in judgements_in(folder) if one.made or one.place in kept]
 
@@ -246,7 +246,7 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
 
 @dataclass(frozen=True)
 class _MergedTrials:
-    """The trials of several runs as those of one: for each result those of one run; then those of references."""
+    """The trials of several runs as those of one: for each result those of one run, then those of references."""
 
     cells: Mapping[ResultKey, StoredTrialIndex]
     references: Mapping[ResultKey, StoredTrialIndex]

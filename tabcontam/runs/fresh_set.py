@@ -89,7 +89,7 @@ LONGEST_REPLY = Reply("\x01" * LONGEST_SHOWN, ReplyState.OK)  # in JSON; a judge
 
 @dataclass(frozen=True)
 class FreshOrder:
-    """The order for a fresh set: what to collect, and who is asked.
+    """The order for a fresh set: the texts to collect and the models to ask.
 
     `llm` writes questions, `judge` judges them, and those of `ask` answer. `old` is an earlier set, or a file of
     earlier texts, with which the fresh ones are compared; `human` is a file of people's judgements.
@@ -137,7 +137,7 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
     order = replace(order, llm=llm, judge=judge, ask=tuple(map(name_of, order.ask)))
     for spec, model in models.items():
         if model.documents:
-            raise UsageError(f"{spec} is a body of documents, which answers nothing; name an LLM")
+            raise UsageError(f"{spec} is a corpus, which cannot answer; name a model")
         if not order.dry_run:
             model.check_at_hand()
     people = _said_by_people(order.human) if order.human else []
@@ -152,7 +152,7 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
             found = collect(order.feed, fetcher, order.since, order.until, order.most, tell)
         passages = [TextPassage(document) for document in found.documents]
         if not passages:
-            raise UsageError(f"no text of {order.feed.title} counts: {_phrase(found.left_out) or 'there was none'}")
+            raise UsageError(f"no text of {order.feed.title} is fresh: {_phrase(found.left_out) or 'there was none'}")
         document = _document(order, found, passages)
         _write_hidden(order.out, PASSAGES, map(_passage_line, passages))
         store = Store.open() if order.cache else Store()
@@ -194,7 +194,7 @@ class _FreshStages:
     left_out: Counter[str] = field(default_factory=Counter)
 
     async def whole(self) -> None:
-        """Run all stages; a dry run asks nobody."""
+        """Run all stages; a dry run asks no model."""
         try:
             for model in self.models.values():
                 with suppress(UsageError) if self.order.dry_run else nullcontext():
@@ -475,7 +475,7 @@ def _objects(path: Path, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
             except (ValueError, RecursionError):
                 held = None
             if not isinstance(held, dict):
-                raise UsageError(f"{option_name(name)}: {path}, line {number} is no JSON object")
+                raise UsageError(f"{option_name(name)}: {path}, line {number} is not a JSON object")
             yield number, held
 
 
@@ -489,8 +489,8 @@ def _check(order: FreshOrder) -> None:
         raise UsageError(f"{option_name('judge')} judges questions that an LLM writes; add {option('llm', 'LLM')}")
     if order.ask and not (order.llm or order.old):
         raise UsageError(
-            f"{option_name('ask')} answers questions, which {option('llm', 'LLM')} writes, or goes on with passages, "
-            f"beside those of {option('old', 'DIR')}; add one of them"
+            f"{option_name('ask')} answers questions, which {option('llm', 'LLM')} writes, or continues passages, next "
+            f"to those of {option('old', 'DIR')}; add one of them"
         )
     if order.human and not order.llm:
         raise UsageError(f"{option_name('human')} is compared with a judge; add {option('llm', 'LLM')}")

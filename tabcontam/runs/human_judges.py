@@ -1,4 +1,4 @@
-"""People who judge completions of a run: the pairs that they are shown, and the recording of their words.
+"""Judgements of completions by people: the pairs that they see, and the recording of their words.
 
 They judge blind, as in section 4 of Golchin and Surdeanu 2024: a pair names no LLM, no instruction and no other judge,
 and the pairs of all LLMs are in one shuffled order. Equal completions of the same piece are one pair.
@@ -90,7 +90,7 @@ def _checked(by: str, judgements: Judgements) -> str:
     """Return a person's name as it is recorded. Raises `UsageError` for none, and for that of an LLM that judged."""
     name = " ".join(visible(by, line=True).split())
     if not name or len(name) > LONGEST_NAME:
-        raise UsageError(f"--by: {by[:40]!r} is no name of 1 to {LONGEST_NAME} letters")
+        raise UsageError(f"--by: {by[:40]!r} is not a name of 1 to {LONGEST_NAME} characters")
     if name == TEXT or any(one.by == name and not one.person for one in judgements):
         raise UsageError(f"--by: {name} is not a person who judged this run; take another name")
     return name
@@ -117,7 +117,7 @@ def _words(file: Path, by: str) -> dict[str, Likeness]:
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{file} is no JSON; give the file that the page saved") from None
+        raise UsageError(f"{file} is not JSON; give the file that the page saved") from None
     form, held = (document.get("form"), document.get("words")) if isinstance(document, Mapping) else (None, None)
     if form != FORM or not isinstance(held, Mapping):
         raise UsageError(f"{file} holds no judgements; give the file that the page saved")
@@ -125,7 +125,7 @@ def _words(file: Path, by: str) -> dict[str, Likeness]:
         raise UsageError(f"{file} was saved by {_quoted(document.get('by'))}; give --by that name")
     wrong = [word for word in held.values() if word not in set(Likeness)]
     if wrong:
-        raise UsageError(f"{file}: {_quoted(wrong[0])} is none of {', '.join(Likeness)}")
+        raise UsageError(f"{file}: {_quoted(wrong[0])} is not one of {', '.join(Likeness)}")
     return {pair: Likeness(word) for pair, word in held.items()}
 
 
@@ -136,6 +136,6 @@ def _quoted(held: Any) -> str:
 def judged_again(folder: Path) -> RunResults:
     """Return the run's results with the judgements that are there now, and record them. Raises `UsageError`."""
     if not (folder / RESULTS).exists():
-        raise UsageError(f"{folder} is no run folder: it has no results.json")
+        raise UsageError(f"{folder} is not the folder of a run: it has no results.json")
     with lock_run_folder(folder):
         return rescore(folder, None)

@@ -1,7 +1,7 @@
 """The parts of a run, which several machines made by `--shard`, joined into one run.
 
 Unlike merged runs, parts share one plan: other differences between them are an error, and everything that rests on all
-results is computed anew, so that the joined results are those that one machine would have written.
+results is computed again, so that the joined results are those that one machine would have written.
 """
 
 import re
@@ -95,7 +95,7 @@ def _check_same(runs: Sequence[RunFacts], names: Sequence[str]) -> None:
     for run, name in zip(runs, names, strict=True):
         if run.shard is None:
             other = next(other for part, other in zip(runs, names, strict=True) if part.shard)
-            raise UsageError(f"{name} is a whole run and {other} is a part of one; join the parts by themselves first")
+            raise UsageError(f"{name} is a whole run and {other} is a part of one; join only the parts first")
     for what, fact in FACTS_IN_COMMON.items():
         values = [fact(run) for run in runs]
         for value, name in zip(values, names, strict=True):
@@ -122,7 +122,7 @@ def _check_same(runs: Sequence[RunFacts], names: Sequence[str]) -> None:
 
 def _shard(run: RunFacts) -> ShardFacts:
     if run.shard is None:
-        raise UsageError("this is a whole run and no part of one")
+        raise UsageError("this is a whole run, not a part of one")
     return run.shard
 
 
@@ -138,7 +138,7 @@ FACTS_IN_COMMON: dict[str, Callable[[RunFacts], object]] = {
     "serializers": lambda run: run.serializers,
     "prompt sets": lambda run: run.prompts,
     "known files": lambda run: [file.sha256 for file in run.known],
-    "documents behind --trained-on": lambda run: run.trained_on,
+    "documents of --trained-on": lambda run: run.trained_on,
     "measures of overlap": lambda run: run.overlap,
     "error budgets (--family-over)": lambda run: run.family_over,
     "queries (tests, or options that choose what is asked)": lambda run: _shard(run).plan,

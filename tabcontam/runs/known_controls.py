@@ -1,6 +1,6 @@
 """LLMs of known exposure: controls that the user names, and models that `power` asks next to its answerers.
 
-Conclusions from them rest on what they have read. So one is accepted only if that is known for every row of every table
+Conclusions from them rest on their exposure. So one is accepted only if that is known for every row of every table
 of the run, as it is for models that `tabcontam expose` made.
 """
 
@@ -13,7 +13,7 @@ from tabcontam.models.missing_model import MissingModel
 from tabcontam.models.provider_registry import CONTROLS
 from tabcontam.tables.table import Table
 
-ADVICE = "name a model that tabcontam expose made to read that table or twins of it alone, as hf:DIR/model-0"
+ADVICE = "name a model that tabcontam expose made to read only that table or twins of it, such as hf:DIR/model-0"
 
 
 def controls(typed: Sequence[str], tested: Mapping[str, str], built_in: bool) -> dict[str, str]:
@@ -25,7 +25,7 @@ def controls(typed: Sequence[str], tested: Mapping[str, str], built_in: bool) ->
     specs = {split_label(spec)[1] for spec in tested.values()}
     for name, spec in named.items():
         if name in tested or split_label(spec)[1] in specs:
-            raise UsageError(f"{option_name('control')}: {name} is an LLM under test, too; name it there or here alone")
+            raise UsageError(f"{option_name('control')}: {name} is also an LLM under test; name it only once")
     own = {spec: spec for spec in CONTROLS if built_in and spec not in tested}
     return own | named
 

@@ -35,7 +35,7 @@ from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
 
 SMALL = 20_000  # trials up to which a helper would start only after most of them were taken
-AHEAD = 2  # LLMs that a process has at once
+AHEAD = 2  # LLMs that a process gets at once
 MOST = 2  # processes: more would wait for this one, which writes the pages
 FIELDS = (  # of a result: its key, and the fields with which its trials are read
     "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "source",

@@ -25,8 +25,8 @@ def check_options(options: Options) -> None:
     """Raise `UsageError` for options that contradict asking until a table is decided, or asking in batches."""
     if (options.samples or 0) > MOST_SAMPLES:
         raise UsageError(
-            f"{option_name('samples')} is {options.samples}; ask at most {MOST_SAMPLES} times, each of which is a "
-            "request, or a model on this machine, which tells log-probabilities (hf:FOLDER)"
+            f"{option_name('samples')} is {options.samples}; each time is a request, so ask at most {MOST_SAMPLES} "
+            "times, or ask a model that gives log-probabilities (hf:FOLDER)"
         )
     if options.temperature is not None and (options.samples is None or options.until_decided):
         other = "asks row tests once each" if options.until_decided else f"needs {option('samples', 'N')}"
@@ -54,13 +54,13 @@ def check_shard(shard: RunShard | None, options: Options, judge: str | None) -> 
         return
     if options.stop_at_first:
         raise UsageError(
-            f"{option('stop_at_first')} stops an LLM by what was found of all of its tables, and a part of a run "
-            f"knows its own alone; leave {option('stop_at_first')} or {option('shard', shard)} out"
+            f"{option('stop_at_first')} needs the results of all tables of a model, and a part of a run has only "
+            f"its own; leave {option('stop_at_first')} or {option('shard', shard)} out"
         )
     if judge is not None:
         raise UsageError(
-            f"a judge is shown the completions of all parts; leave {option('judge', judge)} out, join the parts, and "
-            f"give the same command with it and without {option('shard', shard)} the joined folder: answers are kept"
+            f"a judge needs the completions of all parts; leave {option('judge', judge)} out, join the parts, and "
+            f"repeat the command with it, without {option('shard', shard)}, on the joined folder; answers are kept"
         )
 
 
@@ -74,7 +74,7 @@ def check_plannable(shard: RunShard | None, subjects: Sequence[RunSource]) -> No
             try:
                 model.check_at_hand()
             except UsageError as error:
-                every = f"{option('shard', shard)}: every machine plans the whole run, and that needs {model.spec} here"
+                every = f"{option('shard', shard)}: every machine plans the whole run and needs {model.spec}"
                 raise UsageError(f"{every}: {error}") from error
 
 
@@ -87,12 +87,12 @@ def check_samples(options: Options, tests: Sequence[Test]) -> None:
     names = ", ".join(test.id for test in all_tests() if needs_samples(test))
     if options.temperature is None and any(test.resampled for test in tests):
         raise UsageError(
-            f"{option_name('samples')}: no chosen test asks the same several times by itself; add "
-            f"{option('temperature', 1)} to have row tests asked so often at that temperature, or add "
+            f"{option_name('samples')}: no chosen test repeats its queries by itself; add "
+            f"{option('temperature', 1)} to repeat row tests at that temperature, or add "
             f"{option('tests', names)}, or leave {option('samples')} out"
         )
     raise UsageError(
-        f"{option_name('samples')}: no chosen test asks the same several times; add {option('tests', names)}, "
+        f"{option_name('samples')}: no chosen test repeats its queries; add {option('tests', names)}, "
         f"or leave {option('samples')} out"
     )
 
@@ -104,8 +104,8 @@ def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[RunSo
     once = [test.id for test in tests if not test.resampled and Capability.GENERATE in test.needs]
     own = [subject.model for subject in subjects if not (subject.model.control or subject.model.documents)]
     greedy = [model.spec for model in own if Capability.SAMPLE not in model.capabilities]
-    lines = [f"{option_name('temperature')}: {phrase(once)} asked once, since several answers are not weighed there"]
-    lines += [f"{option_name('temperature')}: {phrase(greedy)} asked once, since no answer is drawn there"]
+    lines = [f"{option_name('temperature')}: each query is asked once by {phrase(once)}, which weighs one answer"]
+    lines += [f"{option_name('temperature')}: each query is asked once of {phrase(greedy)}, which draws no answers"]
     return tuple(line for line, there in zip(lines, (once, greedy), strict=True) if there)
 
 
@@ -116,7 +116,7 @@ def check_documents(
     named = [subject.model for subject in subjects if subject.tested]
     if not all(model.documents for model in named):
         return
-    what = "is a body of documents" if len(named) == 1 else "are bodies of documents"
+    what = "is a corpus" if len(named) == 1 else "are corpora"
     given = {
         "until_decided": options.until_decided,
         "samples": options.samples,
@@ -128,8 +128,8 @@ def check_documents(
     }
     if wrong := [word for word, value in given.items() if value]:
         raise UsageError(
-            f"{option_name(wrong[0])} says how an LLM is asked, and {phrase([model.spec for model in named])} {what}: "
-            f"leave {option_name(wrong[0])} out, or name an LLM, too"
+            f"{option_name(wrong[0])} is for models, and {phrase([model.spec for model in named])} {what}: "
+            f"leave {option_name(wrong[0])} out, or also name a model"
         )
 
 
@@ -138,8 +138,8 @@ def check_splits(subjects: Sequence[RunSource], tables: Sequence[Table]) -> None
     there = list(dict.fromkeys(table.split for table in tables if table.split))
     for model in (subject.model for subject in subjects):
         if model.of_split and model.of_split not in there:
-            had = f"there are {', '.join(there)}" if there else "no table of this run names a split, as FILE#train does"
-            raise UsageError(f"{model.spec} knows the split {model.of_split!r} alone, which no table here is; {had}")
+            had = f"the run asks about {', '.join(there)}" if there else "no table names a split, as FILE#train does"
+            raise UsageError(f"{model.spec} knows only the split {model.of_split!r}, and {had}")
 
 
 def check_batches(subjects: Sequence[RunSource]) -> tuple[str, ...]:
@@ -156,7 +156,9 @@ def check_batches(subjects: Sequence[RunSource]) -> tuple[str, ...]:
             f"{option_name('batch')}: {phrase(without)} {have} no batch API; leave {option('batch')} out, or name an "
             f"LLM at the address of a maker that has one ({', '.join(BATCHING)})"
         )
-    line = f"{option_name('batch')}: {phrase(without)} {have} no batch API: asked at once, at the full price"
+    line = (
+        f"{option_name('batch')}: {phrase(without)} {have} no batch API: requests are sent at once, at the full price"
+    )
     return (line,) if without else ()
 
 
@@ -167,5 +169,5 @@ def check_prices(subjects: Sequence[RunSource], prices: Mapping[str, Price]) -> 
         if model.identity and not model.documents and price_of(model.identity, model.local, prices) is None:
             raise UsageError(
                 f"{option_name('max_cost')}: no price is known for {model.spec}; "
-                f"give it in a file behind {option('prices')}"
+                f"give it in a file after {option('prices')}"
             )

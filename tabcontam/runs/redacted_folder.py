@@ -137,7 +137,7 @@ def _owners(key: bytes, done: Redaction) -> str:
     """Return the content of the owner's file: the key that proves a trial, and the original names."""
     numbered = {name: done.columns((name, edition), ()) for name, edition in sorted(done.tables)}
     held = {
-        "about": "keep this file to yourself: who has it can find out the cells of the redacted tables",
+        "about": "keep this file secret: a reader of it can find out the cells of the redacted tables",
         "key": key.hex(),
         "columns": {name: {place: column for column, place in columns.items()} for name, columns in numbered.items()},
         "llms": {published: name for name, published in done.llms.items() if published != name},

@@ -1,4 +1,4 @@
-"""A check before a report is written into a folder: no answer that is nowhere else may be lost there."""
+"""A check before a report is written into a folder: no answer may be lost that is stored nowhere else."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -137,7 +137,7 @@ def read_by_table(
     """
     for number, cell in enumerate(past.cells, start=1):
         if cell.test not in by_id():
-            raise UsageError(f"{folder / RESULTS}: cell {number} is of an unknown test {cell.test!r}")
+            raise UsageError(f"{folder / RESULTS}: result {number} is of an unknown test {cell.test!r}")
     serializers = serializers_of(folder, past.run)
     asked, judgements = last_lines(folder, past.cells), judgements_in(folder)
 
@@ -149,7 +149,7 @@ def read_by_table(
             trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
             trials = judgements.attached(cell.key, test, trials)
         if cell.answered and not found:
-            raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")
+            raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is incomplete")
         return list(zip(own, trials, strict=True))
 
     places = grouped(range(len(past.cells)), lambda number: _table_of(past.cells[number]))
@@ -159,7 +159,7 @@ def read_by_table(
 
 
 def _drawn(past: RunResults, groups: list[list[int]], most: int) -> list[list[int]]:
-    """Return groups of results with so many trials together, or a few more, drawn so that no one can predict which."""
+    """Return groups of results with so many trials together, or a few more, drawn unpredictably."""
     sizes = [sum(past.cells[number].queries or 0 for number in own) for own in groups]
     if sum(sizes) <= most:
         return groups

@@ -256,7 +256,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     machines = joined_early(cluster, subjects, lacking, asks, progress) if cluster and long else None
     reaching = reached_meanwhile(early, lambda spec: found[spec].open(settings), lacking)
     with (
-        progress.doing("preparing guesses") as tell,
+        progress.doing("preparing the baseline") as tell,
         reaching as check,
         prepare_in_background(tables, serializers[0], tests, options, check, machines) as ready,
     ):
@@ -297,7 +297,7 @@ def _tables(
     if order.target or order.name:
         for table in named.values():
             if isinstance(table, Table):
-                raise UsageError(f"target and name apply to files alone; give them to the table {table.name!r} itself")
+                raise UsageError(f"target and name apply only to files; set them on the table {table.name!r} itself")
     given = [
         each
         if isinstance(each, str | Table)
@@ -324,7 +324,7 @@ def _tables(
 
 def _name_of_frame(order: RunOrder) -> str:
     if order.name is None:
-        raise UsageError("a frame has no name of its own; give it one that stands in the prompts: name='…'")
+        raise UsageError("a frame has no name; give it one, which the prompts show: name='…'")
     return order.name
 
 
@@ -372,9 +372,7 @@ def _reference(
     found, name = resolve(spec), name_of(spec)
     model = found.open(settings)
     if model.documents:
-        raise UsageError(
-            f"{option_name('reference')}: {spec} is a body of documents, which answers nothing; name an LLM"
-        )
+        raise UsageError(f"{option_name('reference')}: {spec} is a corpus, which cannot answer; name a model")
     if name in map(name_of, named):  # as controls
         raise UsageError(
             f"{option_name('reference')}: {spec} is a control of this run; leave {option('control', spec)} out"
@@ -382,13 +380,11 @@ def _reference(
     for other, tested in opened.items():
         if other == name or _are_one(tested, (model, found)):
             raise UsageError(
-                f"{option_name('reference')}: {spec} is {other}, which is tested; "
-                "name an LLM that did not see the table"
+                f"{option_name('reference')}: {spec} is {other}, which is under test; "
+                "name a model that has not read the table"
             )
     if model.control:
-        raise UsageError(
-            f"{option_name('reference')}: {spec} is a control; name an LLM that is known not to have seen the table"
-        )
+        raise UsageError(f"{option_name('reference')}: {spec} is a control; name a model that has not read the table")
     return {name: (model, found)}
 
 
@@ -416,12 +412,12 @@ def check_rows_may_leave(run: Run) -> None:
         if not run.order.send_rows:
             beside = " and others made of its cells" * ((llm, dataset) in shuffled_shown(run.cells))
             raise UsageError(
-                f"{dataset}: {rows} rows{beside} would be shown to {llm}; add {option('send_rows')} if they may leave"
+                f"{dataset}: {rows} rows{beside} would be shown to {llm}; add {option('send_rows')} to allow that"
             )
 
 
 def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -> Outcome:
-    """Ask everything and record it; no answer is lost. `tell` gets how each FILE was read. Raises `UsageError`."""
+    """Ask everything and record it; no answer is lost. `tell` gets the reading of each FILE. Raises `UsageError`."""
     check_rows_may_leave(run)
     check_last_failed(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
@@ -482,7 +478,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
             with contextlib.suppress(UsageError):  # each LLM that cannot be reached states that in its own line
                 await session.connect()
                 await session.hold(asks=False)
-            with progress.doing("looking for known answers"):
+            with progress.doing("looking for stored answers"):
                 session.recall()
                 return [*session.estimates(), *([await judging.surveyed()] if judging else [])]
         finally:
@@ -506,7 +502,7 @@ async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResul
         check_same_versions(folder, session)
         open_folder(folder)
         with lock_run_folder(folder):
-            with session.progress.doing("looking for known answers"):
+            with session.progress.doing("looking for stored answers"):
                 session.recall()
             # A crash must leave enough for `rescore`: the planned results, written before any answer.
             write_results(folder, judged(False))

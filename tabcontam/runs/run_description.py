@@ -1,4 +1,4 @@
-"""The facts of a run, for its results: inputs and settings, who was asked about which table, and the libraries."""
+"""The facts of a run, for its results: inputs and settings, the models asked about each table, and the libraries."""
 
 import contextlib
 import sys
@@ -118,12 +118,12 @@ def not_asked(run: "Run") -> str:
     beyond = sum(cell.beyond for cell in cells)
     undecided = sum(cell.uninformative is not None for cell in cells)
     left_out = [f"{phrase([test.id for test in run.left_out])} whole"] if run.left_out else []
-    left_out += [f"{beyond:,} further queries to each LLM"] if beyond else []
+    left_out += [f"{beyond:,} further queries to each model"] if beyond else []
     of_rules = (
-        f"; {undecided} of {len(cells)} cells of an LLM are not asked at all, since the calibrated rules could tell "
-        "nothing by so few queries (--rules paper asks them)"
+        f"; {undecided} of {len(cells)} results of a model are not asked for, since the calibrated rules need more "
+        "queries (--rules paper asks for them)"
     )
-    return f"the paper's own queries alone: left out are {phrase(left_out) or 'none'}" + (of_rules if undecided else "")
+    return f"only the paper's own queries: left out are {phrase(left_out) or 'none'}" + (of_rules if undecided else "")
 
 
 def _llm(run: "Run", subject: RunSource, used: Mapping[str, LlmFacts]) -> LlmFacts:

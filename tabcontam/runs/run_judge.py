@@ -41,7 +41,7 @@ def open_judge(spec: str | None, tests: Sequence[Test], settings: ModelSettings,
     able = Capability.INSTRUCTIONS in model.capabilities | model.may_have
     if model.control or model.identity is None or not able:
         raise UsageError(
-            f"{option_name('judge')}: {spec} cannot judge: it understands no question; name an LLM that follows "
+            f"{option_name('judge')}: {spec} cannot judge: it understands no question; name a model that follows "
             "instructions"
         )
     return model

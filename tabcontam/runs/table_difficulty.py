@@ -37,7 +37,7 @@ def baselines(
         try:
             baseline = supervised(load_table(spec))
         except (UsageError, ArithmeticError, ValueError) as error:  # the baseline may fail on a table
-            lines.append(f"{name}: how hard it is cannot be told: {one_line(error)}")
+            lines.append(f"{name}: its difficulty cannot be measured: {one_line(error)}")
         else:
             if baseline is not None:
                 found[name] = baseline.lift

@@ -45,12 +45,12 @@ def _parted(text: str, llms: Collection[str]) -> tuple[str, str]:
     before, _, after = text.partition("=")
     documents = text[len(llm) + 1 :] if llm else after
     if not before.strip() or not documents.strip():
-        raise UsageError(f"{option_name('trained_on')}: {text!r} names no LLM and its documents; write {FORM}")
+        raise UsageError(f"{option_name('trained_on')}: {text!r} does not name a model and its documents; write {FORM}")
     if llm:
         return llm, documents
     if near(before, llms):
         raise unknown("LLM of this run", before, llms)
-    raise UsageError(f"{option_name('trained_on')}: {before} is no LLM of this run; add {option('llm', before)}")
+    raise UsageError(f"{option_name('trained_on')}: {before} is not an LLM of this run; add {option('llm', before)}")
 
 
 def _named(documents: str, known: Mapping[str, str]) -> str:
@@ -69,11 +69,11 @@ def check_declared(declarations: Sequence[TrainingDeclaration], opened: Mapping[
         if isinstance(documents, MissingModel):
             documents.check_at_hand()
         if not documents.documents:
-            wrong = f"{one.documents} is no body of documents; write {FORM}"
+            wrong = f"{one.documents} is not a corpus; write {FORM}"
         elif llm.documents:
-            wrong = f"{one.llm} is a body of documents, which is not trained; name the LLM: {FORM}"
+            wrong = f"{one.llm} is a corpus, not a model; name the model: {FORM}"
         elif llm.control:
-            wrong = f"{one.llm} is a control, of which it is known what it has read; name an LLM: {FORM}"
+            wrong = f"{one.llm} is a control, whose reading is known; name another model: {FORM}"
         else:
             continue
         raise UsageError(f"{option_name('trained_on')}: {wrong}")

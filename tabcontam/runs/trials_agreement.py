@@ -27,10 +27,10 @@ def check_agrees(folder: Path, past: RunResults) -> str:
     """
     if past.run.redacted is not None or not (folder / TRIALS).exists():
         lacks = f"has no {TRIALS}" if past.run.redacted is None else "was published without answers"
-        return f"{folder} {lacks}: its results are taken at their word"
-    if past.run.overlap:  # a model that a stranger's results name: a check does not load it
+        return f"{folder} {lacks}: its results were not checked"
+    if past.run.overlap:  # the results of another author name this model: a check does not load it
         measure = visible(past.run.overlap, line=True)
-        return f"{folder} was measured by {measure}, which rescore alone loads: its results are taken at their word"
+        return f"{folder} was measured by {measure}, which only rescore loads: its results were not checked"
     found, changed = judged_again(folder, past, most=MOST_TRIALS)
     if fault := next(_faults(past, found), None):
         raise UsageError(
@@ -39,7 +39,7 @@ def check_agrees(folder: Path, past: RunResults) -> str:
         )
     if changed:
         raise UsageError(
-            f"{folder / TRIALS}: line {min(changed)} does not say how its reply is read; type python -m tabcontam "
+            f"{folder / TRIALS}: line {min(changed)} does not state the reading of its reply; type python -m tabcontam "
             f"rescore {folder} to judge the answers again, or make the run again"
         )
     return ""
@@ -59,7 +59,7 @@ def _faults(past: RunResults, found: RunResults) -> Iterator[str]:
         one, other = tables.get(name), again_by_name.get(name)
         where = f"{name[0]}, {name[1].dataset}"
         if one is None or other is None:
-            yield f"the verdict on {where} is {'missing' if one is None else 'of no cell'}"
+            yield f"the verdict on {where} is {'missing' if one is None else 'of no result'}"
         else:
             yield from _differences(where, one, other)
 

@@ -188,7 +188,7 @@ def test_a_server_that_asks_to_wait_too_long_ends_the_llm_at_once(told: Told) ->
     assert isinstance(reply, Reply)
     assert reply.state is ReplyState.FAILED
     assert model.asked == 1
-    assert asker.ended == "HTTP 429: daily limit; it asks to wait 601 s: run the same command again then"
+    assert asker.ended == "HTTP 429: daily limit; the server asks to wait 601 s: then run the same command again"
     assert ask(asker, model, 2)
     assert model.asked == 1
 

@@ -127,8 +127,8 @@ def order(out: Path, queries: Queries, rules: str = PAPER, expression: str | Non
 def test_a_line_says_what_is_left_out_and_stays_with_the_results(tmp_path: Path) -> None:
     run = prepare(order(tmp_path / "run", PAPER))
     line = (
-        "the paper's own queries alone: left out are matched_membership and perplexity whole and 166 further queries "
-        "to each LLM"
+        "only the paper's own queries: left out are matched_membership and perplexity whole and 166 further queries "
+        "to each model"
     )
     assert not_asked(run) == line
     assert "matched_membership" not in {cell.test.id for cell in run.cells}
@@ -143,7 +143,7 @@ def test_a_line_says_what_is_left_out_and_stays_with_the_results(tmp_path: Path)
 @pytest.mark.slow
 def test_the_calibrated_rules_say_what_they_do_not_ask(tmp_path: Path) -> None:
     line = not_asked(prepare(order(tmp_path / "run", PAPER, CALIBRATED)))
-    assert "cells of an LLM are not asked at all, since the calibrated rules could tell nothing by so few" in line
+    assert "results of a model are not asked for, since the calibrated rules need more queries" in line
     assert not_asked(prepare(order(tmp_path / "run", None))) == ""
 
 

@@ -149,7 +149,7 @@ def test_on_the_command_line_and_in_python(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("tabcontam.cli.newest_run.on_terminal", lambda: True)
     done = tabcontam(*ORDER, "--last-failed", cwd=tmp_path)
     assert done.returncode == 0
-    assert "asked again is what has no readable answer: the run of reports/one, " in done.stderr
+    assert "asking again the queries without a readable answer: the run of reports/one, " in done.stderr
     assert [folder.name for folder in (tmp_path / "reports").iterdir()] == ["one"]
     assert len((tmp_path / "reports" / "one" / "trials.jsonl").read_text("utf-8").splitlines()) == 16
     asked = {"tests": "full", "queries": 8, "controls": False, "last_failed": True}
@@ -166,7 +166,10 @@ def test_on_the_command_line_and_in_python(tmp_path: Path, monkeypatch: pytest.M
     ("more", "line"),
     [
         ((), "--last-failed needs the folder of the run; add --out"),
-        (("--out", "new"), "asks again what a run has no readable answer to, and new holds none; give its folder"),
+        (
+            ("--out", "new"),
+            "repeats the queries of a run that have no readable answer, and new holds no run; give its folder",
+        ),
     ],
 )
 def test_without_a_run_there_is_nothing_to_ask_again(tmp_path: Path, more: tuple[str, ...], line: str) -> None:

@@ -449,7 +449,7 @@ def test_a_store_that_holds_more_than_it_should_is_set_aside(
     with closing(Store.open(path)) as store:
         store.put(OTHER, LLM, REPLY)
         assert set(store.get([KEY, OTHER])) == {OTHER}
-    assert "are damaged: set aside as" in capsys.readouterr().err
+    assert "are damaged: the file is now" in capsys.readouterr().err
 
 
 def test_a_reply_that_would_fill_the_memory_is_as_if_absent(
@@ -487,7 +487,7 @@ def test_a_run_whose_file_was_set_aside_goes_over_to_the_new_one(path: Path, sto
     other = python(
         "import tabcontam.asking.reply_store; store = Store.open(path); store._set_aside(); store._begin()", path
     )
-    assert "set aside" in finished(other)[1]
+    assert "are damaged" in finished(other)[1]
     name, *sides = aside(path)
     assert sides == [name + side for side in sorted(SIDE_FILES)]
     store.put(KEY, LLM, REPLY)

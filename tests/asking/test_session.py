@@ -202,7 +202,7 @@ def test_stopping_keeps_what_is_in_flight_and_calls_nothing_clean(tmp_path: Path
     first, second = running.results()
     assert len(list(Journal(tmp_path).lines())) == 3
     assert (first.verdict, first.reason) == ("no answer", "the run ended after 3 of 5 queries")
-    assert (second.verdict, second.reason) == ("skipped", "not asked: the run ended before")
+    assert (second.verdict, second.reason) == ("skipped", "not asked: the run ended first")
 
 
 def test_x_stops_after_the_first_contaminated_cell(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_x_stops_after_the_first_contaminated_cell(tmp_path: Path) -> None:
     first, second = running.results()
     assert first.verdict == "contaminated"
     assert second.verdict == "skipped"
-    assert second.reason == "not asked: -x stopped after incomplete_completion on ships was found contaminated"
+    assert second.reason == "not asked: -x stopped the run after incomplete_completion on ships was contaminated"
 
 
 def test_a_model_that_cannot_be_made_for_a_table_is_skipped(tmp_path: Path) -> None:

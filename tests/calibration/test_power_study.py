@@ -385,7 +385,7 @@ def test_ctrl_c_ends_the_processes_at_once(tmp_path: Path) -> None:
             process.kill()
             process.wait()
     assert time.monotonic() - since < 15
-    assert errors.read_text().splitlines()[-1] == "tabcontam: interrupted; nothing was kept"
+    assert errors.read_text().splitlines()[-1] == "tabcontam: interrupted; nothing was stored"
 
 
 def test_the_command_shows_how_many_runs_are_done(made_up: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -430,7 +430,7 @@ def test_an_interrupted_study_promises_nothing(
 
     monkeypatch.setattr(power_study, "run_once", interrupted)
     assert main(["power", "--dataset", made_up.datasets[0]]) == 2
-    assert capsys.readouterr().err == "tabcontam: interrupted; nothing was kept\n"
+    assert capsys.readouterr().err == "tabcontam: interrupted; nothing was stored\n"
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ def test_list_tests_prints_every_docstring() -> None:
         (["run", "--dataset", "nowhere.csv"], "nowhere.csv"),
         (["run", "--dataset", "Boston Housing"], "it is not housing (California Housing"),
         (["run", "--out", ""], "name of the folder is empty"),
-        (["run", "-r", "cz"], "-r: 'z' is none of cnuaspAN"),
+        (["run", "-r", "cz"], "-r: 'z' is not one of cnuaspAN"),
         (["run", "--durations", "0"], "--durations"),
         (["tset"], "tset"),
     ],
@@ -443,20 +443,20 @@ def test_fewer_queries_in_the_same_folder_are_rescored_as_fewer(tmp_path: Path) 
 def test_the_papers_queries_alone_by_the_command_line(tmp_path: Path) -> None:
     asked = ("run", "--llm", "simulated:guesser", "--no-controls", "--dataset", "wine", "--queries", "paper")
     plan = tabcontam(*asked, "--dry-run", cwd=tmp_path).stdout
-    assert plan.count("the paper's own queries alone: left out are matched_membership and perplexity whole and ") == 1
+    assert plan.count("only the paper's own queries: left out are matched_membership and perplexity whole and ") == 1
     assert re.search(r"membership +100 to ask", plan)
     document_of_plan = json.loads(tabcontam(*asked, "--dry-run", "--json", cwd=tmp_path).stdout)
     assert document_of_plan["left_out"] in plan
     done = tabcontam(*asked, "--rules", "paper", "-k", "membership or list", "--out", "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "the paper's own queries alone" in done.stdout.replace("\n", " ")
+    assert "only the paper's own queries" in done.stdout.replace("\n", " ")
     found: dict[str, Any] = document(tmp_path / "run")
     assert found["run"]["queries"] == "paper"
     assert {cell["test"]: cell["queries"] for cell in found["cells"]} == {
         "feature_list_informed": 3, "feature_list_uninformed": 1, "membership": 100,
     }  # fmt: skip
     assert all(json.loads(line)["paper"] for line in (tmp_path / "run" / "trials.jsonl").read_text().splitlines())
-    assert "the paper&#39;s own queries alone" in (tmp_path / "run" / "index.html").read_text("utf-8")
+    assert "only the paper&#39;s own queries" in (tmp_path / "run" / "index.html").read_text("utf-8")
     refused = tabcontam(*asked, "-k", "matched", cwd=tmp_path)
     assert (refused.returncode, "queries of the paper's own" in refused.stderr) == (5, True)
 
@@ -557,7 +557,7 @@ def test_damaged_trials_are_asked_again_and_never_judged(tmp_path: Path) -> None
     assert document(tmp_path / "run")["cells"] == before["cells"]
     path.unlink()
     done = tabcontam("rescore", "run", cwd=tmp_path)
-    assert (done.returncode, "it is not whole" in done.stderr) == (4, True)
+    assert (done.returncode, "it is incomplete" in done.stderr) == (4, True)
 
 
 @pytest.mark.slow
@@ -840,7 +840,7 @@ def test_cache_tells_what_is_stored_and_drops_it(tmp_path: Path, cache: Path) ->
     assert f"{asked} replies" in told.stdout
     assert f"{asked}  {spec}" in told.stdout
     dropped = tabcontam("cache", "--clear").stdout
-    assert dropped.splitlines()[0] == f"{asked} stored replies dropped"
+    assert dropped.splitlines()[0] == f"{asked} stored replies deleted"
     assert "0 replies" in dropped.splitlines()[1]
     assert json.loads(tabcontam("cache", "--json").stdout)["replies"] == 0
 

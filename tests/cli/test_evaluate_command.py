@@ -85,7 +85,7 @@ def test_rows_of_a_private_file_stay_without_leave(tmp_path: Path) -> None:
     asked = ("evaluate", "--llm", "openai:m@https://192.0.2.1:9/v1", "--dataset", str(tmp_path / "mine.csv"))
     done = tabcontam(*asked, "--target", "kind", "--shots", "4", "--no-memory-share", TABCONTAM_API_KEY="k")
     assert done.returncode == 4
-    assert "rows would be shown to openai:m@https://192.0.2.1:9/v1; add --send-rows if they may leave" in done.stderr
+    assert "rows would be shown to openai:m@https://192.0.2.1:9/v1; add --send-rows to allow that" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -38,11 +38,11 @@ def test_the_command_alone_shows_help_and_is_no_success_for_a_script() -> None:
         ("run --no-cont", "run takes no '--no-cont'; did you mean --no-controls?; see tabcontam run --help"),
         (
             "run --rules papr",
-            "argument --rules: 'papr' is none of calibrated, paper; did you mean paper?; see tabcontam run --help",
+            "argument --rules: 'papr' is not one of calibrated, paper; did you mean paper?; see tabcontam run --help",
         ),
         (
             "run --gate --fail-on undecided,knowledge",
-            "argument --fail-on: 'undecided,knowledge' is several; write --fail-on undecided --fail-on knowledge; "
+            "argument --fail-on: 'undecided,knowledge' is a list; write --fail-on undecided --fail-on knowledge; "
             "see tabcontam run --help",
         ),
     ],
@@ -57,20 +57,20 @@ def test_a_near_miss_is_one_line_and_runs_nothing(tmp_path: Path, arguments: str
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ("--llm llama3,gpt-4o", "'llama3,gpt-4o' is several names; write --llm llama3 --llm gpt-4o"),
+        ("--llm llama3,gpt-4o", "'llama3,gpt-4o' is a list; write --llm llama3 --llm gpt-4o"),
         (
             "--llm openai:gpt-4o,gpt-5",
-            "'openai:gpt-4o,gpt-5' is several names; write --llm openai:gpt-4o --llm gpt-5",
+            "'openai:gpt-4o,gpt-5' is a list; write --llm openai:gpt-4o --llm gpt-5",
         ),
-        ("--dataset adult,bank", "'adult,bank' is several names; write --dataset adult --dataset bank"),
-        ("--dataset iris,here.csv", "'iris,here.csv' is several names; write --dataset iris --dataset here.csv"),
-        ("--serializer csv,json", "'csv,json' is several names; write --serializer csv --serializer json"),
+        ("--dataset adult,bank", "'adult,bank' is a list; write --dataset adult --dataset bank"),
+        ("--dataset iris,here.csv", "'iris,here.csv' is a list; write --dataset iris --dataset here.csv"),
+        ("--serializer csv,json", "'csv,json' is a list; write --serializer csv --serializer json"),
         (
             "--llm a=gpt-4o,b=openai:gpt-5",
-            "'a=gpt-4o,b=openai:gpt-5' is several names; write --llm a=gpt-4o --llm b=openai:gpt-5",
+            "'a=gpt-4o,b=openai:gpt-5' is a list; write --llm a=gpt-4o --llm b=openai:gpt-5",
         ),
-        ("--llm a,b", "unknown model 'a,b'; if it is several names, write --llm a --llm b"),
-        ("--dataset a,b", "unknown dataset 'a,b'; if it is several names, write --dataset a --dataset b"),
+        ("--llm a,b", "unknown model 'a,b'; if it is a list, write --llm a --llm b"),
+        ("--dataset a,b", "unknown dataset 'a,b'; if it is a list, write --dataset a --dataset b"),
         (
             "--llm http://127.0.0.1:8000/v1",
             "an address names no model; put provider and name before it: openai:NAME@ADDRESS",
@@ -125,8 +125,8 @@ def test_what_matches_is_told_from_what_only_holds_the_letters() -> None:
     [
         ("llms lama9", "did you mean llama-2 or llama-3 or llama-3.1?"),
         ("datasets adlut", "did you mean adult"),
-        ("llms [", "list llms alone shows them all"),
-        ("tests zzz --json", "list tests alone shows them all"),
+        ("llms [", "list llms without a pattern shows all"),
+        ("tests zzz --json", "list tests without a pattern shows all"),
     ],
 )
 def test_nothing_that_matches_is_one_line(arguments: str, advice: str) -> None:

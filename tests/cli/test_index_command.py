@@ -48,7 +48,7 @@ def test_an_interruption_says_how_to_go_on(
         assert main(["index", "b.txt"]) == Exit.INTERRUPTED
     told = capsys.readouterr()
     assert told.out == ""
-    assert told.err.endswith("tabcontam: interrupted; the same command goes on with what is not indexed yet\n")
+    assert told.err.endswith("tabcontam: interrupted; the same command indexes the rest\n")
     assert main(["index", "b.txt"]) == Exit.DONE
 
 

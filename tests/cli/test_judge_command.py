@@ -105,7 +105,7 @@ def test_ctrl_c_loses_nothing(run: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("builtins.input", interrupted)
     ended = tabcontam("judge", str(run), "--by", "Ida")
     assert ended.returncode == 2
-    assert "2 judgements are kept" in ended.stderr
+    assert "2 judgements are stored" in ended.stderr
     assert len(sheet_of(run, "Ida").left) == len(sheet_of(run, "Ida").items) - 2
 
 
@@ -158,11 +158,11 @@ def test_a_page_is_written_and_what_it_saves_is_taken(run: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("[]", "holds no judgements"),
         ('{"form": "other", "words": {}}', "holds no judgements"),
         (json.dumps({"form": FORM, "by": "Eve", "words": {}}), "was saved by 'Eve'"),
-        (json.dumps({"form": FORM, "by": "Ida", "words": {"0": "yes"}}), "'yes' is none of exact, near-exact"),
+        (json.dumps({"form": FORM, "by": "Ida", "words": {"0": "yes"}}), "'yes' is not one of exact, near-exact"),
         (json.dumps({"form": FORM, "by": "Ida", "words": {"0": "exact"}}), "1 of 1 pairs are not of this run"),
     ],
 )
@@ -182,7 +182,7 @@ def test_a_file_that_is_no_judgement_of_this_run_is_refused_as_a_whole(
     [
         (["--page", "x.html"], "--page needs your name"),
         (["--by", "Ida", "--page", "x.html", "--from", "y.json"], "leave one of them out"),
-        (["--by", "  "], "is no name"),
+        (["--by", "  "], "is not a name"),
         (["--by", "the text alone"], "take another name"),
         (["--by", "Ida", "--from", "nowhere.json"], "cannot read nowhere.json"),
     ],

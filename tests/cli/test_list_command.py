@@ -29,7 +29,7 @@ def test_what_is_no_longer_served_has_no_price() -> None:
 
 @pytest.mark.parametrize(("name", "thinks"), [("gpt-6-luna", True), ("qwen3-8b", True), ("gpt-4o", False)])
 def test_one_that_thinks_is_told(name: str, thinks: bool) -> None:
-    assert ("thinks before it answers" in item(name)["text"]) is thinks
+    assert ("reasons before it answers" in item(name)["text"]) is thinks
     assert item(name)["entry"]["reasons"] is thinks
 
 
@@ -44,7 +44,7 @@ def test_one_that_thinks_is_told(name: str, thinks: bool) -> None:
         ),
         (
             "llama-3",
-            "llama-3 alone is Ollama's llama3:8b where Ollama runs and has it: the instruct model; write "
+            "llama-3 means Ollama's llama3:8b if Ollama runs and has it: the instruct model; write "
             "hf:meta-llama/Meta-Llama-3-8B for the base model",
         ),
         (
@@ -66,5 +66,5 @@ def test_verbose_shows_both_and_the_short_form_stays_a_line() -> None:
     shown = [list_command._named(entry, Price(0.15, 0.6))]
     assert list_command.as_text(shown, verbose=False).count("\n") == 0
     text = list_command.as_text(shown, verbose=True)
-    assert "    thinks before it answers, unless it is told not to\n" in text
+    assert "    reasons before it answers, unless the request turns that off\n" in text
     assert "    $0.15 for a million tokens of prompts, $0.6 for a million written\n" in text

@@ -90,4 +90,4 @@ def test_each_shell_gets_its_lines(shell: str, sign: str) -> None:
 def test_another_shell_is_one_line() -> None:
     done = tabcontam("completion", "tcsh")
     assert (done.returncode, done.stdout) == (4, "")
-    assert "'tcsh' is none of bash, zsh, fish" in done.stderr
+    assert "'tcsh' is not one of bash, zsh, fish" in done.stderr

@@ -173,5 +173,5 @@ def test_python_and_a_reference_may_be_labelled(tmp_path: Path) -> None:
     assert [(llm.spec, llm.resolved) for llm in found.run_results.run.references] == [("old", "simulated:decliner")]
     assert found.verdict("mine", "iris") is not None
     assert found.gate(llm="mine=simulated:guesser").reason == found.gate(llm="mine").reason
-    with pytest.raises(UsageError, match="reference: mine=simulated:oracle is mine, which is tested"):
+    with pytest.raises(UsageError, match="reference: mine=simulated:oracle is mine, which is under test"):
         run({"mine": "simulated:guesser"}, "iris", reference="mine=simulated:oracle", out=tmp_path / "other")

@@ -105,7 +105,7 @@ class TestEditions:
         assert edition.table.distinct("target") == ("setosa", "versicolor", "virginica")
 
     def test_a_dataset_without_a_card(self) -> None:
-        assert known_edition("MathE", ("a",)) == "not recorded: no card tells what the table holds"
+        assert known_edition("MathE", ("a",)) == "not recorded: no card states the table's content"
 
     def test_nothing_is_fetched(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("TABCONTAM_DATA", str(tmp_path))

@@ -105,8 +105,8 @@ def test_results_json_is_no_format(folder: Path, capsys: pytest.CaptureFixture[s
         (("--format", "csv", "--methods"), "--methods goes with --format markdown or latex"),
         (("--format", "csv", "--width", "one"), "--width goes with --format latex, svg or pdf, without --methods"),
         (("--format", "latex", "--methods", "--width", "one"), "--width goes with --format latex, svg or pdf, "),
-        (("--methods",), "--methods is about one document; add --format, such as --format latex"),
-        (("--width", "one"), "--width is about one document; add --format, such as --format latex"),
+        (("--methods",), "--methods applies to a single document; add --format, such as --format latex"),
+        (("--width", "one"), "--width applies to a single document; add --format, such as --format latex"),
     ],
 )
 def test_a_form_that_has_no_methods_or_width_says_so(

@@ -432,10 +432,10 @@ def test_a_hostile_name_is_one_line(clock: Clock) -> None:
 
 def test_what_is_being_done_is_a_line_within_a_second_and_again_while_it_lasts(clock: Clock) -> None:
     lines = ProgressLines(io.StringIO(), clock)
-    with lines.doing("preparing guesses") as tell:
+    with lines.doing("preparing the baseline") as tell:
         clock.now += 0.7
         lines.beat()
-        assert said(lines) == ["preparing guesses"]
+        assert said(lines) == ["preparing the baseline"]
         clock.now += 1
         lines.beat()
         assert said(lines) == []
@@ -443,7 +443,7 @@ def test_what_is_being_done_is_a_line_within_a_second_and_again_while_it_lasts(c
         for seconds in (3, 5):
             clock.now = 1000 + seconds
             lines.beat()
-            assert said(lines) == [f"preparing guesses 3/13, {seconds} s"]
+            assert said(lines) == [f"preparing the baseline 3/13, {seconds} s"]
     clock.now += 60
     lines.beat()
     assert said(lines) == []
@@ -585,7 +585,7 @@ def test_of_parts_that_take_equally_long_the_time_left_is_told(clock: Clock) -> 
         assert frame(bar) == ["simulated runs 20/100, 75 s"]
         tell(100, 100)
         assert frame(bar) == ["simulated runs 100/100, 75 s"]
-    with bar.doing("preparing guesses") as tell:
+    with bar.doing("preparing the baseline") as tell:
         tell(20, 100)
         clock.now += 10
-        assert frame(bar) == ["preparing guesses 20/100, 10 s"]
+        assert frame(bar) == ["preparing the baseline 20/100, 10 s"]

@@ -130,7 +130,7 @@ class TestCommand:
         out, err = capsys.readouterr()
         rows = [line["row"] for line in csv.DictReader(Path("rows.csv").read_text("utf-8").splitlines())]
         assert out == ""
-        assert err.startswith(f"rows.csv: {len(rows)} rows that were recalled, of ")
+        assert err.startswith(f"rows.csv: {len(rows)} rows were recalled, of ")
         assert len(rows) > 5
         held = list(csv.DictReader(Path("run", "recalled.csv").read_text("utf-8").splitlines()))
         assert set(rows) == {line["row"] for line in held if float(line["row_bits"]) >= 10}

@@ -19,7 +19,7 @@ RULES = RuleDifference(
     **PLACE,
     paper=Verdict.CONTAMINATED,
     calibrated=Verdict.NOT_DETECTED,
-    group="guessing explains it",
+    group="the baseline explains it",
     explanation="two",
 )
 
@@ -45,7 +45,7 @@ def test_differences_from_the_records_and_between_the_rules_stand_apart() -> Non
     one, two = (next(number for number, line in enumerate(lines) if word in line) for word in ("one", "two"))
     assert records < one < rules < two
     assert lines[one - 1] == "dictionary, answers: 1"
-    assert lines[two - 1] == "contaminated → not detected, guessing explains it: 1"
+    assert lines[two - 1] == "contaminated → not detected, the baseline explains it: 1"
     assert lines[two].startswith("  m iris full_completion: paper contaminated, calibrated not detected; two (a.txt)")
 
 

@@ -251,7 +251,7 @@ def test_rows_are_shown_to_a_reference_elsewhere_only_with_leave(server: Loopbac
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("openai:new@{url}", r"is openai:new@.*, which is tested"),
+        ("openai:new@{url}", r"is openai:new@.*, which is under test"),
         ("control:unexposed", "is a control"),
         ("nobody", "unknown model 'nobody'"),
     ],

@@ -171,7 +171,7 @@ def test_llms_without_batches_are_asked_at_once_beside_the_others_and_it_says_so
 ) -> None:
     done = tabcontam(*ALONE, "--llm", "simulated:mode", "--batch", "--out", str(tmp_path / "run"), OPENAI_API_KEY=KEY)
     assert done.returncode == 0, done.stderr
-    assert "--batch: simulated:mode has no batch API: asked at once, at the full price\n" in done.stderr
+    assert "--batch: simulated:mode has no batch API: requests are sent at once, at the full price\n" in done.stderr
     assert "openai:gpt-4o: batch batch_0: 4/4 done since " in done.stderr
     assert len(trials(tmp_path / "run")) == 10
 

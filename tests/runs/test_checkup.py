@@ -97,7 +97,7 @@ def test_an_llm_that_is_named_is_reached(tmp_path: Path, server: LoopbackServer)
     ("changes", "line"),
     [
         ({"TABCONTAM_PATH": "/nowhere"}, "broken  datasets          TABCONTAM_PATH names no folder: /nowhere"),
-        ({"TABCONTAM_DATA": "/nowhere"}, "absent  TABCONTAM_DATA    /nowhere is no folder; correct it, or unset it"),
+        ({"TABCONTAM_DATA": "/nowhere"}, "absent  TABCONTAM_DATA    /nowhere is not a folder; correct it, or unset it"),
         ({"XDG_CACHE_HOME": "/proc/nowhere"}, "absent  cache             /proc/nowhere/tabcontam cannot be written"),
     ],
 )

@@ -251,7 +251,7 @@ def test_a_limit_ends_it_and_a_higher_one_goes_on(tmp_path: Path, capsys: pytest
         given = ["--llm", f"openai:model@{llm.url}"]
         assert main(command(feed, tmp_path, *given, "--max-requests", "10")) == Exit.DONE
         assert len(llm.asked) == 10
-        assert "--max-requests 10 is reached; the same command with a higher limit goes on" in capsys.readouterr().err
+        assert "--max-requests 10 is reached; the same command with a higher limit continues" in capsys.readouterr().err
         assert not (tmp_path / "out" / "questions.jsonl").exists()
         assert main(command(feed, tmp_path, *given)) == Exit.DONE
         assert len(llm.asked) == 45
@@ -325,7 +325,7 @@ def test_a_card_that_is_a_pipe_is_a_line(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "feed.toml")
     done = tabcontam("fresh", str(tmp_path / "feed.toml"), "--since", "2026-03-01", "--out", str(tmp_path / "out"))
     assert (done.returncode, done.stderr.count("\n")) == (Exit.USAGE, 1)
-    assert "no regular file" in done.stderr
+    assert "not a regular file" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

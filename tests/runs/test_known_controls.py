@@ -92,9 +92,9 @@ def test_without_the_built_in_controls_those_that_are_named_stay() -> None:
     ("changes", "line"),
     [
         ({"control": ("hf:owner/name",)}, "how often hf:owner/name has read the rows of iris is not known; name a"),
-        ({"control": (MODE,)}, f"--control: {MODE} is an LLM under test, too"),
-        ({"control": (f"other={MODE}",)}, "--control: other is an LLM under test, too"),
-        ({"control": ("control:exposed",), "llms": ()}, "control:exposed is an LLM under test, too"),
+        ({"control": (MODE,)}, f"--control: {MODE} is also an LLM under test"),
+        ({"control": (f"other={MODE}",)}, "--control: other is also an LLM under test"),
+        ({"control": ("control:exposed",), "llms": ()}, "control:exposed is also an LLM under test"),
         ({"control": (READ,), "references": (READ,)}, f"{READ} is a control of this run; leave --control {READ} out"),
         ({"control": ("nobody",)}, "unknown model 'nobody'"),
     ],

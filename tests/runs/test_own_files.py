@@ -42,7 +42,7 @@ def test_what_is_no_file_of_the_folder_is_refused(name: str, kind: str, made: Pa
     for words in commands:
         done = tabcontam(*words)
         assert done.returncode == Exit.USAGE, (words, done.stderr)
-        assert "a copy of the folder that holds files alone" in done.stderr, words
+        assert "a copy of the folder that holds only files" in done.stderr, words
         assert "secret\n" not in done.stderr
     assert secret.read_text("utf-8") == "a secret"
     (run / name).unlink()  # which the tests' own look at results.json would read

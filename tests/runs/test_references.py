@@ -156,7 +156,7 @@ def test_a_published_folder_names_no_address_of_a_reference(make: Made, server: 
         (("one", "one"), "reference: openai:one@.* is openai:one@.*, which is named already"),
         (("one", "mine=openai:one@{url}"), "reference: mine=openai:one@.* is openai:one@.*, which is named already"),
         (("a=simulated:mode", "b=simulated:mode"), "reference: b=simulated:mode is a, which is named already"),
-        (("one", f"b={LLM}"), f"reference: b={LLM} is {LLM}, which is tested"),
+        (("one", f"b={LLM}"), f"reference: b={LLM} is {LLM}, which is under test"),
     ],
 )
 def test_one_llm_is_no_two_references_whatever_it_is_called(

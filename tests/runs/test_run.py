@@ -47,12 +47,12 @@ def test_a_run_tells_all_that_it_does(tmp_path: Path) -> None:
     )
     execute(prepare(order, notes), notes)
     assert begun(notes) == [
-        "looking up the LLMs", "reading iris", "reading wine", "preparing guesses", "connecting",
-        "looking for known answers", "building control:exposed for iris", "control:exposed at iris",
+        "looking up the LLMs", "reading iris", "reading wine", "preparing the baseline", "connecting",
+        "looking for stored answers", "building control:exposed for iris", "control:exposed at iris",
         "building control:exposed for wine", "control:exposed at wine", "writing the report",
     ]  # fmt: skip
-    assert [part for part in notes.parts if part[0] == "preparing guesses"] == [
-        ("preparing guesses", 0, 2), ("preparing guesses", 1, 2),
+    assert [part for part in notes.parts if part[0] == "preparing the baseline"] == [
+        ("preparing the baseline", 0, 2), ("preparing the baseline", 1, 2),
     ]  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def test_the_time_left_is_reckoned_from_answers_and_not_from_the_building_of_a_c
 def test_a_plan_alone_tells_what_it_does_too() -> None:
     notes = Notes()
     survey(prepare(ASKED, notes), notes)
-    assert begun(notes)[-2:] == ["connecting", "looking for known answers"]
+    assert begun(notes)[-2:] == ["connecting", "looking for stored answers"]
 
 
 def test_a_table_that_cannot_be_read_is_told_before() -> None:

@@ -60,9 +60,11 @@ def verdicts(folder: Path) -> dict[str | None, Verdict]:
 
 
 def test_who_knows_a_split_that_no_table_is_is_refused_before_anything_is_sent(order: RunOrder) -> None:
-    with pytest.raises(UsageError, match=r"memoriser:1#dev knows the split 'dev' alone.*there are train, test$"):
+    with pytest.raises(
+        UsageError, match=r"memoriser:1#dev knows only the split 'dev', and the run asks about train, test$"
+    ):
         prepare(replace(order, llms=("simulated:memoriser:1#dev", "simulated:guesser")))
-    with pytest.raises(UsageError, match=r"^A knows the split 'train' alone.*no table of this run names a split"):
+    with pytest.raises(UsageError, match=r"^A knows only the split 'train', and no table names a split"):
         prepare(replace(order, llms=(f"A={KNOWS}",), datasets=("iris",), name=None))
 
 
@@ -126,7 +128,7 @@ def test_a_run_of_splits_goes_on_with_the_same_rows_alone(made: Path, order: Run
     assert verdicts(again.folder)["train"] is Verdict.CONTAMINATED
     assert all(line["cached"] is False for line in Journal(made).lines())
     alone = replace(order, datasets=order.datasets[:1])
-    with pytest.raises(UsageError, match=r"5 rows of train\.csv@.*#train which stand in another split"):
+    with pytest.raises(UsageError, match=r"5 rows of train\.csv@.*#train that also stand in another split"):
         execute(prepare(alone), Progress())
 
 

@@ -65,4 +65,4 @@ def test_a_test_that_weighs_no_several_answers_is_asked_once_and_the_run_says_so
     assert ran.returncode == 0, ran.stderr
     assert "feature_completion  90 to ask" in ran.stdout
     assert "matched_membership  60 to ask" in ran.stdout
-    assert "--temperature: matched_membership asked once" in ran.stdout + ran.stderr
+    assert "--temperature: each query is asked once by matched_membership" in ran.stdout + ran.stderr

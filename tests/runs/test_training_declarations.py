@@ -180,28 +180,28 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
     ("typed", "code", "line"),
     [
         (["--llm", DUMP, "-k", "feature_completion"], 5,
-         "feature_completion asks LLMs, and pages:dump.txt is a body of documents; choose -m corpus instead, or name "
-         "an LLM, too"),
+         "feature_completion asks LLMs, and pages:dump.txt is a corpus; choose -m corpus instead, or also "
+         "name a model"),
         (["--llm", MODE, "-k", "rows_held"], 5,
-         "rows_held searches documents, and nobody named has some; name some with --llm corpus:PATH"),
+         "rows_held searches documents, and no corpus is named; name one with --llm corpus:PATH"),
         (["-m", "corpus"], 5,
-         "row_overlap, ngram_overlap, header_overlap, task_overlap and rows_held search documents, and nobody named"),
+         "row_overlap, ngram_overlap, header_overlap, task_overlap and rows_held search documents, and no corpus is"),
         (["--llm", DUMP, "--until-decided"], 4,
-         "--until-decided says how an LLM is asked, and pages:dump.txt is a body of documents: leave --until"),
-        (["--llm", DUMP, "--shots", "3"], 4, "--shots says how an LLM is asked"),
-        (["--llm", DUMP, "--samples", "3"], 4, "--samples says how an LLM is asked"),
-        (["--llm", DUMP, "--batch"], 4, "--batch says how an LLM is asked"),
-        (["--llm", DUMP, "--reference", MODE], 4, "--reference says how an LLM is asked"),
-        (["--llm", MODE, "--reference", DUMP], 4, "--reference: pages:dump.txt is a body of documents, which answers"),
+         "--until-decided is for models, and pages:dump.txt is a corpus: leave --until"),
+        (["--llm", DUMP, "--shots", "3"], 4, "--shots is for models"),
+        (["--llm", DUMP, "--samples", "3"], 4, "--samples is for models"),
+        (["--llm", DUMP, "--batch"], 4, "--batch is for models"),
+        (["--llm", DUMP, "--reference", MODE], 4, "--reference is for models"),
+        (["--llm", MODE, "--reference", DUMP], 4, "--reference: pages:dump.txt is a corpus, which cannot answer"),
         (["--llm", MODE, "--trained-on", f"llama3={DUMP}"], 4,
-         "--trained-on: llama3 is no LLM of this run; add --llm llama3"),
+         "--trained-on: llama3 is not an LLM of this run; add --llm llama3"),
         (["--llm", MODE, "--trained-on", f"simulated:moda={DUMP}"], 4, "did you mean simulated:mode?"),
-        (["--llm", MODE, "--trained-on", DUMP], 4, "'pages:dump.txt' names no LLM and its documents; write LLM=corpus"),
-        (["--llm", MODE, "--trained-on", f"{MODE}="], 4, "names no LLM and its documents"),
-        (["--llm", MODE, "--trained-on", f"{MODE}={MEMORY}"], 4, f"{MEMORY} is no body of documents; write LLM=corpus"),
-        (["--llm", EMPTY, "--trained-on", f"{EMPTY}={DUMP}"], 4, "is a body of documents, which is not trained"),
+        (["--llm", MODE, "--trained-on", DUMP], 4, "'pages:dump.txt' does not name a model and its documents"),
+        (["--llm", MODE, "--trained-on", f"{MODE}="], 4, "does not name a model and its documents"),
+        (["--llm", MODE, "--trained-on", f"{MODE}={MEMORY}"], 4, f"{MEMORY} is not a corpus; write LLM=corpus"),
+        (["--llm", EMPTY, "--trained-on", f"{EMPTY}={DUMP}"], 4, "is a corpus, not a model"),
         (["--llm", MODE, *["--trained-on", f"{MODE}={DUMP}"] * 2], 4, "pages:dump.txt is declared twice for simul"),
-        (["--llm", "control:exposed", "--trained-on", f"control:exposed={DUMP}"], 4, "is a control, of which it is"),
+        (["--llm", "control:exposed", "--trained-on", f"control:exposed={DUMP}"], 4, "control, whose reading is known"),
         (["--llm", MODE, "--trained-on", f"{MODE}={DUMP}", "-k", "feature_completion"], 4,
          "--trained-on: none of the chosen tests searches pages:dump.txt (feature_completion); choose one of "
          "-m corpus, too"),
@@ -217,9 +217,9 @@ def test_what_makes_no_sense_is_one_line(folder: Path, typed: list[str], code: i
 def test_who_is_named_and_takes_no_chosen_test_is_told(folder: Path) -> None:
     named = ("--llm", DUMP, "--llm", MODE, "--dataset", "iris", "--dry-run")
     done = tabcontam("run", *named, "-k", "rows_held", cwd=folder)
-    assert "simulated:mode is asked nothing: the chosen tests search documents alone (rows_held)" in done.stderr
+    assert "simulated:mode is asked nothing: the chosen tests search only documents (rows_held)" in done.stderr
     done = tabcontam("run", *named, "-k", "full_completion", "--no-controls", cwd=folder)
-    assert "pages:dump.txt is not searched: the chosen tests ask LLMs alone (full_completion)" in done.stderr
+    assert "pages:dump.txt is not searched: the chosen tests ask only LLMs (full_completion)" in done.stderr
 
 
 def test_what_says_how_llms_are_asked_leaves_documents_beside_them_alone(folder: Path) -> None:
@@ -242,7 +242,7 @@ def test_from_python_the_words_are_the_same(folder: Path, monkeypatch: pytest.Mo
     found = python.run(MODE, "iris", tests="rows_held", trained_on={MODE: DUMP}, out=folder / "python")
     assert found.verdict(MODE, "iris") == "contaminated"
     assert found.gate(llm=MODE).exit_code == Exit.CONTAMINATED
-    with pytest.raises(UsageError, match="trained_on: llama3 is no LLM of this run; add llm='llama3'"):
+    with pytest.raises(UsageError, match="trained_on: llama3 is not an LLM of this run; add llm='llama3'"):
         python.run(MODE, "iris", trained_on="llama3=pages:dump.txt")
 
 
@@ -278,7 +278,7 @@ def test_rows_of_a_private_table_are_looked_up_on_this_machine_alone_without_lea
     named = ("--llm", MODE, "--trained-on", f"{MODE}={remote}", "--dataset", "mine.csv", *ROWS)
     done = tabcontam("run", *named, cwd=folder)
     assert (done.returncode, done.stdout) == (Exit.USAGE, "")
-    assert f"mine.csv: 20 rows would be shown to {remote}; add --send-rows if they may leave" in done.stderr
+    assert f"mine.csv: 20 rows would be shown to {remote}; add --send-rows to allow that" in done.stderr
 
 
 @pytest.mark.slow
@@ -319,7 +319,7 @@ def test_what_of_documents_was_not_searched_stands_on_the_page(folder: Path) -> 
     named = ("--llm", "corpus:broken", "--dataset", "iris", "-k", "header_overlap", "--out", "in_part")
     done = tabcontam("run", *named, cwd=folder)
     assert done.returncode == 0, done.stderr
-    line = "corpus:broken: not all of it was read as it stands, and what was not read was not searched: not read: "
+    line = "corpus:broken: parts of it could not be read as they stand, and unread parts were not searched: not read: "
     assert line in page_of(folder / "in_part")
     assert line in done.stdout
     for what in ("link.txt (a link", "archives, not read (unpack them): 1 (broken/packed.zip)"):
@@ -328,4 +328,4 @@ def test_what_of_documents_was_not_searched_stands_on_the_page(folder: Path) -> 
     (broken / "packed.zip").unlink()
     (broken / "link.txt").unlink()
     whole = tabcontam("run", *named[:-1], "whole", cwd=folder)
-    assert "not all of it was read" not in whole.stdout
+    assert "parts of it could not be read" not in whole.stdout

@@ -119,7 +119,7 @@ def test_trials_that_were_deleted_or_changed_are_noticed(run: Path) -> None:
     written(run, [*lines[:place], *lines[place + 1 :]])
     assert "results.json does not follow from trials.jsonl" in refused(run)
     written(run, [*lines[:place], lines[place] | {"hit": False}, *lines[place + 1 :]])
-    assert f"line {place + 1} does not say how its reply is read; type python -m tabcontam rescore" in refused(run)
+    assert f"line {place + 1} does not state the reading of its reply; type python -m tabcontam rescore" in refused(run)
     written(run, [*lines[:place], lines[place] | {"reply": "something else"}, *lines[place + 1 :]])
     assert "rescore" in refused(run)
     written(run, [*lines, lines[place]])  # a query that was asked again: the last trial counts

@@ -197,7 +197,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_ended_and_calls_nothing_clean(t
 def test_membership_is_asked_only_where_the_others_leave_a_table_undecided(tmp_path: Path) -> None:
     *_, spared = asked(Teller("oracle"), tmp_path / "found", tests=[*ROWS, MATCHED])
     assert (spared.verdict, spared.cut_short) == (Verdict.SKIPPED, False)
-    assert spared.reason == "not asked: the row tests before it decided the table"
+    assert spared.reason == "not asked: the earlier row tests decided the table"
     hardly = Options(until_decided=True, min_power=0.004)
     *rows, membership = asked(Teller("guesser"), tmp_path / "open", options=hardly, tests=[*ROWS, MATCHED])
     assert {cell.decided_after for cell in rows} == {sum(cell.queries for cell in rows)}
@@ -340,7 +340,7 @@ def test_x_stops_after_the_first_table_that_is_found(here: Path) -> None:
     for cell in found.cells:
         if cell.sequential is False and cell.queries:
             assert cell.reason is not None
-            assert "not asked: -x stopped after" in cell.reason
+            assert "not asked: -x stopped the run after" in cell.reason
 
 
 @pytest.mark.slow

@@ -228,7 +228,7 @@ def test_private_rows_go_nowhere_unasked(folder: Path, capsys: pytest.CaptureFix
     asked = ["--llm", "openai:somebody@http://192.0.2.1/v1", "--no-controls", "-k", "feature_completion"]
     card, out = str(folder / "register.toml"), folder / "run"
     assert main(["run", *asked, "--dataset", card, "--out", str(out)]) == Exit.USAGE
-    assert "add --send-rows if they may leave" in capsys.readouterr().err
+    assert "add --send-rows to allow that" in capsys.readouterr().err
     assert not out.exists()
 
 

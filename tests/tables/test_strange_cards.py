@@ -58,7 +58,7 @@ def test_a_pipe_is_no_toml_file(tmp_path: Path, option: str) -> None:
     os.mkfifo(tmp_path / "my.toml")
     ran = tabcontam("run", option, str(tmp_path / "my.toml"), "--dry-run")
     assert ran.returncode == Exit.USAGE
-    assert "it is a pipe or a device, and no regular file" in ran.stderr
+    assert "it is a pipe or a device, not a regular file" in ran.stderr
 
 
 def test_a_pipe_among_the_files_of_the_data_folder_is_passed_over(tmp_path: Path) -> None:

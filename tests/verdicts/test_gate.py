@@ -381,7 +381,7 @@ class TestCommand:
         out, err = capsys.readouterr()
         assert [line.partition(": ")[0] for line in out.splitlines()] == [line.partition(": ")[0] for line in lines]
         assert all(line.startswith(begin) for line, begin in zip(out.splitlines(), lines, strict=True))
-        assert err == f"tabcontam: {folder} has no trials.jsonl: its results are taken at their word\n"
+        assert err == f"tabcontam: {folder} has no trials.jsonl: its results were not checked\n"
 
     def test_as_json(self, folder: str, capsys: pytest.CaptureFixture[str]) -> None:
         assert cli.main(["gate", folder, "--json"]) == 1
@@ -400,7 +400,7 @@ class TestCommand:
             (["--dry-run"], "--dry-run: "),
             (["--llm", "k"], "unknown LLM"),
             (["--dataset", "iris"], "unknown dataset"),
-            (["--fail-on", "nothing"], "is none of"),
+            (["--fail-on", "nothing"], "is not one of"),
         ],
     )
     def test_what_a_past_run_cannot_take_is_one_line(
@@ -411,7 +411,7 @@ class TestCommand:
         except SystemExit as end:
             code = int(end.code or 0)
         out, err = capsys.readouterr()
-        lines = [line for line in err.splitlines() if "taken at their word" not in line]
+        lines = [line for line in err.splitlines() if "were not checked" not in line]
         assert (code, out, len(lines)) == (4, "", 1)
         assert message in lines[0]
 

@@ -193,9 +193,9 @@ def test_a_chat_server_is_sampled_and_what_was_paid_for_is_not_asked_again(tmp_p
 
 def test_samples_without_a_test_that_takes_them_are_refused(tmp_path: Path) -> None:
     for words, said in (
-        (("-k", "digits", "--samples", "3"), "no chosen test asks the same several times; add -k surrogate_rank"),
-        (("-k", "feature_completion", "--samples", "5"), "add --temperature 1 to have row tests asked so often"),
-        (("-k", "surrogate_rank", "--samples", "201"), "--samples is 201; ask at most 200 times"),
+        (("-k", "digits", "--samples", "3"), "no chosen test repeats its queries; add -k surrogate_rank"),
+        (("-k", "feature_completion", "--samples", "5"), "add --temperature 1 to repeat row tests at"),
+        (("-k", "surrogate_rank", "--samples", "201"), "--samples is 201; each time is a request, so ask at"),
     ):
         done = tabcontam("run", *words, cwd=tmp_path)
         assert (done.returncode, said in done.stderr) == (4, True)

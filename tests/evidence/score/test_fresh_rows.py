@@ -153,5 +153,5 @@ def test_a_run_says_what_it_compares_and_its_records_are_weighed_as_it_was(tmp_p
     other = run("other.csv", "-k", "memory_share")
     assert "run holds a run with 200 fresh rows of my.csv; choose another folder" in other.stderr
     unused = run("later.csv", "-k", "completion")
-    assert "no test that is asked compares with fresh rows; choose -k memory_share" in unused.stderr
+    assert "no chosen test compares with fresh rows; choose -k memory_share" in unused.stderr
     assert (other.returncode, unused.returncode) == (4, 4)

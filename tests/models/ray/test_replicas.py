@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--ray-address", "auto"], "--ray-address is for replicas on Ray; add --engine ray"),
         (["--gpus-per-replica", "2"], "--gpus-per-replica is for replicas on Ray; add --engine ray"),
         (["--engine", "ray", "--replicas", "0"], "argument --replicas: '0' is not a whole number above 0"),
-        (["--engine", "slurm"], "argument --engine: 'slurm' is none of ray"),
+        (["--engine", "slurm"], "argument --engine: 'slurm' is not one of ray"),
     ],
 )
 def test_a_bad_option_is_one_line(words: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
