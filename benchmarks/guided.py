@@ -33,7 +33,7 @@ from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.text_tasks import TextForm, TextTask
-from tabcontam.verdicts.result_building import result
+from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 
@@ -169,7 +169,7 @@ def written(path: Path, runs: int) -> None:
         for name, says in writers.items():
             replies = [(query, Reply(says(query), ReplyState.OK)) for query in queries]
             trials = [Trial(query, reply, test.read(query, reply, serializer, english())) for query, reply in replies]
-            cell = result(name_of, test, trials, len(trials), CALIBRATED, ALPHA)
+            cell = build_result(name_of, test, trials, len(trials), CALIBRATED, ALPHA)
             found[name, "calibrated"] += (cell.p_value or 0) <= ALPHA
             found[name, "paper"] += cell.paper_verdict is Verdict.CONTAMINATED
     print(f"| {path.name}, {len(table.rows)} texts | calibrated | Algorithm 1 |\n|---|---|---|")

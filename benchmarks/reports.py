@@ -30,7 +30,7 @@ from tabcontam.asking.trial_file import RESULTS, TRIALS, Journal, Line, as_lines
 from tabcontam.groups import grouped
 from tabcontam.runs.folder import load
 from tabcontam.verdicts.document import write_results
-from tabcontam.verdicts.result_building import results
+from tabcontam.verdicts.result_building import build_results
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.run_facts import CatalogueFacts, Duration, LlmFacts, RunFacts, ShardFacts
 from tests.report.chromium import ARGUMENTS, CHROMIUM
@@ -113,7 +113,7 @@ def write_run(folder: Path, llms: int, tables: int, tests: int) -> None:
             for cell in made
         ),
     )
-    write_results(folder, results(facts, made))
+    write_results(folder, build_results(facts, made))
 
 
 def _pool(lines: Sequence[Line]) -> list[str]:
@@ -149,7 +149,7 @@ def write_parts(folder: Path, out: Path, parts: int) -> list[Path]:
         shard = ShardFacts(parts=(number + 1,), of=parts, plan="0" * 64, cells=len(whole.cells))
         cells = [cell for cell in whole.cells if place[cell.llm, cell.dataset] == number]
         took = tuple(one for one in whole.run.durations if place[one.llm, one.dataset] == number)
-        write_results(own, results(replace(whole.run, shard=shard, durations=took), cells))
+        write_results(own, build_results(replace(whole.run, shard=shard, durations=took), cells))
         files.append((own / TRIALS).open("w", encoding="utf-8"))
     with (folder / TRIALS).open(encoding="utf-8") as lines:
         for line in lines:

@@ -67,7 +67,7 @@ class Results:
     run_results: RunResults
 
     def __repr__(self) -> str:
-        llms = dict.fromkeys(cell.llm for cell in self.cells)
+        llms = dict.fromkeys(result.llm for result in self.cells)
         found = ", ".join(f"{number} {outcome}" for outcome, number in count(self.run_results.subjects).items())
         return visible(
             f"<Results {self.folder}: {len(llms)} LLMs, {len(self.cells)} results: {found or 'none'}>", line=True
@@ -120,7 +120,9 @@ class Results:
         return self._selected({name: _several(words) for name, words in given.items() if words})
 
     def _selected(self, wanted: Mapping[str, Sequence[str]]) -> tuple[Result, ...]:
-        return tuple(cell for cell in self.cells if all(getattr(cell, name) in words for name, words in wanted.items()))
+        return tuple(
+            result for result in self.cells if all(getattr(result, name) in words for name, words in wanted.items())
+        )
 
     @name_options_in_python()
     def verdict(self, llm: str, dataset: str) -> Verdict | None:
@@ -515,7 +517,7 @@ def _declared(given: str | Sequence[str] | Mapping[str, str | Sequence[str]]) ->
     """Return the documents that each LLM was trained on, in the form of `--trained-on`. Raises `UsageError`."""
     if not isinstance(given, Mapping):
         return _several(given)
-    return tuple(f"{llm}={documents}" for llm, several in given.items() for documents in _several(several))
+    return tuple(f"{llm}={corpus}" for llm, several in given.items() for corpus in _several(several))
 
 
 def _datasets(given: "Dataset | Sequence[Dataset]") -> "tuple[str | Table | Frame, ...]":

@@ -49,7 +49,7 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts import result_types as judged_cells
 from tabcontam.verdicts.document import parse_results
-from tabcontam.verdicts.result_building import conclude, read_trial, result, results, unjudged
+from tabcontam.verdicts.result_building import build_result, build_results, conclude, read_trial, unjudged
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import ALPHA
 from tests.made_tables import ships
@@ -99,7 +99,9 @@ def judged(test: str, replies: Sequence[Reply], queries: Sequence[Query] = ()) -
         read_trial(by_id()[test], Trial(query, reply), IS, english())
         for query, reply in zip(queries or asked(test), replies, strict=True)
     ]
-    (cell,) = conclude([result(name, by_id()[test], trials, len(replies), "calibrated", LEVEL)], "calibrated", ALPHA)
+    (cell,) = conclude(
+        [build_result(name, by_id()[test], trials, len(replies), "calibrated", LEVEL)], "calibrated", ALPHA
+    )
     return cell
 
 
@@ -431,7 +433,7 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
     session = Session(cells, options, english(), Journal(tmp_path), Progress())
     session.recall()
     asyncio.run(session.ask())
-    of = results(replace(parse_results(document([])).run, alpha=ALPHA), session.results())
+    of = build_results(replace(parse_results(document([])).run, alpha=ALPHA), session.results())
     assert (of.cells[0].verdict, of.cells[0].rests_on) == ("uninformative", "<i>name")  # one column is all that it asks
     record(tmp_path, of)
     page = (tmp_path / "index.html").read_text()

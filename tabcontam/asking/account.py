@@ -13,7 +13,7 @@ from tabcontam.groups import grouped
 from tabcontam.models.prompt_form import NO_SCHEMA, OTHERWISE, PromptForm
 from tabcontam.verdicts.completion_judgements import Judgements
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference, concede
-from tabcontam.verdicts.result_building import conclude, pool_parts, result, unjudged
+from tabcontam.verdicts.result_building import build_result, conclude, pool_parts, unjudged
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.run_facts import Duration, LlmFacts
 from tabcontam.verdicts.sequential_results import result_in_turns
@@ -40,21 +40,21 @@ class Account:
 
     def results(self) -> list[Result]:
         """Return the result of every cell but the reference's, judged from the answers."""
-        cells = [
+        results = [
             replace(
-                self._result(cell),
-                control=cell.subject.joined,
-                exposure=self._exposure(cell),
-                not_averaged=cell.test.not_averaged(cell.table) if cell.queries else None,
+                self._result(planned),
+                control=planned.subject.joined,
+                exposure=self._exposure(planned),
+                not_averaged=planned.test.not_averaged(planned.table) if planned.queries else None,
             )
-            for cell in self.cells
-            if not cell.subject.reference
+            for planned in self.cells
+            if not planned.subject.reference
         ]
-        return conclude(cells, self.options.rules, self.options.alpha, over=self.options.family_over)
+        return conclude(results, self.options.rules, self.options.alpha, over=self.options.family_over)
 
     def failures(self) -> str | None:
         """Return why every request to the LLMs under test failed; None if one of their replies came through."""
-        under_test = {cell.name: cell for cell in self.cells if cell.subject.tested}
+        under_test = {planned.name: planned for planned in self.cells if planned.subject.tested}
         replies = [trial.reply for name in under_test for trial in self.trials.get(name, {}).values()]
         if any(reply.state is not ReplyState.FAILED for reply in replies):
             return None
@@ -64,7 +64,7 @@ class Account:
         if not replies:
             return None
         ((detail, _),) = Counter(reply.detail for reply in replies).most_common(1)
-        what = "lookups" if all(cell.subject.model.documents for cell in under_test.values()) else "requests"
+        what = "lookups" if all(planned.subject.model.documents for planned in under_test.values()) else "requests"
         return f"every one of {len(replies)} {what} failed: {detail}"
 
     def used(self) -> dict[str, LlmFacts]:
@@ -82,68 +82,68 @@ class Account:
 
     def unread(self) -> list[str]:
         """Return a line for each corpus that was not read in full, or not as it stands, with the reason."""
-        said: dict[str, dict[str, None]] = {}
-        for cell in self.cells:
-            model, trials = cell.subject.model, self.trials.get(cell.name, {})
+        lines_of: dict[str, dict[str, None]] = {}
+        for planned in self.cells:
+            model, trials = planned.subject.model, self.trials.get(planned.name, {})
             if model.documents and trials:
                 details = [trial.reply.detail for trial in trials.values() if trial.reply.state is ReplyState.OK]
-                said.setdefault(model.spec, {}).update(dict.fromkeys(filter(None, (model.unread, *details))))
+                lines_of.setdefault(model.spec, {}).update(dict.fromkeys(filter(None, (model.unread, *details))))
         what = "parts of it could not be read as they stand, and unread parts were not searched"
-        return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in said.items() if lines]
+        return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in lines_of.items() if lines]
 
     def sent_otherwise(self) -> list[str]:
         """Return a line for each LLM whose server refused a part of the requests: what follows for its answers."""
-        said: dict[str, dict[str, None]] = {}
-        for cell in self.cells:
-            replies = (trial.reply for trial in self.trials.get(cell.name, {}).values())
+        lines_of: dict[str, dict[str, None]] = {}
+        for planned in self.cells:
+            replies = (trial.reply for trial in self.trials.get(planned.name, {}).values())
             details = (reply.detail for reply in replies if isinstance(reply, Reply) and reply.state is ReplyState.OK)
             lines = (line for detail in details for line in detail.split("; ") if line in OTHERWISE)
-            said.setdefault(cell.subject.model.spec, {}).update(dict.fromkeys(lines))
-        for model in (cell.subject.model for cell in self.cells if self.options.structured):
+            lines_of.setdefault(planned.subject.model.spec, {}).update(dict.fromkeys(lines))
+        for model in (planned.subject.model for planned in self.cells if self.options.structured):
             if model.form is PromptForm.CHAT and not model.held:
-                said[model.spec][NO_SCHEMA] = None
-        return [visible(f"{spec}: {'; '.join(lines)}", line=True) for spec, lines in said.items() if lines]
+                lines_of[model.spec][NO_SCHEMA] = None
+        return [visible(f"{spec}: {'; '.join(lines)}", line=True) for spec, lines in lines_of.items() if lines]
 
     def sampled(self) -> list[str]:
         """Return a line for each control and large table of which it read only a sample of the rows."""
-        said = []
-        for cells in grouped(self.cells, lambda cell: (cell.subject.model.spec, id(cell.table))).values():
-            if any(self.trials.get(cell.name) for cell in cells):
-                model, queries = cells[0].subject.model, [query for cell in cells for query in cell.queries]
-                said.append((model.spec, model.sampled(cells[0].table, queries)))
-        return [visible(f"{spec} {read}", line=True) for spec, read in said if read]
+        lines = []
+        for plan in grouped(self.cells, lambda planned: (planned.subject.model.spec, id(planned.table))).values():
+            if any(self.trials.get(planned.name) for planned in plan):
+                model, queries = plan[0].subject.model, [query for planned in plan for query in planned.queries]
+                lines.append((model.spec, model.sampled(plan[0].table, queries)))
+        return [visible(f"{spec} {read}", line=True) for spec, read in lines if read]
 
     def durations(self) -> list[Duration]:
         """Return how long the answers of each cell took, in seconds, added up; stored answers took none."""
         return [
-            Duration(**cell.name._asdict(), seconds=round(self.seconds[cell.name], 3))
-            for cell in self.cells
-            if cell.name in self.seconds and not cell.subject.reference
+            Duration(**planned.name._asdict(), seconds=round(self.seconds[planned.name], 3))
+            for planned in self.cells
+            if planned.name in self.seconds and not planned.subject.reference
         ]
 
     def limit(self) -> str | None:
         """Return the user's limit that the run stopped at, if it did."""
         return next((asker.ended for asker in self.askers.values() if asker.spent), None)
 
-    def _exposure(self, cell: PlannedCell) -> float | None:
+    def _exposure(self, planned: PlannedCell) -> float | None:
         """Return how many copies of a row of the cell's table its subject has read, on average; None if unknown."""
-        copies = self._copies_of(cell)
+        copies = self._copies_of(planned)
         stated = [copy for copy in copies if copy is not None]
         return round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
 
-    def _exposure_of(self, cell: PlannedCell, query: Query) -> float | None:
+    def _exposure_of(self, planned: PlannedCell, query: Query) -> float | None:
         """Return how many copies its subject has read of the rows of a query; None unless it is one number for all.
 
         A decoy asks about no row of the table, so it has None.
         """
-        copies = self._copies_of(cell)
+        copies = self._copies_of(planned)
         rows = query.rows if query.row is None else (query.row,)
         stated = {copies[row] if row < len(copies) else None for row in rows}
         return stated.pop() if len(stated) == 1 else None
 
-    def _copies_of(self, cell: PlannedCell) -> Sequence[float | None]:
+    def _copies_of(self, planned: PlannedCell) -> Sequence[float | None]:
         """Return how many copies the subject has read of each row of the cell's table."""
-        model, table = cell.subject.model, cell.table
+        model, table = planned.subject.model, planned.table
         known = (model.spec, table.sha256, table.title)
         if known not in self._copies:
             self._copies[known] = [model.exposure(table, row) for row in range(len(table.rows))]
@@ -153,51 +153,53 @@ class Account:
         """Return why an LLM was asked nothing more, if its server or the user's limit ended it."""
         return self.askers[llm].ended if llm in self.askers else ""
 
-    def _turns_of(self, cell: PlannedCell) -> TableTurns | None:
+    def _turns_of(self, planned: PlannedCell) -> TableTurns | None:
         """Return the turns of a cell's table, if the cell is asked in turns."""
-        return self._turns.get(cell.name.of_table) if cell.sequential else None
+        return self._turns.get(planned.name.of_table) if planned.sequential else None
 
-    def _spared(self, cell: PlannedCell) -> int:
+    def _spared(self, planned: PlannedCell) -> int:
         """Return how many queries of a cell are not asked, since its table was decided before their turn."""
-        turns = self._turns.get(cell.name.of_table) if cell.deferred else None
-        return len(cell.queries) if turns and turns.decided and turns.decided.verdict_reached else 0
+        turns = self._turns.get(planned.name.of_table) if planned.deferred else None
+        return len(planned.queries) if turns and turns.decided and turns.decided.verdict_reached else 0
 
-    def _of_reference(self, cell: PlannedCell) -> Reference | None:
+    def _of_reference(self, planned: PlannedCell) -> Reference | None:
         """Return the reference with its answers to a cell's queries; None if they do not count for the test."""
-        if not self.references or not asked_of_reference(cell.test):
+        if not self.references or not asked_of_reference(planned.test):
             return None
         first, *further = self.references
-        said = {llm: list(self.trials.get(cell.name._replace(llm=llm), {}).values()) for llm in self.references}
-        return Reference(first, said[first], {llm: said[llm] for llm in further if cell.test.set_beside})
+        answers = {llm: list(self.trials.get(planned.name._replace(llm=llm), {}).values()) for llm in self.references}
+        return Reference(first, answers[first], {llm: answers[llm] for llm in further if planned.test.set_beside})
 
-    def _conceded(self, cell: PlannedCell, trial: Trial) -> Trial:
+    def _conceded(self, planned: PlannedCell, trial: Trial) -> Trial:
         """Return a read trial without the part that the reference answered, too."""
-        return concede(cell.test, [trial], self._of_reference(cell)).weighed[0]
+        return concede(planned.test, [trial], self._of_reference(planned)).weighed[0]
 
-    def _result(self, cell: PlannedCell) -> Result:
-        trials = self.trials.get(cell.name, {})
-        skip = cell.skip or self.skips.get(cell.name)
+    def _result(self, planned: PlannedCell) -> Result:
+        trials = self.trials.get(planned.name, {})
+        skip = planned.skip or self.skips.get(planned.name)
         if skip and not trials:
-            return unjudged(cell.name, cell.test, Verdict.SKIPPED, skip, lacks=cell.lacks)
-        if cell.uninformative:
-            return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
-        turns = self._turns_of(cell)
+            return unjudged(planned.name, planned.test, Verdict.SKIPPED, skip, lacks=planned.lacks)
+        if planned.uninformative:
+            return unjudged(planned.name, planned.test, Verdict.UNINFORMATIVE, planned.uninformative)
+        turns = self._turns_of(planned)
         if turns is not None and (trials or turns.decided):
             own = list(trials.values())
-            ended, reference = skip or self._ended(cell.name.llm) or "", self._of_reference(cell)
-            return result_in_turns(cell.name, cell.test, own, len(cell.written), turns.decided, ended, reference)
-        if self._spared(cell):
-            return unjudged(cell.name, cell.test, Verdict.SKIPPED, SPARED)
+            ended, reference = skip or self._ended(planned.name.llm) or "", self._of_reference(planned)
+            return result_in_turns(
+                planned.name, planned.test, own, len(planned.written), turns.decided, ended, reference
+            )
+        if self._spared(planned):
+            return unjudged(planned.name, planned.test, Verdict.SKIPPED, SPARED)
         if not trials:
-            unanswered = self.unreachable.get(cell.name.llm) or self._ended(cell.name.llm)
+            unanswered = self.unreachable.get(planned.name.llm) or self._ended(planned.name.llm)
             verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
-            return unjudged(cell.name, cell.test, verdict, self._unasked(cell.name.llm), len(cell.queries))
-        asked = [trials[query.id] for query in cell.written if query.id in trials]
-        asked = self.judgements.attached(cell.name, cell.test, asked)
-        ended = skip or self._ended(cell.name.llm)
-        beside = pool_parts(cell.name, cell.test, {key: own.values() for key, own in self.trials.items()})
-        rules, at, reference = self.options.rules, cell.level, self._of_reference(cell)
-        return result(cell.name, cell.test, asked, len(cell.askable), rules, at, ended, reference, beside)
+            return unjudged(planned.name, planned.test, verdict, self._unasked(planned.name.llm), len(planned.queries))
+        asked = [trials[query.id] for query in planned.written if query.id in trials]
+        asked = self.judgements.attached(planned.name, planned.test, asked)
+        ended = skip or self._ended(planned.name.llm)
+        pools = pool_parts(planned.name, planned.test, {key: own.values() for key, own in self.trials.items()})
+        rules, at, reference = self.options.rules, planned.level, self._of_reference(planned)
+        return build_result(planned.name, planned.test, asked, len(planned.askable), rules, at, ended, reference, pools)
 
     def _unasked(self, llm: str) -> str:
         """Return why nothing was asked of an LLM."""

@@ -342,9 +342,9 @@ class BatchAsker:
         return self.asker.price and self.asker.price.in_batch
 
 
-def in_words(cell: PlannedCell) -> bool:
+def in_words(planned: PlannedCell) -> bool:
     """Return whether a cell's queries are prompts, which go into batches; texts to be scored do not."""
-    return bool(cell.queries) and isinstance(cell.queries[0].question, Prompt)
+    return bool(planned.queries) and isinstance(planned.queries[0].question, Prompt)
 
 
 def check_none_open(notes: BatchNotes, llm: str, pending: Mapping[str, Mapping[str, object]]) -> None:

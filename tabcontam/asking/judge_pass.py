@@ -47,8 +47,8 @@ class JudgePair:
 
     def judged(self, model: Model, reply: Reply) -> Judgement:
         """Return the judgement in a reply; one that is no label, or none at all, has no word."""
-        said = read_judge(reply)
-        word = said if self.made else word_of(self.compared, said)
+        likeness = read_judge(reply)
+        word = likeness if self.made else word_of(self.compared, likeness)
         detail = reply.detail or ("" if reply.state is ReplyState.OK else reply.state.value)
         if word is None and reply.state is ReplyState.OK:
             detail = "no label, or more than one"
@@ -73,7 +73,7 @@ class JudgePass:
         self.model, self.session = model, session
         self.label = label(model)
         self.journal = JudgementJournal(folder)
-        self.cells = [cell for cell in session.cells if cell.test.judgeable and cell.subject.tested]
+        self.cells = [planned for planned in session.cells if planned.test.judgeable and planned.subject.tested]
         self._settled = True
         self._before: set[Judgement] = set()
         self._found: list[Judgement] = []
@@ -140,29 +140,31 @@ class JudgePass:
 
     def _pairs(self) -> Iterator[JudgePair]:
         """Yield the made pairs of every table, and the completions that are there."""
-        for place, cells in grouped(self.cells, lambda cell: cell.name._replace(llm="")).items():
-            for made in made_pairs(_unasked(cells[0], cells[0].queries)):
+        for place, plan in grouped(self.cells, lambda planned: planned.name._replace(llm="")).items():
+            for made in made_pairs(_unasked(plan[0], plan[0].queries)):
                 yield JudgePair(place, made.compared, made.word, made.begging)
-        for cell in self.cells:
-            trials = list(self.session.trials.get(cell.name, {}).values())
-            yield from (JudgePair(cell.name, one) for one in to_judge(cell.test.compared(trials)))
+        for planned in self.cells:
+            trials = list(self.session.trials.get(planned.name, {}).values())
+            yield from (JudgePair(planned.name, one) for one in to_judge(planned.test.compared(trials)))
 
     def _to_come(self) -> Iterator[JudgePair]:
         """Yield the completions that are not there yet, each as long as one can be that is shown."""
-        for cell in self.cells:
-            there = self.session.trials.get(cell.name, {})
-            left = [query for query in cell.queries if query.id not in there]
-            yield from (JudgePair(cell.name, one) for one in to_judge([longest(own) for own in _unasked(cell, left)]))
+        for planned in self.cells:
+            trials = self.session.trials.get(planned.name, {})
+            left = [query for query in planned.queries if query.id not in trials]
+            yield from (
+                JudgePair(planned.name, one) for one in to_judge([longest(own) for own in _unasked(planned, left)])
+            )
 
     def _left(
-        self, pairs: Sequence[JudgePair], held: Judgements
+        self, pairs: Sequence[JudgePair], judgements: Judgements
     ) -> tuple[list[list[JudgePair]], list[tuple[list[JudgePair], Reply]]]:
         """Return the pairs to ask, equal ones together, and the pairs whose replies are stored, with these."""
         model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
         if not model.settled and model.identity is not None and (form := store.form(model.identity, model.version)):
             model.settle(form)
         self._settled = model.settled
-        known = {one.key for one in held if one.version == model.version and one.word is not None}
+        known = {one.key for one in judgements if one.version == model.version and one.word is not None}
         asked: dict[str, list[JudgePair]] = {}
         for number, pair in enumerate(pairs):
             if pair.judged(model, Reply("", ReplyState.FAILED)).key not in known:
@@ -212,6 +214,6 @@ class JudgePass:
             self.session.stop()
 
 
-def _unasked(cell: PlannedCell, queries: Sequence[Query]) -> Sequence[CompletionPair]:
+def _unasked(planned: PlannedCell, queries: Sequence[Query]) -> Sequence[CompletionPair]:
     """Return the comparisons of a cell's queries before there are answers."""
-    return cell.test.compared([Trial(query, Reply("", ReplyState.OK)) for query in queries])
+    return planned.test.compared([Trial(query, Reply("", ReplyState.OK)) for query in queries])

@@ -60,24 +60,24 @@ def compared_in(lines: Iterable[Line]) -> dict[ResultKey, list[CompletionPair]]:
     known = by_id()
     judgeable = [line for line in lines if line["test"] in known and known[line["test"]].judgeable]
     found = {}
-    for key, cell in grouped(judgeable, lambda line: line_key(line)[:-1]).items():
+    for key, result_key in grouped(judgeable, lambda line: line_key(line)[:-1]).items():
         place = ResultKey(*key)
-        found[place] = compared_of(known[place.test], list(map(_read, cell)))
+        found[place] = compared_of(known[place.test], list(map(_read, result_key)))
     return found
 
 
 def with_judgements(lines: Iterable[Line], judgements: Judgements) -> list[Line]:
     """Return the trials; those of compared completions have under "judged" each judge with its word."""
     own = list(lines)
-    said: dict[tuple[str, ...], list[list[str]]] = {}
+    words_of: dict[tuple[str, ...], list[list[str]]] = {}
     for place, compared in compared_in(own).items():
         for one in compared:
             words = [[TEXT, Likeness.EXACT.value]] if one.exact else []
             words += [
                 [by, judged.word or f"not judged: {judged.detail}"] for by, judged in judgements.of(place, one).items()
             ]
-            said[(*place, one.query_id)] = words
-    return [line | {"judged": told} if (told := said.get(line_key(line))) else line for line in own]
+            words_of[(*place, one.query_id)] = words
+    return [line | {"judged": own_words} if (own_words := words_of.get(line_key(line))) else line for line in own]
 
 
 def _read(line: Line) -> Trial:

@@ -245,8 +245,10 @@ def plan(
     # The p-value that is sure to be a finding: alpha, divided by the cells of a family that share it.
     deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
     at = {
-        family: level(options.alpha, cells * _sharing([one.test for one in sheets], family, subjects, options))
-        for family, cells in {sheet.test.family: deciding[sheet.test.family] for sheet in sheets}.items()
+        family: level(
+            options.alpha, planned_results * _sharing([one.test for one in sheets], family, subjects, options)
+        )
+        for family, planned_results in {sheet.test.family: deciding[sheet.test.family] for sheet in sheets}.items()
     }
     worded = _in_words(subjects, sheets, options)
     written = {sheet.named(""): sheet.written for sheet in sheets}
@@ -259,7 +261,7 @@ def plan(
     if options.until_decided:
         in_turns = _with_turns([_without_papers(sheet, options) for sheet in sheets], reasons)
 
-    def cells(subject: RunSource) -> Iterator[PlannedCell]:
+    def planned_results(subject: RunSource) -> Iterator[PlannedCell]:
         for number, (sheet, reason) in enumerate(zip(whole, reasons, strict=True)):
             if not subject.takes(sheet.test):
                 continue
@@ -269,7 +271,7 @@ def plan(
             sequential = in_turn and sheet.test.bet_on and any(query.row is not None for query in sheet.written)
             own = in_turns[number] if in_turn else sheet
             own = _bet_on(own) if sequential else own
-            cell = PlannedCell(
+            planned = PlannedCell(
                 **vars(own),
                 subject=subject,
                 uninformative=reason,
@@ -278,9 +280,9 @@ def plan(
                 sequential=sequential,
                 deferred=in_turn and sheet.test.row_test and not sequential,
             )
-            yield _resampled(_or_in_words(cell, worded.get(number), options), options)
+            yield _resampled(_or_in_words(planned, worded.get(number), options), options)
 
-    return [cell for subject in subjects for cell in cells(subject)]
+    return [cell for subject in subjects for cell in planned_results(subject)]
 
 
 def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[RunSource], options: Options) -> int:
@@ -301,28 +303,28 @@ def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], optio
     return found
 
 
-def _or_in_words(cell: PlannedCell, worded: QuerySheet | None, options: Options) -> PlannedCell:
+def _or_in_words(planned: PlannedCell, worded: QuerySheet | None, options: Options) -> PlannedCell:
     """Return the cell as it is asked of its LLM: in words if that gives no log-probabilities.
 
     If it is unknown whether it does, the cell is asked for them first, unless the user asks for samples.
     """
-    model = cell.subject.model
+    model = planned.subject.model
     if worded is None or model.control or not worded.test.needs <= model.capabilities:
-        return cell
-    reason = _uninformative(worded, {}, cell.level, options)
-    own = replace(cell, **vars(worded), uninformative=reason)
-    lacking = not cell.test.needs <= model.capabilities
-    return own if lacking and (cell.lacks or options.samples) else replace(cell, otherwise=own)
+        return planned
+    reason = _uninformative(worded, {}, planned.level, options)
+    own = replace(planned, **vars(worded), uninformative=reason)
+    lacking = not planned.test.needs <= model.capabilities
+    return own if lacking and (planned.lacks or options.samples) else replace(planned, otherwise=own)
 
 
-def _resampled(cell: PlannedCell, options: Options) -> PlannedCell:
+def _resampled(planned: PlannedCell, options: Options) -> PlannedCell:
     """Return the cell with each query several times, if the user asks for that and test and LLM allow it."""
-    count, at, model = options.samples, options.temperature, cell.subject.model
-    if not (count and at and cell.test.resampled) or model.control or Capability.SAMPLE not in model.capabilities:
-        return cell
-    samples = [sample for query in cell.written for sample in repeated(query, count, at)]
-    asked = _first(samples, None if options.queries == PAPER else options.queries, cell.test.decides)
-    return replace(cell, written=asked, unfit=cell.unfit or (None if asked else TOO_FEW))
+    count, at, model = options.samples, options.temperature, planned.subject.model
+    if not (count and at and planned.test.resampled) or model.control or Capability.SAMPLE not in model.capabilities:
+        return planned
+    samples = [sample for query in planned.written for sample in repeated(query, count, at)]
+    asked = _first(samples, None if options.queries == PAPER else options.queries, planned.test.decides)
+    return replace(planned, written=asked, unfit=planned.unfit or (None if asked else TOO_FEW))
 
 
 def _without_papers(sheet: QuerySheet, options: Options) -> QuerySheet:
@@ -390,41 +392,41 @@ def has_papers(test: Test) -> bool:
 
 
 def _uninformative(
-    sheet: QuerySheet, written: Mapping[ResultKey, Sequence[Query]], at: float, options: Options
+    sheet: QuerySheet, written: Mapping[ResultKey, Sequence[Query]], level_of_test: float, options: Options
 ) -> str | None:
     """Return why a sheet, alone or pooled, is not worth asking; None if it is, or published rules ask anyway."""
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
-    alone = sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, at)
+    alone = sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, level_of_test)
     if not alone or not sheet.test.pool:
         return alone
     pooled = [*sheet.written, *pool_parts(sheet.named(""), sheet.test, written)]
-    return sheet.test.uninformative(pooled, at) and alone
+    return sheet.test.uninformative(pooled, level_of_test) and alone
 
 
-def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
+def rows_shown(planned_results: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
     """Return how many distinct private rows the prompts would send off this machine, by (LLM, dataset).
 
     The rows of a FILE are private, and so is anything never published, even if the table itself is public. Rows of a
     shuffled twin do not belong to the table: see `shuffled_shown`.
     """
     rows: dict[tuple[str, str], set[int | str]] = {}
-    for cell in cells:
-        if not cell.subject.model.local:
-            shown = rows.setdefault((cell.name.llm, cell.table.named), set())
-            queries = (*cell.queries, *(cell.otherwise.queries if cell.otherwise else ()))
+    for planned in planned_results:
+        if not planned.subject.model.local:
+            shown = rows.setdefault((planned.name.llm, planned.table.named), set())
+            queries = (*planned.queries, *(planned.otherwise.queries if planned.otherwise else ()))
             shown.update(query.id for query in queries if query.withheld)
-            if cell.table.private:
+            if planned.table.private:
                 shown.update(index for query in queries for index in query.rows)
     return {key: len(shown) for key, shown in rows.items() if shown}
 
 
-def shuffled_shown(cells: Iterable[PlannedCell]) -> set[tuple[str, str]]:
+def shuffled_shown(planned_results: Iterable[PlannedCell]) -> set[tuple[str, str]]:
     """Return the (LLM, dataset) pairs that would send rows of a private table's twin, made of its cells, elsewhere."""
     return {
-        (cell.name.llm, cell.table.named)
-        for cell in cells
-        if cell.table.private and not cell.subject.model.local
-        for query in (*cell.queries, *(cell.otherwise.queries if cell.otherwise else ()))
+        (planned.name.llm, planned.table.named)
+        for planned in planned_results
+        if planned.table.private and not planned.subject.model.local
+        for query in (*planned.queries, *(planned.otherwise.queries if planned.otherwise else ()))
         if query.decoy_of and of_twin(query)
     }

@@ -43,18 +43,20 @@ async def _one_after_another(
 ) -> None:
     while table := left.offer():
         try:
-            async with aclosing(machines.doing(findings, job(table))) as said:
-                if why_not := (await anext(said)).decode():
+            async with aclosing(machines.doing(findings, job(table))) as messages:
+                if why_not := (await anext(messages)).decode():
                     machines.lines.add(why_not)
                     return
-                await _claimed(table, said, left, found)
+                await _claimed(table, messages, left, found)
         except LostWorkError:
             pass  # its table is left again
         finally:
             left.withdraw(table)
 
 
-async def _claimed(table: Table, said: AsyncGenerator[bytes], left: PreparationQueue, found: FindingRegistry) -> None:
+async def _claimed(
+    table: Table, messages: AsyncGenerator[bytes], left: PreparationQueue, found: FindingRegistry
+) -> None:
     """Store the findings of a machine about a table, unless this machine has begun the table."""
     folder = folder_of(table)
     if folder is None:
@@ -64,7 +66,7 @@ async def _claimed(table: Table, said: AsyncGenerator[bytes], left: PreparationQ
     lacking = left.claim(table)
     try:
         if lacking:
-            pieces = [piece async for piece in said]
+            pieces = [piece async for piece in messages]
             made = await asyncio.to_thread(_kept, table, b"".join(pieces))
             lacking = False
     finally:
@@ -73,9 +75,9 @@ async def _claimed(table: Table, said: AsyncGenerator[bytes], left: PreparationQ
         found.prepared(folder, made)
 
 
-def _kept(table: Table, said: bytes) -> list[str]:
+def _kept(table: Table, message: bytes) -> list[str]:
     try:
-        return store_findings(table, json.loads(said))
+        return store_findings(table, json.loads(message))
     except (ValueError, TypeError, AttributeError) as error:
         raise LostWorkError(str(error)) from error
 

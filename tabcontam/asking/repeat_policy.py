@@ -26,11 +26,11 @@ class RepeatPolicy:
         again = (ReplyState.FAILED, *(UNANSWERED if self.options.retry_unanswered else ()))
         return trial.reply.state not in again
 
-    def note(self, cell: PlannedCell, trial: Trial) -> None:
+    def note(self, planned: PlannedCell, trial: Trial) -> None:
         """Hold an answer of the run's folder that does not stand."""
         if self.options.last_failed:
-            self.unreadable[cell.name, trial.query.id] = cell, trial
+            self.unreadable[planned.name, trial.query.id] = planned, trial
 
-    def allows(self, cell: PlannedCell, query: Query) -> bool:
+    def allows(self, planned: PlannedCell, query: Query) -> bool:
         """Return whether a query without an answer that stands may be asked."""
-        return not self.options.last_failed or (cell.name, query.id) in self.unreadable
+        return not self.options.last_failed or (planned.name, query.id) in self.unreadable

@@ -37,20 +37,20 @@ class RunShard:
         return cls(int(first), int(last))
 
 
-def part_of(cells: Sequence[PlannedCell], shard: RunShard) -> list[PlannedCell]:
+def part_of(plan: Sequence[PlannedCell], shard: RunShard) -> list[PlannedCell]:
     """Return the cells of one part, in the plan's order. Raises `UsageError` if there are fewer units than parts."""
-    together = any(cell.subject.reference for cell in cells)
-    units = list(grouped(cells, lambda cell: ("" if together else cell.name.llm, cell.name.dataset)).values())
+    together = any(planned.subject.reference for planned in plan)
+    units = list(grouped(plan, lambda planned: ("" if together else planned.name.llm, planned.name.dataset)).values())
     if len(units) < shard.of:
         what = "tables, whose models a reference keeps together" if together else "pairs of LLM and table"
         raise UsageError(
             f"{option('shard', shard)}: the run has {len(units)} {what}, and so at most {len(units)} parts; "
             f"write {option('shard', f'{min(shard.number, len(units))}/{len(units)}')}"
         )
-    loads = [sum(1 + len(cell.queries) for cell in unit) for unit in units]
+    loads = [sum(1 + len(planned.queries) for planned in unit) for unit in units]
     first, last = spans(loads, shard.of)[shard.number - 1]
-    own = {id(cell) for unit in units[first:last] for cell in unit}
-    return [cell for cell in cells if id(cell) in own]
+    own = {id(planned) for unit in units[first:last] for planned in unit}
+    return [planned for planned in plan if id(planned) in own]
 
 
 def spans(loads: Sequence[int], parts: int) -> list[tuple[int, int]]:
@@ -81,7 +81,7 @@ def _filled(loads: Sequence[int], most: int, least: int) -> list[tuple[int, int]
     return [*found, (first, len(loads))]
 
 
-def digest(cells: Sequence[PlannedCell]) -> str:
+def digest(plan: Sequence[PlannedCell]) -> str:
     """Return the SHA-256 of a whole plan, in hexadecimal digits: of its cells and their queries, in order.
 
     All queries written for a cell count, asked or not: what an LLM lacks can show once it is reached, and each machine
@@ -89,11 +89,11 @@ def digest(cells: Sequence[PlannedCell]) -> str:
     """
     whole = hashlib.sha256()
     known: dict[int, str] = {}  # LLMs share the queries of a sheet
-    for cell in cells:
-        queries = cell.written
+    for planned in plan:
+        queries = planned.written
         if id(queries) not in known:
             known[id(queries)] = hashlib.sha256("\n".join(map(_asked, queries)).encode()).hexdigest()
-        whole.update(repr((*cell.name, known[id(queries)])).encode())
+        whole.update(repr((*planned.name, known[id(queries)])).encode())
     return whole.hexdigest()
 
 

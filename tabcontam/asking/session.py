@@ -121,28 +121,28 @@ class Session(Account):
             if not (self.options.batch and subject.model.batches):
                 check_none_open(BatchNotes(self.journal.path.parent), subject.model.spec, self._pending)
 
-    def _recall_held(self, cells: Sequence[PlannedCell]) -> None:
+    def _recall_held(self, plan: Sequence[PlannedCell]) -> None:
         """Take the answers to these cells that the folder holds."""
         known: dict[Key, Line] = {line_key(line): line for line in self.journal.lines()}
-        for cell in cells:
-            for query in cell.written if cell.lacks else cell.queries:  # it may have had what it lacks now
-                line = known.get(line_key({**cell.name._asdict(), "query": query.id}))
+        for planned in plan:
+            for query in planned.written if planned.lacks else planned.queries:  # it may have had what it lacks now
+                line = known.get(line_key({**planned.name._asdict(), "query": query.id}))
                 if line is None or not answers(line, query):
                     continue
                 try:
-                    held = Trial(query, answer_of(line), cached=True)
+                    stored = Trial(query, answer_of(line), cached=True)
                 except (KeyError, TypeError, ValueError):
                     continue  # damaged: it is asked again
-                trial = self._read(cell, held)
+                trial = self._read(planned, stored)
                 keep = self._file if self._again.stands(trial) else self._again.note
-                keep(cell, trial)
+                keep(planned, trial)
 
     def _reword(self, subject: RunSource) -> list[PlannedCell]:
         """Return the cells asked in words from now on, since this LLM turned out to give no log-probabilities."""
-        lacking = [cell for cell in self._cells_of(subject) if cell.lacks]
-        changed = {id(cell): cell.otherwise for cell in lacking if cell.otherwise is not None}
+        lacking = [planned for planned in self._cells_of(subject) if planned.lacks]
+        changed = {id(planned): planned.otherwise for planned in lacking if planned.otherwise is not None}
         if changed:
-            self.cells = [changed.get(id(cell), cell) for cell in self.cells]
+            self.cells = [changed.get(id(planned), planned) for planned in self.cells]
             self._own.clear()
         return list(changed.values())
 
@@ -193,7 +193,7 @@ class Session(Account):
         found = []
         for subject in self._subjects():
             model, places = subject.model, self._places(subject)
-            left = [query for cell, query in places if not self._answered(cell, query)]
+            left = [query for planned, query in places if not self._answered(planned, query)]
             answered = len(places) - len(left)
             if model.spec in self._pending:  # identical queries are asked once
                 left = [same[0][1] for same in self._pending[model.spec].values()]
@@ -204,18 +204,18 @@ class Session(Account):
         return found
 
     def _subjects(self) -> list[RunSource]:
-        return list({id(cell.subject): cell.subject for cell in self.cells}.values())
+        return list({id(planned.subject): planned.subject for planned in self.cells}.values())
 
     def _reached(self) -> list[RunSource]:
         return [subject for subject in self._subjects() if subject.model.spec not in self.unreachable]
 
     def _places(self, subject: RunSource) -> list[Slot]:
-        return [(cell, query) for cell in self._cells_of(subject) for query in cell.queries]
+        return [(planned, query) for planned in self._cells_of(subject) for query in planned.queries]
 
     def _cells_of(self, subject: RunSource) -> Sequence[PlannedCell]:
         """Return the cells of one LLM, found by one look at all of them: a large run has millions."""
         if not self._own:
-            self._own |= grouped(self.cells, lambda cell: id(cell.subject))
+            self._own |= grouped(self.cells, lambda planned: id(planned.subject))
         return self._own.get(id(subject), ())
 
     def _recall_stored(self, subject: RunSource) -> None:
@@ -223,21 +223,26 @@ class Session(Account):
         model = subject.model
         self._settle(model)
         pending: dict[str, list[Slot]] = {}
-        for number, (cell, query) in enumerate(self._places(subject)):
-            if not self._answered(cell, query) and self._again.allows(cell, query):
-                same = shared_query_key(model, query) or same_text(model, cell.table, query) or str(number)
-                pending.setdefault(same, []).append((cell, query))
+        for number, (planned, query) in enumerate(self._places(subject)):
+            if not self._answered(planned, query) and self._again.allows(planned, query):
+                same = shared_query_key(model, query) or same_text(model, planned.table, query) or str(number)
+                pending.setdefault(same, []).append((planned, query))
         # A prompt to a model whose form is still to be found out has several keys, and no stored reply.
         stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
         for found, reply in stored.items():
             trials = [
-                (cell, self._read(cell, complete_reply(cell.test, Trial(query, reply, cached=True), cell.serializer)))
-                for cell, query in pending[found]
+                (
+                    planned,
+                    self._read(
+                        planned, complete_reply(planned.test, Trial(query, reply, cached=True), planned.serializer)
+                    ),
+                )
+                for planned, query in pending[found]
             ]
             if all(self._again.stands(trial) for _, trial in trials):
-                for cell, trial in trials:
-                    self._recalled[cell.name, trial.query.id] = cell, trial.query
-                    self._file(cell, trial)
+                for planned, trial in trials:
+                    self._recalled[planned.name, trial.query.id] = planned, trial.query
+                    self._file(planned, trial)
                 del pending[found]
         self._pending[model.spec] = pending
 
@@ -252,9 +257,9 @@ class Session(Account):
 
     def _stand_by(self) -> None:
         """Restore the old answers of queries that should have been asked again but were not."""
-        for cell, trial in self._again.unreadable.values():
-            if not self._answered(cell, trial.query):
-                self._file(cell, trial)
+        for planned, trial in self._again.unreadable.values():
+            if not self._answered(planned, trial.query):
+                self._file(planned, trial)
         for turns in self._turns.values() if self._again.unreadable else ():
             turns.take(self._taken)
 
@@ -271,26 +276,26 @@ class Session(Account):
         if self.options.batch and subject.model.batches:
             await self._ask_in_batches(subject, subject.model.batches)
             return
-        await self._ask_all(subject, lambda cell: not cell.sequential and not cell.deferred)
+        await self._ask_all(subject, lambda planned: not planned.sequential and not planned.deferred)
         own = [turns for place, turns in self._turns.items() if place.llm == subject.model.spec]
         async with asyncio.TaskGroup() as tables:
             for turns in own:
                 tables.create_task(self._ask_in_turns(subject, turns))
-        await self._ask_all(subject, lambda cell: cell.deferred)
-        if cells := self._reword(subject):
-            await self._ask_reworded(subject, cells)
+        await self._ask_all(subject, lambda planned: planned.deferred)
+        if plan := self._reword(subject):
+            await self._ask_reworded(subject, plan)
 
-    async def _ask_reworded(self, subject: RunSource, cells: Sequence[PlannedCell]) -> None:
+    async def _ask_reworded(self, subject: RunSource, plan: Sequence[PlannedCell]) -> None:
         """Ask in words the queries for log-probabilities, since the first of these was in vain."""
-        self.progress.more(subject.model.spec, sum(len(cell.queries) for cell in cells))
-        self._recall_held(cells)
+        self.progress.more(subject.model.spec, sum(len(planned.queries) for planned in plan))
+        self._recall_held(plan)
         before = set(self._recalled)
         self._recall_stored(subject)
-        for cell, query in (self._recalled[place] for place in self._recalled.keys() - before):
-            self._record(cell, self.trials[cell.name][query.id])
-        known = sum(len(self.trials.get(cell.name, ())) for cell in cells)
+        for planned, query in (self._recalled[place] for place in self._recalled.keys() - before):
+            self._record(planned, self.trials[planned.name][query.id])
+        known = sum(len(self.trials.get(planned.name, ())) for planned in plan)
         self.progress.known(subject.model.spec, known)
-        await self._ask_all(subject, lambda cell: any(cell is own for own in cells))
+        await self._ask_all(subject, lambda planned: any(planned is own for own in plan))
 
     async def _ask_in_batches(self, subject: RunSource, batches: Batches) -> None:
         """Ask all prompts of one LLM in batches, and its other queries one by one."""
@@ -298,7 +303,7 @@ class Session(Account):
         ask_now, take = partial(self._ask_now, asker), partial(self._take, asker)
         self.batched.append(own := BatchAsker(subject.model, batches, asker, notes, self.journal, ask_now, take))
         await own.ask([job async for job in self._jobs(subject, in_words)])
-        await self._ask_all(subject, lambda cell: not in_words(cell))
+        await self._ask_all(subject, lambda planned: not in_words(planned))
 
     async def _ask_all(self, subject: RunSource, wanted: Callable[[PlannedCell], bool]) -> None:
         asker = self.askers[subject.model.spec]
@@ -333,8 +338,8 @@ class Session(Account):
         same = {(cell.name, query.id): places for places in self._pending[asker.llm].values() for cell, query in places}
 
         async def ask(slot: Slot) -> None:
-            cell, query = slot
-            others = [one for one in same[cell.name, query.id] if one[0] is not cell and not self._answered(*one)]
+            planned, query = slot
+            others = [one for one in same[planned.name, query.id] if one[0] is not planned and not self._answered(*one)]
             await self._ask_now(asker, Job(model, (slot, *others)))
 
         while not self._over(first) and not asker.stopped:
@@ -355,33 +360,33 @@ class Session(Account):
 
     async def _prepared(self, subject: RunSource, table: Table) -> Model:
         """Return the model that answers for a table. If none can be made, its cells are skipped and it is not asked."""
-        own = [cell for cell in self._cells_of(subject) if cell.table is table]
-        queries = [query for cell in own for query in cell.queries]
+        own = [planned for planned in self._cells_of(subject) if planned.table is table]
+        queries = [query for planned in own for query in planned.queries]
         try:
             if subject.model.control:  # takes seconds; the others are asked meanwhile
                 with self.progress.doing(f"building {subject.model.spec} for {table.named}"):
                     return await asyncio.to_thread(subject.model.prepare, table, queries)
             return subject.model.prepare(table, queries)
         except Skip as skip:
-            self.skips.update({cell.name: str(skip) for cell in own})
+            self.skips.update({planned.name: str(skip) for planned in own})
             return subject.model
         finally:
             self.progress.at(subject.model.spec, table.named)  # the time left is estimated from answers alone
 
-    def _over(self, cell: PlannedCell) -> bool:
+    def _over(self, planned: PlannedCell) -> bool:
         """Return whether nothing more is to be asked for this cell."""
-        lacks = bool(cell.lacks)  # which the first query may find out
-        spared = bool(self._spared(cell))
-        return self.stopping or lacks or cell.name.llm in self.found_by or cell.name in self.skips or spared
+        lacks = bool(planned.lacks)  # which the first query may find out
+        spared = bool(self._spared(planned))
+        return self.stopping or lacks or planned.name.llm in self.found_by or planned.name in self.skips or spared
 
     async def _ask_now(self, asker: Asker, job: Job) -> Answer | None:
         await asker.limiter.admit(job)
         return await self._answer(asker, job)
 
     async def _answer(self, asker: Asker, job: Job) -> Answer | None:
-        cell, query = job.places[0]
+        planned, query = job.places[0]
         try:
-            return await asker.ask(job.model, query, partial(self._take, asker, job), lambda: self._over(cell))
+            return await asker.ask(job.model, query, partial(self._take, asker, job), lambda: self._over(planned))
         except StoppedError:
             return None
         finally:
@@ -389,13 +394,13 @@ class Session(Account):
 
     def _take(self, asker: Asker, job: Job, reply: Answer) -> None:
         """Keep a reply, in the store, and in the folder for every place where it belongs."""
-        cell = job.places[0][0]
+        planned = job.places[0][0]
         self._put(job.model, job.places[0][1], asker.llm, reply)
-        self.seconds[cell.name] = self.seconds.get(cell.name, 0.0) + (reply.seconds or 0.0)
-        for cell, query in job.places:
-            trial = self._read(cell, complete_reply(cell.test, Trial(query, reply), cell.serializer))
-            self._file(cell, trial)
-            self._record(cell, trial)
+        self.seconds[planned.name] = self.seconds.get(planned.name, 0.0) + (reply.seconds or 0.0)
+        for planned, query in job.places:
+            trial = self._read(planned, complete_reply(planned.test, Trial(query, reply), planned.serializer))
+            self._file(planned, trial)
+            self._record(planned, trial)
             self.progress.answered(asker.llm, trial.reply)
 
     def _put(self, model: Model, query: Query, llm: str, reply: Answer) -> None:
@@ -407,43 +412,45 @@ class Session(Account):
             self._unsettled.remove(llm)
             self.store.note_form(model.identity, model.version, model.form)
 
-    def _record(self, cell: PlannedCell, trial: Trial) -> None:
+    def _record(self, planned: PlannedCell, trial: Trial) -> None:
         """Write a trial down; if that fails, ask nothing more and keep the line for `Journal.rescue`."""
-        exposure = self._exposure_of(cell, trial.query)
-        line = trial_line(cell.name._asdict(), cell.subject.model.sent_in, trial, self.options.rules == PAPER, exposure)
+        exposure = self._exposure_of(planned, trial.query)
+        line = trial_line(
+            planned.name._asdict(), planned.subject.model.sent_in, trial, self.options.rules == PAPER, exposure
+        )
         try:
             self.journal.append(line)
         except OSError:
             self.stop()
 
-    def _read(self, cell: PlannedCell, trial: Trial) -> Trial:
-        return read_trial(cell.test, trial, cell.serializer, self.dictionary)
+    def _read(self, planned: PlannedCell, trial: Trial) -> Trial:
+        return read_trial(planned.test, trial, planned.serializer, self.dictionary)
 
-    def _file(self, cell: PlannedCell, trial: Trial) -> None:
+    def _file(self, planned: PlannedCell, trial: Trial) -> None:
         """Keep a read trial; if its table is asked in turns, it waits for its own."""
-        if (turns := self._turns_of(cell)) is not None:
-            turns.wait(cell, trial)
+        if (turns := self._turns_of(planned)) is not None:
+            turns.wait(planned, trial)
         else:
-            self.trials.setdefault(cell.name, {})[trial.query.id] = trial
-            self._end_if_found(cell)
+            self.trials.setdefault(planned.name, {})[trial.query.id] = trial
+            self._end_if_found(planned)
 
-    def _taken(self, cell: PlannedCell, trial: Trial) -> None:
+    def _taken(self, planned: PlannedCell, trial: Trial) -> None:
         """Keep a trial whose turn has come, and write it down if it comes from the store."""
-        self.trials.setdefault(cell.name, {})[trial.query.id] = trial
-        if (cell.name, trial.query.id) in self._recalled:
-            self._record(cell, trial)
+        self.trials.setdefault(planned.name, {})[trial.query.id] = trial
+        if (planned.name, trial.query.id) in self._recalled:
+            self._record(planned, trial)
 
-    def _answered(self, cell: PlannedCell, query: Query) -> bool:
+    def _answered(self, planned: PlannedCell, query: Query) -> bool:
         """Return whether a query has a usable answer."""
-        turns = self._turns_of(cell)
-        return query.id in self.trials.get(cell.name, {}) or (turns is not None and turns.has(cell, query))
+        turns = self._turns_of(planned)
+        return query.id in self.trials.get(planned.name, {}) or (turns is not None and turns.has(planned, query))
 
-    def _end_if_found(self, cell: PlannedCell) -> None:
+    def _end_if_found(self, planned: PlannedCell) -> None:
         """Ask an LLM nothing more after its first contaminated result, if the user wants that."""
-        llm, own = cell.name.llm, self.trials.get(cell.name, {})
-        asked = bool(own) and len(own) == len(cell.queries)
-        may_end = self.options.stop_at_first and not self._referring and not cell.subject.reference
-        if not may_end or not asked or cell.sequential or llm in self.found_by:
+        llm, own = planned.name.llm, self.trials.get(planned.name, {})
+        asked = bool(own) and len(own) == len(planned.queries)
+        may_end = self.options.stop_at_first and not self._referring and not planned.subject.reference
+        if not may_end or not asked or planned.sequential or llm in self.found_by:
             return
-        if surely_found(self._result(cell), self.options.rules, cell.level):
-            self.found_by[llm] = cell.name
+        if surely_found(self._result(planned), self.options.rules, planned.level):
+            self.found_by[llm] = planned.name

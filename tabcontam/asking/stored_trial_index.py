@@ -205,31 +205,31 @@ class StoredTrialIndex:
 
     def _of(self, name: ResultKey) -> range:
         """Return the places of a result's trials in the index."""
-        cell = self._places.get(name)
-        if cell is None or self._file is None:
+        key = self._places.get(name)
+        if key is None or self._file is None:
             return range(0)
-        return range(self._starts[cell], self._ends[cell])
+        return range(self._starts[key], self._ends[key])
 
     def _index(self, path: Path) -> None:
         """Index the place of the newest trial of each query, result by result."""
         import numpy as np
 
         found, queries = self._found(path)
-        cell, query, offset, length, number = found
-        order = np.lexsort((query, cell))  # stable: the oldest first
+        key, query, offset, length, number = found
+        order = np.lexsort((query, key))  # stable: the oldest first
         new = np.ones(len(order) + 1, dtype=bool)
-        new[1:-1] = (np.diff(cell[order]) != 0) | (np.diff(query[order]) != 0)
+        new[1:-1] = (np.diff(key[order]) != 0) | (np.diff(query[order]) != 0)
         first, last = order[new[:-1]], order[new[1:]]
         numbered = sorted({_number(name) for name in queries})
         rank = {number: place for place, number in enumerate(numbered)}
         ranks = np.array([rank[_number(name)] for name in queries] or [0])
-        placed = np.lexsort((first, ranks[query[last]], cell[last]))
+        placed = np.lexsort((first, ranks[query[last]], key[last]))
         last = last[placed]
         columns = [array(code) for code in "QII"]
         for column, values in zip(columns, (offset, length, number), strict=True):
             column.frombytes(values[last].astype(column.typecode).tobytes())
         self._offsets, self._lengths, self._numbers = columns
-        bounds = np.searchsorted(cell[last], np.arange(len(self._asked) + 1)).tolist()
+        bounds = np.searchsorted(key[last], np.arange(len(self._asked) + 1)).tolist()
         self._starts, self._ends = bounds[:-1], bounds[1:]
 
     def _found(self, path: Path) -> "tuple[list[np.ndarray[Any, Any]], Sequence[str]]":
@@ -237,23 +237,23 @@ class StoredTrialIndex:
         import numpy as np
 
         found = array("Q")
-        cells, queries, offset = _Cells(self._places), _Queries(), 0
+        keys, queries, offset = _Cells(self._places), _Queries(), 0
         if self._file is not None:
             with path.open("rb") as file:
-                cell, head = OTHERS, b""  # of the line before: most lines begin as it does, up to their query
+                key, head = OTHERS, b""  # of the line before: most lines begin as it does, up to their query
                 for number, text in enumerate(file, start=1):
                     whole = text.endswith(ENDS)
                     if whole and head and text.startswith(head) and b"\\" not in (name := _name(text, len(head))):
                         query = queries.written(name)
                     elif begins := BEGINNING.match(text) if whole else None:
-                        cell, query = cells.written(begins[1]), queries.written(begins[2])
+                        key, query = keys.written(begins[1]), queries.written(begins[2])
                         head = begins[1] + b', "query": "'
                     else:
                         line = line_of(text)
-                        cell = OTHERS if line is None else cells.named(ResultKey(*line_key(line)[:-1]))
+                        key = OTHERS if line is None else keys.named(ResultKey(*line_key(line)[:-1]))
                         query, head = 0 if line is None else queries.named(line["query"]), b""
-                    if cell != OTHERS:
-                        found.extend((cell, query, offset, len(text), number))
+                    if key != OTHERS:
+                        found.extend((key, query, offset, len(text), number))
                     offset += len(text)
         return list(np.array(found, dtype="Q").reshape(-1, 5).T), list(queries.places)
 

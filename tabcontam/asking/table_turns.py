@@ -41,16 +41,18 @@ class TableTurns:
     waiting: dict[tuple[ResultKey, str], Trial] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, cells: Sequence[PlannedCell], options: Options, conceded: Conceded) -> "TableTurns":
+    def of(cls, plan: Sequence[PlannedCell], options: Options, conceded: Conceded) -> "TableTurns":
         """Return the turns of the cells of one LLM and one table."""
-        slots = sorted(((cell, query) for cell in cells for query in cell.queries), key=lambda slot: slot[1].turn or 0)
-        by_test = {cell.test.id: cell for cell in cells}
+        slots = sorted(
+            ((planned, query) for planned in plan for query in planned.queries), key=lambda slot: slot[1].turn or 0
+        )
+        by_test = {planned.test.id: planned for planned in plan}
 
         def weighed(test: Test, trial: Trial) -> Trial:
             return conceded(by_test[test.id], trial)
 
-        queries = [(cell.test, query) for cell, query in slots]
-        return cls(cells, slots, SequentialTest(queries, cells[0].table_level, options.min_power, weighed))
+        queries = [(planned.test, query) for planned, query in slots]
+        return cls(plan, slots, SequentialTest(queries, plan[0].table_level, options.min_power, weighed))
 
     @property
     def decided(self) -> SequentialOutcome | None:
@@ -67,28 +69,30 @@ class TableTurns:
         first = len(self.deciding.trials)
         return self.slots[first : first + len(self.deciding.next)]
 
-    def has(self, cell: PlannedCell, query: Query) -> bool:
+    def has(self, planned: PlannedCell, query: Query) -> bool:
         """Return whether the answer to a query is there and waits for its turn."""
-        return (cell.name, query.id) in self.waiting
+        return (planned.name, query.id) in self.waiting
 
-    def wait(self, cell: PlannedCell, trial: Trial) -> None:
+    def wait(self, planned: PlannedCell, trial: Trial) -> None:
         """Hold the read answer to a query until its turn comes."""
-        self.waiting[cell.name, trial.query.id] = trial
+        self.waiting[planned.name, trial.query.id] = trial
 
     def take(self, taken: Taken) -> int:
         """Take up the answers whose turn has come, up to the first missing one; return how many they were."""
         before = len(self.deciding.trials)
         while needed := self._needed:
-            for cell, query in needed:
-                trial = self.waiting.pop((cell.name, query.id), None)
+            for planned, query in needed:
+                trial = self.waiting.pop((planned.name, query.id), None)
                 if trial is None:
                     return len(self.deciding.trials) - before
-                taken(cell, trial)
+                taken(planned, trial)
                 self.deciding.add(trial)
         return len(self.deciding.trials) - before
 
 
-def turns_of(cells: Sequence[PlannedCell], options: Options, conceded: Conceded) -> dict[ResultKey, TableTurns]:
+def turns_of(plan: Sequence[PlannedCell], options: Options, conceded: Conceded) -> dict[ResultKey, TableTurns]:
     """Return the turns of each LLM and table that is asked in turns."""
-    own = grouped([cell for cell in cells if cell.sequential and cell.queries], lambda cell: cell.name.of_table)
-    return {place: TableTurns.of(cells, options, conceded) for place, cells in own.items()}
+    own = grouped(
+        [planned for planned in plan if planned.sequential and planned.queries], lambda planned: planned.name.of_table
+    )
+    return {place: TableTurns.of(plan, options, conceded) for place, plan in own.items()}

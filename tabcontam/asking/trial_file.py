@@ -235,20 +235,20 @@ def _sought(question: Lookup) -> str:
     """Return the texts that a lookup searches for, in words that a person can follow."""
     if question.by is not LookupMode.CELLS:
         return "\n".join(question.texts)
-    beside = ", ".join(question.beside)
+    given_cells = ", ".join(question.beside)
     lacking = f" (all but {question.lacking} of them at least)" if question.lacking else ""
     one_of = "one of " * (len(question.texts) > 1)
-    return f"{beside}{lacking}{' beside ' if beside else ''}{one_of}{', '.join(question.texts)}"
+    return f"{given_cells}{lacking}{' beside ' if given_cells else ''}{one_of}{', '.join(question.texts)}"
 
 
 def trial_line(
-    cell: Mapping[str, str], form: PromptForm, trial: Trial, paper_rules: bool, exposure: float | None = None
+    key: Mapping[str, str], form: PromptForm, trial: Trial, paper_rules: bool, exposure: float | None = None
 ) -> Line:
     """Return a trial as a line of trials.jsonl; `exposure` is how many copies of its row the LLM has read."""
     query, reply = trial.query, trial.reply
-    by_feature = by_id()[cell["test"]].by_feature
+    by_feature = by_id()[key["test"]].by_feature
     return {
-        **cell,
+        **key,
         "query": query.id,
         "paper": query.paper,
         **asked_in(query.question, form),
@@ -260,7 +260,7 @@ def trial_line(
         "detail": reply.detail,
         **judged(trial, paper_rules),
         "decoy_of": query.decoy_of,
-        "chance": {name: guess.fields() for name, guess in query.chance.items()},
+        "chance": {name: prediction.fields() for name, prediction in query.chance.items()},
         "row": query.row,
         "exposure": exposure,
         "turn": query.turn,
@@ -301,8 +301,11 @@ def answer_fields(answer: Answer) -> Line:
     """Return the fields of an answer besides its text, as trials.jsonl and the store hold them."""
     match answer:
         case Reply():
-            told = answer.log_probability
-            return {"tokens": answer.tokens, **({} if told is None else {"log_probability": told})}
+            log_probability = answer.log_probability
+            return {
+                "tokens": answer.tokens,
+                **({} if log_probability is None else {"log_probability": log_probability}),
+            }
         case Scores():
             return {"scores": list(answer.tokens)}
         case Likelihoods():
@@ -354,9 +357,9 @@ def row_of(line: Mapping[str, Any]) -> int | None:
     return _whole(line.get("row"))
 
 
-def _whole(held: object) -> int | None:
+def _whole(value: object) -> int | None:
     """Return a whole number that is not below 0; None for anything else."""
-    return held if isinstance(held, int) and not isinstance(held, bool) and held >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
@@ -385,8 +388,8 @@ def question_of(line: Mapping[str, Any]) -> Question:
     if kind == ENDINGS:
         return Endings(prompt, tuple(line["endings"]))
     if kind == LOOKUP:
-        by, beside = LookupMode(line.get("by", LookupMode.LETTERS)), tuple(line.get("beside", ()))
-        return Lookup(tuple(line["texts"]), line["most"], by, beside, line.get("lacking", 0))
+        by, given_cells = LookupMode(line.get("by", LookupMode.LETTERS)), tuple(line.get("beside", ()))
+        return Lookup(tuple(line["texts"]), line["most"], by, given_cells, line.get("lacking", 0))
     temperature, sample = float(line.get("temperature") or 0), int(line.get("sample") or 0)
     if isinstance(prompt, str):
         return Prompt((), prompt, prompt, temperature=temperature, sample=sample)
@@ -394,9 +397,9 @@ def question_of(line: Mapping[str, Any]) -> Question:
     return Prompt(messages, "", "", temperature=temperature, sample=sample)
 
 
-def token_of(held: Sequence[Any]) -> Token:
+def token_of(fields: Sequence[Any]) -> Token:
     """Return a token from its JSON. Raises TypeError or ValueError for anything else."""
-    text, log_probability, mean, deviation = held
+    text, log_probability, mean, deviation = fields
     if not isinstance(text, str):
         raise TypeError(f"no text: {text!r}"[:200])
     moments = (None if number is None else float(number) for number in (mean, deviation))
@@ -406,35 +409,44 @@ def token_of(held: Sequence[Any]) -> Token:
 def answer_of(line: Mapping[str, Any]) -> Answer:
     """Return the answer that a line holds. Raises KeyError, TypeError or ValueError if it is none."""
     kind = {PASSAGE: Scores, ENDINGS: Likelihoods, LOOKUP: Matches}.get(line.get("question", ""), Reply)
-    held = {"tokens": None, **line, "text": line["reply"], "detail": line.get("detail") or ""}
-    return answer_held(kind, held)
+    fields = {"tokens": None, **line, "text": line["reply"], "detail": line.get("detail") or ""}
+    return answer_held(kind, fields)
 
 
-def answer_held(kind: type[Answer], held: Mapping[str, Any], usage: Usage | None = None) -> Answer:
+def answer_held(kind: type[Answer], fields: Mapping[str, Any], usage: Usage | None = None) -> Answer:
     """Return the answer of a kind from its JSON. Raises KeyError, TypeError or ValueError if there is none."""
-    state, detail = ReplyState(held["state"]), held["detail"]
+    state, detail = ReplyState(fields["state"]), fields["detail"]
     if kind is Scores:
-        return Scores(tuple(map(token_of, held["scores"])), state, detail, usage)
+        return Scores(tuple(map(token_of, fields["scores"])), state, detail, usage)
     if kind is Likelihoods:
-        return Likelihoods(tuple(map(float, held["log_probabilities"])), state, detail, usage)
+        return Likelihoods(tuple(map(float, fields["log_probabilities"])), state, detail, usage)
     if kind is Matches:
-        found, counts = tuple(Match(*match) for match in held["found"]), tuple(held.get("counts", ()))
-        return Matches(found, held["documents"], state, detail, usage, counts=counts, more=bool(held.get("more")))
-    told = held.get("log_probability")
+        found, counts = tuple(Match(*match) for match in fields["found"]), tuple(fields.get("counts", ()))
+        return Matches(found, fields["documents"], state, detail, usage, counts=counts, more=bool(fields.get("more")))
+    log_probability = fields.get("log_probability")
     return Reply(
-        held["text"], state, detail, held["tokens"], usage, log_probability=None if told is None else float(told)
+        fields["text"],
+        state,
+        detail,
+        fields["tokens"],
+        usage,
+        log_probability=None if log_probability is None else float(log_probability),
     )
 
 
-def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> CellPrediction:
+def _guess(fields: Mapping[str, Any], may_be_nothing: bool) -> CellPrediction:
     """Return a prediction from a line. Raises ValueError if it has no probabilities: a p-value is made of them."""
-    guess = CellPrediction(**{**held, "coarser": tuple(map(RoundedPrediction.read, held.get("coarser", ())))})
-    known = [*guess.values.values(), guess.rest, guess.missing] if isinstance(guess.values, dict) else [None]
+    prediction = CellPrediction(**{**fields, "coarser": tuple(map(RoundedPrediction.read, fields.get("coarser", ())))})
+    known = (
+        [*prediction.values.values(), prediction.rest, prediction.missing]
+        if isinstance(prediction.values, dict)
+        else [None]
+    )
     if not all(isinstance(chance, int | float) and 0 <= chance <= 1 for chance in known):
-        raise ValueError(f"no probability in {held!r}"[:200])
-    if not (guess.rest or may_be_nothing):
+        raise ValueError(f"no probability in {fields!r}"[:200])
+    if not (prediction.rest or may_be_nothing):
         raise ValueError("a prediction rules a value out")
-    return guess
+    return prediction
 
 
 def answers(line: Line, query: Query) -> bool:

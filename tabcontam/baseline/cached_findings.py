@@ -112,13 +112,13 @@ def _text(written: object, failed: Sequence[str]) -> str:
 
 def _read(table: Table, text: str | bytes, read: Callable[[Any], Finding]) -> Finding:
     """Return the finding of a file's text; the predictors that failed when it was made are recorded again."""
-    held = json.loads(text, parse_constant=_no_number)
-    if not (isinstance(held, dict) and held.keys() == {LEFT_OUT, FINDING}):
-        return read(held)
-    if not all(isinstance(line, str) for line in held[LEFT_OUT]):
+    stored = json.loads(text, parse_constant=_no_number)
+    if not (isinstance(stored, dict) and stored.keys() == {LEFT_OUT, FINDING}):
+        return read(stored)
+    if not all(isinstance(line, str) for line in stored[LEFT_OUT]):
         raise ValueError("a failed predictor is not named by a text")
-    found = read(held[FINDING])
-    record(table, held[LEFT_OUT])
+    found = read(stored[FINDING])
+    record(table, stored[LEFT_OUT])
     return found
 
 

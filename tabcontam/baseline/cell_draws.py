@@ -60,8 +60,8 @@ def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int) -> d
     def write(found: Sequence[CellDraws | None]) -> object:
         return [one and [dict(one.times), one.near] for one in found]
 
-    def read(held: Any) -> list[CellDraws | None]:
-        return [one and _read(one, count) for _, one in zip(rows, held, strict=True)]
+    def read(stored: Any) -> list[CellDraws | None]:
+        return [one and _read(one, count) for _, one in zip(rows, stored, strict=True)]
 
     rank = ranks(table)
     question = [
@@ -88,16 +88,16 @@ def _found(table: Table, feature: str, shown: Sequence[str], rows: Sequence[int]
     present = [place for place, row in enumerate(rows) if one.keys[row] != MISSING]
     if not present:
         return {}
-    there = [rows[place] for place in present]
-    held = Counter(one.keys[row] for row in there)
-    values = sorted(held)
-    counts = np.array([held[key] for key in values], dtype=np.float64)
-    own = np.array([values.index(one.keys[row]) for row in there])
-    said = _alike(np.array([every[place].among(values) for place in present]), counts == 1)
-    likely = [said, *(found[present] * counts for found in chain.densities(0, values))]
+    present_rows = [rows[place] for place in present]
+    key_counts = Counter(one.keys[row] for row in present_rows)
+    values = sorted(key_counts)
+    counts = np.array([key_counts[key] for key in values], dtype=np.float64)
+    own = np.array([values.index(one.keys[row]) for row in present_rows])
+    chances = _alike(np.array([every[place].among(values) for place in present]), counts == 1)
+    likely = [chances, *(found[present] * counts for found in chain.densities(0, values))]
     shares = _sure(_mixed(likely, own), counts, own).tolist()
     found = {}
-    for row, of_row in zip(there, shares, strict=True):
+    for row, of_row in zip(present_rows, shares, strict=True):
         rng = seeded(table, "draws", feature, *table.rows[row])
         taken = Counter(rng.choices(values, cum_weights=list(accumulate(of_row)), k=count))
         written = one.texts | {one.keys[row]: str(one.cells[row])}  # an equal value is written in its own way
@@ -105,15 +105,15 @@ def _found(table: Table, feature: str, shown: Sequence[str], rows: Sequence[int]
     return found
 
 
-def _alike(said: Floats, once: Bools) -> Floats:
+def _alike(chances: Floats, once: Bools) -> Floats:
     """Return the chances, in each row with the mean for all values that only one row holds.
 
     The predictor of a row has seen such values in its training rows, but never the row's own. Without the mean, a lower
     chance would reveal the row's value, which only the baseline can notice.
     """
     if once.any():
-        said[:, once] = said[:, once].mean(axis=1, keepdims=True)
-    return said
+        chances[:, once] = chances[:, once].mean(axis=1, keepdims=True)
+    return chances
 
 
 def _mixed(likely: Sequence[Floats], own: Ints) -> Floats:
@@ -186,8 +186,8 @@ def _near(table: Table, feature: str, rows: Sequence[int]) -> dict[int, list[str
     return found
 
 
-def _read(held: Any, count: int) -> CellDraws:
-    times, near = held
+def _read(stored: Any, count: int) -> CellDraws:
+    times, near = stored
     found = CellDraws(dict(times), tuple(near))
     whole = all(isinstance(number, int) and number > 0 for number in found.times.values())
     if not whole or sum(found.times.values()) != count:

@@ -40,9 +40,9 @@ class CellPrediction:
         return keys
 
     @classmethod
-    def read(cls, held: Any) -> "CellPrediction":
+    def read(cls, stored: Any) -> "CellPrediction":
         """Return the prediction that `fields` wrote. Raises an error for anything else."""
-        values, rest, missing, silent = held["values"], held["rest"], held["missing"], held.get("silent")
+        values, rest, missing, silent = stored["values"], stored["rest"], stored["missing"], stored.get("silent")
         chances = (rest, missing, *values.values())
         if min(chances) < 0 or max(chances) > 1:
             raise ValueError("a probability is not between 0 and 1")
@@ -50,7 +50,7 @@ class CellPrediction:
             raise ValueError("the probability of values that are not listed is 0")
         if not isinstance(silent, str | None):
             raise ValueError("the silent predictor's answer is not a text")
-        return cls(values, rest, missing, tuple(map(RoundedPrediction.read, held.get("coarser", ()))), silent)
+        return cls(values, rest, missing, tuple(map(RoundedPrediction.read, stored.get("coarser", ()))), silent)
 
     def fields(self) -> dict[str, object]:
         """Return the prediction for JSON, without empty fields."""

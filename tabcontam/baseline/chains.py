@@ -95,15 +95,15 @@ class _SampledChain:
 
     def mixture(self, place: int) -> Mixture:
         """Return the mixture of predictors of the hidden feature at this place in each row."""
-        name, beside = self.asked[place], [*self._visible, *self.asked[:place]]
+        name, given = self.asked[place], [*self._visible, *self.asked[:place]]
         target, sample = self._taken[name], self.sample
-        laws = _laws(target, self._given(visible_features(name, beside, self.near)), sample)
+        laws = _laws(target, self._given(visible_features(name, given, self.near)), sample)
         if self._apart is not None:
             differ = sum((differing(self._taken[other]) for other in self.asked[:place]), start=self._apart)
             pairs = zip(laws, sample.fits, strict=True)
             laws = [{**law, **self._twins(target, differ, predicted)} for law, (_, predicted) in pairs]
         view = self._everywhere.view(name, [*self._close, *self.asked[:place]])
-        return mixture_of(target, self._given(beside), sample, self._wanted, view, laws, self._like)
+        return mixture_of(target, self._given(given), sample, self._wanted, view, laws, self._like)
 
     def _twins(self, target: Column, differ: Counts, predicted: Ints) -> dict[str, LawPredictions]:
         """Return the values of the row that differs in the fewest shown cells."""

@@ -39,18 +39,18 @@ def by_characters(fit: Fit) -> Floats | None:
     labels = classes[fit.codes]
     count = int(classes.max()) + 1
     prior = np.log((np.bincount(labels, minlength=count) + 0.5) / (len(labels) + 0.5 * count))
-    held = np.tile(prior, (len(labels), 1))
-    said = np.tile(prior, (len(fit.predicted), 1))
+    train_scores = np.tile(prior, (len(labels), 1))
+    scores = np.tile(prior, (len(fit.predicted), 1))
     learned = False
     for one in texts:
         grams = _grams(one)
         train, predicted = grams[fit.train], grams[fit.predicted]
         own = _out_of_fold(train, labels, count)
-        strength = max(STRENGTHS, key=lambda power: _likelihood(held + power * own, labels))
+        strength = max(STRENGTHS, key=lambda power: _likelihood(train_scores + power * own, labels))
         if strength:
-            held, learned = held + strength * own, True
-            said += strength * (predicted @ _evidence(train, labels, count))
-    return spread(fit, classes, _shares(said), np.arange(count)) if learned else None
+            train_scores, learned = train_scores + strength * own, True
+            scores += strength * (predicted @ _evidence(train, labels, count))
+    return spread(fit, classes, _shares(scores), np.arange(count)) if learned else None
 
 
 def _evidence(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
@@ -73,13 +73,13 @@ def _out_of_fold(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
     return found
 
 
-def _likelihood(said: Floats, labels: Ints) -> float:
-    chances = 0.99 * _shares(said) + 0.01 / said.shape[1]
+def _likelihood(scores: Floats, labels: Ints) -> float:
+    chances = 0.99 * _shares(scores) + 0.01 / scores.shape[1]
     return float(np.log(chances[np.arange(len(labels)), labels]).sum())
 
 
-def _shares(said: Floats) -> Floats:
-    raised = np.exp(said - said.max(axis=1, keepdims=True))
+def _shares(scores: Floats) -> Floats:
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 

@@ -81,11 +81,11 @@ class Column:
             return ()
         if self.numbers is not None or self.size_of_codes:
             return tuple(self._beginnings())
-        said = {key: WORD.findall(text) for key, text in self.texts.items()}
+        split_texts = {key: WORD.findall(text) for key, text in self.texts.items()}
         found = []
         for name, place in (("first", 0), ("second", 1), ("last", -1)):
             least = max(place + 1, 2)
-            words = {key: row[place] for key, row in said.items() if len(row) >= least}
+            words = {key: row[place] for key, row in split_texts.items() if len(row) >= least}
             more = column(f"{self.name} {name}", [words.get(key) for key in self.keys])
             if 1 < more.distinct < self.distinct:
                 found.append(more)

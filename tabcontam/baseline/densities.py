@@ -28,13 +28,13 @@ def densities(
         return []
     found, features = [], _features(shown)
     for numbers, positions, linear, logs in _scales(target.numbers, rows, listed):
-        guess = np.full(len(numbers), np.nan)
+        predictions = np.full(len(numbers), np.nan)
         for train, predicted in fits:
             learned = train[np.isfinite(numbers[train])]
             base = least_squares(shown, learned, numbers[learned], logs) if linear else np.zeros(len(numbers))
             left = numbers[learned] - base[learned]
-            guess[predicted] = base[predicted] + boosted_numbers(features, learned, left, predicted)
-        own, expected = numbers[rows], guess[rows]
+            predictions[predicted] = base[predicted] + boosted_numbers(features, learned, left, predicted)
+        own, expected = numbers[rows], predictions[rows]
         known = np.isfinite(own)
         errors = ErrorDistribution(expected[known], own[known] - expected[known], STEP)
         chances = np.nan_to_num(errors.density(expected, positions, own)) + LEAST

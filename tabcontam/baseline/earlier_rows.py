@@ -23,20 +23,22 @@ class LagStatistics(NamedTuple):
     stepping: float
 
 
-def after_earlier(table: Table, name: str, row: int, guess: CellPrediction, lags: Iterable[int]) -> CellPrediction:
+def after_earlier(table: Table, name: str, row: int, prediction: CellPrediction, lags: Iterable[int]) -> CellPrediction:
     """Return the prediction with at least the probabilities that rows so many places before the cell give.
 
     For each of these distances, the cell of that row is as likely as equal cells are at this distance in the whole
     column, and the value one step from it is as likely as the most frequent step is; each share is raised by its
     standard error. The other values keep their chance, so the chances may add up to more than 1: all are upper bounds.
     """
-    more = {value: chance for value, chance in likely_after(table, name, row, lags).items() if chance > guess.of(value)}
+    more = {
+        value: chance for value, chance in likely_after(table, name, row, lags).items() if chance > prediction.of(value)
+    }
     if not more:
-        return guess
+        return prediction
     keys = {value_key(value): chance for value, chance in more.items()}
-    values = {value: max(chance, keys.pop(value_key(value), 0.0)) for value, chance in guess.values.items()}
+    values = {value: max(chance, keys.pop(value_key(value), 0.0)) for value, chance in prediction.values.items()}
     values |= {value: chance for value, chance in more.items() if value_key(value) in keys}
-    return replace(guess, values=values)
+    return replace(prediction, values=values)
 
 
 def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict[str, float]:

@@ -42,14 +42,14 @@ def least_sure_of(
     lawful: dict[str, int] = {}  # how many were chosen when laws were last learned
     while lacking and len(found) < count:
         best = min(lacking, key=lambda name: (-lacking[name], name))
-        beside = 0 if apart else len(found)
+        chosen = 0 if apart else len(found)
         # showing more can only make a column easier to predict, so the others wait
-        if len(candidates) > count and lawful.get(best) != beside:
-            lawful[best] = beside
+        if len(candidates) > count and lawful.get(best) != chosen:
+            lawful[best] = chosen
             # of earlier rows only the column's own cells: the last row's others seldom help
             of_row = shown if near is None else set(shown) & own_lags(best)
-            beside_it = sorted({*of_row, *([] if apart else found)} - {best})
-            given = [one for other in beside_it for one in derived(taken[other])]
+            others = sorted({*of_row, *([] if apart else found)} - {best})
+            given = [one for other in others for one in derived(taken[other])]
             lacking[best] = min(lacking[best], law_bits(taken[best], given))
             continue
         found.append(best)

@@ -101,9 +101,9 @@ class Mixture:
         likeliest = {row: final.likeliest[row] for row, final in self.finals.items()}
         tops = TopValueHits.of(self.target, likeliest, self.sample.groups)
         groups = self.sample.groups[self.wanted].tolist()
-        besides = {group: tops.beside(group) for group in set(groups)}
+        other_hits = {group: tops.beside(group) for group in set(groups)}
         return [
-            self.finals[row].guess(row, self.peaks[row], besides[group])
+            self.finals[row].guess(row, self.peaks[row], other_hits[group])
             for row, group in zip(self.wanted.tolist(), groups, strict=True)
         ]
 
@@ -364,10 +364,10 @@ def _with_errors_of(name: str, target: Column, predicted: Sequence[FitPrediction
     peaks = np.zeros(len(sample.rows))
     if target.numbers is None:
         return peaks
-    guess = np.full(len(sample.rows), np.nan)
+    expected = np.full(len(sample.rows), np.nan)
     for one in predicted:
-        guess[one.fit.predicted] = one.regressed[name]
-    weighed = np.isfinite(guess) & np.isfinite(target.numbers)
+        expected[one.fit.predicted] = one.regressed[name]
+    weighed = np.isfinite(expected) & np.isfinite(target.numbers)
     if len(predicted) == 1:
         weighed &= sample.groups == 0
     if weighed.sum() < LEAST_ROWS:
@@ -379,25 +379,27 @@ def _with_errors_of(name: str, target: Column, predicted: Sequence[FitPrediction
         return peaks
     among = np.concatenate([one.fit.predicted for one in predicted])
     share = weighed.sum() / np.isin(sample.groups[among], sample.groups[weighed]).sum()
-    known, step = guess[weighed], float(np.median(fit.step(guess[weighed])))
+    known, step = expected[weighed], float(np.median(fit.step(expected[weighed])))
     errors = ErrorDistribution(known, target.numbers[weighed] - known, step)
     own = np.where(weighed, target.numbers, np.nan)
     for one in predicted:
         rows = one.fit.predicted
         if fit.gridded and one.fit.gridded:
-            _add_distribution(name, one, errors, guess[rows], own[rows])
+            _add_distribution(name, one, errors, expected[rows], own[rows])
         else:
-            peaks[rows] = errors.peak(guess[rows], one.fit.step(guess[rows])) * share
+            peaks[rows] = errors.peak(expected[rows], one.fit.step(expected[rows])) * share
     return peaks
 
 
-def _add_distribution(name: str, one: FitPredictions, errors: "ErrorDistribution", guess: Floats, own: Floats) -> None:
+def _add_distribution(
+    name: str, one: FitPredictions, errors: "ErrorDistribution", expected: Floats, own: Floats
+) -> None:
     """Add a distribution in which missing cells and numbers far more frequent than those nearby keep their chances."""
     fit, near = one.fit, one.dense.get("near", one.dense["marginal"])
     apart = fit.spikes.copy()
     apart[:2] = True
     remaining = 1 - near[:, apart].sum(axis=1, keepdims=True)
-    densities = np.nan_to_num(errors.density(guess, fit.positions, own) * fit.step(fit.positions))
+    densities = np.nan_to_num(errors.density(expected, fit.positions, own) * fit.step(fit.positions))
     densities[:, apart] = 0
     factors = {name: np.ones(len(fit.keys))} | ({"heaped": heaped(fit)} if name == "regressed" else {})
     for which, factor in factors.items():

@@ -126,12 +126,12 @@ class _KeyOrder:
         near = _nearer(key, asked, below, above)[0]
         gaps = np.abs(key[asked] - np.where(near >= 0, key[near], np.nan))
         probes = len(view.probed)
-        told = np.isfinite(gaps[:probes])
+        has_near = np.isfinite(gaps[:probes])
         parts = np.linspace(0, 1, SIZES + 1)[1:-1]
-        edges = np.unique(np.quantile(gaps[:probes][told], parts)) if told.any() else np.zeros(0)
-        size = np.searchsorted(edges, gaps[:probes][told], "left")
-        hits = (codes[near[:probes]] == codes[asked[:probes]])[told]
-        share = hits.mean() if told.any() else 0.0
+        edges = np.unique(np.quantile(gaps[:probes][has_near], parts)) if has_near.any() else np.zeros(0)
+        size = np.searchsorted(edges, gaps[:probes][has_near], "left")
+        hits = (codes[near[:probes]] == codes[asked[:probes]])[has_near]
+        share = hits.mean() if has_near.any() else 0.0
         sizes = range(len(edges) + 1)
         shares = np.array([(hits[size == one].sum() + PRIOR * share) / ((size == one).sum() + PRIOR) for one in sizes])
         right = float(hits.sum() / max(1, probes))
@@ -155,11 +155,11 @@ class _KeyOrder:
         agree = (near >= 0) & (far >= 0) & (self.codes[near] == self.codes[far])
         right = self.codes[near] == self.codes[asked]
         other = (far >= 0) & ~agree & (self.codes[far] == self.codes[asked])
-        told = near[:probes] >= 0
-        both, apart = _share(right[:probes], agree[:probes]), _share(right[:probes], told & ~agree[:probes])
-        second = _share(other[:probes], told & ~agree[:probes])
+        has_near = near[:probes] >= 0
+        both, apart = _share(right[:probes], agree[:probes]), _share(right[:probes], has_near & ~agree[:probes])
+        second = _share(other[:probes], has_near & ~agree[:probes])
         gaps = np.abs(self.key[asked] - np.where(near >= 0, self.key[near], np.nan))
-        by_gap, overall = self.share(gaps), max(self.right, 1e-6) * probes / max(1, told.sum())
+        by_gap, overall = self.share(gaps), max(self.right, 1e-6) * probes / max(1, has_near.sum())
         values: list[dict[str, float]] = []
         for place in range(probes, len(asked)):
             if near[place] < 0:
@@ -242,4 +242,6 @@ class _Interpolation:
         probes, decimals = len(self.line.view.probed), self.line.view.target.decimals
         texts = [number_key(whole, decimals) for whole in self.wholes[probes:].tolist()]
         known = self.known[probes:].tolist()
-        return LawPredictions.of([{text: self.share} if told else {} for text, told in zip(texts, known, strict=True)])
+        return LawPredictions.of(
+            [{text: self.share} if is_known else {} for text, is_known in zip(texts, known, strict=True)]
+        )

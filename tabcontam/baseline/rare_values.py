@@ -40,11 +40,11 @@ def _scored(view: View, every: Ints) -> tuple[float, float] | None:
     matching, group = both - 1, np.maximum(sizes[codes] - 1, 0)
     values = np.bincount(kinds // (int(targets.max()) + 1), minlength=len(sizes))[codes] - (matching == 0)
     prior = np.maximum(np.bincount(targets)[targets] - 1, 1) / len(targets)
-    told = group > 0
+    has_group = group > 0
 
     def gain(escape: float) -> float:
         left = escape * np.maximum(1, values)
-        return float(np.log2((matching + left * prior) / (group + left) / prior)[told].sum())
+        return float(np.log2((matching + left * prior) / (group + left) / prior)[has_group].sum())
 
     best = max(ESCAPES, key=gain)
     return (gain(best) / len(codes), best) if gain(best) > 0 else None
@@ -59,8 +59,8 @@ def _follows(view: View, codes: Ints, escape: float) -> LawPredictions:
         groups.setdefault(int(codes[row]), []).append(row)
     values: list[dict[str, float]] = []
     for row in view.predicted.tolist():
-        mates = (other for other in groups.get(int(codes[row]), [])[: MOST_KIN + 1] if other != row)
-        counts = Counter(view.target.keys[other] for other in mates)
+        others = (other for other in groups.get(int(codes[row]), [])[: MOST_KIN + 1] if other != row)
+        counts = Counter(view.target.keys[other] for other in others)
         total = counts.total() + escape * max(1, len(counts))
         values.append({key: count / total for key, count in counts.items()})
     return LawPredictions.of(values)

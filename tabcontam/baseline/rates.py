@@ -141,43 +141,43 @@ class _RateTarget:
 
     def scored(self, one: _RowKinds, terms: Sequence[_RateTerm]) -> Iterator[tuple[float, _Rate]]:
         """Yield the useful rates of kinds, each with its score."""
-        mates = sharing(one.hashes, self.learned, self.probed)
-        if (mates >= 0).sum() < FEWEST:
+        partners = sharing(one.hashes, self.learned, self.probed)
+        if (partners >= 0).sum() < FEWEST:
             return
         for term in terms:
             for added in (False, True):
-                if (score := self.score(term, mates, added)) > 0:
+                if (score := self.score(term, partners, added)) > 0:
                     yield score, _Rate(one, term, added)
 
-    def score(self, term: _RateTerm, mates: NDArray[np.int32], added: bool) -> float:
+    def score(self, term: _RateTerm, partners: NDArray[np.int32], added: bool) -> float:
         """Return the bits that the rate of another row of their kind saves in the probed rows' numbers."""
-        there = mates >= 0
-        rows, others = self.probed[there], mates[there]
+        has_partner = partners >= 0
+        rows, others = self.probed[has_partner], partners[has_partner]
         y, one, other = self.y[others], term.values[rows], term.values[others]
         with np.errstate(all="ignore"):
             made = y - other + one if added else y * one / other
             by = np.ones(len(y)) if added else np.abs(one / other)
             room = 0.5 * (1 + by) * (self.unit + term.unit * (1.0 if added else np.abs(y / other))) * 1.01
-            told = np.log2(self.spread / (2 * room))
-            known = np.isfinite(made) & np.isfinite(told) & (told > SHARPER)
+            bits = np.log2(self.spread / (2 * room))
+            known = np.isfinite(made) & np.isfinite(bits) & (bits > SHARPER)
             right = known & (np.abs(made - self.y[rows]) <= room)
         if right.sum() < max(FEWEST, LEAST * known.sum()):
             return 0.0
-        return float(told[right].sum() + (~right & known).sum() * np.log2(1 - right.sum() / (known.sum() + 1)))
+        return float(bits[right].sum() + (~right & known).sum() * np.log2(1 - right.sum() / (known.sum() + 1)))
 
     def follows(self, view: View, rate: _Rate) -> LawPredictions:
         """Return the numbers that the rate gives and those next to them, each as likely as it was in other rows."""
         constants, own = self._apart(rate)
         wholes, counts = self._made(rate, constants, own, self.probed)
-        told = counts > 0
+        known = counts > 0
         off = scaled(self.y[self.probed], view.target.decimals) - wholes
         sizes = np.searchsorted(SIZES, counts)
         shares = {}
         for away in range(-AWAY, AWAY + 1):
-            hits = told & (off == away)
-            whole = hits.sum() / (told.sum() + 1)
+            hits = known & (off == away)
+            whole = hits.sum() / (known.sum() + 1)
             each = [(hits & (sizes == one)).sum() + PRIOR * whole for one in range(len(SIZES) + 1)]
-            shares[away] = np.array(each) / ([(told & (sizes == one)).sum() + PRIOR for one in range(len(SIZES) + 1)])
+            shares[away] = np.array(each) / ([(known & (sizes == one)).sum() + PRIOR for one in range(len(SIZES) + 1)])
         wholes, counts = self._made(rate, constants, own, view.predicted)
         values: list[dict[str, float]] = []
         for whole, count in zip(wholes.tolist(), counts.tolist(), strict=True):
@@ -190,16 +190,16 @@ class _RateTarget:
         """Return the kinds with a rate that gives the number of each row, likelier the more rows they have."""
         constants, own = self._apart(rate)
         times = np.bincount(rate.one.codes[self.learned], minlength=len(constants[0][0])).astype(np.float64)
-        right, told = 0, 1
+        right, tried = 0, 1
         for row in self.probed.tolist():
             fitting = self._fitting(rate, constants[own[row]], row)
-            right, told = right + int(rate.one.codes[row] in fitting), told + bool(len(fitting))
+            right, tried = right + int(rate.one.codes[row] in fitting), tried + bool(len(fitting))
         keys = dict(zip(rate.one.codes.tolist(), view.target.keys, strict=True))
         values: list[dict[str, float]] = []
         for row in view.predicted.tolist():
             fitting = self._fitting(rate, constants[own[row]], row)
             likely = fitting[np.argsort(-times[fitting], kind="stable")][:LISTED]
-            shares = right / told * times[likely] / max(1.0, times[fitting].sum())
+            shares = right / tried * times[likely] / max(1.0, times[fitting].sum())
             values.append(dict(zip(map(keys.__getitem__, likely.tolist()), shares.tolist(), strict=True)))
         return LawPredictions.of(values)
 
@@ -274,14 +274,14 @@ def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
     weights = 1 / half
     with np.errstate(all="ignore"):
         mean = np.bincount(codes, each * weights, kinds) / np.bincount(codes, weights, kinds)
-        told = np.isfinite(low) & (low <= high)
-        sure = told & (np.bincount(codes, minlength=kinds) > 1)
-        middle = np.where(told, (low + high) / 2, mean)
+        consistent = np.isfinite(low) & (low <= high)
+        sure = consistent & (np.bincount(codes, minlength=kinds) > 1)
+        middle = np.where(consistent, (low + high) / 2, mean)
         for decimals in range(DECIMALS):
             for line, wide in ((middle, high - low), (1 / middle, (high - low) / middle**2)):
                 plain = np.round(line, decimals)
                 plain = plain if line is middle else 1 / plain
-                fits = told & (low <= plain) & (plain <= high)
+                fits = consistent & (low <= plain) & (plain <= high)
                 by_chance = np.minimum(1, wide[sure] * 10.0**decimals).sum()
                 if fits[sure].sum() >= PLAIN * sure.sum() > CHANCE * by_chance:
                     return np.asarray(np.where(fits, plain, middle))

@@ -70,11 +70,11 @@ def regressed(fit: Fit) -> Floats | None:
     if len(np.unique(numbers)) <= FEW or len(rows) < LEAST_NUMBERS:
         return None
     linear = least_squares(fit.shown, rows, numbers)
-    left = numbers - linear[rows]
-    spread = float(np.quantile(left, 0.75) - np.quantile(left, 0.25))
+    residuals = numbers - linear[rows]
+    spread = float(np.quantile(residuals, 0.75) - np.quantile(residuals, 0.25))
     if spread > 20 * len(rows) * float(np.median(fit.step(numbers))):
         return None  # no value would be likelier than one that was never seen
-    return np.asarray(linear[fit.predicted] + boosted_numbers(_design(fit.shown), rows, left, fit.predicted))
+    return np.asarray(linear[fit.predicted] + boosted_numbers(_design(fit.shown), rows, residuals, fit.predicted))
 
 
 def squared(fit: Fit) -> Floats | None:
@@ -94,12 +94,12 @@ def squared(fit: Fit) -> Floats | None:
     along = left.T @ (numbers - numbers.mean())
     tried = []
     for shrunk in SHRUNK:
-        kept = sizes**2 / (sizes**2 + shrunk * len(rows))
-        hat = np.minimum(left**2 @ kept + 1 / len(rows), MOST_OWN)
-        off = (numbers - numbers.mean() - left @ (kept * along)) / (1 - hat)
-        tried.append((float(np.abs(off).mean()), kept))
-    _, kept = min(tried, key=lambda one: one[0])
-    weights = right.T @ (kept * along / np.maximum(sizes, 1e-12))
+        factors = sizes**2 / (sizes**2 + shrunk * len(rows))
+        hat = np.minimum(left**2 @ factors + 1 / len(rows), MOST_OWN)
+        off = (numbers - numbers.mean() - left @ (factors * along)) / (1 - hat)
+        tried.append((float(np.abs(off).mean()), factors))
+    _, factors = min(tried, key=lambda one: one[0])
+    weights = right.T @ (factors * along / np.maximum(sizes, 1e-12))
     return np.asarray(numbers.mean() + (design[fit.predicted] - design[rows].mean(axis=0)) @ weights)
 
 
@@ -124,39 +124,39 @@ def boosted_numbers(features: Floats, rows: Ints, numbers: Floats, predicted: In
 class ErrorDistribution:
     """The errors of predicted numbers: their size around a prediction and, scaled by it, their distribution."""
 
-    def __init__(self, guess: Floats, errors: Floats, step: float) -> None:
-        order = np.argsort(guess, kind="stable")
-        window = max(10, len(guess) // 6)
+    def __init__(self, expected: Floats, errors: Floats, step: float) -> None:
+        order = np.argsort(expected, kind="stable")
+        window = max(10, len(expected) // 6)
         sizes = np.convolve(np.abs(errors[order]), np.ones(window) / window, mode="valid")
-        self.at = np.convolve(guess[order], np.ones(window) / window, mode="valid")
+        self.at = np.convolve(expected[order], np.ones(window) / window, mode="valid")
         self.sizes = np.maximum(sizes, max(0.1 * step, 0.02 * float(np.abs(errors).mean())))
         self.width = max(0.3 * step / float(np.median(self.sizes)), 0.02)
         self.count = len(errors)
-        self.scaled = np.clip(errors / self._size(guess), -30, 30)
+        self.scaled = np.clip(errors / self._size(expected), -30, 30)
 
-    def density(self, guess: Floats, values: Floats, own: Floats) -> Floats:
+    def density(self, expected: Floats, values: Floats, own: Floats) -> Floats:
         """Return the density of each value in each row, by the errors of all rows but its own."""
-        size = self._size(guess)[:, None]
+        size = self._size(expected)[:, None]
         width = max(0.7 * bandwidth(self.scaled), self.width)
         axis = np.arange(-32, 32, width / 4)
         table = np.histogram(self.scaled, np.append(axis, axis[-1] + width / 4) - width / 8)[0]
         smooth = np.convolve(table, kernel(np.arange(-16, 17) * width / 4, width), mode="same")
-        places = (values[None, :] - guess[:, None]) / size
+        places = (values[None, :] - expected[:, None]) / size
         found = np.interp(places, axis, smooth, left=0, right=0)
-        mine = (own[:, None] - guess[:, None]) / size
-        held = np.isfinite(mine)
-        found = found - np.where(held, kernel(places - np.where(held, mine, 0), width), 0)
-        return np.asarray(np.maximum(found, 0) / (self.count - held) / size)
+        mine = (own[:, None] - expected[:, None]) / size
+        has_number = np.isfinite(mine)
+        found = found - np.where(has_number, kernel(places - np.where(has_number, mine, 0), width), 0)
+        return np.asarray(np.maximum(found, 0) / (self.count - has_number) / size)
 
-    def peak(self, guess: Floats, step: Floats) -> Floats:
+    def peak(self, expected: Floats, step: Floats) -> Floats:
         """Return the largest probability that any value has; values are multiples of the step."""
         width = max(bandwidth(self.scaled), self.width)
         axis = np.arange(-3, 3, width / 4)
         most = kernel(axis[:, None] - self.scaled[None, :], width).mean(axis=1).max()
-        return np.asarray(np.minimum(1.0, most * step / self._size(guess)))
+        return np.asarray(np.minimum(1.0, most * step / self._size(expected)))
 
-    def _size(self, guess: Floats) -> Floats:
-        return np.asarray(np.interp(guess, self.at, self.sizes))
+    def _size(self, expected: Floats) -> Floats:
+        return np.asarray(np.interp(expected, self.at, self.sizes))
 
 
 def heaped(fit: Fit) -> Floats:
@@ -203,9 +203,9 @@ def least_squares(shown: Sequence[Column], rows: Ints, numbers: Floats, logs: bo
     parts = _features(shown, logs)
     count = len(shown[0].keys)
     design = np.column_stack([*parts, np.ones(count)]) if parts else np.ones((count, 1))
-    there, mean = design[rows], float(numbers.mean())
-    square = there.T @ there + 1e-3 * len(rows) * np.eye(there.shape[1]) * 0.1
-    return np.asarray(mean + design @ np.linalg.solve(square, there.T @ (numbers - mean)))
+    learned, mean = design[rows], float(numbers.mean())
+    square = learned.T @ learned + 1e-3 * len(rows) * np.eye(learned.shape[1]) * 0.1
+    return np.asarray(mean + design @ np.linalg.solve(square, learned.T @ (numbers - mean)))
 
 
 def _features(shown: Sequence[Column], logs: bool) -> list[Floats]:

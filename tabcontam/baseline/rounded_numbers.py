@@ -37,9 +37,9 @@ class RoundedPrediction:
     rest: float
 
     @classmethod
-    def read(cls, held: Any) -> "RoundedPrediction":
+    def read(cls, stored: Any) -> "RoundedPrediction":
         """Return the instance that was written as JSON. Raises an error for anything else."""
-        places, values, rest = held["places"], dict(held["values"]), held["rest"]
+        places, values, rest = stored["places"], dict(stored["values"]), stored["rest"]
         if not isinstance(places, int) or not all(0 <= chance <= 1 for chance in (rest, *values.values())) or not rest:
             raise ValueError("the places or probabilities of rounded values are not valid")
         return cls(places, values, rest)

@@ -63,10 +63,10 @@ def _together(view: View) -> Iterator[Words]:
 def _nearly_all(cells: "Sequence[_HashedColumn]") -> Iterator[Words]:
     """Yield the hashes of all cells together, and of all but one, for rows that stand twice in a file."""
     total: Words = np.sum([one.hashes for one in cells], axis=0, dtype=np.uint64)
-    there = np.logical_and.reduce([one.hashes > 0 for one in cells])
+    present = np.logical_and.reduce([one.hashes > 0 for one in cells])
     left_outs: list[Words] = [np.zeros_like(total), *(one.hashes for one in cells)]
     for left_out in left_outs:
-        yield np.where(there, numbered(total - left_out) | np.uint64(1), np.uint64(0))
+        yield np.where(present, numbered(total - left_out) | np.uint64(1), np.uint64(0))
 
 
 def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
@@ -109,9 +109,9 @@ def _choices(several: Iterable[Sequence[_HashedColumn]], least: float, most: int
         (prod(one.distinct for one in cells), " and ".join(one.name for one in cells), cells) for cells in several
     ]
     for _, name, cells in sorted((one for one in chosen if one[0] > least), key=lambda one: one[:2])[:most]:
-        there = np.logical_and.reduce([one.hashes > 0 for one in cells])
+        present = np.logical_and.reduce([one.hashes > 0 for one in cells])
         both: Words = np.sum([one.hashes for one in cells], axis=0, dtype=np.uint64)
-        yield name, np.where(there, numbered(both) | np.uint64(1), np.uint64(0))
+        yield name, np.where(present, numbered(both) | np.uint64(1), np.uint64(0))
 
 
 def _middles(view: View) -> Iterator[Words]:
@@ -152,10 +152,10 @@ class _Probes:
 
     def gain(self, hashes: Words) -> float:
         """Return the bits of the looking rows' values that the value of a row with the same hash saves."""
-        mate = sharing(hashes, self.learned, self.rows)
-        told = mate >= 0
-        count = int(told.sum())
-        right = told & (self.targets[mate] == self.targets[self.rows])
+        partner = sharing(hashes, self.learned, self.rows)
+        has_partner = partner >= 0
+        count = int(has_partner.sum())
+        right = has_partner & (self.targets[partner] == self.targets[self.rows])
         hits = int(right.sum())
         if count < FEWEST or not hits:
             return 0.0
@@ -166,8 +166,8 @@ class _Probes:
 def sharing(hashes: Words, learned: Ints, rows: Ints) -> NDArray[np.int32]:
     """Return for each of these rows another training row with its hash; -1 if there is none or the hash is 0."""
     bits = min(BITS, 2 + len(learned).bit_length())
-    mates = another(hashes >> np.uint64(64 - bits), 1 << bits, learned, rows)
-    return np.where((hashes[mates] == hashes[rows]) & (hashes[rows] > 0), mates, np.int32(-1))
+    partners = another(hashes >> np.uint64(64 - bits), 1 << bits, learned, rows)
+    return np.where((hashes[partners] == hashes[rows]) & (hashes[rows] > 0), partners, np.int32(-1))
 
 
 def another(keys: Words | Ints, most: int, learned: Ints, rows: Ints) -> NDArray[np.int32]:
@@ -177,5 +177,5 @@ def another(keys: Words | Ints, most: int, learned: Ints, rows: Ints) -> NDArray
         last = np.full(most, -1, dtype=np.int32)
         last[keys[ordered]] = ordered
         found.append(last[keys[rows]])
-    mates = np.where(found[0] == rows, found[1], found[0])
-    return np.where(mates == rows, np.int32(-1), mates)
+    partners = np.where(found[0] == rows, found[1], found[0])
+    return np.where(partners == rows, np.int32(-1), partners)

@@ -90,6 +90,6 @@ def _votes(grown: Ints, asked: Ints, codes: Ints, values: int) -> Ints:
     for tree in range(grown.shape[1]):
         leaves = int(max(grown[:, tree].max(), asked[:, tree].max())) + 1
         sizes = np.maximum(np.bincount(grown[:, tree], minlength=leaves), 1)
-        held = csr_matrix((1 / sizes[grown[:, tree]], (grown[:, tree], codes)), shape=(leaves, values))
-        summed = summed + held[asked[:, tree]]
+        leaf_shares = csr_matrix((1 / sizes[grown[:, tree]], (grown[:, tree], codes)), shape=(leaves, values))
+        summed = summed + leaf_shares[asked[:, tree]]
     return np.asarray(summed.argmax(axis=1)).ravel().astype(np.int64)

@@ -52,8 +52,8 @@ class _KindLines:
         """Return the lines of a view; None if too few rows have a key, a number and a kind."""
         y = view.target.numbers
         assert y is not None  # noqa: S101 - checked above
-        there = np.isfinite(key) & np.isfinite(y) & (one.codes > 0)
-        learned = view.learned[there[view.learned]]
+        complete = np.isfinite(key) & np.isfinite(y) & (one.codes > 0)
+        learned = view.learned[complete[view.learned]]
         if len(learned) < 4 * FEWEST:
             return None
         middle = key[learned].mean()
@@ -72,13 +72,13 @@ class _KindLines:
         fits = [self._fitted(self.learned[own[self.learned] != part]) for part in range(PARTS)]
         fits.append(self._fitted(self.learned))
 
-        def told(rows: Ints) -> tuple[Ints, Ints]:
+        def predict(rows: Ints) -> tuple[Ints, Ints]:
             every = [self._made(fit, rows) for fit in fits]
             made = np.choose(own[rows], [one for one, _ in every])
             counts = np.choose(own[rows], [count for _, count in every])
             return scaled(made, self.decimals), np.where(np.isfinite(made) & (counts >= FEWEST), counts, 0)
 
-        wholes, counts = told(self.probed)
+        wholes, counts = predict(self.probed)
         off = scaled(self.y[self.probed], self.decimals) - wholes
         sizes, known = np.searchsorted(SIZES, counts), counts > 0
         shares = {}
@@ -89,7 +89,7 @@ class _KindLines:
                 ((hits & (sizes == one)).sum() + PRIOR * whole) / ((known & (sizes == one)).sum() + PRIOR)
                 for one in range(len(SIZES) + 1)
             ]
-        wholes, counts = told(view.predicted)
+        wholes, counts = predict(view.predicted)
         values: list[dict[str, float]] = []
         for whole, count in zip(wholes.tolist(), counts.tolist(), strict=True):
             size = int(np.searchsorted(SIZES, count))

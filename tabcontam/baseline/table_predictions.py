@@ -59,12 +59,12 @@ def _guessed(
     def chain() -> "FeatureChain":
         return chain_of(table, asked, shown, rows, before)
 
-    def guesses(place: int) -> list[CellPrediction]:
+    def predictions(place: int) -> list[CellPrediction]:
         def write(found: Sequence[CellPrediction]) -> object:
-            return [guess.fields() for guess in found]
+            return [prediction.fields() for prediction in found]
 
-        def read(held: Any) -> list[CellPrediction]:
-            return [CellPrediction.read(fields) for _, fields in zip(rows, held, strict=True)]
+        def read(stored: Any) -> list[CellPrediction]:
+            return [CellPrediction.read(fields) for _, fields in zip(rows, stored, strict=True)]
 
         # in a wide table with the rows before shown, the hidden features decide which of its columns are used
         question = ["guesses", VERSION, which, asked[: place + 1], sorted(asked) if before else None]
@@ -74,23 +74,23 @@ def _guessed(
         def write(found: Sequence[Mapping[int, str]]) -> object:
             return [[answers.get(row) for row in rows] for answers in found]
 
-        def read(held: Any) -> list[dict[int, str]]:
-            if not all(isinstance(value, str | None) for answers in held for value in answers):
+        def read(stored: Any) -> list[dict[int, str]]:
+            if not all(isinstance(value, str | None) for answers in stored for value in answers):
                 raise ValueError("an answer is neither a text nor missing")
-            found = [zip(rows, answers, strict=True) for _, answers in zip(asked, held, strict=True)]
+            found = [zip(rows, answers, strict=True) for _, answers in zip(asked, stored, strict=True)]
             return [{row: value for row, value in answers if value is not None} for answers in found]
 
         return cached_finding(table, ["silent", VERSION, which, asked], lambda: chain().silent(), write, read)
 
-    every: list[Callable[[], Any]] = [*(partial(guesses, place) for place in range(len(asked))), silent]
-    made = {place: every[place]() for place in working_order(len(every))}
-    answers = made.pop(len(asked))
-    of_rows = list(zip(*(made[place] for place in range(len(asked))), strict=True))
-    lacking = [[bits(guess.surest) for guess in of_row] for of_row in of_rows]
-    later = sum(sum(lacks[1:]) for lacks in lacking) / len(lacking)
+    every: list[Callable[[], Any]] = [*(partial(predictions, place) for place in range(len(asked))), silent]
+    results = {place: every[place]() for place in working_order(len(every))}
+    answers = results.pop(len(asked))
+    of_rows = list(zip(*(results[place] for place in range(len(asked))), strict=True))
+    uncertainty = [[bits(guess.surest) for guess in of_row] for of_row in of_rows]
+    later = sum(sum(lacks[1:]) for lacks in uncertainty) / len(uncertainty)
     found = {}
-    for row, of_row, lacks in zip(rows, of_rows, lacking, strict=True):
-        cells = [replace(guess, silent=said.get(row)) for guess, said in zip(of_row, answers, strict=True)]
+    for row, of_row, lacks in zip(rows, of_rows, uncertainty, strict=True):
+        cells = [replace(guess, silent=answer.get(row)) for guess, answer in zip(of_row, answers, strict=True)]
         found[row] = RowPrediction(dict(zip(asked, cells, strict=True)), lacks[0] + later)
     return found
 
@@ -128,10 +128,10 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
         order = _order(table)
         return tuple(least_sure_of(cells, shown, columns, count, table.missing, order, apart=not before, near=near))
 
-    def read(held: Any) -> tuple[str, ...]:
-        if len(set(held) & set(columns)) != len(held) or len(held) != min(count, len(set(columns))):
+    def read(stored: Any) -> tuple[str, ...]:
+        if len(set(stored) & set(columns)) != len(stored) or len(stored) != min(count, len(set(columns))):
             raise ValueError("the columns are not as many of the given ones as wanted")
-        return tuple(held)
+        return tuple(stored)
 
     order = order_digest(table) if before else None
     which = [sorted(columns), count, order, sorted(table.missing)]
@@ -170,14 +170,14 @@ def column_of(table: Table, name: str, by: int = 0) -> Column:
 
     def made() -> Column:
         extra, own, place = extra_rows(table), table.column(name), table.columns.index(name)
-        mates = () if table.whole is None else table.whole.mates
+        key_rows = () if table.whole is None else table.whole.mates
         if by and not extra and table.whole is None:
             return column_of(table, name).later(previous(name, by), by)
         cells = [*(None,) * by, *own[: len(own) - by]]
         if by and table.whole is not None:
             cells = [cell if before >= by else None for cell, before in zip(cells, table.rows_before, strict=True)]
         cells += [row[place] if (row := one.earlier(by)) else None for one in extra]
-        cells += [None if by else row[place] for row in mates]
+        cells += [None if by else row[place] for row in key_rows]
         return column(previous(name, by) if by else name, cells, table.missing)
 
     return cached_fact(table, ("guesser's column", name, by), made)
@@ -221,5 +221,5 @@ def _order(table: Table) -> list[int]:
     own = cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))
     extra = len(extra_rows(table))
     known = [len(rows) + place for place in seeded(table, "known").sample(range(extra), extra)]
-    mates = () if table.whole is None else table.whole.mates
-    return [*own, *known, *range(len(rows) + extra, len(rows) + extra + len(mates))]
+    key_rows = () if table.whole is None else table.whole.mates
+    return [*own, *known, *range(len(rows) + extra, len(rows) + extra + len(key_rows))]

@@ -23,39 +23,41 @@ def conclusions(
     for family, own in grouped(tests, lambda test: test.family).items():
         of_rows = any(test.row_test for test in own)
         ids = [test.id for test in own]
-        nobody = rate_of([*ignorant, expert] if of_rows else ignorant, ids, of_rows)
-        if not nobody["runs"]:
+        false_rate = rate_of([*ignorant, expert] if of_rows else ignorant, ids, of_rows)
+        if not false_rate["runs"]:
             continue
         if of_rows:
             rates = {share: rate_of([name], ids, of_rows) for name, share in memorisers.items()}
-            sentence = _of_rows(family, rates, nobody)
+            sentence = _of_rows(family, rates, false_rate)
             power: dict[str, Rate] = {f"{share:g}": each for share, each in rates.items()}
         else:
             power = {"card": rate_of([expert], ids, of_rows)}
             sentence = (
                 f"{family}: a model that knows the dataset's name, features and values would be detected in "
-                f"{_in_runs(power['card'])}; {_nobody('one that knows nothing of it', nobody)}"
+                f"{_in_runs(power['card'])}; {_nobody('one that knows nothing of it', false_rate)}"
             )
-        found.append({"family": family.value, "sentence": sentence, "power": power, "false_positives": dict(nobody)})
+        found.append(
+            {"family": family.value, "sentence": sentence, "power": power, "false_positives": dict(false_rate)}
+        )
     return found
 
 
-def _of_rows(family: Family, rates: Mapping[float, Rate], nobody: Rate) -> str:
+def _of_rows(family: Family, rates: Mapping[float, Rate], false_rate: Rate) -> str:
     """Return a sentence with the telling share first, then the least share that is detected nearly always."""
     shares = [min(rates, key=lambda share: abs(share - TELLING))]
     sure = [share for share, rate in rates.items() if (rate["rate"] or 0.0) >= SURE]
     if sure and min(sure) not in shares:
         shares.append(min(sure))
-    told = [f"one that remembers {share:.0%} in {_in_runs(rates[share])}" for share in shares]
-    told[0] = f"a model that remembers {shares[0]:.0%} of the rows would be detected in {_in_runs(rates[shares[0]])}"
+    clauses = [f"one that remembers {share:.0%} in {_in_runs(rates[share])}" for share in shares]
+    clauses[0] = f"a model that remembers {shares[0]:.0%} of the rows would be detected in {_in_runs(rates[shares[0]])}"
     never = [] if sure else [f"no model asked is detected in {SURE:.0%} of runs"]
-    return "; ".join([f"{family}: {told[0]}", *told[1:], *never, _nobody("one that remembers none", nobody)])
+    return "; ".join([f"{family}: {clauses[0]}", *clauses[1:], *never, _nobody("one that remembers none", false_rate)])
 
 
 def _in_runs(rate: Rate) -> str:
     return f"{rate['found']:,} of {rate['runs']:,} {'run' if rate['runs'] == 1 else 'runs'}"
 
 
-def _nobody(who: str, rate: Rate) -> str:
+def _nobody(subject: str, rate: Rate) -> str:
     """Return in words how often answerers without knowledge are detected, and the upper limit of that rate."""
-    return f"{who} was detected in {rate['found']:,} of {rate['runs']:,} (95% upper limit {rate['upper']:.1%})"
+    return f"{subject} was detected in {rate['found']:,} of {rate['runs']:,} (95% upper limit {rate['upper']:.1%})"

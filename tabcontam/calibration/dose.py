@@ -112,8 +112,8 @@ def _dose(test: str, own: Sequence[Observation], family: Family | None) -> Dose:
 def _rung(copies: float, own: Sequence[Observation]) -> Rung:
     found = sum(one.found for one in own)
     low, high = clopper_pearson(found, len(own))
-    untold = sum(not one.told for one in own)
-    return Rung(copies, len(own), found, untold, found / len(own), low, high)
+    undecided = sum(not one.told for one in own)
+    return Rung(copies, len(own), found, undecided, found / len(own), low, high)
 
 
 def _from(rungs: Sequence[Rung], share: float) -> float | None:

@@ -38,7 +38,7 @@ from tabcontam.tables.known_rows import load_known, with_known
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.result_building import conclude, pool_parts, result, tables, unjudged
+from tabcontam.verdicts.result_building import build_result, conclude, pool_parts, tables, unjudged
 from tabcontam.verdicts.result_types import Result, ResultKey, TableVerdict
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tabcontam.verdicts.wording import phrase
@@ -73,12 +73,12 @@ class AnswererResults:
 
     def queries(self, test: str) -> int:
         """Return how many queries were asked."""
-        return sum(cell.queries for cell in self.of(test))
+        return sum(result.queries for result in self.of(test))
 
     def undecided(self, test: str) -> tuple[str, str | None]:
         """Return the verdict of a test that was not asked, and the reason of the first result with that verdict."""
         verdict = self.parts[test].verdict
-        return str(verdict), next(cell.reason for cell in self.of(test) if cell.verdict is verdict)
+        return str(verdict), next(result.reason for result in self.of(test) if result.verdict is verdict)
 
 
 @dataclass(frozen=True)
@@ -142,10 +142,10 @@ def judge(run: AnswererPlan, trials: Trials, alpha: float, rules: str = CALIBRAT
     """Return the verdicts on the trials of a planned run, of one table and serializer."""
     facts = {cell.test.id: cell.test.facts for cell in run.cells}
     asked = {cell.name: trials[cell.test.id] for cell in run.cells}
-    cells = conclude([_cell(cell, asked, rules) for cell in run.cells], rules, alpha, facts)
-    together = tables(cells, rules, alpha, facts)
+    results = conclude([_cell(cell, asked, rules) for cell in run.cells], rules, alpha, facts)
+    together = tables(results, rules, alpha, facts)
     rows = tuple(test for test, known in facts.items() if known.row_test)
-    return AnswererResults({cell.test: cell for cell in cells}, together[0] if together else None, rows)
+    return AnswererResults({cell.test: cell for cell in results}, together[0] if together else None, rows)
 
 
 def _cell(cell: PlannedCell, trials: Mapping[ResultKey, Sequence[Trial]], rules: str) -> Result:
@@ -153,8 +153,8 @@ def _cell(cell: PlannedCell, trials: Mapping[ResultKey, Sequence[Trial]], rules:
         return unjudged(cell.name, cell.test, Verdict.SKIPPED, cell.skip)
     if cell.uninformative:
         return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
-    beside, own = pool_parts(cell.name, cell.test, trials), trials[cell.name]
-    return result(cell.name, cell.test, own, len(cell.queries), rules, cell.level, beside=beside)
+    pooled, own = pool_parts(cell.name, cell.test, trials), trials[cell.name]
+    return build_result(cell.name, cell.test, own, len(cell.queries), rules, cell.level, beside=pooled)
 
 
 @dataclass(frozen=True)
@@ -187,11 +187,11 @@ class Study:
         """
         every = chooses(self.expression, self.marks)
         tests = [test for test in all_tests() if test.decides and not test.only_with and (every or not test.on_request)]
-        found = selected(tests, self.expression, self.marks)
-        asked = [test for test in found if Capability.SEARCH not in test.needs]
+        chosen = selected(tests, self.expression, self.marks)
+        asked = [test for test in chosen if Capability.SEARCH not in test.needs]
         if not asked:
-            names = phrase([test.id for test in found])
-            searching = f"{names} {'searches' if len(found) == 1 else 'search'} a corpus"
+            names = phrase([test.id for test in chosen])
+            searching = f"{names} {'searches' if len(chosen) == 1 else 'search'} a corpus"
             raise NothingSelected(f"{searching}, but power is about models' answers; choose tests that ask models")
         return asked
 
@@ -200,17 +200,17 @@ ByAnswerer = dict[str, AnswererResults]
 RunNumber = tuple[int, int]  # the number of the table, and that of the run on it
 
 
-def measure(study: Study, tell: Tell) -> dict[str, object]:
+def measure(study: Study, progress: Tell) -> dict[str, object]:
     """Return the measured rates as JSON. Raises `UsageError`.
 
-    `tell` is called with the number of runs done and of all runs.
+    `progress` is called with the number of runs done and of all runs.
     """
     tests, serializer, tables = study.tests(), load_serializer(study.serializer), study.tables()
     prompts = load_prompt_set(study.prompts)
     runs: dict[RunNumber, ByAnswerer] = {}
     for place, run in _runs(study, tables, tests, serializer, prompts):
         runs[place] = run
-        tell(len(runs), len(tables) * study.runs)
+        progress(len(runs), len(tables) * study.runs)
     ordered = [[runs[place, number] for number in range(study.runs)] for place in range(len(tables))]
     return {
         "schema": 1,
@@ -337,7 +337,7 @@ def _rate_of(runs: Sequence[ByAnswerer], answerers: Sequence[str], tests: Sequen
         own = [run for run in runs if any(run[one].queries(test) for one in answerers for test in tests)]
         return rate(own, answerers, TOGETHER)
     asked = [[run[one].cells[test] for test in tests if run[one].queries(test)] for run in runs for one in answerers]
-    found = [any(cell.verdict is Verdict.CONTAMINATED for cell in cells) for cells in asked if cells]
+    found = [any(result.verdict is Verdict.CONTAMINATED for result in results) for results in asked if results]
     return rate_of(sum(found), len(found))
 
 

@@ -43,10 +43,10 @@ def expose(options: argparse.Namespace) -> int:
         begun: dict[int, Tell] = {}
         under_way.enter_context(shown.doing("the texts are written"))
 
-        def tell(number: int, of: int, step: "TrainingProgress") -> None:
+        def tell(number: int, models: int, step: "TrainingProgress") -> None:
             if number not in begun:
                 under_way.close()
-                what = f"model {number + 1} of {of} reads tokens" if of > 1 else "the model reads tokens"
+                what = f"model {number + 1} of {models} reads tokens" if models > 1 else "the model reads tokens"
                 begun[number] = under_way.enter_context(shown.doing(what))
             shown.note(_note(step))
             begun[number](step.tokens, step.of)
@@ -82,8 +82,8 @@ def _lines(made: "ExposedModel") -> list[str]:
     lines = [f"{made.folder}: {made.parameters:,} parameters, {card.tokens:,} tokens read, {was}{start}"]
     for table in card.tables:
         counts = sorted(Counter(table.copies_of_rows).items())
-        said = ", ".join(f"{rows} rows {number} times" for number, rows in counts)
-        lines.append(f"  {table.named} ({', '.join(table.renderings)}): {said}")
+        readings = ", ".join(f"{rows} rows {number} times" for number, rows in counts)
+        lines.append(f"  {table.named} ({', '.join(table.renderings)}): {readings}")
     return lines
 
 

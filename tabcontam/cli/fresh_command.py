@@ -232,13 +232,15 @@ def _rows(options: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _told(found: "FreshRows", card: "Path") -> str:
+def _told(fresh_rows: "FreshRows", card: "Path") -> str:
     import shlex
 
     from tabcontam.feeds.dated_rows import LEFT_OUT
 
     left_out = [
-        f"left out: {found.left_out[key]:,} {words}" for key, words in LEFT_OUT.items() if key in found.left_out
+        f"left out: {fresh_rows.left_out[key]:,} {words}"
+        for key, words in LEFT_OUT.items()
+        if key in fresh_rows.left_out
     ]
-    count = f"{len(found.table.rows):,} fresh rows, of {found.first} to {found.last}"
+    count = f"{len(fresh_rows.table.rows):,} fresh rows, of {fresh_rows.first} to {fresh_rows.last}"
     return "\n".join([count, *left_out, f"python -m tabcontam run --dataset {shlex.quote(str(card))}"])

@@ -53,32 +53,32 @@ def index(options: argparse.Namespace) -> int:
     try:
         with showing.doing("looking for an index"):
             found = CorpusIndex.open(files, lambda line: print(f"tabcontam: {line}", file=sys.stderr))
-        if there := found is not None:
+        if existed := found is not None:
             made = found
         else:
             with showing.doing("reading and indexing, MB", evenly=True) as tell:
                 begun: list[int] = []
 
-                def told(read: int, of: int, text: int) -> None:
+                def show_progress(read: int, total: int, text: int) -> None:
                     begun.append(read)  # the share of an interrupted command is no part of this one's speed
-                    tell(read - begun[0] >> 20, of - begun[0] >> 20)
+                    tell(read - begun[0] >> 20, total - begun[0] >> 20)
                     showing.note(f"{_size(text)} of text so far")
 
-                made = CorpusIndex.build(files, told)
+                made = CorpusIndex.build(files, show_progress)
     except KeyboardInterrupt:
         print("tabcontam: interrupted; the same command indexes the rest", file=sys.stderr)
         return Exit.INTERRUPTED
     if options.json:
-        print_json(_facts(made, there))
+        print_json(_facts(made, existed))
     else:
-        print(_told(made, there))
+        print(_told(made, existed))
     return Exit.DONE
 
 
-def _facts(made: "CorpusIndex", there: bool) -> dict[str, object]:
+def _facts(made: "CorpusIndex", existed: bool) -> dict[str, object]:
     return {
         "folder": str(made.folder),
-        "built": not there,
+        "built": not existed,
         "files": len(made.files.files),
         "documents": made.tally.documents,
         "bytes": made.tally.bytes,
@@ -89,9 +89,9 @@ def _facts(made: "CorpusIndex", there: bool) -> dict[str, object]:
     }
 
 
-def _told(made: "CorpusIndex", there: bool) -> str:
-    documents = f"{_several(made.tally.documents, 'document')}, {_size(made.tally.bytes)} of text"
-    lines = [f"{documents}: {'the index exists already' if there else 'indexed'}"]
+def _told(made: "CorpusIndex", existed: bool) -> str:
+    amount = f"{_several(made.tally.documents, 'document')}, {_size(made.tally.bytes)} of text"
+    lines = [f"{amount}: {'the index exists already' if existed else 'indexed'}"]
     if sentence := made.tally.sentence():
         lines.append(sentence)
     lines.append(f"the index takes {_size(made.on_disk)}: {made.folder}")

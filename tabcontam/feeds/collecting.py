@@ -41,7 +41,7 @@ def collect(
     since: date,
     until: date | None = None,
     most: int = MOST,
-    tell: Callable[[int, int], None] = lambda done, of: None,
+    report: Callable[[int, int], None] = lambda done, of: None,
     now: datetime | None = None,
 ) -> TextCollection:
     """Return at most `most` texts that came out on `since` or later, and before `until`.
@@ -62,7 +62,7 @@ def collect(
             continue
         found[one.paragraphs] = one
         addresses.add(one.address)
-        tell(len(found), most)
+        report(len(found), most)
         if len(found) >= most:
             break
     return TextCollection(tuple(found.values()), dict(left_out), fetcher.asked)

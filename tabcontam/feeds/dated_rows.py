@@ -96,9 +96,10 @@ def fresh_rows(
             kept.append(row)
             dates.append(_days(own, place, row[at]) or DayRange(since, since))
     if len(kept) < 2:
-        said = "; ".join(f"{counts[key]:,} are {words}" for key, words in LEFT_OUT.items() if counts[key])
+        omissions = "; ".join(f"{counts[key]:,} are {words}" for key, words in LEFT_OUT.items() if counts[key])
         raise UsageError(
-            f"{table.name} has {len(kept)} rows from {since} on, and a table needs two" + (f": {said}" if said else "")
+            f"{table.name} has {len(kept)} rows from {since} on, and a table needs two"
+            + (f": {omissions}" if omissions else "")
         )
     name = _name(table, since, until)
     fresh = replace(own, name=name, rows=tuple(kept), known=(), drawn_cells=(), withheld=(), split="")
@@ -113,8 +114,8 @@ def _reason(days: DayRange, since: date, until: date | None, today: date) -> str
     return "later" if until is not None and days.last >= until else ""
 
 
-def _without(row: Sequence[Cell], at: int) -> tuple[Cell, ...]:
-    return (*row[:at], *row[at + 1 :])
+def _without(row: Sequence[Cell], place: int) -> tuple[Cell, ...]:
+    return (*row[:place], *row[place + 1 :])
 
 
 def _days(table: Table, place: int, cell: Cell) -> DayRange | None:
@@ -124,8 +125,8 @@ def _days(table: Table, place: int, cell: Cell) -> DayRange | None:
     stated = str(cell)
     if table.dates:
         if stated not in table.dates:
-            said = f"row {place} of {table.name} has {stated!r} in {table.dated_by}"
-            raise UsageError(f"{said}, which the card's dates do not list; add it there")
+            where = f"row {place} of {table.name} has {stated!r} in {table.dated_by}"
+            raise UsageError(f"{where}, which the card's dates do not list; add it there")
         return days_of(table.dates[stated])
     try:
         if not table.dated_as:

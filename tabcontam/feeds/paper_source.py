@@ -96,7 +96,7 @@ def _without(latex: str, name: str) -> str:
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:
-    return tuple(said for part in re.split(r"\n\s*\n", text) if (said := " ".join(part.split())))
+    return tuple(paragraph for part in re.split(r"\n\s*\n", text) if (paragraph := " ".join(part.split())))
 
 
 def _included(text: str, files: Mapping[str, str]) -> str:

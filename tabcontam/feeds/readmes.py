@@ -79,8 +79,8 @@ def markdown_paragraphs(text: str) -> tuple[str, ...]:
                 for child in token.children or []
                 if child.type in ("text", "code_inline", "softbreak", "hardbreak")
             ]
-            if said := " ".join("".join(parts).split()):
-                found.append(said)
+            if paragraph := " ".join("".join(parts).split()):
+                found.append(paragraph)
     return tuple(found)
 
 

@@ -57,10 +57,10 @@ def page_of(text: str) -> WebPage:
     element = "p"
 
     def flush() -> None:
-        said = " ".join(html.unescape("".join(words)).split())
+        block = " ".join(html.unescape("".join(words)).split())
         words.clear()
-        if said:
-            page.blocks.append((frozenset(name for name, count in opened.items() if count > 0), element, said))
+        if block:
+            page.blocks.append((frozenset(name for name, count in opened.items() if count > 0), element, block))
 
     for kind, name, rest in _pieces(text[:MOST_CHARACTERS]):
         if kind == "text":

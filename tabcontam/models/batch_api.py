@@ -116,20 +116,20 @@ def failed(why: str) -> Reply:
 
 async def json_lines(chunks: AsyncIterator[bytes], longest: int = LONGEST_LINE) -> AsyncIterator[Mapping[str, Any]]:
     """Yield the objects of a file of JSON lines while its bytes come; skip a line that is too long or no object."""
-    held, too_long = bytearray(), False
+    pending, too_long = bytearray(), False
     async for chunk in chunks:
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
-            if not too_long and len(held) + len(piece) <= longest and (line := _object(bytes(held) + piece)):
+            if not too_long and len(pending) + len(piece) <= longest and (line := _object(bytes(pending) + piece)):
                 yield line
-            held.clear()
+            pending.clear()
             too_long = False
-        too_long |= len(held) + len(rest) > longest
+        too_long |= len(pending) + len(rest) > longest
         if too_long:
-            held.clear()
+            pending.clear()
         else:
-            held += rest
-    if not too_long and (line := _object(bytes(held))):
+            pending += rest
+    if not too_long and (line := _object(bytes(pending))):
         yield line
 
 

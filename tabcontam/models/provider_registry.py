@@ -172,8 +172,8 @@ def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
     provider, _, model = spec.partition(":")
     if provider not in providers:
         return None if find_entry(spec) else several("llm", spec, lambda name: _is_llm(name, providers))
-    beside = several("llm", spec, lambda name: name != head and _is_llm(name, providers))
-    return None if os.path.exists(model) else beside
+    error = several("llm", spec, lambda name: name != head and _is_llm(name, providers))
+    return None if os.path.exists(model) else error
 
 
 def _is_llm(typed: str, providers: Mapping[str, Provider]) -> bool:
@@ -192,8 +192,8 @@ def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageErro
     owners = {plain(word): each.name for each in providers.values() for word in (each.name, *each.words)}
     likeness = {word: OSA.normalized_similarity(plain(name), word) for word in owners}
     best = max(likeness.values())
-    meant = dict.fromkeys(owners[word] for word, alike in likeness.items() if alike == best >= ALIKE)
-    advice = f"did you mean {' or '.join(meant)}?" if meant else f"known: {', '.join(providers)}"
+    likely = dict.fromkeys(owners[word] for word, alike in likeness.items() if alike == best >= ALIKE)
+    advice = f"did you mean {' or '.join(likely)}?" if likely else f"known: {', '.join(providers)}"
     return UsageError(f"unknown provider {name!r}; {advice}")
 
 
@@ -251,13 +251,13 @@ def load_plugins() -> list[tuple[EntryPoint, Any]]:
 
     A provider that cannot be imported becomes a line on standard error.
     """
-    there: list[tuple[EntryPoint, Any]] = []
+    loaded: list[tuple[EntryPoint, Any]] = []
     for point in plugin_providers().values():
         try:
-            there.append((point, _load(point)))
+            loaded.append((point, _load(point)))
         except UsageError as error:
             print(f"tabcontam: {error}", file=sys.stderr)
-    return there
+    return loaded
 
 
 def _load(point: EntryPoint) -> Any:

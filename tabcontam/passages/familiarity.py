@@ -138,32 +138,32 @@ def recitals(pieces: Sequence[PassageStart], replies: Sequence[Answer | None]) -
     sides = {side: [place for place, piece in enumerate(pieces) if piece.old is side] for side in (True, False)}
     found: list[tuple[float, float] | None] = []
     for place, (piece, reply) in enumerate(zip(pieces, replies, strict=True)):
-        said = _said(piece, reply)
-        if said is None:
+        continued = _said(piece, reply)
+        if continued is None:
             found.append(None)
             continue
         own = sides[piece.old]
         at = own.index(place)
         others = [*own[at + 1 :], *own[:at]][:OTHERS]
         longest, copied = (
-            [measure(expected[one], said) for one in (place, *others)] for measure in (longest_run, _copied)
+            [measure(expected[one], continued) for one in (place, *others)] for measure in (longest_run, _copied)
         )
         found.append((longest[0] - fmean(longest[1:]), copied[0] - fmean(copied[1:])))
     return found
 
 
-def _copied(expected: Sequence[str], said: Sequence[str]) -> float:
-    return copied_share(expected, said, RUN)
+def _copied(expected: Sequence[str], continued: Sequence[str]) -> float:
+    return copied_share(expected, continued, RUN)
 
 
 def _said(piece: PassageStart, reply: Answer | None) -> list[str] | None:
     """Return the words of a reply, without the shown text, as many as the continuation has; None if there are none."""
     if not isinstance(reply, Reply) or reply.state not in READ:
         return None
-    said, shown = words(as_read(reply).text), words(piece.shown)
-    if said[: len(shown)] == shown:  # it began with the shown text
-        said = said[len(shown) :]
-    return said[: len(words(piece.expected)) + RUN]
+    continued, shown = words(as_read(reply).text), words(piece.shown)
+    if continued[: len(shown)] == shown:  # it began with the shown text
+        continued = continued[len(shown) :]
+    return continued[: len(words(piece.expected)) + RUN]
 
 
 def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None], seed: int = 0) -> FamiliarityGap:
@@ -172,8 +172,8 @@ def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None]
     one, other = ([value for value in side if value is not None] for side in (old, fresh))
     answered = (len(one), len(other))
     if min(answered) < FEWEST or len(one) * 2 < len(old) or len(other) * 2 < len(fresh):
-        said = f"{answered[0]} of {len(old)} old and {answered[1]} of {len(fresh)} fresh passages have an answer"
-        return FamiliarityGap(measure, answered=answered, reason=f"{said}, which is too few")
+        counts = f"{answered[0]} of {len(old)} old and {answered[1]} of {len(fresh)} fresh passages have an answer"
+        return FamiliarityGap(measure, answered=answered, reason=f"{counts}, which is too few")
     apart = sign * (fmean(one) - fmean(other))
     p_value = _exchanged(sign * np.asarray(one), sign * np.asarray(other), seed)
     return FamiliarityGap(

@@ -145,12 +145,12 @@ def summary_question(passage: TextPassage, seed: int) -> PassageQuestion | str |
         return None
     placeholder = PLACEHOLDERS[QuestionKind.SUMMARY]
     paragraphs = []
-    said = [words(one) for one in sentences(answer)]
+    summaries = [words(one) for one in sentences(answer)]
     for paragraph in passage.paragraphs:
         kept: list[str] = []
         for own in paragraph:
             hidden = gives_away(own, answer) or any(
-                len(one) >= FEWEST_WORDS and longest_run(one, words(own)) >= min(COPIED, len(one)) for one in said
+                len(one) >= FEWEST_WORDS and longest_run(one, words(own)) >= min(COPIED, len(one)) for one in summaries
             )
             if not hidden or kept[-1:] != [placeholder]:
                 kept.append(placeholder if hidden else own)
@@ -178,11 +178,11 @@ def explained(passage: TextPassage, reply: Reply) -> list[QuestionCandidate] | N
 
     A term that is nowhere in the passage is left out.
     """
-    said = _json_in(reply)
-    if not isinstance(said, list):
+    terms = _json_in(reply)
+    if not isinstance(terms, list):
         return None
     found = []
-    for term in dict.fromkeys(" ".join(one.split()) for one in said if isinstance(one, str)):
+    for term in dict.fromkeys(" ".join(one.split()) for one in terms if isinstance(one, str)):
         own = words(term)
         holding = [one for one in passage.sentences if own and longest_run(own, words(one)) == len(own)]
         if holding and len(own) <= MOST_TOPIC and term.isprintable():
@@ -218,10 +218,12 @@ def question_of(candidate: QuestionCandidate, reply: Reply) -> PassageQuestion |
     """
     if reply.state is not ReplyState.OK:
         return f"no question: {reply.state.value}"
-    said = _json_in(reply)
-    if said is None:
+    written = _json_in(reply)
+    if written is None:
         return "nothing in the sentence answers such a question" if _text(reply) == "null" else "an unreadable question"
-    form, topic, answer = (said.get(key) if isinstance(said, dict) else None for key in ("form", "topic", "answer"))
+    form, topic, answer = (
+        written.get(key) if isinstance(written, dict) else None for key in ("form", "topic", "answer")
+    )
     forms = QUESTIONS[candidate.kind]
     if not (isinstance(topic, str) and isinstance(answer, str) and type(form) is int and 1 <= form <= len(forms)):
         return "an unreadable question"

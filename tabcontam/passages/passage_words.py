@@ -42,12 +42,12 @@ def longest_run(first: Sequence[str], second: Sequence[str]) -> int:
     return low
 
 
-def copied_share(expected: Sequence[str], said: Sequence[str], run: int) -> float:
-    """Return the share of the expected words in runs of at least `run` words that are also in `said`; 0 without any."""
-    said_runs = _grams(said, run)
+def copied_share(expected: Sequence[str], actual: Sequence[str], run: int) -> float:
+    """Return the share of the expected words in runs of at least `run` words that are also in `actual`; 0 without any."""
+    actual_runs = _grams(actual, run)
     covered = [False] * len(expected)
     for place in range(len(expected) - run + 1):
-        if tuple(expected[place : place + run]) in said_runs:
+        if tuple(expected[place : place + run]) in actual_runs:
             covered[place : place + run] = [True] * run
     return sum(covered) / len(expected) if expected else 0.0
 

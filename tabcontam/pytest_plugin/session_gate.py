@@ -120,8 +120,8 @@ class Gate:
         with _alone(folder.with_name(f"{folder.name}.lock")), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the experiment's filters do not apply to this run
             begun = (folder / RESULTS).exists()
-            if begun and _is_whole(kept := load_results(folder)):
-                return kept
+            if begun and _is_whole(stored := load_results(folder)):
+                return stored
             try:
                 return self._ask(asking, datasets, folder)
             except UsageError as error:
@@ -143,7 +143,7 @@ class Gate:
                 send_rows=asking.send_rows,
                 known=[self._file(name) for name in asking.known],
                 reference=asking.reference,
-                trained_on=[f"{asking.llm}={documents}" for documents in asking.trained_on],
+                trained_on=[f"{asking.llm}={corpus}" for corpus in asking.trained_on],
                 memory_share=asking.memory_share,
                 until_decided=asking.until_decided is not None,
                 min_power=asking.until_decided or MIN_POWER,
@@ -153,10 +153,10 @@ class Gate:
     def _file(self, name: str) -> str:
         """Return the path of a FILE, card, serializer or prompt set, also from pytest's root folder; else `name`."""
         file, edition = split_edition(name)
-        for base, behind in ((name, ""), (file, f"@{edition}")):
+        for base, suffix in ((name, ""), (file, f"@{edition}")):
             found = named_file(str(self.config.rootpath / base))
             if found is not None and found.path.suffix:
-                return f"{found.spec}{behind}"
+                return f"{found.spec}{suffix}"
         return name
 
     def _folder(self, asking: AskingOptions, datasets: Sequence[str]) -> Path:
@@ -165,11 +165,11 @@ class Gate:
         serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
         prompts = load_prompt_set(self._file(asking.prompts)).source if asking.prompts else ""
         llms = [llm.partition(":")[2] for llm in (asking.llm, *asking.reference)]
-        documents = [_documents(each) for each in (asking.llm, *asking.trained_on)]
+        corpora = [_documents(each) for each in (asking.llm, *asking.trained_on)]
         paths = (*llms, serializer, prompts, *map(_source, [*datasets, *map(self._file, asking.known)]))
         files = [_state(Path(path)) for path in paths]
         name = re.sub(r"[^a-zA-Z0-9.]+", "-", asking.llm)[:40]
-        digest = hashlib.sha256(json.dumps([facts, files, documents]).encode()).hexdigest()[:12]
+        digest = hashlib.sha256(json.dumps([facts, files, corpora]).encode()).hexdigest()[:12]
         if (cache := getattr(self.config, "cache", None)) is None:
             raise UsageError(
                 "runs are stored in pytest's cache; leave out -p no:cacheprovider, or give --tabcontam-report"

@@ -108,13 +108,24 @@ def uncontaminated(
     )
     _check("known", known, named, "a file, or several")
     references = _texts("reference", () if reference is None else reference, "the name of an LLM, or several")
-    documents = _texts("trained_on", trained_on, "documents as corpus:PATH, or several")
+    corpora = _texts("trained_on", trained_on, "documents as corpus:PATH, or several")
     allowed = tuple(sorted(map(str, files)))
-    let_go = (min_power or MIN_POWER) if until_decided else None
-    read = tuple(dict.fromkeys(documents))
+    needed_share = (min_power or MIN_POWER) if until_decided else None
+    read = tuple(dict.fromkeys(corpora))
     shared = max_memory_share is not None
     asking = AskingOptions(
-        llm, serializer, prompts, target, queries, bool(send_rows), allowed, references, read, shared, rows, let_go
+        llm,
+        serializer,
+        prompts,
+        target,
+        queries,
+        bool(send_rows),
+        allowed,
+        references,
+        read,
+        shared,
+        rows,
+        needed_share,
     )
     return Condition(asking, str(dataset), contaminated, undecided, tuple(listed), min_power, max_memory_share)
 

@@ -13,7 +13,7 @@ from tabcontam.replay.recorded_null_model import known_edition
 from tabcontam.replay.recorded_trials import PREAMBLE, RecordedEvidence, asked_rows, asked_words
 from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.recorded_differences import RuleDifference
-from tabcontam.verdicts.result_building import conclude, result
+from tabcontam.verdicts.result_building import build_result, conclude
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tabcontam.verdicts.run_facts import known_tests
@@ -33,19 +33,19 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
     The results of one LLM and family of tests share an error budget; those of a serializer study have one of their own.
     """
     groups = cells_of(records)
-    cells = [published_cell(group, dictionary) for group in groups]
+    results = [published_cell(group, dictionary) for group in groups]
     judged = [number for number, group in enumerate(groups) if group[0].test != MEMBERSHIP]  # which has only a score
     asked = dict(zip(judged, _asked([groups[number] for number in judged], dictionary), strict=True))
     firsts = [group[0] for group in groups]
     facts = known_tests()
 
     def budget(number: int) -> tuple[str, bool, Family]:
-        return firsts[number].llm, firsts[number].serializer is None, facts[cells[number].test].family
+        return firsts[number].llm, firsts[number].serializer is None, facts[results[number].test].family
 
     for numbers in grouped(judged, budget).values():
-        judge_together(numbers, cells, asked)
-    other = [number for number in judged if cells[number].verdict is not cells[number].paper_verdict]
-    return cells, [_contrast(groups[number][0], cells[number], asked[number]) for number in other]
+        judge_together(numbers, results, asked)
+    other = [number for number in judged if results[number].verdict is not results[number].paper_verdict]
+    return results, [_contrast(groups[number][0], results[number], asked[number]) for number in other]
 
 
 def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedEvidence | str]:
@@ -69,63 +69,63 @@ def _kind(record: Record) -> tuple[str | None, ...]:
     return record.llm, record.serializer, record.test
 
 
-def judge_together(numbers: Sequence[int], cells: list[Result], asked: Mapping[int, RecordedEvidence | str]) -> None:
+def judge_together(numbers: Sequence[int], results: list[Result], asked: Mapping[int, RecordedEvidence | str]) -> None:
     """Judge the results that share an error budget, in place; an uninformative one takes no part in it."""
     at = level(ALPHA, sum(isinstance(asked[number], RecordedEvidence) for number in numbers))
     for number in numbers:
-        cells[number] = _judged(cells[number], asked[number], at)
-    informative = [number for number in numbers if cells[number].verdict is not Verdict.UNINFORMATIVE]
-    concluded = conclude([cells[number] for number in informative], CALIBRATED, ALPHA)
-    for number, cell in zip(informative, concluded, strict=True):
-        cells[number] = cell
+        results[number] = _judged(results[number], asked[number], at)
+    informative = [number for number in numbers if results[number].verdict is not Verdict.UNINFORMATIVE]
+    concluded = conclude([results[number] for number in informative], CALIBRATED, ALPHA)
+    for number, single_result in zip(informative, concluded, strict=True):
+        results[number] = single_result
 
 
-def _judged(cell: Result, asked: RecordedEvidence | str, at: float) -> Result:
+def _judged(single_result: Result, asked: RecordedEvidence | str, level_of_one: float) -> Result:
     """Return a result with the evidence of its answers, before the other results of its family are looked at."""
     if isinstance(asked, str):
         verdict = Verdict.UNINFORMATIVE
-        return replace(cell, verdict=verdict, hits=0, answered=0, score=None, reason=asked, sentence=asked)
-    found = result(cell.key, asked.test, asked.trials, len(asked.trials), CALIBRATED, at)
+        return replace(single_result, verdict=verdict, hits=0, answered=0, score=None, reason=asked, sentence=asked)
+    found = build_result(single_result.key, asked.test, asked.trials, len(asked.trials), CALIBRATED, level_of_one)
     found = replace(
         found,
         edition=None,
-        serializer=cell.serializer,
-        prompts=cell.prompts,
-        source=cell.source,
-        kind=cell.kind,
-        paper_verdict=cell.paper_verdict,
+        serializer=single_result.serializer,
+        prompts=single_result.prompts,
+        source=single_result.source,
+        kind=single_result.kind,
+        paper_verdict=single_result.paper_verdict,
         queries=asked.queries,
         null=asked.null,
         sentence=asked.counted + (found.sentence or ""),
         without={},  # the records have one feature a result: the rule of one column would leave nothing of test 9
     )
-    if reason := asked.uninformative(at):
+    if reason := asked.uninformative(level_of_one):
         return replace(found, verdict=Verdict.UNINFORMATIVE, reason=reason)
     if found.verdict is Verdict.UNINFORMATIVE:  # by a test that is never asked of a single row
         return replace(found, verdict=Verdict.NOT_DETECTED, reason=None)
     return found
 
 
-def _contrast(record: Record, cell: Result, asked: RecordedEvidence | str) -> RuleDifference:
+def _contrast(record: Record, single_result: Result, asked: RecordedEvidence | str) -> RuleDifference:
     """Return the difference of a result whose calibrated verdict is not the published one, with the reason."""
     return RuleDifference(
         **record.place,
-        paper=cell.paper_verdict,
-        calibrated=cell.verdict,
-        group=_cause(cell, asked),
-        explanation=cell.sentence if cell.verdict in DECIDED else cell.reason,
+        paper=single_result.paper_verdict,
+        calibrated=single_result.verdict,
+        group=_cause(single_result, asked),
+        explanation=single_result.sentence if single_result.verdict in DECIDED else single_result.reason,
     )
 
 
-def _cause(cell: Result, asked: RecordedEvidence | str) -> str:
+def _cause(single_result: Result, asked: RecordedEvidence | str) -> str:
     """Return why the rule sets differ, in words that results share."""
     if isinstance(asked, str):
         return asked
-    if cell.verdict is Verdict.CONTAMINATED:
+    if single_result.verdict is Verdict.CONTAMINATED:
         if not asked.test.row_test:
             return SAID
         return PREAMBLE if PREAMBLE in asked.notes else PARTLY
-    if cell.verdict is Verdict.NO_ANSWER:
+    if single_result.verdict is Verdict.NO_ANSWER:
         return SILENT
-    cause, first = GUESSED if cell.verdict is Verdict.NOT_DETECTED else TOO_FEW, next(iter(asked.notes), None)
-    return f"{cause}: {first}" if first and cell.paper_verdict is Verdict.CONTAMINATED else cause
+    cause, first = GUESSED if single_result.verdict is Verdict.NOT_DETECTED else TOO_FEW, next(iter(asked.notes), None)
+    return f"{cause}: {first}" if first and single_result.paper_verdict is Verdict.CONTAMINATED else cause

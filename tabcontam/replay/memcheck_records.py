@@ -80,12 +80,12 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: b
     """
     records = parse_lines(path, lines, _parsed, KEYS)
     groups = list(grouped(records, lambda record: (record.llm, record.file, record.feature)).values())
-    cells = [_counted(group) for group in groups]
+    results = [_counted(group) for group in groups]
     if rules != PAPER:
         asked = {number: _asked(group) for number, group in enumerate(groups)}
         for numbers in grouped(asked, lambda number: groups[number][0].llm).values():
-            judge_together(numbers, cells, asked)
-    return ReplayOutcome(cells)
+            judge_together(numbers, results, asked)
+    return ReplayOutcome(results)
 
 
 def _parsed(raw: Mapping[str, Any], number: int) -> PrintedAnswer:
@@ -97,7 +97,7 @@ def _parsed(raw: Mapping[str, Any], number: int) -> PrintedAnswer:
 def _counted(group: Sequence[PrintedAnswer]) -> Result:
     """Return a result with the package's count: the number of answers that are exactly the file's."""
     first, test = group[0], group[0].test
-    cell = Result(
+    result = Result(
         llm=first.llm,
         dataset=CARDS.get(first.file, first.file),
         serializer=None,
@@ -114,9 +114,14 @@ def _counted(group: Sequence[PrintedAnswer]) -> Result:
     assert test.published is not None  # noqa: S101 - both have one
     found = published(test.published, trials)
     exact = sum(record.exact for record in group)
-    cell = replace(cell, verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=len(trials))
-    cell, said = published_counts(cell, test.published, trials), f"{exact} of {len(group)} answers are the file's"
-    return replace(cell, hits=exact, score=exact / len(group), sentence=said)
+    result = replace(
+        result, verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=len(trials)
+    )
+    result, sentence = (
+        published_counts(result, test.published, trials),
+        f"{exact} of {len(group)} answers are the file's",
+    )
+    return replace(result, hits=exact, score=exact / len(group), sentence=sentence)
 
 
 def _asked(group: Sequence[PrintedAnswer]) -> RecordedEvidence | str:
@@ -207,11 +212,11 @@ def _trial(record: PrintedAnswer, cells: Sequence[Cell] | None, names: Sequence[
     found: dict[str, CellPrediction] = {name: _frequencies(table, name) for name in given}
     if truth is not None:
         for place in _places(table, names, truth):
-            for name, guess in known.guesses(place, tuple(names), False).items():
-                if name in found and guess.of(given[name]) > found[name].of(given[name]):
-                    found[name] = guess
+            for name, prediction in known.guesses(place, tuple(names), False).items():
+                if name in found and prediction.of(given[name]) > found[name].of(given[name]):
+                    found[name] = prediction
     if not record.feature:
-        found = {name: _after_one(table, name, guess) for name, guess in found.items()}
+        found = {name: _after_one(table, name, prediction) for name, prediction in found.items()}
     expects = dict(zip(names, truth or [None] * len(names), strict=True))
     right = tuple(name for name in given if expects[name] is not None and same_value(given[name], expects[name]))
     query = Query(f"line {record.line}", unrecorded, tuple(names), tuple(expects.values()), 0, chance=found)
@@ -230,12 +235,12 @@ def _places(table: Table, names: Sequence[str], cells: Sequence[Cell]) -> list[i
     return _rows_by_key(table, feature).get(key, [])
 
 
-def _after_one(table: Table, name: str, guess: CellPrediction) -> CellPrediction:
+def _after_one(table: Table, name: str, prediction: CellPrediction) -> CellPrediction:
     """Return the prediction, with each value at least as likely as a cell repeats or continues the one before."""
     one = earlier(table, name, 1)
     least = max(one.same, one.stepping if one.step else 0.0)
     return replace(
-        guess,
-        values={value: max(chance, least) for value, chance in guess.values.items()},
-        rest=min(1.0, max(guess.rest, least)),
+        prediction,
+        values={value: max(chance, least) for value, chance in prediction.values.items()},
+        rest=min(1.0, max(prediction.rest, least)),
     )

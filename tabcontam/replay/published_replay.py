@@ -30,7 +30,7 @@ def replay_published(records: Iterable[Record], dictionary: Dictionary) -> list[
 def differences(records: Iterable[Record], dictionary: Dictionary) -> list[RecordedDifference]:
     """Return each answer, then each result, that the published algorithms decide unlike its record, and why."""
     answers: list[RecordedDifference] = []
-    cells: list[RecordedDifference] = []
+    of_results: list[RecordedDifference] = []
     for group in cells_of(records):
         found = [
             _differing("answer", record, ours, record.decision, *_explanation(record, dictionary, ours))
@@ -39,8 +39,8 @@ def differences(records: Iterable[Record], dictionary: Dictionary) -> list[Recor
         ]
         answers += found
         if found:
-            cells += _cell_difference(group, found, dictionary)
-    return answers + cells
+            of_results += _cell_difference(group, found, dictionary)
+    return answers + of_results
 
 
 def detected(record: Record, dictionary: Dictionary) -> bool:
@@ -63,19 +63,21 @@ def _line(record: Record) -> str:
 
 def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Result:
     """Return a result under the published rules."""
-    cell = Result(**group[0].place, prompts=None, kind=known_tests()[group[0].test].kind)
-    if cell.test == MEMBERSHIP:
-        return _membership(cell, group)
-    rule, trials = _rule(cell.test), [_trial(record, detected(record, dictionary)) for record in group]
+    result = Result(**group[0].place, prompts=None, kind=known_tests()[group[0].test].kind)
+    if result.test == MEMBERSHIP:
+        return _membership(result, group)
+    rule, trials = _rule(result.test), [_trial(record, detected(record, dictionary)) for record in group]
     found = published(rule, trials)
-    cell = replace(cell, verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=len(trials))
-    return published_counts(cell, rule, trials)
+    result = replace(
+        result, verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=len(trials)
+    )
+    return published_counts(result, rule, trials)
 
 
-def _membership(cell: Result, group: Sequence[Record]) -> Result:
+def _membership(result: Result, group: Sequence[Record]) -> Result:
     hits, queries = sum(record.right for record in group), sum(record.queries for record in group)
     return replace(
-        cell,
+        result,
         score=hits / queries,
         hits=hits,
         answered=sum(record.answered for record in group),

@@ -33,17 +33,17 @@ KINDS = (
 )
 
 
-def judge_files(paths: Sequence[Path], rules: str, dictionary: Dictionary, told: bool) -> ReplayOutcome:
-    """Return the outcome of the answers of these files under the `rules`, with disagreements if `told`.
+def judge_files(paths: Sequence[Path], rules: str, dictionary: Dictionary, with_differences: bool) -> ReplayOutcome:
+    """Return the outcome of the answers of these files under the `rules`, with disagreements if `with_differences`.
 
     A file is of the kind that has most of the keys of its first line. Raises `UsageError`.
     """
     found = []
     for path in paths:
         lines = read_lines(path)
-        found.append(kind_of(lines).judge(path, lines, rules, dictionary, told))
+        found.append(kind_of(lines).judge(path, lines, rules, dictionary, with_differences))
     return ReplayOutcome(
-        [cell for one in found for cell in one.cells],
+        [result for one in found for result in one.cells],
         [difference for one in found for difference in one.differences],
         [difference for one in found for difference in one.rule_differences],
         {place: compared for one in found for place, compared in one.compared.items()},

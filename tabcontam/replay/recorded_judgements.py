@@ -17,9 +17,9 @@ from tabcontam.verdicts.result_types import Result, ResultKey
 JUDGE = "the recorded judge"
 
 
-def cell_of(cell: Result) -> ResultKey:
+def cell_of(result: Result) -> ResultKey:
     """Return the name of a recorded result, with its file."""
-    return replace(cell, edition=cell.source).key
+    return replace(result, edition=result.source).key
 
 
 def answered(instances: Iterable[Instance]) -> list[Instance]:
@@ -39,9 +39,9 @@ def judgements_of(place: ResultKey, instances: Sequence[Instance]) -> list[Judge
     found = []
     for one, pair in zip(answered(instances), compared_of(instances), strict=True):
         people = {f"person {number}": word for number, word in one.people.items()}
-        said = {JUDGE: one.judge, **people} if one.judge else people
+        words = {JUDGE: one.judge, **people} if one.judge else people
         found += [
-            Judgement(place, pair.query_id, by, pair_of(pair), word, person=by != JUDGE) for by, word in said.items()
+            Judgement(place, pair.query_id, by, pair_of(pair), word, person=by != JUDGE) for by, word in words.items()
         ]
     return found
 
@@ -51,5 +51,5 @@ def judges(found: ReplayOutcome) -> dict[str, Any]:
 
     The results of people are their judgements and no other method, so that they are not counted twice.
     """
-    methods = [replace(cell, edition=cell.source) for cell in found.cells if cell.test not in PERSONS]
+    methods = [replace(result, edition=result.source) for result in found.cells if result.test not in PERSONS]
     return judged_by(Judgements(found.judgements), found.compared, methods)

@@ -80,8 +80,8 @@ class KnownEdition:
         """
         return cache(self._guesses)
 
-    def _guesses(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, CellPrediction]:
-        found: dict[str, CellPrediction] = {}
+    def _guesses(self, place: int, asked: tuple[str, ...], shows_rows: bool) -> dict[str, CellPrediction]:
+        predicted: dict[str, CellPrediction] = {}
         distances = np.zeros(len(self.table.rows))
         others = np.arange(len(distances)) != place
         known = [name for name in self.table.columns if name not in asked]
@@ -96,13 +96,13 @@ class KnownEdition:
                     samples += [_nearest(distances, others), others & agree]
                 column = self._columns[name]
                 options = [column.frequencies(rows) for rows in samples if rows is others or rows.any()]
-                if beside and place == SHOWN:  # elsewhere the authors shuffled the rows
+                if shows_rows and place == SHOWN:  # elsewhere the authors shuffled the rows
                     options.append(self._repeated(name))
-                found[name] = _most(options, column.missing)
+                predicted[name] = _most(options, column.missing)
             known = [*known, name]
             distances += self._apart(name, place)
             alike = alike & (self._columns[name].codes == self._columns[name].codes[place])
-        return found
+        return predicted
 
     def _apart(self, name: str, place: int) -> Numbers:
         """Return the distance of each row's cell to this row's, in standard deviations; 1 between categories."""
@@ -196,7 +196,7 @@ def _in_words(table: Table, edition: Edition) -> Table:
 def _most(options: Sequence[CellPrediction], missing: float) -> CellPrediction:
     """Return for each value the most that any of several predictions gives; unlisted ones have the first's rest."""
     most: dict[str, float] = {}
-    for guess in options:
-        for value, chance in guess.values.items():
+    for prediction in options:
+        for value, chance in prediction.values.items():
             most[value] = max(most.get(value, 0.0), chance)
     return CellPrediction(most, options[0].rest, missing)

@@ -62,18 +62,18 @@ class QuizRecord:
 def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> ReplayOutcome:
     """Return the outcome of a file under the `rules`; with disagreements if `told`. Raises `UsageError`."""
     questions = parse_lines(path, lines, _question, KEYS)
-    cells = [_cell(own, path.name, rules) for own in grouped(questions, lambda one: one.setting).values()]
+    results = [_cell(own, path.name, rules) for own in grouped(questions, lambda one: one.setting).values()]
     differences = [
         RuleDifference(
-            **place_of(cell),
+            **place_of(result),
             paper=None,
             calibrated=Verdict.UNINFORMATIVE,
             group=NO_NULL,
-            explanation=cell.sentence,
+            explanation=result.sentence,
         )
-        for cell in cells
+        for result in results
     ]
-    return ReplayOutcome(cells, [], differences)
+    return ReplayOutcome(results, [], differences)
 
 
 def _question(raw: Mapping[str, Any], number: int) -> QuizRecord:
@@ -120,9 +120,9 @@ def _cell(questions: Sequence[QuizRecord], source: str, rules: str) -> Result:
     first, count = questions[0], len(questions)
     found, right = published(questions), _right(questions)
     shortest = sum(one.shortest for one in questions)
-    said = "the published count needs right answers, and answers without the original"
+    sentence = "the published count needs right answers, and answers without the original"
     if found is not None:
-        said = (
+        sentence = (
             f"{right[found.place]} of {count} originals are chosen at {found.place}, the best of {len(right)} places; "
             f"by the published count {found.lowest:.2%} to {found.highest:.2%} are contaminated "
             f"(kappa {found.kappa:.2f})"
@@ -143,5 +143,5 @@ def _cell(questions: Sequence[QuizRecord], source: str, rules: str) -> Result:
         answered=sum(any(one.answers.values()) for one in questions),
         queries=count,
         reason=None if rules == PAPER else reason,
-        sentence=f"{said}; the shortest option is the original in {shortest:.0f} of {count}",
+        sentence=f"{sentence}; the shortest option is the original in {shortest:.0f} of {count}",
     )

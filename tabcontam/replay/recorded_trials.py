@@ -158,10 +158,10 @@ def _text(output: str, serializer: TemplateRows, first: str) -> str:
 def _likeliest(trials: Iterable[Trial]) -> bool:
     """Return whether some cells are right, and each of them is what the baseline predicts."""
     right = [
-        guess.of(str(trial.reading.parsed[name])) >= guess.surest
+        prediction.of(str(trial.reading.parsed[name])) >= prediction.surest
         for trial in trials
         if trial.reading is not None and isinstance(trial.reading.parsed, Mapping)
-        for name, guess in trial.query.chance.items()
+        for name, prediction in trial.query.chance.items()
         if name in trial.reading.right
     ]
     return bool(right) and all(right)
@@ -178,10 +178,10 @@ def asked_words(
     card = find_card(records[0].dataset)
     if card is None:
         return "not recorded: no card states the dataset's names"
-    other_of = {cell[0].dataset: cell for cell in reversed(others)}
+    other_of = {own_records[0].dataset: own_records for own_records in reversed(others)}
     trials: list[Trial] = []
     for number, record in enumerate(records):
-        decoys = [cell[number] for cell in other_of.values() if number < len(cell)]
+        decoys = [own_records[number] for own_records in other_of.values() if number < len(own_records)]
         trials += _word_trials(record, decoys, card, dictionary)
     if not any(trial.query.decoy_of and trial.reading and trial.reading.readable for trial in trials):
         return NO_DECOYS
@@ -211,13 +211,13 @@ def _word_trials(record: Record, decoys: Sequence[Record], card: Card, dictionar
 
 def _word_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
     true = trials_about_table(trials)
-    said, elsewhere = _said(true), _said(trial for trial in trials if trial.query.decoy_of)
+    answered, elsewhere = _said(true), _said(trial for trial in trials if trial.query.decoy_of)
     expected = {word: trial for trial in true for word in trial.query.expected if word}
     why = {
         SINGLE: len(expected) == 1,
-        INSIDE: any(appears(word, trial.reply.text) for word, trial in expected.items() if word not in said),
-        ELSEWHERE: bool(said & elsewhere),
-        ENGLISH: any(map(is_english, said)),
+        INSIDE: any(appears(word, trial.reply.text) for word, trial in expected.items() if word not in answered),
+        ELSEWHERE: bool(answered & elsewhere),
+        ENGLISH: any(map(is_english, answered)),
     }
     return tuple(note for note, holds in why.items() if holds)
 

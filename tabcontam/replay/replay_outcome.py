@@ -27,6 +27,6 @@ class ReplayOutcome:
     judgements: Sequence[Judgement] = field(default=())
 
 
-def place_of(cell: Result) -> dict[str, Any]:
+def place_of(result: Result) -> dict[str, Any]:
     """Return the fields that distinguish a result of recorded answers, in the order in which differences state them."""
-    return {name: getattr(cell, name) for name in ("llm", "dataset", "split", "serializer", "test", "source")}
+    return {name: getattr(result, name) for name in ("llm", "dataset", "split", "serializer", "test", "source")}

@@ -17,7 +17,7 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: b
     records = parse_lines(path, lines, parse_record, KEYS)
     if rules == PAPER and not told:
         return ReplayOutcome(replay_published(records, dictionary))
-    cells, by_rules = replay_calibrated(records, dictionary)
+    results, by_rules = replay_calibrated(records, dictionary)
     if rules == PAPER:
-        cells = replay_published(records, dictionary)
-    return ReplayOutcome(cells, differences(records, dictionary) if told else (), by_rules)
+        results = replay_published(records, dictionary)
+    return ReplayOutcome(results, differences(records, dictionary) if told else (), by_rules)

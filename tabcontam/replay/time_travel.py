@@ -30,7 +30,7 @@ from tabcontam.statistics.bootstrap import bootstrap
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
-from tabcontam.verdicts.result_building import conclude, read_trial, result
+from tabcontam.verdicts.result_building import build_result, conclude, read_trial
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
 
@@ -54,17 +54,21 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: b
         for own in grouped(instances, lambda one: one.setting).values()
     ]
     calibrated = _calibrated(settings, dictionary)
-    cells: list[Result] = []
+    results: list[Result] = []
     by_rules: list[RuleDifference] = []
     for setting, main in zip(settings, calibrated, strict=True):
         others = setting.other_methods
-        by_rules += [_contrast(setting, cell, main) for cell in (main, *others) if _part(cell, main)]
+        by_rules += [
+            _contrast(setting, single_result, main) for single_result in (main, *others) if _part(single_result, main)
+        ]
         own = [main, *others]
-        cells += [_by_paper(cell) for cell in own] if rules == PAPER else own
+        results += [_by_paper(single_result) for single_result in own] if rules == PAPER else own
     recorded = [found for setting in settings if (found := _by_recorded_overlaps(setting))] if told else []
-    of = {cell_of(setting.cell(GuidedMatch.id)): setting.instances for setting in settings if setting.said}
-    said = [judgement for place, own in of.items() for judgement in judgements_of(place, own)]
-    return ReplayOutcome(cells, recorded, by_rules, {place: compared_of(own) for place, own in of.items()}, said)
+    instances_of = {cell_of(setting.cell(GuidedMatch.id)): setting.instances for setting in settings if setting.said}
+    judgements = [judgement for place, own in instances_of.items() for judgement in judgements_of(place, own)]
+    return ReplayOutcome(
+        results, recorded, by_rules, {place: compared_of(own) for place, own in instances_of.items()}, judgements
+    )
 
 
 def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
@@ -104,10 +108,10 @@ class RecordedSetting:
         first = self.instances[0]
         return self.placed(Result(llm=first.llm, dataset=first.dataset, test=test, kind=GuidedCompletion.kind))
 
-    def placed(self, cell: Result) -> Result:
+    def placed(self, single_result: Result) -> Result:
         """Return a result placed in this setting: with split and file, without fields that recorded answers lack."""
         return replace(
-            cell,
+            single_result,
             edition=None,
             split=self.instances[0].split,
             serializer=None,
@@ -142,11 +146,11 @@ class RecordedSetting:
         judge = [one.judge for one in self.instances]
         found += self._by_words(GuidedMatch.id, "the recorded judge", judge)
         for number, test in enumerate(PERSONS, 1):
-            said = [one.people.get(str(number)) for one in self.instances]
-            own = self._by_words(test, f"person {number}", said)
-            both = [one is other for one, other in zip(said, judge, strict=True) if one and other]
-            beside = f"; the judge agrees on {sum(both)} of {len(both)}" if both else ""
-            found += [replace(cell, sentence=f"{cell.sentence}{beside}") for cell in own]
+            judgements = [one.people.get(str(number)) for one in self.instances]
+            own = self._by_words(test, f"person {number}", judgements)
+            both = [one is other for one, other in zip(judgements, judge, strict=True) if one and other]
+            agreement = f"; the judge agrees on {sum(both)} of {len(both)}" if both else ""
+            found += [replace(single_result, sentence=f"{single_result.sentence}{agreement}") for single_result in own]
         return found
 
     def _scores(self, name: str) -> list[tuple[float, float]]:
@@ -178,13 +182,13 @@ class RecordedSetting:
             f"{format_bootstrap_p(apart)} unpaired, as in the code)",
         )
 
-    def _by_words(self, test: str, by: str, said: Sequence[Likeness | None]) -> list[Result]:
+    def _by_words(self, test: str, by: str, judgements: Sequence[Likeness | None]) -> list[Result]:
         """Return the result of Algorithm 2 by these judgements of the completions; none without judgements."""
-        known = [word for word in said if word is not None]
+        known = [word for word in judgements if word is not None]
         if not known:
             return []
         exact, near = known.count(Likeness.EXACT), known.count(Likeness.NEAR)
-        lacking = len(said) - len(known)
+        lacking = len(judgements) - len(known)
         found = contaminated(known)
         verdict = _verdict(found) if found or not lacking else Verdict.NO_ANSWER
         return [
@@ -194,7 +198,7 @@ class RecordedSetting:
                 hits=exact + near,
                 answered=len(known),
                 score=round((exact + near) / len(known), 4),
-                sentence=f"{exact} of {len(said)} second pieces are exact matches, {near} near-exact ones, by {by}"
+                sentence=f"{exact} of {len(judgements)} second pieces are exact matches, {near} near-exact, by {by}"
                 + (f"; {lacking} have no judgement" if lacking else ""),
             )
         ]
@@ -203,10 +207,10 @@ class RecordedSetting:
     def apart(self) -> str:
         """The differences of recorded ROUGE-L values from those of the texts, beyond rounding, in words; else empty."""
         off = [
-            abs(rouge_l(one.expected, said or "") - recorded)
+            abs(rouge_l(one.expected, completion or "") - recorded)
             for one in self.instances
             if ROUGE in one.overlaps
-            for said, recorded in zip((one.guided, one.general), one.overlaps[ROUGE], strict=True)
+            for completion, recorded in zip((one.guided, one.general), one.overlaps[ROUGE], strict=True)
         ]
         more = [each for each in off if each > LEAST]
         return f"{len(more)} of {len(off)} recorded ROUGE-L values are off by up to {max(more):.3f}" if more else ""
@@ -223,48 +227,52 @@ def _verdict(found: bool) -> Verdict:
 def _calibrated(settings: Sequence[RecordedSetting], dictionary: Dictionary) -> list[Result]:
     """Return the result of each setting under the calibrated rules; those of one LLM share an error budget."""
     numbers = grouped(range(len(settings)), lambda number: settings[number].instances[0].llm)
-    cells: dict[int, Result] = {}
+    results: dict[int, Result] = {}
     for own in numbers.values():
         at = level(ALPHA, len(own))
         found = [_weighed(settings[number], settings[number].trials(dictionary), at) for number in own]
         # an uninformative result takes no part in the budget
-        told = [place for place, cell in enumerate(found) if cell.verdict is not Verdict.UNINFORMATIVE]
-        for place, cell in zip(told, conclude([found[place] for place in told], CALIBRATED, ALPHA), strict=True):
-            found[place] = cell
-        cells |= zip(own, found, strict=True)
-    return [cells[number] for number in range(len(settings))]
+        informative = [
+            place for place, single_result in enumerate(found) if single_result.verdict is not Verdict.UNINFORMATIVE
+        ]
+        for place, single_result in zip(
+            informative, conclude([found[place] for place in informative], CALIBRATED, ALPHA), strict=True
+        ):
+            found[place] = single_result
+        results |= zip(own, found, strict=True)
+    return [results[number] for number in range(len(settings))]
 
 
-def _weighed(setting: RecordedSetting, trials: Sequence[Trial], at: float) -> Result:
+def _weighed(setting: RecordedSetting, trials: Sequence[Trial], level_of_one: float) -> Result:
     name = setting.cell(GuidedCompletion.id).key
-    found = result(name, GuidedCompletion(), trials, len(trials), CALIBRATED, at)
-    said = "; ".join(filter(None, (found.sentence, NO_NAME, setting.apart)))
-    return setting.placed(replace(found, sentence=said))
+    found = build_result(name, GuidedCompletion(), trials, len(trials), CALIBRATED, level_of_one)
+    sentence = "; ".join(filter(None, (found.sentence, NO_NAME, setting.apart)))
+    return setting.placed(replace(found, sentence=sentence))
 
 
-def _by_paper(cell: Result) -> Result:
+def _by_paper(single_result: Result) -> Result:
     """Return a result under the published rules."""
-    return replace(cell, verdict=cell.paper_verdict, reason=None, q_value=None, q_without=None)
+    return replace(single_result, verdict=single_result.paper_verdict, reason=None, q_value=None, q_without=None)
 
 
-def _part(cell: Result, main: Result) -> bool:
+def _part(single_result: Result, main: Result) -> bool:
     """Return whether a method's published verdict differs from the calibrated one of the same answers."""
-    return cell.paper_verdict in DECIDED and cell.paper_verdict is not main.verdict
+    return single_result.paper_verdict in DECIDED and single_result.paper_verdict is not main.verdict
 
 
-def _contrast(setting: RecordedSetting, cell: Result, main: Result) -> RuleDifference:
-    found = cell.paper_verdict is Verdict.CONTAMINATED
+def _contrast(setting: RecordedSetting, single_result: Result, main: Result) -> RuleDifference:
+    found = single_result.paper_verdict is Verdict.CONTAMINATED
     causes: Mapping[Verdict | None, str] = {
         Verdict.CONTAMINATED: RECITED,
         Verdict.NO_ANSWER: SILENT,
-        Verdict.NOT_DETECTED: STYLE if cell.test in (main.test, BLEURT) else LOOSE,
+        Verdict.NOT_DETECTED: STYLE if single_result.test in (main.test, BLEURT) else LOOSE,
     }
     return RuleDifference(
-        **place_of(cell),
-        paper=cell.paper_verdict,
+        **place_of(single_result),
+        paper=single_result.paper_verdict,
         calibrated=main.verdict,
         group=causes.get(main.verdict, SHORT) if found or main.verdict is not Verdict.NOT_DETECTED else STYLE,
-        explanation="; ".join(dict.fromkeys(filter(None, (cell.sentence, main.reason or main.sentence)))),
+        explanation="; ".join(dict.fromkeys(filter(None, (single_result.sentence, main.reason or main.sentence)))),
     )
 
 
@@ -274,15 +282,15 @@ def _by_recorded_overlaps(setting: RecordedSetting) -> RecordedDifference | None
     if p_values is None:
         return None
     pairs = [one for one in setting.instances if ROUGE in one.overlaps]
-    sides = [[rouge_l(one.expected, said or "") for said in (one.guided, one.general)] for one in pairs]
+    sides = [[rouge_l(one.expected, completion or "") for completion in (one.guided, one.general)] for one in pairs]
     guided, general = zip(*sides, strict=True)
     ours, recorded = bootstrap(guided, general) <= LEVEL, p_values[0] <= LEVEL
     if ours == recorded:
         return None
-    cell = setting.cell(GuidedCompletion.id)
+    single_result = setting.cell(GuidedCompletion.id)
     return RecordedDifference(
         level="cell",
-        **place_of(cell),
+        **place_of(single_result),
         line=pairs[0].line,
         ours=ours,
         recorded=recorded,

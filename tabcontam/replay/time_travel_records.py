@@ -75,10 +75,10 @@ def parse_instance(raw: Mapping[str, Any], number: int) -> Instance:
 
 def _word(raw: Mapping[str, Any], key: str) -> Likeness | None:
     """Return the judgement of a completion; None without one. As in the authors' code, any other word is no match."""
-    said = optional_text(raw, key)
-    if said is None or not said.strip():
+    word = optional_text(raw, key)
+    if word is None or not word.strip():
         return None
-    text = said.casefold()
+    text = word.casefold()
     if not text.strip().startswith("yes"):
         return Likeness.NONE
     return Likeness.NEAR if "near" in text else Likeness.EXACT if "exact" in text else Likeness.NONE

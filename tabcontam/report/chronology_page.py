@@ -90,8 +90,8 @@ def render_chronology(found: Sequence[Chronology], left_out: Sequence[str], runs
 def context(view: RunResults) -> dict[str, Any]:
     """Return the variables of the section of a run's page: tests with tables on both sides, without the baseline."""
     pairs, _ = dated(view)
-    told = any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values())
-    if not told and not both_sides(view, cells_by_dates(view)):
+    has_both_sides = any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values())
+    if not has_both_sides and not both_sides(view, cells_by_dates(view)):
         return _context((), ())
     return _context(*chronologies(view))
 
@@ -142,13 +142,13 @@ def _over_llms(found: Chronology, *, before: bool) -> ChronologyPlot | None:
         (one, [pair for pair in one.pairs if (pair.released < DIVIDE) == before])
         for one in found.llms
     ]  # fmt: skip
-    told = [(one, own) for one, own in shown if own]
-    if len(told) < 2:
+    with_pairs = [(one, own) for one, own in shown if own]
+    if len(with_pairs) < 2:
         return None
-    wide = (WIDTH - LEFT - RIGHT) / len(told)
-    places = [round(LEFT + (place + 0.5) * wide, 1) for place in range(len(told))]
-    means = [fmean(pair.accuracy for pair in own) for _, own in told]
-    majorities = [fmean(pair.majority for pair in own) for _, own in told]
+    wide = (WIDTH - LEFT - RIGHT) / len(with_pairs)
+    places = [round(LEFT + (place + 0.5) * wide, 1) for place in range(len(with_pairs))]
+    means = [fmean(pair.accuracy for pair in own) for _, own in with_pairs]
+    majorities = [fmean(pair.majority for pair in own) for _, own in with_pairs]
     dots = tuple(
         ChronologyDot(
             x,
@@ -157,7 +157,7 @@ def _over_llms(found: Chronology, *, before: bool) -> ChronologyPlot | None:
             _share(mean),
             f"{one.title}, cut-off {one.cutoff}: accuracy {mean:.2f}, majority {least:.2f}",
         )
-        for x, mean, least, (one, _) in zip(places, means, majorities, told, strict=True)
+        for x, mean, least, (one, _) in zip(places, means, majorities, with_pairs, strict=True)
     )
     lines = (("steps", _line(places, map(_share, means))), ("majority", _line(places, map(_share, majorities))))
     which = f"before {DIVIDE}" if before else f"from {DIVIDE} on"
@@ -166,7 +166,7 @@ def _over_llms(found: Chronology, *, before: bool) -> ChronologyPlot | None:
         f"Each point is an LLM's mean accuracy on tables that came out {which}, by its cut-off. The dashed line is the "
         "majority class.",
         dots, lines, None,
-        tuple((x, one.cutoff[:4]) for x, (one, _) in zip(places, told, strict=True)),
+        tuple((x, one.cutoff[:4]) for x, (one, _) in zip(places, with_pairs, strict=True)),
         tuple((_share(tick / 4), f"{tick / 4:.0%}") for tick in range(TICKS)),
         "LLMs by the year of their cut-off",
     )  # fmt: skip
@@ -214,14 +214,14 @@ def _baseline(found: Chronology) -> ChronologyPlot | None:
     )
     drift = found.difficulty.drift if found.difficulty else None
     lines: tuple[tuple[str, str], ...] = ()
-    said = f"{NO_TREND}."
+    trend = f"{NO_TREND}."
     if drift:
         ends = [fmean(lifts) + drift.slope * (year - fmean(years)) for year in (min(years), max(years))]
         lines = (("steps", _line([across(min(years)), across(max(years))], [up(end) for end in ends])),)
-        said = f"R² = {drift.r_squared:.3f}."
+        trend = f"R² = {drift.r_squared:.3f}."
     return ChronologyPlot(
         "Difficulty of the tables, by release",
-        f"The accuracy of gradient boosting that learned the task, less the majority's, by release. {said}",
+        f"The accuracy of gradient boosting that learned the task, less the majority's, by release. {trend}",
         dots, lines, None, _years(first, last, across),
         tuple((up(tick / 5), signed(tick / 5, 1)) for tick in range(int(low * 5), int(high * 5) + 1)),
         "release",

@@ -86,13 +86,13 @@ def sentences(found: Chronology) -> tuple[str, ...]:
     whole, within = found.whole, [both_words(one) for one in found.tables]
     if not found.pairs:
         return tuple(within)
-    said = [*within, _sides(whole)]
+    lines = [*within, _sides(whole)]
     if not whole.before.pairs or not whole.after.pairs:
         none = "after" if not whole.after.pairs else "before"
-        return (*said, f"No table came out {none} the training data of an LLM end, so there is nothing to compare.")
-    said += [_dates(whole), *_concluded(found), f"{_published(whole)}."]
-    said += [f"Of {called(group)} alone: {_dates(group)}" for group in found.groups[1:] if group.dates]
-    return tuple(said)
+        return (*lines, f"No table came out {none} the training data of an LLM end, so there is nothing to compare.")
+    lines += [_dates(whole), *_concluded(found), f"{_published(whole)}."]
+    lines += [f"Of {called(group)} alone: {_dates(group)}" for group in found.groups[1:] if group.dates]
+    return tuple(lines)
 
 
 def both_words(found: CutoffComparison) -> str:
@@ -162,24 +162,24 @@ def _concluded(found: Chronology) -> list[str]:
     if dates is None:
         return []
     if dates.exact and dates.ways * LEVEL < 1:
-        said = [f"There are too few tables: none of {dates.ways} ways can have a p-value below {1 / dates.ways:.2g}."]
+        lines = [f"There are too few tables: none of {dates.ways} ways can have a p-value below {1 / dates.ways:.2g}."]
     elif dates.p_value > LEVEL:
-        said = ["Chance may explain the difference, so dates show nothing here."]
+        lines = ["Chance may explain the difference, so dates show nothing here."]
     else:
-        said = ["So the LLMs are better on tables that they may have read, by more than chance explains."]
+        lines = ["So the LLMs are better on tables that they may have read, by more than chance explains."]
     if difficulty is None:
-        return [*said, "The difficulty of the tables was not measured: --difficulty trains a baseline on each."]
-    return [*said, *_hard(difficulty)]
+        return [*lines, "The difficulty of the tables was not measured: --difficulty trains a baseline on each."]
+    return [*lines, *_hard(difficulty)]
 
 
 def _hard(found: TableDifficulty) -> list[str]:
-    said = []
+    lines = []
     if found.unknown:
-        said.append(f"The difficulty of {phrase(found.unknown)} is not known.")
+        lines.append(f"The difficulty of {phrase(found.unknown)} is not known.")
     if found.drift is None:
-        said.append("Too few tables have a baseline to show whether later ones are harder.")
+        lines.append("Too few tables have a baseline to show whether later ones are harder.")
     else:
-        said.append(
+        lines.append(
             f"A supervised baseline's lift changes with the year of release by {signed(found.drift.slope, 4)} a year "
             f"(R² = {found.drift.r_squared:.3f}, Spearman {signed(found.drift.rho, 2)}, p = "
             f"{format_p_value(found.drift.p_value)})."
@@ -188,24 +188,24 @@ def _hard(found: TableDifficulty) -> list[str]:
         difference = f"{signed(found.left.difference)} (p = {format_p_value(found.left.p_value)})"
         left = f"Corrected for the baseline, the difference is {difference}"
         if found.explains:
-            said.append(f"{left}: difficulty explains it.")
+            lines.append(f"{left}: difficulty explains it.")
         elif found.dates is not None and found.dates.p_value <= LEVEL:
-            said.append(f"{left}: difficulty does not explain it.")
+            lines.append(f"{left}: difficulty does not explain it.")
         else:
-            said.append(f"{left}.")
-    return said
+            lines.append(f"{left}.")
+    return lines
 
 
 def _published(group: OpennessGroup) -> str:
-    said = [
+    parts = [
         f"Mann-Whitney's p = {format_p_value(group.above_p)} (above the majority) and "
         f"{format_p_value(group.significant_p)} (significantly above)"
     ]
     if group.signs:
         more, less, value = group.signs
         counts = f"more often above before than after: {more}, less often: {less}"
-        said.append(f"the paired sign test over LLMs p = {format_p_value(value)} ({counts})")
-    return f"The tests of the paper give {'; '.join(said)}; {INDEPENDENT}"
+        parts.append(f"the paired sign test over LLMs p = {format_p_value(value)} ({counts})")
+    return f"The tests of the paper give {'; '.join(parts)}; {INDEPENDENT}"
 
 
 def trend_words(found: Trend | None) -> str:

@@ -145,7 +145,9 @@ def software(version: str) -> CitedWork:
 
 def others_of(view: RunResults) -> tuple[CitedWork, ...]:
     """Return the papers of tests that were asked, except the one whose Table 1 numbers tests."""
-    sources = {view.facts[cell.test].source for cell in view.subjects if cell.queries and cell.test in view.facts}
+    sources = {
+        view.facts[result.test].source for result in view.subjects if result.queries and result.test in view.facts
+    }
     return tuple(work for source, (_, work) in PAPERS.items() if source in sources and work is not RONVAL)
 
 

@@ -87,15 +87,15 @@ def _section(view: RunResults, kind: CompareBy, found: Sequence[Comparison]) -> 
 def count_changes(found: Sequence[Comparison]) -> str:
     """Return sentences that count the changes of verdicts and of scores, and how many are beyond chance."""
     scores = [one for one in found if one.first_verdict is one.second_verdict is None]
-    cells = [one for one in found if not (one.first_verdict is one.second_verdict is None)]
+    results = [one for one in found if not (one.first_verdict is one.second_verdict is None)]
     parts = []
     for word, means in MEANINGS.items():
-        own = [one for one in cells if one.change == word]
+        own = [one for one in results if one.change == word]
         beyond = _beyond(own) if own and (word in CHANGED or any(one.beyond_chance for one in own)) else ""
         if own or word in CHANGED:
             parts.append(f"{len(own):,} {means}{beyond and f' ({beyond})'}")
-    of_cells = [f"Of {len(cells):,} verdicts {phrase(parts)}."] if cells else []
-    return " ".join([*of_cells, *([f"Of {len(scores):,} scores {_beyond(scores)}."] if scores else [])])
+    trials_of = [f"Of {len(results):,} verdicts {phrase(parts)}."] if results else []
+    return " ".join([*trials_of, *([f"Of {len(scores):,} scores {_beyond(scores)}."] if scores else [])])
 
 
 def _beyond(found: Sequence[Comparison]) -> str:

@@ -20,7 +20,7 @@ def render_csv(view: RunResults) -> str:
     written = io.StringIO(newline="")
     writer = csv.writer(written)
     writer.writerow(CELLS)
-    rows = (result_fields(cell) for cell in view.cells)
+    rows = (result_fields(result) for result in view.cells)
     writer.writerows([_field(row.get(name)) for name in CELLS] for row in rows)
     return written.getvalue()
 

@@ -112,34 +112,34 @@ def told_by(found: Evaluation) -> str:
 
 def sentences(found: Evaluation) -> list[str]:
     """Return the remarks that belong to an evaluation's numbers."""
-    said = [told_by(found)] if found.at else []
+    lines = [told_by(found)] if found.at else []
     if not found.at:
-        said.append(f"Nothing was asked: {found.reason or 'the run ended before'}.")
+        lines.append(f"Nothing was asked: {found.reason or 'the run ended before'}.")
     elif found.unanswered:
         why = f": {found.reason}" if found.reason else ""
-        said.append(
+        lines.append(
             f"{found.unanswered:,} queries are not answered yet, so the numbers here cover only the others{why}."
         )
     for at in found.at:
-        said += _lacking(at)
+        lines += _lacking(at)
     if found.fading is not None:
-        said.append(_faded(found.fading, found.at))
-    return [*said, *(f"{line[0].upper()}{line[1:]}." for line in found.notes)]
+        lines.append(_faded(found.fading, found.at))
+    return [*lines, *(f"{line[0].upper()}{line[1:]}." for line in found.notes)]
 
 
 def _lacking(at: ShotResult) -> list[str]:
     """Return sentences on answers at a number of shots that are errors or never came."""
-    said = []
+    lines = []
     if at.refused or at.unreadable:
         parts = [f"{at.refused} refused"] * bool(at.refused) + [f"{at.unreadable} named no class"] * bool(at.unreadable)
-        said.append(f"At {_shots(at.shots)}, of {at.asked} answers {' and '.join(parts)}; these count as errors.")
+        lines.append(f"At {_shots(at.shots)}, of {at.asked} answers {' and '.join(parts)}; these count as errors.")
     if at.failed:
         why = "; ".join(at.reasons) or "no reason was given"
-        said.append(
+        lines.append(
             f"At {_shots(at.shots)}, {at.failed} of {at.asked + at.failed} rows got no answer and are left out, which "
             f"may favour short rows: {why}."
         )
-    return said
+    return lines
 
 
 def _faded(found: MemoryFading, at: Sequence[ShotResult]) -> str:

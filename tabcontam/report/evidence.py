@@ -91,42 +91,42 @@ class EvidencePacker:
     `placed` holds the results in the order of the page, by their places there.
     """
 
-    def __init__(self, looks: "EvidenceLimits", placed: Mapping[str, Result]) -> None:
-        self._looks = looks
+    def __init__(self, limits: "EvidenceLimits", placed: Mapping[str, Result]) -> None:
+        self._looks = limits
         self._places = grouped(placed, lambda place: placed[place].place)
         self._order = list(placed)
         self._unread: dict[str, UnreadSummary] = {}
         self._told: dict[str, tuple[str, int, int, int]] = {}  # contents, shown, left, the first line
 
-    def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
+    def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
         """Take in the trials of a result, by query."""
-        if not asked or cell.place not in self._places:
+        if not asked or result.place not in self._places:
             return
         queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked.items())]
         contents, shown_here = _contents(queries, self._looks.note or _uncounted(queries), self._looks.most)
-        if cell.null:
-            contents["null"] = visible(cell.null)
+        if result.null:
+            contents["null"] = visible(result.null)
         first = min((one.line for one in queries if one.line), default=0)
-        advised = not self._looks.recorded and not cell.control
-        silent = unread(((one.kind, one.trial) for one in queries), advised=advised)
-        for place in self._places[cell.place]:
-            if silent:
-                self._unread[place] = silent
+        advised = not self._looks.recorded and not result.control
+        unread_replies = unread(((one.kind, one.trial) for one in queries), advised=advised)
+        for place in self._places[result.place]:
+            if unread_replies:
+                self._unread[place] = unread_replies
             self._told[place] = _written(contents), shown_here, len(asked) - shown_here, first
 
     def packed(self) -> PackedEvidence:
         """Return the evidence that was taken in."""
-        told = {place: self._told[place] for place in self._order if place in self._told}
+        entries = {place: self._told[place] for place in self._order if place in self._told}
         blobs = {}
-        for block, own in groupby(told, lambda place: int(place.split("-")[0])):
+        for block, own in groupby(entries, lambda place: int(place.split("-")[0])):
             here = list(own)
-            firsts = " ".join(f"{place}:{told[place][3]}" for place in here)
-            contents = ",".join(f"{_written(place)}:{told[place][0]}" for place in here)
+            firsts = " ".join(f"{place}:{entries[place][3]}" for place in here)
+            contents = ",".join(f"{_written(place)}:{entries[place][0]}" for place in here)
             blobs[block] = f"{firsts}\n{_compressed(f'{{{contents}}}')}"
         return PackedEvidence(
             blobs,
-            {place: one[1] for place, one in told.items()},
-            {place: one[2] for place, one in told.items()},
+            {place: one[1] for place, one in entries.items()},
+            {place: one[2] for place, one in entries.items()},
             self._unread,
         )
 
@@ -152,9 +152,9 @@ def pack_evidence(view: RunResults, trials: Iterable[Trial]) -> PackedEvidence:
     `trials` are the objects of trials.jsonl in any order, each with its line number under "line" if known. Of a query
     that was asked again the last trial counts.
     """
-    packing, of_cells = EvidencePacker(EvidenceLimits.of(view), view.placed), by_cell(view.cells, trials)
-    for cell in {cell.place: cell for cell in view.placed.values()}.values():
-        packing.take(cell, of_cells[cell.place])
+    packing, trials_of = EvidencePacker(EvidenceLimits.of(view), view.placed), by_cell(view.cells, trials)
+    for result in {result.place: result for result in view.placed.values()}.values():
+        packing.take(result, trials_of[result.place])
     return packing.packed()
 
 
@@ -190,9 +190,9 @@ def _pairs(asked: Sequence[_Query]) -> list[list[_Query]]:
         own, *others = (scored(one.trial) or 0.0 for one in pair)
         return own - fmean(others) if others else 0.0
 
-    beside = grouped((one for one in asked if scored(one.trial) is not None), lambda one: one.trial.get("decoy_of"))
+    decoys_of = grouped((one for one in asked if scored(one.trial) is not None), lambda one: one.trial.get("decoy_of"))
     own = [one for one in asked if one.kind != DECOY and scored(one.trial) is not None]
-    return sorted(([one, *beside.get(one.name, ())] for one in own), key=apart)
+    return sorted(([one, *decoys_of.get(one.name, ())] for one in own), key=apart)
 
 
 def _paired(
@@ -217,10 +217,10 @@ def _with_decoys(one: _Query, same: Iterable[_Query], asked: Iterable[_Query]) -
     for word in query.get("words", ()) if decoys else ():
         if word[1] == "right":
             word.append(f"{sum(word[0] in decoy.words for decoy in decoys)} of {len(decoys)} decoys")
-    beside = [query_for_page(decoy.trial) for decoy in same]
-    for decoy in beside:
+    shown_decoys = [query_for_page(decoy.trial) for decoy in same]
+    for decoy in shown_decoys:
         decoy["prompt"] = [message for message in decoy.get("prompt", ()) if message not in query.get("prompt", ())]
-    return query | {"decoys": beside} if beside else query
+    return query | {"decoys": shown_decoys} if shown_decoys else query
 
 
 def _about(asked: Sequence[_Query], number: int) -> str:

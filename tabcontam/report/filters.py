@@ -25,13 +25,13 @@ Choices = Mapping[str, tuple[str, list[Option]]]
 def choices(view: RunResults, blocks: Sequence[LlmBlock]) -> Choices:
     """Return the filters of a page by their names in the address, each a legend and its boxes."""
     titles = titles_of(view)
-    cells = [cell for block in blocks for cell in block.cells]
-    tests = [test for test in view.tests if any(cell.test == test for cell in cells)]
+    results = [result for block in blocks for result in block.cells]
+    tests = [test for test in view.tests if any(result.test == test for result in results)]
     by_label: dict[str, list[Result]] = {column.label: [] for block in blocks for column in block.columns}
     for block in blocks:
         for column in block.columns if not block.control else ():
             by_label[column.label] += column.cells.values()
-    outcomes = [outcome for outcome in OUTCOMES if any(cell.outcome == outcome for cell in cells)]
+    outcomes = [outcome for outcome in OUTCOMES if any(result.outcome == outcome for result in results)]
     return {
         "llm": ("LLMs", [Option(block.llm, titles.llm(block.llm), _found(view, block.cells)) for block in blocks]),
         "dataset": ("Datasets", [Option(label, label, _found(view, own)) for label, own in by_label.items()]),
@@ -48,8 +48,8 @@ def places(chosen: Choices) -> dict[str, dict[str, int]]:
     }
 
 
-def _found(view: RunResults, cells: Sequence[Result]) -> int:
+def _found(view: RunResults, results: Sequence[Result]) -> int:
     """Return a rank by findings: first the number that row tests found, then the number that all tests found."""
-    found = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
-    rows = sum(cell.test in view.row_tests for cell in found)
+    found = [result for result in results if result.verdict is Verdict.CONTAMINATED]
+    rows = sum(result.test in view.row_tests for result in found)
     return 1000 * rows + len(found)

@@ -60,11 +60,11 @@ class Sentence:
 def scope(view: RunResults) -> str:
     """Return the scope of the run in one line: LLMs, tables, tests, queries, the day, the rules."""
     subjects = view.subjects
-    searched = {cell.llm for cell in subjects} & view.documents
-    llms, tests = {cell.llm for cell in subjects}, {cell.test for cell in subjects}
-    tables = {(cell.dataset, cell.edition, cell.split) for cell in subjects}
-    serializers, prompts = ({getattr(cell, way) for cell in subjects} for way in ("serializer", "prompts"))
-    queries = sum(cell.queries for cell in subjects)
+    searched = {result.llm for result in subjects} & view.documents
+    llms, tests = {result.llm for result in subjects}, {result.test for result in subjects}
+    tables = {(result.dataset, result.edition, result.split) for result in subjects}
+    serializers, prompts = ({getattr(result, way) for result in subjects} for way in ("serializer", "prompts"))
+    queries = sum(result.queries for result in subjects)
     bodies = _count(len(searched), "corpus", "corpora")
     counts = [_count(len(llms - searched), "LLM")] * bool(llms - searched or not searched) + [bodies] * bool(searched)
     counts += [_count(len(tables), "table"), _count(len(tests), "test")]
@@ -92,10 +92,10 @@ def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
 def _of_absent(titles: Titles, llm: str) -> str:
     """Return the clauses on an LLM that was asked nothing: the rows in documents that it was trained on."""
     held = [table for table in titles.view.tables_in_order if table.llm == llm and table.documents]
-    by_documents = grouped(held, lambda table: table.documents)
+    by_corpora = grouped(held, lambda table: table.documents)
     clauses = [
-        f"{TRAINED_ON} ({phrase(documents)}) hold rows of {_listed([titles.dataset(table.dataset) for table in own])}"
-        for documents, own in by_documents.items()
+        f"{TRAINED_ON} ({phrase(corpora)}) hold rows of {_listed([titles.dataset(table.dataset) for table in own])}"
+        for corpora, own in by_corpora.items()
     ]
     return "; ".join(["was asked nothing", *clauses])
 
@@ -105,10 +105,14 @@ def _sentence(titles: Titles, block: LlmBlock) -> Sentence:
     if block.llm in titles.view.named_controls:
         clauses = [*_of_named_control(titles, block, own), *_unasked(titles, block)]
     else:
-        said = _of_documents if block.llm in titles.view.documents else _of_subject
+        clauses_of = _of_documents if block.llm in titles.view.documents else _of_subject
         if block.control:
-            said = _of_exposed if block.cells[0].exposed else _of_unexposed
-        clauses = [*said(list(_together(own.values()))), *_of_memory(titles, block, own), *_unasked(titles, block)]
+            clauses_of = _of_exposed if block.cells[0].exposed else _of_unexposed
+        clauses = [
+            *clauses_of(list(_together(own.values()))),
+            *_of_memory(titles, block, own),
+            *_unasked(titles, block),
+        ]
     joint = " " if clauses[0].startswith(VERBS) else ": "
     return Sentence(block.llm, titles.llm(block.llm), block.control, joint, f"{'; '.join(clauses)}.")
 
@@ -144,9 +148,9 @@ def _of_subject(found: Sequence[TableStanding]) -> Iterator[str]:
         why = f"{_flagged(void, group)} as well"
         yield f"the finding on {_names(group)} may be plausibility, not memory: {why}"
     held = grouped((one for one in found if one.documents), lambda one: (one.documents, one.by_documents))
-    for (documents, alone), group in held.items():
+    for (corpora, alone), group in held.items():
         as_well = "" if alone else " as well"
-        yield f"{TRAINED_ON} ({phrase(documents)}) hold rows of {_names(group)}{as_well}"
+        yield f"{TRAINED_ON} ({phrase(corpora)}) hold rows of {_names(group)}{as_well}"
     yield from _of_known([one for one in found if one.known and one.rows is not Verdict.CONTAMINATED])
     rest = [one for one in found if not one.known and one.rows is not Verdict.CONTAMINATED]
     for group in _by_power([one for one in rest if one.rows is Verdict.NOT_DETECTED]):
@@ -209,8 +213,8 @@ def _of_documents(found: Sequence[TableStanding]) -> Iterator[str]:
     for verdict, because in NOT_TOLD.items():
         for group in _by_end([one for one in found if one.rows is verdict]):
             why = CUT_SHORT if group[0].cut else because
-            told = {one.why for one in group}
-            reason = f" ({one})" if len(told) == 1 and (one := told.pop()) else ""
+            reasons = {one.why for one in group}
+            reason = f" ({one})" if len(reasons) == 1 and (one := reasons.pop()) else ""
             yield f"whether it holds rows of {_names(group)} is undecided: {why}{reason}"
     if described := [one for one in found if one.known and one.rows is not Verdict.CONTAMINATED]:
         yield f"it holds the content of a page about {_names(described)}"
@@ -222,8 +226,8 @@ def _of_exposed(found: Sequence[TableStanding]) -> Iterator[str]:
     if recalled := [one for one in found if one.rows is Verdict.CONTAMINATED]:
         yield f"recalls rows of {_names(recalled)}, as it must: it has read them"
     if missed := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
-        whose = "whose rows it has read, so the row tests have no power there"
-        yield f"is missed on {_names(missed)}, {whose}"
+        why = "whose rows it has read, so the row tests have no power there"
+        yield f"is missed on {_names(missed)}, {why}"
     yield from _of_undecided_control(found)
 
 
@@ -240,7 +244,7 @@ def _of_unexposed(found: Sequence[TableStanding]) -> Iterator[str]:
 
 def _of_named_control(titles: Titles, block: LlmBlock, found: Mapping[str, TableStanding]) -> Iterator[str]:
     """Yield clauses on a control that the user named, grouped by how much it has read of the tables."""
-    copies = {titles.view.label(cell): cell.exposure or 0.0 for cell in block.cells}
+    copies = {titles.view.label(result): result.exposure or 0.0 for result in block.cells}
     for number, labels in grouped(found, copies.__getitem__).items():
         yield from _of_read([*_together(found[label] for label in labels)], number)
 
@@ -266,7 +270,7 @@ def _of_undecided_control(found: Sequence[TableStanding]) -> Iterator[str]:
 
 def _unasked(titles: Titles, block: LlmBlock) -> list[str]:
     """Return a clause on tables of the run that this LLM was not asked about, as in a run that was cut off."""
-    present = {cell.dataset for cell in block.cells}
+    present = {result.dataset for result in block.cells}
     missing = dict.fromkeys(dataset.name for dataset in titles.view.run.datasets if dataset.name not in present)
     names = [titles.dataset(name) for name in missing]
     return [f"nothing was asked about {_listed(names)}"] if missing else []

@@ -66,35 +66,37 @@ RANKING: Columns = {
 }
 
 
-def result_fields(cell: Result) -> dict[str, str | float | bool | None]:
+def result_fields(result: Result) -> dict[str, str | float | bool | None]:
     """Return the fields of a result; statistic, intervals and memory's share as columns, mappings by column as JSON."""
     statistic = (
-        {f"statistic_{name}": value for name, value in field_values(cell.statistic).items()} if cell.statistic else {}
+        {f"statistic_{name}": value for name, value in field_values(result.statistic).items()}
+        if result.statistic
+        else {}
     )
-    by_column = {name: json.dumps(said, ensure_ascii=False) if said else "" for name, said in _by_column(cell)}
+    by_column = {name: json.dumps(values, ensure_ascii=False) if values else "" for name, values in _by_column(result)}
     return (
-        field_values(cell)
-        | dict(cell.numbers)
+        field_values(result)
+        | dict(result.numbers)
         | statistic
         | by_column
-        | _ends("interval", cell.interval)
-        | _memory(cell)
+        | _ends("interval", result.interval)
+        | _memory(result)
     )
 
 
-def _memory(cell: Result) -> dict[str, object]:
-    if cell.memory is None:
+def _memory(result: Result) -> dict[str, object]:
+    if result.memory is None:
         return {}
-    parts = {f"memory_{name}": value for name, value in field_values(cell.memory).items()}
-    if beside := cell.memory.beside:
-        parts |= {"memory_beside_share": beside.share, "memory_beside_p_value": beside.p_value}
-        parts |= _ends("memory_beside", beside.interval)
-    return parts | _ends("memory_interval", cell.memory.interval) | _ends("memory_if_wrong", cell.memory.if_wrong)
+    parts = {f"memory_{name}": value for name, value in field_values(result.memory).items()}
+    if compared := result.memory.beside:
+        parts |= {"memory_beside_share": compared.share, "memory_beside_p_value": compared.p_value}
+        parts |= _ends("memory_beside", compared.interval)
+    return parts | _ends("memory_interval", result.memory.interval) | _ends("memory_if_wrong", result.memory.if_wrong)
 
 
-def _by_column(cell: Result) -> Sequence[tuple[str, Mapping[str, object]]]:
-    bets = {group: asdict(won) for group, won in cell.bets.items()}
-    return ("columns", cell.columns), ("without", cell.without), ("bets", bets)
+def _by_column(result: Result) -> Sequence[tuple[str, Mapping[str, object]]]:
+    bets = {group: asdict(won) for group, won in result.bets.items()}
+    return ("columns", result.columns), ("without", result.without), ("bets", bets)
 
 
 def _of_rank(rank: Rank) -> dict[str, object]:

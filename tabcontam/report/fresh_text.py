@@ -49,8 +49,8 @@ def _questions(own: Mapping[str, Any]) -> list[str]:
     table = [["", *genres, "all"]]
     for kind, found in own["kinds"].items():
         table.append([kind, *(str(found.get(genre, 0)) for genre in genres), str(sum(found.values()))])
-    said = f"{own['kept']:,} of the {own['written']:,} questions that {own['llm']} wrote are faithful and answerable"
-    written = visible(f"{said}, by {own['judge']}", line=True)
+    counts = f"{own['kept']:,} of the {own['written']:,} questions that {own['llm']} wrote are faithful and answerable"
+    written = visible(f"{counts}, by {own['judge']}", line=True)
     left_out = [f"left out: {count:,} {visible(reason, line=True)}" for reason, count in own["left_out"].items()]
     return [written, *_aligned(table), *left_out, *_agreement(own["agreement"])]
 
@@ -70,14 +70,14 @@ def _answers(own: Mapping[str, Any]) -> list[str]:
     bias = own["position_bias"]
     if not bias["pairs"]:
         return [f"rated by {own['judge']}, from 1 to 10", *_aligned(table), *_agreement(own["agreement"])]
-    said = f"{bias['consistent']} of {bias['pairs']} pairs were judged the same in both orders"
+    orders = f"{bias['consistent']} of {bias['pairs']} pairs were judged the same in both orders"
     if by_place := bias["first"] + bias["second"]:
         low, high = bias["interval"]
-        said += (
+        orders += (
             f"; the place decided {by_place}: the first won {bias['first']}, a share of {low:.2f} to {high:.2f} "
             f"(p = {rounded('p_value', bias['p_value'])} if both places are equal)"
         )
-    return [f"rated by {own['judge']}, from 1 to 10", *_aligned(table), said, *_agreement(own["agreement"])]
+    return [f"rated by {own['judge']}, from 1 to 10", *_aligned(table), orders, *_agreement(own["agreement"])]
 
 
 def _agreement(found: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -67,8 +67,8 @@ def titled(view: RunResults, one: Generation) -> str:
 def table_of(view: RunResults, one: Generation) -> str:
     """Return the table's name, with edition and split if the run has several."""
     key = (one.dataset, one.edition, one.split)
-    cell = next((cell for cell in view.cells if (cell.dataset, cell.edition, cell.split) == key), None)
-    return one.dataset + (view.edition(cell) if cell else "")
+    result = next((result for result in view.cells if (result.dataset, result.edition, result.split) == key), None)
+    return one.dataset + (view.edition(result) if result else "")
 
 
 def least_squares(one: Generation) -> tuple[tuple[float, float], tuple[float, float]] | None:

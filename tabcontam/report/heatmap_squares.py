@@ -26,7 +26,7 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
         "view": view,
         "llm_title": titles.llm,
         "known": known,
-        "known_found": any(cell.llm in known and cell.verdict is Verdict.CONTAMINATED for cell in view.possible),
+        "known_found": any(result.llm in known and result.verdict is Verdict.CONTAMINATED for result in view.possible),
         "sign": sign,
         "signs": SIGNS,
         "css_class": css_class,
@@ -41,7 +41,7 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
 
 def _known(view: RunResults) -> set[str]:
     """Return the controls that have read every table, in which findings are expected."""
-    unread = {cell.llm for cell in view.cells if (cell.llm, cell.table) not in view.exposed}
+    unread = {result.llm for result in view.cells if (result.llm, result.table) not in view.exposed}
     return {llm for llm, _ in view.exposed} - unread
 
 
@@ -50,37 +50,37 @@ def css_class(outcome: str) -> str:
     return outcome.replace(" ", "-")
 
 
-def sign(cell: Result) -> str:
+def sign(result: Result) -> str:
     """Return the text in the square: a letter, or the score of a result without a verdict."""
-    return f"{cell.score:.2f}" if cell.verdict is None and cell.score is not None else SIGNS[cell.outcome]
+    return f"{result.score:.2f}" if result.verdict is None and result.score is not None else SIGNS[result.outcome]
 
 
-def strength(view: RunResults, cell: Result) -> int:
+def strength(view: RunResults, result: Result) -> int:
     """Return 1 to 5 by the recalled bits of a contaminated row test, each step four times the one before; else 0."""
-    bits = cell.recalled_bits
-    if cell.verdict is not Verdict.CONTAMINATED or cell.test not in view.row_tests or bits is None:
+    bits = result.recalled_bits
+    if result.verdict is not Verdict.CONTAMINATED or result.test not in view.row_tests or bits is None:
         return 0
     return 1 + sum(bits >= level for level in LEVELS)
 
 
 def levels_shown(view: RunResults) -> list[tuple[int, str]]:
     """Return the levels of recalled bits with their names, for the legend; empty if nothing was recalled."""
-    return list(enumerate(LEVEL_NAMES, start=1)) if any(strength(view, cell) for cell in view.cells) else []
+    return list(enumerate(LEVEL_NAMES, start=1)) if any(strength(view, result) for result in view.cells) else []
 
 
 def sources_shown(view: RunResults) -> list[PublishedSource]:
     """Return the sources with a mark on a square, in their order."""
-    laid = {mark.source for cell in view.cells for mark in published(view, cell)}
+    laid = {mark.source for result in view.cells for mark in published(view, result)}
     return [source for source in sources() if source in laid]
 
 
-def spoken(view: RunResults, titles: Titles, cell: Result) -> str:
+def spoken(view: RunResults, titles: Titles, result: Result) -> str:
     """Return the square's name for screen readers: its place and all that it shows."""
-    shown = [cell.outcome]
-    if strength(view, cell):
-        shown.append(f"{cell.recalled_bits:,.0f} bits recalled")
-    if cell.verdict is None and cell.score is not None:
-        shown.append(sign(cell))
-    for mark in published(view, cell):
+    shown = [result.outcome]
+    if strength(view, result):
+        shown.append(f"{result.recalled_bits:,.0f} bits recalled")
+    if result.verdict is None and result.score is not None:
+        shown.append(sign(result))
+    for mark in published(view, result):
         shown.append(f"{mark.source.name}: {'contaminated' if mark.found else 'not detected'}")
-    return f"{titles.llm(cell.llm)}, {view.label(cell)}, {view.test_titles[cell.test]}: {', '.join(shown)}"
+    return f"{titles.llm(result.llm)}, {view.label(result)}, {view.test_titles[result.test]}: {', '.join(shown)}"

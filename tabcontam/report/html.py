@@ -74,13 +74,13 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
 
     `trials` are the objects of trials.jsonl.
     """
-    pages, of_cells = Pages(view), by_cell(view.cells, trials)
+    pages, trials_of = Pages(view), by_cell(view.cells, trials)
     facts, of_llms = RunDigestFacts.of(view), results_by_llm(view)
     written: dict[str, str] = {}
-    for llm, cells in grouped(view.cells, lambda cell: cell.llm).items():
+    for llm, results in grouped(view.cells, lambda cell: cell.llm).items():
         telling = TrialDigester(facts, of_llms.get(llm, ()))
-        for cell in cells:
-            telling.take(cell, of_cells[cell.place])
+        for cell in results:
+            telling.take(cell, trials_of[cell.place])
         written |= pages.of_llm(llm, telling.told())
     return {INDEX: pages.index(view), **written}
 
@@ -100,14 +100,14 @@ class Pages:
         self._compared: dict[str, Sequence[recalled_rows.RecallComparison]] = {}
         self._packed = evidence.PackedEvidence({}, {}, {})
 
-    def of_llm(self, llm: str, told: TrialDigest) -> dict[str, str]:
+    def of_llm(self, llm: str, digest: TrialDigest) -> dict[str, str]:
         """Return the page of an LLM by its file name, from the digest of its trials; empty if one page has all LLMs."""
-        self._compared[llm] = told.compared
+        self._compared[llm] = digest.compared
         if not self._parted:
-            self._packed = self._packed.beside(told.packed)
+            self._packed = self._packed.beside(digest.packed)
             return {}
         leaves = [leaf for leaf in self._leaves if leaf.block.llm == llm]
-        shared = self._shared | _packed(told.packed) | {"every_leaf": self._leaves}
+        shared = self._shared | _packed(digest.packed) | {"every_leaf": self._leaves}
         shared["tables_here"] = self._tables.get(llm, [])
         shared["exposures"] = [note for note in self._shared["exposures"] if is_of(note, llm)]
         return {leaf.page: _page("llm.html.jinja", self._view, shared, [leaf]) for leaf in leaves}
@@ -159,9 +159,11 @@ class Leaf:
 
 def _leaves(titles: Titles, stated: Iterable[Sentence]) -> list[Leaf]:
     page = "llm-{}.html" if has_page_per_llm(titles.view) else ""
-    said = {one.llm: one.joint + one.rest for one in stated}
+    sentence_of = {one.llm: one.joint + one.rest for one in stated}
     return [
-        Leaf(number, block, titles.llm(block.llm), page.format(number), said[block.llm], standings(titles, block))
+        Leaf(
+            number, block, titles.llm(block.llm), page.format(number), sentence_of[block.llm], standings(titles, block)
+        )
         for number, block in enumerate(titles.view.blocks, start=1)
     ]
 
@@ -193,7 +195,7 @@ def _shared(titles: Titles) -> dict[str, Any]:
         "tables_shown": view.tables_in_order,
         "left": {"tables_shown": 0},
         "scope": scope(view),
-        "decided": any(view.facts[cell.test].decides for cell in view.possible),
+        "decided": any(view.facts[result.test].decides for result in view.possible),
         "notes": [note for note in notes if note.kind not in (NoteKind.RULES, NoteKind.EXPOSURE)],
         "exposures": [note for note in notes if note.kind is NoteKind.EXPOSURE],
         "pages": pages,
@@ -246,7 +248,7 @@ def _of_documents(view: RunResults) -> dict[str, Any]:
     of_tables = {(table.llm, view.label(table)): table for table in view.tables}
 
     rows = {
-        searched: {cell.test for cell in view.possible if (cell.llm in view.documents) is searched}
+        searched: {result.test for result in view.possible if (result.llm in view.documents) is searched}
         for searched in (True, False)
     }
 
@@ -294,18 +296,18 @@ def _doubt(titles: Titles, table: TableVerdict) -> str:
     return found.reason if found and (found.void or found.conclusion is not same) else ""
 
 
-def numbers(cell: Result) -> list[str]:
+def numbers(result: Result) -> list[str]:
     """Return the measured numbers of a result, each with its name; empty if nothing was asked."""
-    if cell.queries == 0:
+    if result.queries == 0:
         return []
     # A score stands next to what its own null expects, which is not the baseline.
-    whose = " of the baseline" if cell.p_value is not None or cell.sequential else ""
-    names = NUMBERS | {"expected_hits": f"hits expected{whose}"}
-    known = cell.numbers
+    of_baseline = " of the baseline" if result.p_value is not None or result.sequential else ""
+    names = NUMBERS | {"expected_hits": f"hits expected{of_baseline}"}
+    known = result.numbers
     named = {name: rounded(key, known[key]) for key, name in names.items() if key in known}
-    if statistic := cell.statistic:  # recalled bits are a statistic, too, and are named once
+    if statistic := result.statistic:  # recalled bits are a statistic, too, and are named once
         key, expected = statistic.name.replace(" ", "_"), statistic.expected
-        by_chance = "" if expected is None else f" ({rounded(key, expected)} expected{whose})"
+        by_chance = "" if expected is None else f" ({rounded(key, expected)} expected{of_baseline})"
         named[statistic.name] = rounded(key, statistic.value) + by_chance
-    interval = [f"95% interval {cell.limits}"] if cell.interval else []
+    interval = [f"95% interval {result.limits}"] if result.interval else []
     return [*(f"{name} {value}" for name, value in named.items()), *interval]

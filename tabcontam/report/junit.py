@@ -79,7 +79,7 @@ def _unique(name: str, taken: set[str]) -> str:
 def _pages(view: RunResults) -> dict[int, str]:
     """Return the place of each result in the report, by the result's id."""
     page = "llm-{}.html" if has_page_per_llm(view) else INDEX
-    return {id(cell): f"{page.format(place.split('-')[0])}#cell-{place}" for place, cell in view.placed.items()}
+    return {id(result): f"{page.format(place.split('-')[0])}#cell-{place}" for place, result in view.placed.items()}
 
 
 def _suite_of_llm(
@@ -94,11 +94,13 @@ def _suite_of_llm(
     _properties(suite, {fact: shown for fact in FACTS if (shown := text(getattr(view.run, fact)))})
     cases = []
     for column in block.columns:
-        cells = list(column.cells.values())
-        seconds = sum(view.seconds.get(cell.key, 0.0) for cell in cells)
+        results = list(column.cells.values())
+        seconds = sum(view.seconds.get(result.key, 0.0) for result in results)
         named = {"classname": name, "name": visible(column.label, line=True), "time": _time(seconds)}
         case = ElementTree.Element("testcase", named)
-        _table_case(view, case, cells, tables.get((block.llm, cells[0].table)), pages[id(cells[0])].partition("#")[0])
+        _table_case(
+            view, case, results, tables.get((block.llm, results[0].table)), pages[id(results[0])].partition("#")[0]
+        )
         cases.append(case)
     suite.extend(cases)
     _count(suite, cases)
@@ -107,23 +109,25 @@ def _suite_of_llm(
 
 
 def _table_case(
-    view: RunResults, case: ElementTree.Element, cells: Sequence[Result], table: TableVerdict | None, page: str
+    view: RunResults, case: ElementTree.Element, results: Sequence[Result], table: TableVerdict | None, page: str
 ) -> None:
     """Fill a table's case: a failure if one of its results is contaminated, skipped if none was decided."""
     own = f"{table.outcome}: {table.why}" if table else "no row test was asked"
-    found = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
-    told = "\n".join([f"{cell.test}: {cell.why}" for cell in found] + [f"its rows: {own}", f"evidence: {page}"])
-    if found and not cells[0].control:
-        message = f"contaminated in {len(found)} of {len(cells)} tests; its rows: {own}"
+    found = [result for result in results if result.verdict is Verdict.CONTAMINATED]
+    details = "\n".join(
+        [f"{result.test}: {result.why}" for result in found] + [f"its rows: {own}", f"evidence: {page}"]
+    )
+    if found and not results[0].control:
+        message = f"contaminated in {len(found)} of {len(results)} tests; its rows: {own}"
         failure = ElementTree.SubElement(case, "failure", {"message": _message(message), "type": "contaminated"})
-        failure.text = visible(told)
-    elif not any(cell.verdict is Verdict.NOT_DETECTED for cell in cells) and not found:
-        word = next((word for word in UNDECIDED if any(cell.verdict is word for cell in cells)), None)
+        failure.text = visible(details)
+    elif not any(result.verdict is Verdict.NOT_DETECTED for result in results) and not found:
+        word = next((word for word in UNDECIDED if any(result.verdict is word for result in results)), None)
         if word is not None:
             skipped = ElementTree.SubElement(case, "skipped", {"message": _message(own), "type": word.value})
-            skipped.text = visible(told)
+            skipped.text = visible(details)
     else:
-        ElementTree.SubElement(case, "system-out").text = visible(told)
+        ElementTree.SubElement(case, "system-out").text = visible(details)
 
 
 def _count(suite: ElementTree.Element, cases: Sequence[ElementTree.Element]) -> None:
@@ -133,12 +137,12 @@ def _count(suite: ElementTree.Element, cases: Sequence[ElementTree.Element]) -> 
 
 def _suite(view: RunResults, name: str, column: ResultColumn, pages: Mapping[int, str]) -> ElementTree.Element:
     suite = ElementTree.Element("testsuite", {"name": name})
-    cells = list(column.cells.values())
-    _properties(suite, _facts(view, cells[0]))
-    cases = [_case(view, name, cell, pages[id(cell)]) for cell in cells]
+    results = list(column.cells.values())
+    _properties(suite, _facts(view, results[0]))
+    cases = [_case(view, name, result, pages[id(result)]) for result in results]
     suite.extend(cases)
     _count(suite, cases)
-    suite.attrib |= {"errors": "0", "time": _time(sum(view.seconds.get(cell.key, 0.0) for cell in cells))}
+    suite.attrib |= {"errors": "0", "time": _time(sum(view.seconds.get(result.key, 0.0) for result in results))}
     with suppress(ValueError):  # if the time cannot be read
         suite.set("timestamp", datetime.fromisoformat(view.run.started or "").isoformat())
     return suite
@@ -172,19 +176,23 @@ def _facts(view: RunResults, first: Result) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _case(view: RunResults, suite: str, cell: Result, page: str) -> ElementTree.Element:
-    attributes = {"classname": suite, "name": visible(cell.test, line=True), "time": _time(view.seconds.get(cell.key))}
+def _case(view: RunResults, suite: str, result: Result, page: str) -> ElementTree.Element:
+    attributes = {
+        "classname": suite,
+        "name": visible(result.test, line=True),
+        "time": _time(view.seconds.get(result.key)),
+    }
     case = ElementTree.Element("testcase", attributes)
-    _properties(case, _measured(cell))
-    if cell.verdict is Verdict.CONTAMINATED and not cell.control:
-        failure = ElementTree.SubElement(case, "failure", {"message": _message(cell.why), "type": "contaminated"})
-        failure.text = visible("\n".join(_failure(view, cell, page)))
-    elif cell.verdict in UNDECIDED:
-        why = cell.why if cell.verdict is Verdict.SKIPPED else f"{cell.outcome}: {cell.why}"
-        skipped = ElementTree.SubElement(case, "skipped", {"message": _message(why), "type": cell.outcome})
+    _properties(case, _measured(result))
+    if result.verdict is Verdict.CONTAMINATED and not result.control:
+        failure = ElementTree.SubElement(case, "failure", {"message": _message(result.why), "type": "contaminated"})
+        failure.text = visible("\n".join(_failure(view, result, page)))
+    elif result.verdict in UNDECIDED:
+        why = result.why if result.verdict is Verdict.SKIPPED else f"{result.outcome}: {result.why}"
+        skipped = ElementTree.SubElement(case, "skipped", {"message": _message(why), "type": result.outcome})
         skipped.text = visible(why)
     else:
-        ElementTree.SubElement(case, "system-out").text = visible(f"{cell.outcome}: {cell.why}")
+        ElementTree.SubElement(case, "system-out").text = visible(f"{result.outcome}: {result.why}")
     return case
 
 
@@ -192,36 +200,36 @@ def _message(why: str) -> str:
     return visible(shorten(why, LONGEST_MESSAGE), line=True)
 
 
-def _failure(view: RunResults, cell: Result, page: str) -> Iterator[str]:
+def _failure(view: RunResults, result: Result, page: str) -> Iterator[str]:
     """Yield the text of a failure: the sentence, the numbers that it rests on, and the place of the evidence."""
-    statistic = cell.statistic
-    yield cell.why
-    if cell.differs:
-        yield f"by the paper's rules: {cell.paper_verdict}"
+    statistic = result.statistic
+    yield result.why
+    if result.differs:
+        yield f"by the paper's rules: {result.paper_verdict}"
     if statistic:
         expected = "" if statistic.expected is None else f", {statistic.expected:.4g} expected of the baseline"
         yield f"{statistic.name}: {statistic.value:.4g}{expected}"
-    if cell.p_value is not None:
-        corrected = "" if cell.q_value is None else f", q = {rounded('q_value', cell.q_value)}"
-        yield f"p = {rounded('p_value', cell.p_value)}{corrected}"
-    if cell.e_value is not None:
-        yield f"E = {rounded('e_value', cell.e_value)}"
-    if cell.interval:
-        yield f"95% interval: {cell.limits}"
-    if cell.null:
-        yield f"null: {cell.null}"
+    if result.p_value is not None:
+        corrected = "" if result.q_value is None else f", q = {rounded('q_value', result.q_value)}"
+        yield f"p = {rounded('p_value', result.p_value)}{corrected}"
+    if result.e_value is not None:
+        yield f"E = {rounded('e_value', result.e_value)}"
+    if result.interval:
+        yield f"95% interval: {result.limits}"
+    if result.null:
+        yield f"null: {result.null}"
     if not view.run.recorded:  # recorded answers have no trials
         yield f"evidence: {page}, and the lines of trials.jsonl of this LLM, dataset and test"
-    elif cell.source:
-        yield f"recorded in {cell.source}"
+    elif result.source:
+        yield f"recorded in {result.source}"
 
 
-def _measured(cell: Result) -> dict[str, str]:
-    fields = result_fields(cell)
+def _measured(result: Result) -> dict[str, str]:
+    fields = result_fields(result)
     fields |= {
-        "verdict": cell.outcome,
+        "verdict": result.outcome,
         "statistic": fields.get("statistic_name"),
-        "control": "true" if cell.control else "",
+        "control": "true" if result.control else "",
     }
     return {name: shown for name in MEASURED if (shown := text(fields.get(name)))}
 

@@ -106,23 +106,23 @@ def share(rung: Rung) -> str:
 
 def sentences(dose: Dose) -> tuple[str, ...]:
     """Return sentences that sum up a dose."""
-    said = [_reached(dose)]
+    lines = [_reached(dose)]
     unread = next((rung for rung in dose.rungs if rung.copies == 0), None)
     if unread:
         most = f"so in at most {unread.high:.1%} of such pairs with 97.5% confidence"
-        said.append(f"Rows that were never read are detected in {share(unread)} pairs, {most}.")
+        lines.append(f"Rows that were never read are detected in {share(unread)} pairs, {most}.")
     if dose.uniform is not None and len(dose.unread) > 1:
         small = "no smaller than chance makes them" if dose.uniform > 0.01 else "smaller than chance makes them"
-        said.append(
+        lines.append(
             f"The {len(dose.unread)} p-values at 0 copies are {small} (Kolmogorov-Smirnov, one-sided: "
             f"p = {rounded('p_value', dose.uniform)})."
         )
     if dose.correlation is not None:
-        said.append(
+        lines.append(
             f"Within an LLM and a table, more copies go with smaller p-values: the rank correlation is "
             f"{dose.correlation:.2f} (Spearman; the median of {dose.arms})."
         )
-    return tuple(said)
+    return tuple(lines)
 
 
 def _reached(dose: Dose) -> str:

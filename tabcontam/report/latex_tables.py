@@ -167,9 +167,9 @@ def _measure(rank: Rank, measure: str) -> str:
     value, interval = rank.measures[measure], rank.intervals.get(measure)
     if value is None:
         return "--"
-    beside = [rf"{{[}}{_decimal(interval[0])}, {_decimal(interval[1])}{{]}}"] if interval else []
-    beside += [rf"m {rank.majorities[measure]:.2f}"] if measure in rank.majorities else []
-    return _decimal(value) + (rf" {{\footnotesize {' '.join(beside)}}}" if beside else "")
+    notes = [rf"{{[}}{_decimal(interval[0])}, {_decimal(interval[1])}{{]}}"] if interval else []
+    notes += [rf"m {rank.majorities[measure]:.2f}"] if measure in rank.majorities else []
+    return _decimal(value) + (rf" {{\footnotesize {' '.join(notes)}}}" if notes else "")
 
 
 def _memory(view: RunResults) -> Iterator[LatexFloat]:
@@ -207,12 +207,12 @@ def _verdicts(view: RunResults) -> Iterator[LatexFloat]:
 
 
 def _about_verdicts(view: RunResults) -> str:
-    said = "Each verdict is that of the row tests together; only they can show that rows were seen."
+    basis = "Each verdict is that of the row tests together; only they can show that rows were seen."
     if view.run.rules == PAPER:
-        return f"{said} It follows the published rules, which have no known error rate."
+        return f"{basis} It follows the published rules, which have no known error rate."
     level = "" if view.run.alpha is None else f"; a table is contaminated at {view.run.alpha:g} or below"
     return (
-        rf"{said} \(q\) is the p-value corrected over the tables of an LLM (Benjamini and Hochberg){level}. Bits are "
+        rf"{basis} \(q\) is the p-value corrected over the tables of an LLM (Benjamini and Hochberg){level}. Bits are "
         "recalled bits, and Detectable is the least share of remembered rows that would have been detected."
     )
 
@@ -253,16 +253,16 @@ def _squares(view: RunResults, block: LlmBlock, start: int, number: str) -> Iter
     yield from _floats(LatexFloat(f"heatmap of {block.llm}", caption, f"heatmap-{number}", columns_of, header, rows))
 
 
-def _square(view: RunResults, cell: Result | None) -> str:
-    if cell is None:
+def _square(view: RunResults, result: Result | None) -> str:
+    if result is None:
         return ""
-    if cell.verdict is None:
-        return "--" if cell.score is None else f"{cell.score:.2f}"
-    return _colored(cell.verdict, _bits(view, cell))
+    if result.verdict is None:
+        return "--" if result.score is None else f"{result.score:.2f}"
+    return _colored(result.verdict, _bits(view, result))
 
 
-def _bits(view: RunResults, cell: Result) -> float | None:
-    return cell.recalled_bits if cell.test in view.row_tests else None
+def _bits(view: RunResults, result: Result) -> float | None:
+    return result.recalled_bits if result.test in view.row_tests else None
 
 
 def _colored(verdict: Verdict, bits: float | None = None, before: str = "") -> str:
@@ -309,28 +309,28 @@ def _marks(
     yield from _floats(LatexFloat(name, caption, f"papers-{number}", "l" + "c" * len(columns), header, rows))
 
 
-def _marked(view: RunResults, cell: Result | None) -> str:
+def _marked(view: RunResults, result: Result | None) -> str:
     """Return the sign of the published rule for a result, and its symbol if it has a calibrated verdict."""
-    if cell is None:
+    if result is None:
         return ""
-    sign = escaped(paper_methods.mark(cell).sign)
-    if cell.verdict is None:
+    sign = escaped(paper_methods.mark(result).sign)
+    if result.verdict is None:
         return sign
-    return _colored(cell.verdict, _bits(view, cell), f"{sign} ")
+    return _colored(result.verdict, _bits(view, result), f"{sign} ")
 
 
 def _agreements(matrix: paper_methods.AgreementMatrix, start: int, number: str) -> Iterator[LatexFloat]:
     """Yield how far each method agrees with at most `COLUMNS` methods before it."""
-    beside = matrix.methods[:-1][start : start + COLUMNS]
+    compared = matrix.methods[:-1][start : start + COLUMNS]
     rows = [
         _row(method.letter, _method(method), f"{method.found} of {len(method.decided)}", *own)
         for place, method in enumerate(matrix.methods[start:], start=start)
-        if (own := [_agreeing(matrix, place, column) for column in range(start, start + len(beside))])
+        if (own := [_agreeing(matrix, place, column) for column in range(start, start + len(compared))])
     ]
-    header = ("", "Method", "Contaminated", *(method.letter for method in beside))
+    header = ("", "Method", "Contaminated", *(method.letter for method in compared))
     of = f", {matrix.llm} alone" if matrix.llm else ""
     caption = f"{paper_methods.AGAINST}{escaped(of)}. {escaped(paper_methods.AGREE.format('next to'))}"
-    columns = "llr" + "c" * len(beside)
+    columns = "llr" + "c" * len(compared)
     yield from _floats(
         LatexFloat(f"{paper_methods.AGAINST.lower()}{of}", caption, f"methods-{number}", columns, header, rows)
     )

@@ -166,15 +166,15 @@ def _rows(view: RunResults, block: LlmBlock) -> Iterator[tuple[str, ...]]:
                 name = ""
 
 
-def _square(view: RunResults, cell: Result | None) -> str:
-    if cell is None:
+def _square(view: RunResults, result: Result | None) -> str:
+    if result is None:
         return ""
-    if cell.verdict is None:
-        return f"{cell.score:.2f}" if cell.score is not None else cell.letter
-    if cell.verdict is not Verdict.CONTAMINATED:
-        return f"`{cell.letter}`"
-    bits = cell.recalled_bits if cell.test in view.row_tests else None
-    return f"**{cell.letter}**" if bits is None else f"**{cell.letter}** {bits:.0f}"
+    if result.verdict is None:
+        return f"{result.score:.2f}" if result.score is not None else result.letter
+    if result.verdict is not Verdict.CONTAMINATED:
+        return f"`{result.letter}`"
+    bits = result.recalled_bits if result.test in view.row_tests else None
+    return f"**{result.letter}**" if bits is None else f"**{result.letter}** {bits:.0f}"
 
 
 def _papers(view: RunResults) -> Iterator[str]:
@@ -211,12 +211,12 @@ def _marks(
     yield ("", paper_methods.ROWS_TOGETHER, *(_letter(verdict) for verdict in rows))
 
 
-def _marked(view: RunResults, cell: Result | None) -> str:
+def _marked(view: RunResults, result: Result | None) -> str:
     """Return the sign of the published rule for a result, and its square if it has a calibrated verdict."""
-    if cell is None:
+    if result is None:
         return ""
-    sign = paper_methods.mark(cell).sign
-    return sign if cell.verdict is None else f"{sign} {_square(view, cell)}"
+    sign = paper_methods.mark(result).sign
+    return sign if result.verdict is None else f"{sign} {_square(view, result)}"
 
 
 def _letter(verdict: Verdict | None) -> str:
@@ -267,9 +267,9 @@ def _measure(rank: Rank, measure: str) -> str:
     value, interval = rank.measures[measure], rank.intervals.get(measure)
     if value is None:
         return ""
-    beside = [f"{format_signed(interval[0])} to {format_signed(interval[1])}"] if interval else []
-    beside += [f"majority {rank.majorities[measure]:.2f}"] if measure in rank.majorities else []
-    return f"{format_signed(value)} ({', '.join(beside)})" if beside else format_signed(value)
+    notes = [f"{format_signed(interval[0])} to {format_signed(interval[1])}"] if interval else []
+    notes += [f"majority {rank.majorities[measure]:.2f}"] if measure in rank.majorities else []
+    return f"{format_signed(value)} ({', '.join(notes)})" if notes else format_signed(value)
 
 
 def _comparisons(view: RunResults) -> Iterator[str]:

@@ -93,16 +93,16 @@ def measured_shares(view: RunResults) -> list[MemoryComparison]:
     """Return the measured shares in the order of the page, without controls."""
     columns = (column for block in view.blocks if not block.control for column in block.columns)
     return [
-        MemoryComparison(column.llm, column.label, cell.memory, cell.reference or "")
+        MemoryComparison(column.llm, column.label, result.memory, result.reference or "")
         for column in columns
-        for cell in column.cells.values()
-        if is_measured(cell) and cell.memory is not None
+        for result in column.cells.values()
+        if is_measured(result) and result.memory is not None
     ]
 
 
-def is_measured(cell: Result) -> bool:
+def is_measured(result: Result) -> bool:
     """Return whether a result has memory's share, from enough answers."""
-    return cell.verdict is None and cell.memory is not None
+    return result.verdict is None and result.memory is not None
 
 
 def context(view: RunResults) -> dict[str, Any]:
@@ -119,19 +119,19 @@ def context(view: RunResults) -> dict[str, Any]:
 
 def clauses(titles: Titles, block: LlmBlock) -> Iterator[str]:
     """Yield clauses on memory's share for the sentence on an LLM: one each for the first tables, a count of others."""
-    own = [cell for cell in block.cells if is_share(titles.view, cell)]
-    measured = [(_table(titles, cell), cell.memory) for cell in own if is_measured(cell)]
+    own = [result for result in block.cells if is_share(titles.view, result)]
+    measured = [(_table(titles, result), result.memory) for result in own if is_measured(result)]
     for table, memory in measured[:NAMED]:
         if memory is not None:
             yield in_words(memory, table)
     if more := len(measured[NAMED:]):
         yield f"memory's share of the accuracy on {more} more {'table' if more == 1 else 'tables'} is shown below"
-    for cell in own:
-        if cell.verdict is not None:
-            why = f": {cell.reason}" if cell.reason else ""
-            yield f"memory's share of the accuracy on {_table(titles, cell)} was not measured ({cell.outcome}{why})"
+    for result in own:
+        if result.verdict is not None:
+            why = f": {result.reason}" if result.reason else ""
+            yield f"memory's share of the accuracy on {_table(titles, result)} was not measured ({result.outcome}{why})"
 
 
-def _table(titles: Titles, cell: Result) -> str:
-    apart = titles.apart(cell)
-    return titles.dataset(cell.dataset) + (f" ({apart})" if apart else "")
+def _table(titles: Titles, result: Result) -> str:
+    apart = titles.apart(result)
+    return titles.dataset(result.dataset) + (f" ({apart})" if apart else "")

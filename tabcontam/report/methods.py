@@ -87,7 +87,7 @@ def _count(number: int, name: str, names: str = "") -> str:
 
 def _llms(view: RunResults) -> Iterator[Piece]:
     facts = {llm.spec: llm for llm in view.run.llms}
-    named = list(dict.fromkeys(cell.llm for cell in view.subjects))
+    named = list(dict.fromkeys(result.llm for result in view.subjects))
     asked, searched = ([llm for llm in named if (llm in view.documents) is wanted] for wanted in (False, True))
     python = view.run.versions.get("python")
     yield from (f"With tabcontam {view.run.version} ", software(view.run.version))
@@ -103,8 +103,8 @@ def _llm(view: RunResults, spec: str, facts: LlmFacts | None) -> Iterator[Piece]
     yield Name(spec)
     if facts is None:
         return
-    told = [title] if (title := view.title(spec)) else []
-    yield f" ({', '.join(told)}{', ' if told else ''}" if told else " ("
+    titles = [title] if (title := view.title(spec)) else []
+    yield f" ({', '.join(titles)}{', ' if titles else ''}" if titles else " ("
     if facts.named_otherwise:
         yield from (Name(facts.named_otherwise), ", ")
     yield from ("version ", Name(facts.version)) if facts.version else ("no version is stated",)
@@ -119,7 +119,7 @@ def _when(view: RunResults) -> str:
 
 
 def _tables(view: RunResults) -> Iterator[Piece]:
-    used = {(cell.dataset, cell.edition or "", cell.split or "") for cell in view.subjects}
+    used = {(result.dataset, result.edition or "", result.split or "") for result in view.subjects}
     tables = [table for table in view.run.datasets if table.key in used]
     if tables:
         yield f"{'The table was' if len(tables) == 1 else 'The tables were'} "
@@ -144,7 +144,7 @@ def _table(table: DatasetFacts) -> Iterator[Piece]:
 
 
 def _tests(view: RunResults) -> Iterator[Piece]:
-    asked = {cell.test for cell in view.subjects if cell.queries}
+    asked = {result.test for result in view.subjects if result.queries}
     by_kind = grouped([view.facts[test] for test in view.tests if test in asked], _shows)
     for kind, tests in by_kind.items():
         one, many, rest = SHOWS[kind]
@@ -161,7 +161,7 @@ def _tests(view: RunResults) -> Iterator[Piece]:
         ("Queries were worded by the prompt set", "prompts", PROMPTS),
     )
     for words, way, usual in ways:
-        chosen = list(dict.fromkeys(name for cell in view.subjects if (name := getattr(cell, way))))
+        chosen = list(dict.fromkeys(name for result in view.subjects if (name := getattr(result, way))))
         if chosen and chosen != [usual]:
             yield f"{words}{'s' if len(chosen) > 1 else ''} "
             yield from _listed([[Name(name)] for name in chosen])
@@ -180,7 +180,7 @@ def _shows(test: Facts) -> str:
 
 
 def _queries(view: RunResults) -> Iterator[Piece]:
-    planned, read = (sum(getattr(cell, name) or 0 for cell in view.subjects) for name in ("queries", "answered"))
+    planned, read = (sum(getattr(result, name) or 0 for result in view.subjects) for name in ("queries", "answered"))
     yield f"{_count(planned, 'query was', 'queries were')} planned, and {_count(read, 'answer')} could be read. "
     turns = [table for table in _judged(view) if table.decided_after is not None]
     if view.run.until_decided is not None and turns:
@@ -190,10 +190,10 @@ def _queries(view: RunResults) -> Iterator[Piece]:
             f"{view.run.until_decided:.0%} of its rows would have been detected: {_spread(after)} of {_spread(of)} "
             "queries. "
         )
-    blunt = sum(cell.verdict is Verdict.UNINFORMATIVE and not cell.queries for cell in view.subjects)
+    blunt = sum(result.verdict is Verdict.UNINFORMATIVE and not result.queries for result in view.subjects)
     if blunt:
         yield f"For {_count(blunt, 'result')} nothing was asked, since the test could not tell memory from prediction. "
-    cut = sum(cell.cut_short for cell in view.subjects)
+    cut = sum(result.cut_short for result in view.subjects)
     if cut:
         yield f"For {_count(cut, 'result')} not every query was asked. "
 
@@ -250,10 +250,10 @@ def _rules(view: RunResults) -> Iterator[Piece]:
         yield "Answers were judged by the rules of the paper as published, which have no null model: their error rate "
         yield "is not known. "
         return
-    weighed = [cell for cell in view.subjects if cell.null and cell.test in view.row_tests]
+    weighed = [result for result in view.subjects if result.null and result.test in view.row_tests]
     yield "A result is contaminated if the baseline does not explain the answers"
-    for null, cells in grouped(weighed, lambda cell: cell.null).items():
-        tests = {cell.test for cell in cells}
+    for null, results in grouped(weighed, lambda result: result.null).items():
+        tests = {result.test for result in results}
         yield f"; in {_named([view.facts[test] for test in view.tests if test in tests])} {null}"
     yield ". "
     if view.run.alpha is not None:
@@ -263,7 +263,7 @@ def _rules(view: RunResults) -> Iterator[Piece]:
 
 
 def _rows(view: RunResults) -> Iterator[Piece]:
-    if not any(cell.queries and cell.test in view.row_tests for cell in view.subjects):
+    if not any(result.queries and result.test in view.row_tests for result in view.subjects):
         yield "No row test was asked, so nothing here can show that rows were seen. "
     elif view.run.rules != PAPER and view.bets:
         yield "A table's verdict rests on its row tests together: on the e-value E, the value of one unit bet on the "

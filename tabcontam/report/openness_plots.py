@@ -82,28 +82,30 @@ def _who(found: OpennessAnalysis) -> str:
 
 def sentences(found: OpennessAnalysis) -> tuple[str, ...]:
     """Return sentences on groups that are large enough, and on the groups that are too small."""
-    said = [_kind(kind) for kind in found.kinds if kind.tells]
+    lines = [_kind(kind) for kind in found.kinds if kind.tells]
     for one in found.differences:
         less = f"{one.first} LLMs less that of {one.second} LLMs is {signed(one.difference, 2)}"
-        said.append(f"The mean score of {less} (Mann-Whitney over LLMs, p = {format_p_value(one.p_value)}).")
+        lines.append(f"The mean score of {less} (Mann-Whitney over LLMs, p = {format_p_value(one.p_value)}).")
     few = [f"{len(kind.llms)} {kind.name}" for kind in found.kinds if not kind.tells]
     if few:
         single = few[-1].startswith("1 ")
         llms = f"LLM{'' if single else 's'} {'has' if single and len(few) == 1 else 'have'}"
-        said.append(f"{phrase(few)} {llms} no mean, which needs at least {LEAST} of a kind; each is a point.")
+        lines.append(f"{phrase(few)} {llms} no mean, which needs at least {LEAST} of a kind; each is a point.")
     more, fewer, value = found.steps
     if more + fewer >= LEAST:
-        said.append(
+        lines.append(
             f"Within families the larger of two neighbours has the higher score {more} times and the lower one {fewer} "
             f"times (sign test, p = {format_p_value(value)})."
         )
     elif found.lines:
         steps = f"{more + fewer} step{'' if more + fewer == 1 else 's'}"
-        said.append(f"{steps} from one size to the next within families: that is too few to show whether size matters.")
+        lines.append(
+            f"{steps} from one size to the next within families: that is too few to show whether size matters."
+        )
     if found.unknown:
         more_llms = [f"{len(found.unknown) - FEW} more LLMs"] if len(found.unknown) > FEW else []
-        said.append(f"Left out, as the catalogue does not have them: {phrase([*found.unknown[:FEW], *more_llms])}.")
-    return tuple(said)
+        lines.append(f"Left out, as the catalogue does not have them: {phrase([*found.unknown[:FEW], *more_llms])}.")
+    return tuple(lines)
 
 
 def _kind(kind: OpennessKind) -> str:

@@ -86,8 +86,8 @@ class AgreementMatrix:
 
 def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
     """Return the tests with a source and a verdict, by paper; empty if there is nothing to compare."""
-    judged = [cell for cell in view.possible if cell.queries and (cell.paper_verdict or cell.verdict)]
-    asked = {cell.test for cell in judged if cell.llm not in view.joined}
+    judged = [result for result in view.possible if result.queries and (result.paper_verdict or result.verdict)]
+    asked = {result.test for result in judged if result.llm not in view.joined}
     own = [test for test in view.tests if test in asked and view.facts[test].source]
     found = grouped(own, lambda test: view.facts[test].source)
     usual = any(view.facts[test].number is not None for test in own)
@@ -96,14 +96,14 @@ def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
     return {paper_name(source): tuple(tests) for source, tests in found.items()}
 
 
-def mark(cell: Result) -> PaperMark:
+def mark(result: Result) -> PaperMark:
     """Return the verdict of the published rule on a result, as a sign and in words."""
-    verdict = cell.paper_verdict
+    verdict = result.paper_verdict
     if verdict in DECIDED:
-        return PaperMark(cell, FOUND[verdict], f"{verdict} by the published rule")
-    if verdict is None and cell.queries:
-        return PaperMark(cell, NO_VERDICT, "no verdict by the published rule")
-    return PaperMark(cell, UNDECIDED, f"{verdict} by the published rule" if verdict else "not asked")
+        return PaperMark(result, FOUND[verdict], f"{verdict} by the published rule")
+    if verdict is None and result.queries:
+        return PaperMark(result, NO_VERDICT, "no verdict by the published rule")
+    return PaperMark(result, UNDECIDED, f"{verdict} by the published rule" if verdict else "not asked")
 
 
 def methods(view: RunResults, titles: Titles) -> tuple[PaperMethod, ...]:
@@ -136,10 +136,10 @@ def _calibrated(titles: Titles, blocks: Sequence[LlmBlock]) -> Decided:
 
 def _published(blocks: Sequence[LlmBlock], test: str) -> Decided:
     return {
-        (column.llm, column.label): cell.paper_verdict is Verdict.CONTAMINATED
+        (column.llm, column.label): result.paper_verdict is Verdict.CONTAMINATED
         for block in blocks
         for column in block.columns
-        if (cell := column.cells.get(test)) is not None and cell.paper_verdict in DECIDED
+        if (result := column.cells.get(test)) is not None and result.paper_verdict in DECIDED
     }
 
 
@@ -193,10 +193,10 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
     }
 
 
-def explain_marks(beside: str, signs: Mapping[str, str] = SIGNS) -> str:
+def explain_marks(mark_kind: str, signs: Mapping[str, str] = SIGNS) -> str:
     """Return an explanation of a table of marks, next to each of which there is a square, a letter or a symbol."""
     explained = ", ".join(f"{sign} {words}" for sign, words in signs.items())
-    return f"{RULE.format(beside)} Published: {explained}. {NO_NULL}"
+    return f"{RULE.format(mark_kind)} Published: {explained}. {NO_NULL}"
 
 
 def format_agreement(one: KappaAgreement) -> str:
@@ -225,6 +225,6 @@ def papers_text(view: RunResults) -> Iterator[str]:
     for paper, own in grouped((method for method in found if method.test), lambda method: method.paper).items():
         yield f"  {paper}"
         for method in own:
-            beside = [agreement(method, other) for other in calibrated]
-            said = [f"; {format_agreement(one)} as calibrated, kappa {kappa(one)}" for one in beside if one.items]
-            yield f"    {method.title}: {method.found} of {len(method.decided)}{''.join(said)}"
+            agreements = [agreement(method, other) for other in calibrated]
+            texts = [f"; {format_agreement(one)} as calibrated, kappa {kappa(one)}" for one in agreements if one.items]
+            yield f"    {method.title}: {method.found} of {len(method.decided)}{''.join(texts)}"

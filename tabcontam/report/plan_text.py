@@ -16,7 +16,7 @@ Leaving = Mapping[tuple[str, str], int]
 
 
 def plan_document(
-    cells: Iterable[PlannedCell],
+    results: Iterable[PlannedCell],
     estimates: Iterable[Estimate],
     leaving: Leaving,
     left_out: str = "",
@@ -26,8 +26,8 @@ def plan_document(
     return {
         "datasets": [{"dataset": table.named, "edition": table.edition, "read": table.read} for table in tables],
         "cells": [
-            {**cell.name._asdict(), "queries": len(cell.queries), "reason": cell.skip or cell.uninformative}
-            for cell in cells
+            {**result.name._asdict(), "queries": len(result.queries), "reason": result.skip or result.uninformative}
+            for result in results
         ],
         "llms": [
             asdict(each) | {"dollars": None if each.dollars is None else float(each.dollars)} for each in estimates
@@ -38,7 +38,7 @@ def plan_document(
 
 
 def plan_text(
-    cells: Sequence[PlannedCell],
+    results: Sequence[PlannedCell],
     estimates: Sequence[Estimate],
     leaving: Leaving,
     left_out: str = "",
@@ -50,24 +50,24 @@ def plan_text(
     """
     lines = [f"{table.named}: {table.read}" for table in tables if table.read]
     lines += [""] * bool(lines)
-    lines += [_cell(cell) for cell in cells if not cell.lacks]
-    lacking = grouped((cell for cell in cells if cell.lacks), lambda cell: (cell.name.llm, cell.lacks))
+    lines += [_cell(result) for result in results if not result.lacks]
+    lacking = grouped((result for result in results if result.lacks), lambda result: (result.name.llm, result.lacks))
     for (llm, lacks), own in lacking.items():
-        tests = list(dict.fromkeys(cell.test.id for cell in own))
+        tests = list(dict.fromkeys(result.test.id for result in own))
         lines.append(f"{llm}  skipped: {needing(tests, lacks or '')}{advise_on_lack(tests, lacks or '')}")
     lines += ["", left_out] if left_out else []
     lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
-    shuffled = shuffled_shown(cells)
+    shuffled = shuffled_shown(results)
     for (llm, dataset), rows in leaving.items():
-        beside = " and others made of its cells" * ((llm, dataset) in shuffled)
-        lines.append(f"{rows} rows of {dataset}{beside} would be shown to {llm}")
-    lines.append(f"{_all(cells, estimates)}; nothing was asked")
+        mixed = " and others made of its cells" * ((llm, dataset) in shuffled)
+        lines.append(f"{rows} rows of {dataset}{mixed} would be shown to {llm}")
+    lines.append(f"{_all(results, estimates)}; nothing was asked")
     there = (estimate for estimate in estimates if not estimate.missing)
     lines += [f"no price is known for {each.llm}; see --prices" for each in there if each.dollars is None]
     return "\n".join(lines)
 
 
-def _all(cells: Sequence[PlannedCell], estimates: Sequence[Estimate]) -> str:
+def _all(results: Sequence[PlannedCell], estimates: Sequence[Estimate]) -> str:
     """Return the requests to all LLMs and the lookups in all corpora, and the most that they cost."""
     asked, searched = ([each for each in estimates if each.documents is wanted] for wanted in (False, True))
     there = [estimate for estimate in asked if estimate.dollars is not None or not estimate.missing]
@@ -76,23 +76,29 @@ def _all(cells: Sequence[PlannedCell], estimates: Sequence[Estimate]) -> str:
     requests = f"{sum(estimate.requests for estimate in there or asked):,} requests"
     lookups = f"{sum(estimate.requests for estimate in searched):,} lookups"
     what = " and ".join([requests] * bool(asked) + [lookups] * bool(searched))
-    return f"{what} for {len(cells):,} {'result' if len(cells) == 1 else 'results'}" + (f", {price}" if asked else "")
-
-
-def _cell(cell: PlannedCell) -> str:
-    name = cell.name
-    until = (
-        ", until the table is decided" if cell.sequential else ", if that does not decide it" if cell.deferred else ""
+    return f"{what} for {len(results):,} {'result' if len(results) == 1 else 'results'}" + (
+        f", {price}" if asked else ""
     )
-    verb = "look up" if cell.subject.model.documents else "ask"
-    what = f"{len(cell.queries)} to {verb}{until}" + (f", if it has {cell.provided}" if cell.provided else "")
-    if cell.provided and cell.otherwise:
-        what += f", else {len(cell.otherwise.queries)} in words"
-    if cell.skip:
-        what = f"skipped: {cell.skip}"
-    elif cell.uninformative:
-        what = f"uninformative: {cell.uninformative}"
-    what += " (the reference)" if cell.subject.reference else ""
+
+
+def _cell(result: PlannedCell) -> str:
+    name = result.name
+    until = (
+        ", until the table is decided"
+        if result.sequential
+        else ", if that does not decide it"
+        if result.deferred
+        else ""
+    )
+    verb = "look up" if result.subject.model.documents else "ask"
+    what = f"{len(result.queries)} to {verb}{until}" + (f", if it has {result.provided}" if result.provided else "")
+    if result.provided and result.otherwise:
+        what += f", else {len(result.otherwise.queries)} in words"
+    if result.skip:
+        what = f"skipped: {result.skip}"
+    elif result.uninformative:
+        what = f"uninformative: {result.uninformative}"
+    what += " (the reference)" if result.subject.reference else ""
     table = f"{name.dataset}@{name.edition}{name.split and f'#{name.split}'}"
     return f"{name.llm}  {table}  {name.serializer}  {name.prompts}  {name.test}  {what}"
 

@@ -54,8 +54,8 @@ def _print_conclusions(paper: TerminalWriter, document: Document) -> None:
     for dataset in document["datasets"]:
         paper.line()
         paper.line(f"In short, on {dataset['dataset']}:", "bold")
-        said = [str(each["sentence"]) for each in dataset.get("conclusions", ())]
-        for sentence in [*said, *_of_models(dataset)]:
+        conclusions = [str(each["sentence"]) for each in dataset.get("conclusions", ())]
+        for sentence in [*conclusions, *_of_models(dataset)]:
             for line in wrap(visible(sentence, line=True), WIDTH, initial_indent="  ", subsequent_indent="    "):
                 paper.line(line)
         if not dataset.get("conclusions"):
@@ -160,6 +160,6 @@ def _of_models(dataset: Document) -> Iterator[str]:
         0: "detect rows that were read {} in some models only",
         -1: "do not detect rows that were read {}",
     }
-    said = [text.format(_times(groups[which])) for which, text in words.items() if which in groups]
-    if said:
-        yield f"In models whose exposure is known, the row tests together {phrase(said)}."
+    clauses = [text.format(_times(groups[which])) for which, text in words.items() if which in groups]
+    if clauses:
+        yield f"In models whose exposure is known, the row tests together {phrase(clauses)}."

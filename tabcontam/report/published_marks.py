@@ -81,10 +81,10 @@ def sources() -> tuple[PublishedSource, ...]:
     return tuple(PublishedSource(*(study[field.name] for field in fields(PublishedSource))) for study in _studies())
 
 
-def published(view: RunResults, cell: Result) -> tuple[PublishedMark, ...]:
+def published(view: RunResults, result: Result) -> tuple[PublishedMark, ...]:
     """Return the published marks of a result's LLM, dataset and test; empty for an LLM outside the catalogue."""
-    entry = view.run.catalogue.get(cell.llm)
-    return marks(entry.name, cell.dataset, cell.test, cell.split) if entry else ()
+    entry = view.run.catalogue.get(result.llm)
+    return marks(entry.name, result.dataset, result.test, result.split) if entry else ()
 
 
 def agreements(view: RunResults) -> dict[PublishedSource, list[SourceAgreement]]:
@@ -93,13 +93,13 @@ def agreements(view: RunResults) -> dict[PublishedSource, list[SourceAgreement]]
     A result that a run has twice, for two editions, serializers or prompt sets, counts twice.
     """
     found: dict[PublishedSource, list[SourceAgreement]] = {}
-    decided = {block.llm: [cell for cell in block.cells if cell.verdict in DECIDED] for block in view.blocks}
-    laid = {llm: [(cell, mark) for cell in own for mark in published(view, cell)] for llm, own in decided.items()}
+    decided = {block.llm: [result for result in block.cells if result.verdict in DECIDED] for block in view.blocks}
+    laid = {llm: [(result, mark) for result in own for mark in published(view, result)] for llm, own in decided.items()}
     for source in sources():
         for block in view.blocks:
             same = [
-                mark.found == (cell.verdict is Verdict.CONTAMINATED)
-                for cell, mark in laid[block.llm]
+                mark.found == (result.verdict is Verdict.CONTAMINATED)
+                for result, mark in laid[block.llm]
                 if mark.source == source
             ]
             if same:

@@ -124,8 +124,8 @@ def row_of(trial: Trial) -> list[CellAnswer]:
 
 def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> CellAnswer:
     expected, read = (None if value is None else text(value) for value in (in_table, in_answer))
-    guess = _guess(trial, feature)
-    fewer = _fewer_digits(guess, read, expected)
+    prediction = _guess(trial, feature)
+    fewer = _fewer_digits(prediction, read, expected)
     if same_value(read, expected):
         state = "right"
     elif read is None or is_mark(read):
@@ -133,11 +133,11 @@ def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> Ce
     else:
         state = "rounded" if fewer else "wrong"
     given = state in GIVEN
-    chances = _chances(guess, read or "") if given else NO_CHANCES
+    chances = _chances(prediction, read or "") if given else NO_CHANCES
     chance = _likely(chances, fewer)
-    guessed = guess is not None and (chance is not None or not given)
+    has_prediction = prediction is not None and (chance is not None or not given)
     counts = state in RIGHT and chance is not None and _readable(trial)
-    return CellAnswer(feature, expected, read, state, chance, guessed, _worth(chances, fewer) if counts else 0.0)
+    return CellAnswer(feature, expected, read, state, chance, has_prediction, _worth(chances, fewer) if counts else 0.0)
 
 
 def _worth(chances: Sequence[float], fewer: int) -> float:
@@ -152,9 +152,9 @@ def bits_if_right(trial: Trial) -> float:
     return sum(_worth(chances, 0) for chances in asked if _likely(chances) is not None)
 
 
-def _fewer_digits(guess: CellPrediction | None, read: str | None, expected: str | None) -> int:
+def _fewer_digits(prediction: CellPrediction | None, read: str | None, expected: str | None) -> int:
     """Return how many digits fewer a number has that is right in those; 0 if it is right in all or in none."""
-    return 0 if guess is None or read is None or expected is None else guess.precision(read, expected) or 0
+    return 0 if prediction is None or read is None or expected is None else prediction.precision(read, expected) or 0
 
 
 def query_for_page(trial: Trial) -> dict[str, Any]:
@@ -194,9 +194,9 @@ def _asked(trial: Trial, row: Sequence[CellAnswer]) -> dict[str, Any]:
 
 def _judged(trial: Trial) -> list[list[str]]:
     """Return the judgements of a completion, each as the judge and the word."""
-    told = trial.get("judged")
-    said = [one for one in told if isinstance(one, list) and len(one) == 2] if isinstance(told, list) else []
-    return [[one_line(text(by)), one_line(text(word))] for by, word in said]
+    listed = trial.get("judged")
+    pairs = [one for one in listed if isinstance(one, list) and len(one) == 2] if isinstance(listed, list) else []
+    return [[one_line(text(by)), one_line(text(word))] for by, word in pairs]
 
 
 def is_prompt(trial: Trial) -> bool:
@@ -207,8 +207,8 @@ def is_prompt(trial: Trial) -> bool:
 def _lookup(trial: Trial) -> dict[str, Any]:
     """Return how many documents hold each text that was looked up, and some of the places with their text."""
     found = [[one.where, one.before, "right" if one.own else "", one.found, one.after] for one in places(trial)]
-    held = ", ".join(f"{one}: {count:,}" for one, count in documents_by_text(trial))
-    return {"own": _own(trial), "documents": documents(trial) + (f" ({held})" if held else ""), "found": found}
+    counts = ", ".join(f"{one}: {count:,}" for one, count in documents_by_text(trial))
+    return {"own": _own(trial), "documents": documents(trial) + (f" ({counts})" if counts else ""), "found": found}
 
 
 def _own(trial: Trial) -> str:
@@ -231,8 +231,10 @@ def scored(trial: Trial) -> float | None:
 
 def _costly(trial: Trial) -> list[list[str]]:
     """Return the least likely tokens of a passage, the least likely first, each with its bits."""
-    told = trial.get("scores")
-    tokens = [token for token in told if isinstance(token, list) and len(token) > 1] if isinstance(told, list) else []
+    listed = trial.get("scores")
+    tokens = (
+        [token for token in listed if isinstance(token, list) and len(token) > 1] if isinstance(listed, list) else []
+    )
     scores = [(text(token[0]), token[1]) for token in tokens]
     bits_of = [(token, -score / log(2)) for token, score in scores if isinstance(score, int | float)]
     costly = sorted(bits_of, key=lambda token: -token[1])[:COSTLY]
@@ -264,7 +266,7 @@ def _choice(trial: Trial) -> dict[str, Any]:
         "read": None if read is None else one_line(text(read)),
     }
     if not set(named) & set(_choices(trial)):
-        baselines = {name: _likeliest(guess) for name in named if (guess := _guess(trial, name))}
+        baselines = {name: _likeliest(prediction) for name in named if (prediction := _guess(trial, name))}
         choice["baselines"] = [
             [one_line(name), one_line(answer)] for name, answer in baselines.items() if answer is not None
         ]
@@ -274,9 +276,9 @@ def _choice(trial: Trial) -> dict[str, Any]:
     return choice
 
 
-def _likeliest(guess: CellPrediction) -> str | None:
+def _likeliest(prediction: CellPrediction) -> str | None:
     try:
-        return guess.likeliest
+        return prediction.likeliest
     except TypeError:  # the prediction holds no probabilities
         return None
 
@@ -337,35 +339,35 @@ def _guess(trial: Trial, name: str) -> CellPrediction | None:
         trial.guesses = {}
     if name not in trial.guesses:
         trial.guesses[name] = _guess_in(trial, name)
-    guess: CellPrediction | None = trial.guesses[name]
-    return guess
+    prediction: CellPrediction | None = trial.guesses[name]
+    return prediction
 
 
 def _guess_in(trial: Trial, name: str) -> CellPrediction | None:
     chance = trial.get("chance")
-    held = chance.get(name) if is_mapping(chance) else None
-    values, rest = (held.get("values"), held.get("rest")) if is_mapping(held) else (None, None)
+    stored = chance.get(name) if is_mapping(chance) else None
+    values, rest = (stored.get("values"), stored.get("rest")) if is_mapping(stored) else (None, None)
     if not is_mapping(values) or not isinstance(rest, int | float):
         return None
-    return CellPrediction(values, rest, coarser=_coarser(held.get("coarser") if is_mapping(held) else None))
+    return CellPrediction(values, rest, coarser=_coarser(stored.get("coarser") if is_mapping(stored) else None))
 
 
-def _coarser(held: object) -> tuple[RoundedPrediction, ...]:
+def _coarser(stored: object) -> tuple[RoundedPrediction, ...]:
     try:
-        return tuple(map(RoundedPrediction.read, held)) if isinstance(held, list) else ()
+        return tuple(map(RoundedPrediction.read, stored)) if isinstance(stored, list) else ()
     except (ValueError, TypeError, KeyError):
         return ()
 
 
-def _chance(guess: CellPrediction | None, answer: str, fewer: int = 0) -> float | None:
+def _chance(prediction: CellPrediction | None, answer: str, fewer: int = 0) -> float | None:
     """Return an answer's chance in `fewer` digits fewer; None without a prediction that holds probabilities."""
-    return _likely(_chances(guess, answer), fewer)
+    return _likely(_chances(prediction, answer), fewer)
 
 
-def _chances(guess: CellPrediction | None, answer: str) -> Sequence[float]:
+def _chances(prediction: CellPrediction | None, answer: str) -> Sequence[float]:
     """Return an answer's chances in all digits and in fewer; `NO_CHANCES` without a prediction of probabilities."""
     try:
-        return guess.chances(answer) if guess else NO_CHANCES
+        return prediction.chances(answer) if prediction else NO_CHANCES
     except TypeError:
         return NO_CHANCES
 

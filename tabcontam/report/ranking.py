@@ -141,9 +141,9 @@ def words_of(view: RunResults, column: RankColumn) -> str:
     """Return the explanation of a column in this run."""
     paper = view.run.rules == PAPER
     of = {
-        cell.statistic.name
-        for cell in view.cells
-        if cell.statistic and not paper and view.facts[cell.test].measure == MEMBERSHIP
+        result.statistic.name
+        for result in view.cells
+        if result.statistic and not paper and view.facts[result.test].measure == MEMBERSHIP
     }
     shared = next((rank.shared_cells for rank in view.ranks_in_order if rank.shared_cells), 0)
     words = {
@@ -157,18 +157,18 @@ def words_of(view: RunResults, column: RankColumn) -> str:
 
 def left_out(view: RunResults) -> list[str]:
     """Return a sentence for each reason that leaves scores of the LLMs under test out of the means."""
-    cells = [cell for cell in view.subjects if cell.not_averaged and cell.score is not None]
+    results = [result for result in view.subjects if result.not_averaged and result.score is not None]
     return [
         f"The mean{'s' if len(tests) > 1 else ''} of {phrase(list(tests))} leave{'s' * (len(tests) == 1)} out "
-        f"{phrase(list(dict.fromkeys(view.label(cell) for cell in own)))}, since {reason}."
-        for reason, own in grouped(cells, lambda cell: cell.not_averaged).items()
-        if (tests := dict.fromkeys(_title(view, cell) for cell in own))
+        f"{phrase(list(dict.fromkeys(view.label(result) for result in own)))}, since {reason}."
+        for reason, own in grouped(results, lambda result: result.not_averaged).items()
+        if (tests := dict.fromkeys(_title(view, result) for result in own))
     ]
 
 
-def _title(view: RunResults, cell: Result) -> str:
+def _title(view: RunResults, result: Result) -> str:
     """Return the title of the column that a result's score goes into."""
-    return TITLES.get(view.facts[cell.test].measure) or view.test_titles[cell.test]
+    return TITLES.get(view.facts[result.test].measure) or view.test_titles[result.test]
 
 
 def same_scores(view: RunResults) -> str:

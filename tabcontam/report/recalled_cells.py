@@ -31,11 +31,11 @@ class RecalledCellWriter:
         if head:
             self._writer.writerow(COLUMNS)
 
-    def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
+    def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
         """Write the recalled cells of a result, from its trials by query; nothing of a control that joined."""
-        told = [] if cell.control else list(filter(_tells, asked.values()))
-        named = [guarded(text(getattr(cell, name))) for name in COLUMNS[:7]] if told else []
-        for trial in told:
+        informative = [] if result.control else list(filter(_tells, asked.values()))
+        named = [guarded(text(getattr(result, name))) for name in COLUMNS[:7]] if informative else []
+        for trial in informative:
             self._writer.writerows(_lines(named, trial))
 
 
@@ -49,9 +49,9 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     given only for all rows of a result together.
     """
     written = io.StringIO(newline="")
-    recalled, of_cells = RecalledCellWriter(written), by_cell(view.cells, trials)
-    for cell in view.cells:
-        recalled.take(cell, of_cells[cell.place])
+    recalled, trials_of = RecalledCellWriter(written), by_cell(view.cells, trials)
+    for result in view.cells:
+        recalled.take(result, trials_of[result.place])
     return written.getvalue()
 
 
@@ -61,18 +61,18 @@ def _tells(trial: Trial) -> bool:
 
 
 def _lines(named: Sequence[str], trial: Trial) -> Iterator[list[object]]:
-    told = row_of(trial)
+    answers = row_of(trial)
     asked = [*named, guarded(text(trial.get("query")))]
-    row, row_bits = trial.get("row"), sum(one.bits for one in told)
+    row, row_bits = trial.get("row"), sum(one.bits for one in answers)
     number = row + 1 if isinstance(row, int) and not isinstance(row, bool) else ""
     if is_lookup(trial):
         if trial.get("hit") is True and not trial.get("decoy_of"):
             found_in = [trial.get("documents"), guarded(next((place.where for place in places(trial)), ""))]
-            for one in told:
+            for one in answers:
                 value = guarded(one.expected or "")
                 yield [*asked, number, "", guarded(one.feature), value, value, "true", "", "", *found_in]
         return
-    for one in told:
+    for one in answers:
         if one.chance is not None and one.read is not None:
             found = [guarded(one.feature), guarded(one.read), guarded(one.expected or "")]
             right = "true" if one.state == "right" else "false"

@@ -72,8 +72,8 @@ class RowGroup:
         return self.hits / self.rows
 
     def __str__(self) -> str:
-        beside = "" if self.learned is None else f", models {self.learned:.2f}"
-        return f"{self.accuracy:.2f} ({self.hits} of {self.rows}{beside})"
+        learners = "" if self.learned is None else f", models {self.learned:.2f}"
+        return f"{self.accuracy:.2f} ({self.hits} of {self.rows}{learners})"
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,10 @@ class RecallComparison:
 
 def find_recalled_rows(view: RunResults, trials: Iterable[Trial]) -> dict[LlmTable, dict[int, RowRecall]]:
     """Return the recall of each row that row tests asked about, by its number from 0, without controls."""
-    reading, of_cells = RecallCollector.of(view), by_cell(view.cells, trials)
-    for cell in view.cells:
-        if reading.of_rows(cell):
-            reading.take(cell, of_cells[cell.place])
+    reading, trials_of = RecallCollector.of(view), by_cell(view.cells, trials)
+    for result in view.cells:
+        if reading.of_rows(result):
+            reading.take(result, trials_of[result.place])
     return reading.told
 
 
@@ -130,19 +130,19 @@ class RecallCollector:
         """Return an empty collector for these results."""
         return cls(frozenset(view.row_tests), view.test_titles)
 
-    def of_rows(self, cell: Result) -> bool:
+    def of_rows(self, result: Result) -> bool:
         """Return whether a result is of a row test of an LLM under test."""
-        return cell.test in self._row_tests and not cell.control
+        return result.test in self._row_tests and not result.control
 
-    def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
+    def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
         """Take in the trials of a result, by query."""
-        if self.of_rows(cell):
-            self._take_rows(cell, asked.values())
-        elif _is_classification(cell) and (answered := list(_classified(asked.values()))):
-            self._classified[cell.place] = answered
+        if self.of_rows(result):
+            self._take_rows(result, asked.values())
+        elif _is_classification(result) and (answered := list(_classified(asked.values()))):
+            self._classified[result.place] = answered
 
-    def _take_rows(self, cell: Result, trials: Iterable[Trial]) -> None:
-        rows = self.told.setdefault(_about(cell), {})
+    def _take_rows(self, result: Result, trials: Iterable[Trial]) -> None:
+        rows = self.told.setdefault(_about(result), {})
         for trial in trials:
             row = _row(trial)
             if row is None or not _could_tell(trial):
@@ -150,18 +150,20 @@ class RecallCollector:
             one, bits = rows.setdefault(row, RowRecall()), bits_of(trial)
             one.bits = max(one.bits, bits)
             if bits >= LEAST:
-                one.tests[cell.test] = None
+                one.tests[result.test] = None
 
     def compared(self, placed: Iterable[tuple[str, Result]]) -> list[RecallComparison]:
         """Return the comparison for each labelled classification that answered rows of both groups."""
         found = []
-        for label, cell in placed:
-            answered = self._classified.pop(cell.place, ())
-            known = self.told.get(_about(cell), {}) if answered else {}
+        for label, result in placed:
+            answered = self._classified.pop(result.place, ())
+            known = self.told.get(_about(result), {}) if answered else {}
             of_rows = [(one, known[one.row].recalled) for one in answered if one.row in known]
             own, others = ([one for one, recalled in of_rows if recalled is which] for which in (True, False))
             if own and others:
-                found.append(RecallComparison(cell.llm, label, self._titles[cell.test], _group(own), _group(others)))
+                found.append(
+                    RecallComparison(result.llm, label, self._titles[result.test], _group(own), _group(others))
+                )
         return found
 
 
@@ -175,7 +177,7 @@ class ClassAnswer(NamedTuple):
 
 def compare_accuracies(view: RunResults, trials: Iterable[Trial]) -> list[RecallComparison]:
     """Return the comparison for each classification that answered rows of both groups, in the order of the page."""
-    of_cells, found = by_cell(view.cells, trials), []
+    trials_of, found = by_cell(view.cells, trials), []
     own = grouped(view.cells, lambda cell: cell.llm)
     for block in view.blocks:
         if not any(map(_is_classification, block.cells)):
@@ -183,14 +185,14 @@ def compare_accuracies(view: RunResults, trials: Iterable[Trial]) -> list[Recall
         reading = RecallCollector.of(view)
         for cell in own[block.llm]:
             if reading.of_rows(cell) or _is_classification(cell):
-                reading.take(cell, of_cells[cell.place])
+                reading.take(cell, trials_of[cell.place])
         labelled = ((column.label, cell) for column in block.columns for cell in column.cells.values())
         found += reading.compared(labelled)
     return found
 
 
-def _is_classification(cell: Result) -> bool:
-    return cell.kind is EvidenceKind.CLASSIFICATION and not cell.control and cell.verdict is None
+def _is_classification(result: Result) -> bool:
+    return result.kind is EvidenceKind.CLASSIFICATION and not result.control and result.verdict is None
 
 
 def merge_recall(runs: Iterable[Mapping[LlmTable, Mapping[int, RowRecall]]]) -> dict[LlmTable, dict[int, RowRecall]]:
@@ -226,8 +228,8 @@ def context(found: Sequence[RecallComparison]) -> dict[str, Any]:
     return {"recalled_rows": found, "recalled_title": TITLE, "recalled_about": ABOUT}
 
 
-def _about(cell: Result) -> LlmTable:
-    return LlmTable(cell.llm, cell.dataset, cell.edition, cell.split)
+def _about(result: Result) -> LlmTable:
+    return LlmTable(result.llm, result.dataset, result.edition, result.split)
 
 
 def _row(trial: Trial) -> int | None:
@@ -260,8 +262,8 @@ def _learned(trial: Trial) -> float | None:
     """Return the share of learners that give a row's class; None if no learner was asked."""
     chance, expected = trial.get("chance"), trial.get("expected")
     for name in MODELS:
-        guess = chance.get(name) if is_mapping(chance) else None
-        values = guess.get("values") if is_mapping(guess) else None
+        prediction = chance.get(name) if is_mapping(chance) else None
+        values = prediction.get("values") if is_mapping(prediction) else None
         if is_mapping(values) and isinstance(expected, list) and expected:
             share = values.get(text(expected[0]), 0.0)
             return float(share) if isinstance(share, int | float) else None

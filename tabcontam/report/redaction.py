@@ -83,12 +83,12 @@ class Redaction:
         judge = (self.run.judge,) if self.run.judge else ()
         return _apart((llm.spec, _without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references, *judge))
 
-    def words(self, said: str) -> str:
+    def words(self, sentence: str) -> str:
         """Return a sentence with the published names of documents and references, without addresses and folders."""
         named = {*self._documents, *(llm.spec for llm in self.run.references)}
         for name in sorted((name for name in named if self.llm(name) != name), key=len, reverse=True):
-            said = said.replace(name, self.llm(name))
-        return said
+            sentence = sentence.replace(name, self.llm(name))
+        return sentence
 
     def judge(self, by: str) -> str:
         """Return the published name of a judge of completions: a person is a number."""
@@ -125,9 +125,9 @@ class Redaction:
     def results(self, view: RunResults) -> RunResults:
         """Return the results as they can be published."""
         groups: dict[TableId, set[str]] = {}
-        for cell in view.cells:
-            found = groups.setdefault((cell.dataset, cell.edition or ""), set())
-            found |= {*cell.columns, *cell.without, *cell.bets, *filter(None, [cell.rests_on])}
+        for result in view.cells:
+            found = groups.setdefault((result.dataset, result.edition or ""), set())
+            found |= {*result.columns, *result.without, *result.bets, *filter(None, [result.rests_on])}
         for table in view.tables:
             found = groups.setdefault((table.dataset, table.edition or ""), set())
             found |= set(filter(None, [table.rests_on, *(family.without for family in table.families)]))
@@ -135,7 +135,7 @@ class Redaction:
         return replace(
             view,
             run=self._run(view.run),
-            cells=tuple(self._cell(cell, names) for cell in view.cells),
+            cells=tuple(self._cell(result, names) for result in view.cells),
             tables=tuple(self._table(table, names) for table in view.tables),
             ranking=tuple(replace(rank, llm=self.llm(rank.llm)) for rank in view.ranking),
             judges=tuple(replace(one, by=self.judge(one.by)) for one in view.judges),
@@ -191,47 +191,45 @@ class Redaction:
         named = tuple(replace(one, llm=self.llm(one.llm)) for one in memory.among.references)
         return replace(memory, among=replace(memory.among, references=named))
 
-    def _cell(self, cell: Result, names: Mapping[TableId, Mapping[str, str]]) -> Result:
-        cell = replace(cell, reference=cell.reference and self.llm(cell.reference), memory=self._memory(cell.memory))
-        if cell.llm in self._documents:  # its sentences quote documents, and name a file that cannot be read
-            cell = replace(cell, reason=self._because(cell, cell.rests_on), sentence=_held(cell))
-        if not self.hides(cell.dataset, cell.edition):
-            sentence, reason = (said and self.words(said) for said in (cell.sentence, cell.reason))
-            return self._named(replace(cell, sentence=sentence, reason=reason))
-        column = names[cell.dataset, cell.edition or ""]
-        rests_on = cell.rests_on and column[cell.rests_on]
-        own = cell.test in {test.id for test in built_in_tests()}  # the words of another package may quote the table
-        statistic = cell.statistic if own or cell.statistic is None else replace(cell.statistic, name=LEFT_OUT)
+    def _cell(self, result: Result, names: Mapping[TableId, Mapping[str, str]]) -> Result:
+        result = replace(
+            result, reference=result.reference and self.llm(result.reference), memory=self._memory(result.memory)
+        )
+        if result.llm in self._documents:  # its sentences quote documents, and name a file that cannot be read
+            result = replace(result, reason=self._because(result, result.rests_on), sentence=_held(result))
+        if not self.hides(result.dataset, result.edition):
+            sentence, reason = (text and self.words(text) for text in (result.sentence, result.reason))
+            return self._named(replace(result, sentence=sentence, reason=reason))
+        column = names[result.dataset, result.edition or ""]
+        rests_on = result.rests_on and column[result.rests_on]
+        own = result.test in {test.id for test in built_in_tests()}  # the words of another package may quote the table
+        statistic = result.statistic if own or result.statistic is None else replace(result.statistic, name=LEFT_OUT)
         return replace(
-            self._named(cell),
+            self._named(result),
             source=None,
-            lacks=cell.lacks if own else cell.lacks and LEFT_OUT,
+            lacks=result.lacks if own else result.lacks and LEFT_OUT,
             statistic=statistic,
-            null=cell.null if own else None,
-            interval_of=cell.interval_of if own else None,
-            columns={column[name]: bits for name, bits in cell.columns.items()},
-            without={column[name]: value for name, value in cell.without.items()},
-            bets={name and column[name]: won for name, won in cell.bets.items()},
+            null=result.null if own else None,
+            interval_of=result.interval_of if own else None,
+            columns={column[name]: bits for name, bits in result.columns.items()},
+            without={column[name]: value for name, value in result.without.items()},
+            bets={name and column[name]: won for name, won in result.bets.items()},
             rests_on=rests_on,
-            reason=self._because(cell, rests_on),
-            sentence=_held(cell) if cell.llm in self._documents else _sentence(cell),
-            not_averaged=cell.not_averaged and "its answers cannot be known",
+            reason=self._because(result, rests_on),
+            sentence=_held(result) if result.llm in self._documents else _sentence(result),
+            not_averaged=result.not_averaged and "its answers cannot be known",
         )
 
     def _table(self, table: TableVerdict, names: Mapping[TableId, Mapping[str, str]]) -> TableVerdict:
-        documents = tuple(map(self.llm, table.documents))
+        corpora = tuple(map(self.llm, table.documents))
         families = tuple(replace(one, documents=tuple(map(self.llm, one.documents))) for one in table.families)
-        table = replace(table, documents=documents, families=families)
+        table = replace(table, documents=corpora, families=families)
         if not self.hides(table.dataset, table.edition):
             return replace(self._named(table), reason=self.words(table.reason))
         column = names[table.dataset, table.edition or ""]
         rests_on = table.rests_on and column[table.rests_on]
         families = tuple(replace(one, without=one.without and column[one.without]) for one in table.families)
-        by = (
-            f"documents that it was trained on ({phrase(documents)})"
-            if table.by_documents
-            else "the row tests together"
-        )
+        by = f"documents that it was trained on ({phrase(corpora)})" if table.by_documents else "the row tests together"
         found = None if table.p_value is None else f"{by}: p = {rounded('p_value', table.p_value)}"
         reason = self._because(table, rests_on) or found or table.outcome
         return replace(self._named(table), families=families, rests_on=rests_on, reason=reason)
@@ -245,8 +243,8 @@ class Redaction:
         searched = of.llm in self._documents
         if searched and of.verdict in NOT_TOLD and not rests_on:
             return NOT_TOLD[of.verdict]
-        said = _reason(of.verdict, of.detectable_share, rests_on)
-        return said and said.replace(*HOLDING) if searched else said
+        reason = _reason(of.verdict, of.detectable_share, rests_on)
+        return reason and reason.replace(*HOLDING) if searched else reason
 
     def _run(self, run: RunFacts) -> RunFacts:
         known = tuple(_known(file) for file in run.known)
@@ -331,25 +329,25 @@ def _reason(verdict: Verdict | None, share: float | None, rests_on: str | None) 
     return None
 
 
-def _sentence(cell: Result) -> str | None:
+def _sentence(result: Result) -> str | None:
     """Return a sentence on a finding, from the numbers of the result."""
-    if cell.verdict in UNDECIDED or not cell.queries:
+    if result.verdict in UNDECIDED or not result.queries:
         return None
-    bet = "e_value" if cell.sequential else ""
-    told = [f"{cell.hits} right in {cell.answered} answers"] if cell.hits is not None else []
-    told += [f"score {cell.score:.2f}"] if cell.verdict is None and cell.score is not None else []
-    told += [words.format(rounded(key, cell.numbers[key])) for key, words in SAID.items() if key in cell.numbers]
-    told += [f"E = {rounded(bet, cell.numbers[bet])}"] if bet in cell.numbers else []
-    return ", ".join(told) or None
+    bet = "e_value" if result.sequential else ""
+    parts = [f"{result.hits} right in {result.answered} answers"] if result.hits is not None else []
+    parts += [f"score {result.score:.2f}"] if result.verdict is None and result.score is not None else []
+    parts += [words.format(rounded(key, result.numbers[key])) for key, words in SAID.items() if key in result.numbers]
+    parts += [f"E = {rounded(bet, result.numbers[bet])}"] if bet in result.numbers else []
+    return ", ".join(parts) or None
 
 
-def _held(cell: Result) -> str | None:
+def _held(result: Result) -> str | None:
     """Return a sentence on the rows that documents hold, from the numbers of the result."""
-    if cell.verdict in UNDECIDED or not cell.queries:
+    if result.verdict in UNDECIDED or not result.queries:
         return None
-    told = [f"{cell.hits} of {cell.answered} found"] if cell.hits is not None else []
-    told += [f"p = {rounded('p_value', cell.p_value)}"] if cell.p_value is not None else []
-    return ", ".join(told) or None
+    parts = [f"{result.hits} of {result.answered} found"] if result.hits is not None else []
+    parts += [f"p = {rounded('p_value', result.p_value)}"] if result.p_value is not None else []
+    return ", ".join(parts) or None
 
 
 def _known(file: KnownFacts) -> KnownFacts:

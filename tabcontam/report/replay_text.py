@@ -48,17 +48,19 @@ def _with_people(view: RunResults) -> Iterator[str]:
     for matrix in matrices(view, titles_of(view)):
         people = [method for method in matrix.methods if method.test == PERSONS[0]]
         others = [method for method in matrix.methods if method.test not in ("", PERSONS[0])]
-        told = [(method.title, agreement(method, person)) for person in people for method in others]
-        if told and (matrix.llm or len(view.llms) == 1):
+        agreements = [(method.title, agreement(method, person)) for person in people for method in others]
+        if agreements and (matrix.llm or len(view.llms) == 1):
             yield f"  {matrix.llm or view.llms[0]}: agreement with {people[0].title[:1].lower()}{people[0].title[1:]}"
-            yield from (f"    {title}: {format_agreement(one)}, kappa {kappa(one)}" for title, one in told if one.items)
+            yield from (
+                f"    {title}: {format_agreement(one)}, kappa {kappa(one)}" for title, one in agreements if one.items
+            )
 
 
 def _on_completions(view: RunResults) -> list[str]:
     """Return how far the judges of the recorded completions agree; empty if none was judged."""
     own = [one for one in view.agreements if one.of == COMPLETIONS]
-    told = [(f"  {one.one} and {one.other}", *agreement_cells(one)) for one in own]
-    lines = [visible(f"{both}: {share}, kappa {kappa}", line=True) for both, share, kappa in told]
+    rows = [(f"  {one.one} and {one.other}", *agreement_cells(one)) for one in own]
+    lines = [visible(f"{both}: {share}, kappa {kappa}", line=True) for both, share, kappa in rows]
     return ["", TITLES[COMPLETIONS].lower(), *lines] if lines else []
 
 
@@ -88,6 +90,6 @@ def _line(found: Difference) -> str:
     return "  " + visible(f"{place}: {verdicts}; {found.explanation} ({where})", line=True)
 
 
-def _counts(cells: Sequence[Result]) -> str:
+def _counts(results: Sequence[Result]) -> str:
     """Return how many results have each outcome, in the order and the words of a run's report."""
-    return ", ".join(f"{number} {outcome}" for outcome, number in count(cells).items())
+    return ", ".join(f"{number} {outcome}" for outcome, number in count(results).items())

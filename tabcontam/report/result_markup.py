@@ -35,12 +35,12 @@ def escaped(text: str) -> str:
     return str(escape(visible(text)))
 
 
-def _unread(silent: UnreadSummary) -> str:
+def _unread(summary: UnreadSummary) -> str:
     """Return the number of unread answers, the first reply of each reason, and the advice, as HTML."""
-    first = "".join(f'<li>{escaped(kind)}: <q dir="auto">{escaped(said)}</q></li>' for kind, said in silent.first)
-    advice = OPTION.sub(r"<code>\1</code>", escaped(silent.advice))
+    first = "".join(f'<li>{escaped(kind)}: <q dir="auto">{escaped(reply)}</q></li>' for kind, reply in summary.first)
+    advice = OPTION.sub(r"<code>\1</code>", escaped(summary.advice))
     advice = f"<p>What to do: {advice}.</p>" if advice else ""
-    return f'<div class="unread"><p>{escaped(silent.counted)}.</p>{first and f"<ul>{first}</ul>"}{advice}</div>\n'
+    return f'<div class="unread"><p>{escaped(summary.counted)}.</p>{first and f"<ul>{first}</ul>"}{advice}</div>\n'
 
 
 class ResultMarkup:
@@ -72,78 +72,78 @@ class ResultMarkup:
         )
 
     def beside(
-        self, leaf: int, columns: Iterable[ResultColumn], test: str, said: "Callable[[Result], PaperMark]"
+        self, leaf: int, columns: Iterable[ResultColumn], test: str, mark_of: "Callable[[Result], PaperMark]"
     ) -> "Markup":
         """Return a row of the papers' heatmap: the published verdict on each result, and its square."""
-        cells = (self._beside(leaf, number, column, test, said) for number, column in enumerate(columns, 1))
-        return trusted_markup("".join(cells))
+        squares = (self._beside(leaf, number, column, test, mark_of) for number, column in enumerate(columns, 1))
+        return trusted_markup("".join(squares))
 
     def entries(self, leaf: int, number: int, column: ResultColumn, packed: PackedEvidence) -> "Markup":
         """Return the results of a column in words, each with room for its evidence."""
-        return trusted_markup("".join(self._entry(leaf, number, cell, packed) for cell in column.cells.values()))
+        return trusted_markup("".join(self._entry(leaf, number, result, packed) for result in column.cells.values()))
 
     def _square(self, leaf: int, number: int, column: ResultColumn, test: str) -> str:
-        cell = column.cells.get(test)
-        if cell is None:
+        result = column.cells.get(test)
+        if result is None:
             return "<td></td>"
         place = self.place(leaf, number, test)
         marks = "".join(
             f'<span class="mark {"was-found" if mark.found else "was-not-found"} from-{self._sources[mark.source]}"'
             f' aria-hidden="true">{MARK_SIGNS[mark.found]}</span>'
-            for mark in (published(self._view, cell) if self._marked else ())
+            for mark in (published(self._view, result) if self._marked else ())
         )
         return (
-            f'<td><a class="cell {self._look(cell)}" id="at-{place}" href="#cell-{place}"'
-            f' aria-label="{self._spoken(cell)}">{sign(cell)}</a>{marks}</td>'
+            f'<td><a class="cell {self._look(result)}" id="at-{place}" href="#cell-{place}"'
+            f' aria-label="{self._spoken(result)}">{sign(result)}</a>{marks}</td>'
         )
 
     def _beside(
-        self, leaf: int, number: int, column: ResultColumn, test: str, said: "Callable[[Result], PaperMark]"
+        self, leaf: int, number: int, column: ResultColumn, test: str, mark_of: "Callable[[Result], PaperMark]"
     ) -> str:
-        cell = column.cells.get(test)
-        if cell is None:
+        result = column.cells.get(test)
+        if result is None:
             return "<td></td>"
-        place, mark = self.place(leaf, number, test), said(cell)
+        place, mark = self.place(leaf, number, test), mark_of(result)
         words = escaped(mark.words)
-        named = f"{self._llm(cell.llm)}, {escaped(column.label)}, {self._tests[test]}: {words}"
+        named = f"{self._llm(result.llm)}, {escaped(column.label)}, {self._tests[test]}: {words}"
         look = f"says{' said' if mark.found else ''}"
-        if cell.verdict is None:
+        if result.verdict is None:
             return (
                 f'<td><a class="{look}" href="#cell-{place}" aria-label="{named}" title="{words}">{mark.sign}</a></td>'
             )
         return (
             f'<td><span class="{look}" title="{words}" aria-hidden="true">{mark.sign}</span>'
-            f'<a class="cell {css_class(cell.outcome)}" href="#cell-{place}"'
-            f' aria-label="{named}, calibrated: {cell.outcome}">{sign(cell)}</a></td>'
+            f'<a class="cell {css_class(result.outcome)}" href="#cell-{place}"'
+            f' aria-label="{named}, calibrated: {result.outcome}">{sign(result)}</a></td>'
         )
 
-    def _entry(self, leaf: int, number: int, cell: Result, packed: PackedEvidence) -> str:
-        place, why = self.place(leaf, number, cell.test), cell.why
+    def _entry(self, leaf: int, number: int, result: Result, packed: PackedEvidence) -> str:
+        place, why = self.place(leaf, number, result.test), result.why
         parts = [
             f'<div class="entry" id="cell-{place}">\n'
-            f'<span class="cell {self._look(cell)}" aria-hidden="true">{sign(cell)}</span>\n'
-            f"<div>\n<p><strong>{self._named[cell.test]}</strong>, {cell.outcome}"
+            f'<span class="cell {self._look(result)}" aria-hidden="true">{sign(result)}</span>\n'
+            f"<div>\n<p><strong>{self._named[result.test]}</strong>, {result.outcome}"
         ]
-        if why != cell.outcome:
+        if why != result.outcome:
             parts.append(f": {escaped(why)}")
-        if cell.paper_verdict is not None:
-            look, unlike = ("differs", "≠ ") if cell.differs else ("quiet", "")
+        if result.paper_verdict is not None:
+            look, unlike = ("differs", "≠ ") if result.differs else ("quiet", "")
             parts.append(
-                f' <span class="{look}">({unlike}the paper&#39;s rules: {cell.paper_verdict.value})</span>\n'.replace(
+                f' <span class="{look}">({unlike}the paper&#39;s rules: {result.paper_verdict.value})</span>\n'.replace(
                     "&#39;", "'"
                 )
             )
         parts.append("</p>\n")
-        if numbers := self._numbers(cell):
+        if numbers := self._numbers(result):
             parts.append(f'<p class="numbers">{escaped(", ".join(numbers))}</p>\n')
-        if where := cell.where:
+        if where := result.where:
             parts.append(f'<p class="numbers">Recalled bits by column: {escaped(where)}</p>\n')
-        if silent := packed.unread.get(place):
-            parts.append(_unread(silent))
+        if unread := packed.unread.get(place):
+            parts.append(_unread(unread))
         shown = packed.shown.get(place)
-        if cell.null and place not in packed.shown:
-            parts.append(f'<p class="numbers">Null: {escaped(cell.null)}</p>\n')
-        for mark in published(self._view, cell) if self._marked else ():
+        if result.null and place not in packed.shown:
+            parts.append(f'<p class="numbers">Null: {escaped(result.null)}</p>\n')
+        for mark in published(self._view, result) if self._marked else ():
             of = f", of {escaped(mark.checkpoint)}" if mark.checkpoint else ""
             found = "contaminated" if mark.found else "not detected"
             parts.append(f'<p class="numbers">Published by {escaped(mark.source.name)}: {found}{of}</p>\n')
@@ -152,27 +152,28 @@ class ResultMarkup:
                 f'<details class="evidence" data-cell="{place}"><summary>Evidence: {shown} of '
                 f"{shown + packed.left.get(place, 0)} queries</summary><div></div></details>\n"
             )
-        elif packed.shown and cell.queries:
+        elif packed.shown and result.queries:
             parts.append('<p class="numbers">No query of this result is stored.</p>\n')
         parts.append(f'<p class="back"><a href="#at-{place}">Back to the heatmap</a></p>\n</div>\n</div>\n')
         return "".join(parts)
 
-    def _look(self, cell: Result) -> str:
-        level = strength(self._view, cell)
-        return f"{css_class(cell.outcome)} s{level}" if level else css_class(cell.outcome)
+    def _look(self, result: Result) -> str:
+        level = strength(self._view, result)
+        return f"{css_class(result.outcome)} s{level}" if level else css_class(result.outcome)
 
     def _llm(self, llm: str) -> str:
         if llm not in self._llms:
             self._llms[llm] = escaped(self._titles.llm(llm))
         return self._llms[llm]
 
-    def _spoken(self, cell: Result) -> str:
+    def _spoken(self, result: Result) -> str:
         """Return the square's name for screen readers: its place and all that it shows."""
-        shown = [cell.outcome]
-        if strength(self._view, cell):
-            shown.append(f"{cell.recalled_bits:,.0f} bits recalled")
-        if cell.verdict is None and cell.score is not None:
-            shown.append(sign(cell))
-        for mark in published(self._view, cell) if self._marked else ():
+        shown = [result.outcome]
+        if strength(self._view, result):
+            shown.append(f"{result.recalled_bits:,.0f} bits recalled")
+        if result.verdict is None and result.score is not None:
+            shown.append(sign(result))
+        for mark in published(self._view, result) if self._marked else ():
             shown.append(f"{escaped(mark.source.name)}: {'contaminated' if mark.found else 'not detected'}")
-        return f"{self._llm(cell.llm)}, {escaped(self._view.label(cell))}, {self._tests[cell.test]}: {', '.join(shown)}"
+        place = f"{self._llm(result.llm)}, {escaped(self._view.label(result))}"
+        return f"{place}, {self._tests[result.test]}: {', '.join(shown)}"

@@ -59,34 +59,34 @@ def scored_tables(view: RunResults) -> list[ScoredTable]:
     for block in view.blocks:
         own = []
         for column in block.columns:
-            cells = [cell for cell in column.cells.values() if RANKS in view.facts[cell.test].marks]
-            scores = {cell.test: one for cell in cells if (one := _scored(cell)) is not None}
+            results = [result for result in column.cells.values() if RANKS in view.facts[result.test].marks]
+            scores = {result.test: one for result in results if (one := _scored(result)) is not None}
             if scores:
-                order, known = _known(view, cells[0])
+                order, known = _known(view, results[0])
                 own.append((order, ScoredTable(block.llm, column.label, known, scores)))
         found += [table for _, table in sorted(own, key=lambda one: -one[0])]
     return found
 
 
-def _scored(cell: Result) -> RowScore | None:
+def _scored(result: Result) -> RowScore | None:
     """Return the score of a result, as the share of ordered pairs if in another unit; None if nothing was scored."""
-    statistic = cell.statistic
-    if cell.score is None or statistic is None or not cell.answered:
+    statistic = result.statistic
+    if result.score is None or statistic is None or not result.answered:
         return None
     if statistic.expected == 0.5:
-        return RowScore(cell.score, cell.interval, "")
-    interval = clopper_pearson(cell.hits or 0, cell.answered)
+        return RowScore(result.score, result.interval, "")
+    interval = clopper_pearson(result.hits or 0, result.answered)
     return RowScore(
-        cell.score, interval, f"{statistic.value:.2f}, twin {statistic.expected or 0.0:.2f} {statistic.name}"
+        result.score, interval, f"{statistic.value:.2f}, twin {statistic.expected or 0.0:.2f} {statistic.name}"
     )
 
 
-def _known(view: RunResults, cell: Result) -> tuple[float, str]:
+def _known(view: RunResults, result: Result) -> tuple[float, str]:
     """Return how surely an LLM read a table, from -1 to above 0, and the evidence for it in words."""
-    if cell.exposure is not None:
-        read = f"the LLM read {cell.exposure:,.3g} {'copy' if cell.exposure == 1 else 'copies'} of each row"
-        return (cell.exposure or -1.0), read if cell.exposure else "the LLM read none of its rows"
-    card, entry = card_of(view, cell), entry_of(view, cell.llm)
+    if result.exposure is not None:
+        read = f"the LLM read {result.exposure:,.3g} {'copy' if result.exposure == 1 else 'copies'} of each row"
+        return (result.exposure or -1.0), read if result.exposure else "the LLM read none of its rows"
+    card, entry = card_of(view, result), entry_of(view, result.llm)
     released, cutoff = card.released if card else "", (entry.cutoff or "") if entry else ""
     which = side(released, cutoff)
     if not which:

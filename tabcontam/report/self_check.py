@@ -34,44 +34,49 @@ def self_check(view: RunResults) -> SelfCheck | None:
     The check fails if the row tests find nothing of a table in a control that has read it, or anything in one that has
     read none of its rows.
     """
-    tested = {cell.llm for cell in view.subjects}
+    tested = {result.llm for result in view.subjects}
     if not tested or not tested <= view.checking:
         return None
-    rows = [cell for cell in view.subjects if cell.test in view.row_tests]
-    exposed, unexposed = [cell for cell in rows if cell.exposed], [cell for cell in rows if cell.exposure == 0]
+    rows = [result for result in view.subjects if result.test in view.row_tests]
+    exposed, unexposed = (
+        [result for result in rows if result.exposed],
+        [result for result in rows if result.exposure == 0],
+    )
     counted = _counted(exposed, unexposed)
     if wrong := [*_missed(view, exposed), *_flagged(view, unexposed)]:
         return SelfCheck(False, f"Self-check FAILED: {counted}. {' '.join(wrong)}")
     known = {NO_MISS: bool(_measured(exposed)), NO_FALSE: bool(_measured(unexposed)), CUT_OFF: not view.run.ended_early}
     unknown = [why for why, so in known.items() if not so]
-    told = [counted, *_weak(view, exposed), *_unmeasured(view, rows), *unknown]
+    parts = [counted, *_weak(view, exposed), *_unmeasured(view, rows), *unknown]
     word = "not complete" if unknown else "passed"
-    return SelfCheck(None if unknown else True, f"Self-check {word}: {'; '.join(filter(None, told))}.")
+    return SelfCheck(None if unknown else True, f"Self-check {word}: {'; '.join(filter(None, parts))}.")
 
 
-def _measured(cells: Iterable[Result]) -> list[Result]:
+def _measured(results: Iterable[Result]) -> list[Result]:
     """Return the results that were asked to the end or decided."""
     silent = Verdict.NO_ANSWER
-    return [cell for cell in cells if cell.verdict in DECIDED or (cell.verdict is silent and not cell.cut_short)]
+    return [
+        result for result in results if result.verdict in DECIDED or (result.verdict is silent and not result.cut_short)
+    ]
 
 
-def _found(cells: Iterable[Result]) -> list[Result]:
-    return [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
+def _found(results: Iterable[Result]) -> list[Result]:
+    return [result for result in results if result.verdict is Verdict.CONTAMINATED]
 
 
 def _counted(exposed: Sequence[Result], unexposed: Sequence[Result]) -> str:
     """Return in words how many row-test results found rows, in controls that have read the rows and in others."""
-    said: list[str] = []
-    for cells, who in ((_measured(exposed), HAS_READ), (_measured(unexposed), HAS_NOT)):
-        if cells:
-            cells_of = "" if said else " results of row tests"
-            names = phrase(list(dict.fromkeys(cell.llm for cell in cells)))
-            said.append(f"in {names}, {who}, in {len(_found(cells))} of {len(cells)}{cells_of}")
-    return f"rows were detected {', '.join(said)}" if said else ""
+    parts: list[str] = []
+    for results, who in ((_measured(exposed), HAS_READ), (_measured(unexposed), HAS_NOT)):
+        if results:
+            unit = "" if parts else " results of row tests"
+            names = phrase(list(dict.fromkeys(result.llm for result in results)))
+            parts.append(f"in {names}, {who}, in {len(_found(results))} of {len(results)}{unit}")
+    return f"rows were detected {', '.join(parts)}" if parts else ""
 
 
-def _by_table(view: RunResults, cells: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
-    return grouped(cells, lambda cell: (cell.llm, view.label(cell)))
+def _by_table(view: RunResults, results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
+    return grouped(results, lambda cell: (cell.llm, view.label(cell)))
 
 
 def _found_together(view: RunResults) -> set[tuple[str, str]]:
@@ -82,7 +87,9 @@ def _found_together(view: RunResults) -> set[tuple[str, str]]:
 def _missed(view: RunResults, exposed: Sequence[Result]) -> list[str]:
     """Return a sentence on tables that were read, asked about to the end, and not found; empty if there are none."""
     places = _by_table(view, _measured(exposed))
-    ended = {place for place, cells in _by_table(view, exposed).items() if not any(cell.cut_short for cell in cells)}
+    ended = {
+        place for place, results in _by_table(view, exposed).items() if not any(result.cut_short for result in results)
+    }
     missed = [place for place in places if place in ended and not _found(places[place])]
     missed = [place for place in missed if place not in _found_together(view)]
     if not missed:
@@ -93,32 +100,32 @@ def _missed(view: RunResults, exposed: Sequence[Result]) -> list[str]:
 
 def _flagged(view: RunResults, unexposed: Sequence[Result]) -> list[str]:
     """Return a sentence on tests that found rows in a control that has read none, with advice; empty if none did."""
-    together, said = _found_together(view), []
-    for place, cells in _by_table(view, unexposed).items():
-        tests = [cell.test for cell in _found(cells)]
+    together, places = _found_together(view), []
+    for place, results in _by_table(view, unexposed).items():
+        tests = [result.test for result in _found(results)]
         if tests or place in together:
-            said.append(f"{phrase(tests) if tests else 'the row tests together'} on {place[1]}")
-    if not said:
+            places.append(f"{phrase(tests) if tests else 'the row tests together'} on {place[1]}")
+    if not places:
         return []
     chance = f"chance does this for at most {view.run.alpha:.0%} of LLMs" if view.run.alpha else "chance may do this"
-    found = f"Rows that a control has not read were detected by {phrase(said)}; {chance}."
+    found = f"Rows that a control has not read were detected by {phrase(places)}; {chance}."
     return [f"{found} If --seed 1 shows it again, trust no finding of these tests there."]
 
 
 def _weak(view: RunResults, exposed: Sequence[Result]) -> list[str]:
     """Return the tests that miss rows that others find in a control that has read them."""
-    missed = [cell for cell in _measured(exposed) if cell.verdict is not Verdict.CONTAMINATED]
-    tests = grouped(missed, lambda cell: cell.test)
-    tables = {test: phrase(list(dict.fromkeys(map(view.label, cells)))) for test, cells in tests.items()}
+    missed = [result for result in _measured(exposed) if result.verdict is not Verdict.CONTAMINATED]
+    tests = grouped(missed, lambda result: result.test)
+    tables = {test: phrase(list(dict.fromkeys(map(view.label, results)))) for test, results in tests.items()}
     return [f"{test} has no power on {table}" for test, table in tables.items()]
 
 
 def _unmeasured(view: RunResults, rows: Sequence[Result]) -> list[str]:
     """Return the controls and tables for which no row test was measured, with the tests' common reason."""
-    said: list[str] = []
-    for (llm, table), cells in _by_table(view, rows).items():
-        if not _measured(cells):
-            reasons = {cell.reason or "" for cell in cells}
+    lines: list[str] = []
+    for (llm, table), results in _by_table(view, rows).items():
+        if not _measured(results):
+            reasons = {result.reason or "" for result in results}
             why = f" ({one})" if len(reasons) == 1 and (one := reasons.pop()) else ""
-            said.append(f"{llm} was not measured on {table}{why}")
-    return said
+            lines.append(f"{llm} was not measured on {table}{why}")
+    return lines

@@ -45,8 +45,8 @@ class SplitGroup:
     @property
     def left_out(self) -> str:
         """A sentence on rows not asked about because they stand in several splits; empty if there are none."""
-        told = [f"{count:,} of {split}" for split, count in self.shared.items() if count]
-        return f"rows in several splits were never asked about: {phrase(told)}" if told else ""
+        counts = [f"{count:,} of {split}" for split, count in self.shared.items() if count]
+        return f"rows in several splits were never asked about: {phrase(counts)}" if counts else ""
 
 
 def split_groups(view: RunResults, titles: Titles | None = None) -> list[SplitGroup]:
@@ -67,8 +67,12 @@ def _datasets(parts: Sequence[DatasetFacts]) -> list[list[DatasetFacts]]:
 def _group(view: RunResults, titles: Titles, parts: Sequence[DatasetFacts]) -> SplitGroup:
     place: dict[Key, int] = {one.key: number for number, one in enumerate(parts)}
     names = tuple(one.split or "" for one in parts)
-    said = {one.title for one in parts}
-    title = said.pop() if len(said) == 1 and all(said) else ", ".join(dict.fromkeys(one.name for one in parts))
+    own_titles = {one.title for one in parts}
+    title = (
+        own_titles.pop()
+        if len(own_titles) == 1 and all(own_titles)
+        else ", ".join(dict.fromkeys(one.name for one in parts))
+    )
     own = [table for table in view.tables_in_order if _key(table) in place]
     several = [name for name in ("serializer", "prompts") if len({getattr(table, name) for table in own}) > 1]
     lines = []
@@ -91,14 +95,14 @@ def _sentence(titles: Titles, names: Sequence[str], tables: Sequence[TableVerdic
     for name, table in zip(names, tables, strict=True):
         by_verdict.setdefault(_decided(titles, table), []).append(name)
     found, clean = by_verdict.get(Verdict.CONTAMINATED, []), by_verdict.get(Verdict.NOT_DETECTED, [])
-    untold = [name for name in names if name not in (*found, *clean)]
+    undecided = [name for name in names if name not in (*found, *clean)]
     clauses = []
     if found:
         clauses.append(f"rows of {phrase(found)} were detected" + (f", and none of {_either(clean)}" if clean else ""))
     elif clean:
         clauses.append(f"no row of {_either(clean)} was detected")
-    if untold:
-        clauses.append(f"nothing is decided on {phrase(untold)}")
+    if undecided:
+        clauses.append(f"nothing is decided on {phrase(undecided)}")
     return "; ".join(clauses)
 
 

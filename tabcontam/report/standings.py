@@ -142,59 +142,65 @@ def _standings(titles: Titles, block: LlmBlock) -> dict[str, TableStanding]:
 
 
 def _standing(
-    titles: Titles, cells: Sequence[Result], table: TableVerdict | None, ruling: TableRuling | None
+    titles: Titles, results: Sequence[Result], table: TableVerdict | None, ruling: TableRuling | None
 ) -> TableStanding:
     view = titles.view
-    rows = [cell for cell in cells if cell.test in view.row_tests]
-    found = any(cell.verdict is Verdict.CONTAMINATED for cell in rows)
+    rows = [result for result in results if result.test in view.row_tests]
+    found = any(result.verdict is Verdict.CONTAMINATED for result in rows)
     if not rows and table and not table.documents:  # only a corpus was searched, and no row test was asked
         table = None
-    verdict = Verdict.CONTAMINATED if found else table.verdict if table else strongest(cell.verdict for cell in rows)
-    shares = [cell.detectable_share for cell in rows if cell.detectable_share is not None]
+    verdict = (
+        Verdict.CONTAMINATED if found else table.verdict if table else strongest(result.verdict for result in rows)
+    )
+    shares = [result.detectable_share for result in rows if result.detectable_share is not None]
     share, unsure = table.detectable_share if table else min(shares, default=None), False
     void: tuple[str, ...] = ()
     control = ""
     # Besides findings on rows, only knowledge of the data is claimed, from the tests of knowledge.
-    others = [cell for cell in cells if view.facts[cell.test].family is Family.KNOWLEDGE]
+    others = [result for result in results if view.facts[result.test].family is Family.KNOWLEDGE]
     judged = rows or others
     if ruling and table and verdict in DECIDED:
         share, void, control = ruling.share, ruling.void, ruling.control
         unsure = ruling.conclusion is Conclusion.CANNOT_TELL and bool(void or verdict is Verdict.NOT_DETECTED)
     return TableStanding(
-        table=titles.dataset(cells[0].dataset),
-        at=view.edition(cells[0]),
-        apart=titles.apart(cells[0]),
+        table=titles.dataset(results[0].dataset),
+        at=view.edition(results[0]),
+        apart=titles.apart(results[0]),
         rows=verdict,
-        knowledge=strongest(cell.verdict for cell in others),
+        knowledge=strongest(result.verdict for result in others),
         share=share,
         why=_why(judged, verdict, table),
         rests_on=(table.rests_on or "") if table and table.verdict is verdict else "",
         void=void,
         control=control,
         unsure=unsure,
-        cut=view.run.ended_early and any(cut_short(cell) for cell in judged),
-        edition=cells[0].edition,
-        split=cells[0].split,
-        source=cells[0].source,
+        cut=view.run.ended_early and any(cut_short(result) for result in judged),
+        edition=results[0].edition,
+        split=results[0].split,
+        source=results[0].source,
         documents=table.documents if table else (),
         by_documents=table.by_documents if table else False,
-        memory=any(is_share(view, cell) and (cell.memory or cell.verdict) for cell in cells),
+        memory=any(is_share(view, result) and (result.memory or result.verdict) for result in results),
     )
 
 
 def strongest(verdicts: Iterable[Verdict | None]) -> Verdict | None:
     """Return the verdict that stands for several: the first one in the order of `Verdict`."""
-    there = set(verdicts)
-    return next((verdict for verdict in Verdict if verdict in there), None)
+    present = set(verdicts)
+    return next((verdict for verdict in Verdict if verdict in present), None)
 
 
-def _why(cells: Sequence[Result], verdict: Verdict | None, table: TableVerdict | None) -> str:
+def _why(results: Sequence[Result], verdict: Verdict | None, table: TableVerdict | None) -> str:
     """Return why nothing was decided: the reason that the results with the decisive verdict share, or "".
 
     If the table's finding rests on one column, the table's own reason is returned.
     """
     if table and table.rests_on and table.verdict is verdict:
         return table.reason if len(table.reason) <= LONGEST_REASON else ""
-    reasons = {cell.reason for cell in cells if cell.verdict is (verdict or strongest(cell.verdict for cell in cells))}
+    reasons = {
+        result.reason
+        for result in results
+        if result.verdict is (verdict or strongest(result.verdict for result in results))
+    }
     reason = (reasons.pop() if len(reasons) == 1 else None) or ""
     return reason.rstrip(".") if len(reason) <= LONGEST_REASON else ""

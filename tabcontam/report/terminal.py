@@ -160,11 +160,11 @@ def _lines(view: RunResults) -> Iterator[tuple[ResultColumn, list[tuple[Result, 
     done, total = 0, len(view.possible)
     for block in view.blocks:
         for column in block.columns:
-            cells = []
-            for cell in column.cells.values():
+            results = []
+            for result in column.cells.values():
                 done += 1
-                cells.append((cell, f"[{100 * done // total:3d}%]"))
-            yield column, cells
+                results.append((result, f"[{100 * done // total:3d}%]"))
+            yield column, results
 
 
 def _print_letters(paper: TerminalWriter, view: RunResults) -> None:
@@ -175,10 +175,10 @@ def _print_letters(paper: TerminalWriter, view: RunResults) -> None:
     paper.beside([("from left to right: ", "dim")], ", ".join(view.tests), "dim")
     labels = [paper.printable(f"{column.llm} {column.label}") for column, _ in _lines(view)]
     widest = max(map(cell_len, labels), default=0)
-    for label, (_, cells) in zip(labels, _lines(view), strict=True):
-        of_test = {cell.test: (cell.letter, _style(view, cell)) for cell, _ in cells}
+    for label, (_, results) in zip(labels, _lines(view), strict=True):
+        of_test = {result.test: (result.letter, _style(view, result)) for result, _ in results}
         letters = [of_test.get(test, (" ", "")) for test in view.tests]
-        progress = cells[-1][1]
+        progress = results[-1][1]
         head = label + " " * (widest + 1 - cell_len(label))
         if widest + 1 + len(letters) + 1 + len(progress) > paper.width:  # no room next to the label: below it
             paper.line(label)
@@ -207,7 +207,7 @@ def _print_llms(paper: TerminalWriter, view: RunResults) -> None:
         parts: list[tuple[str, str]] = [(name + " " * (widest - cell_len(name)), "")]
         for outcome in letters:
             known = outcome == Verdict.CONTAMINATED and all(
-                (cell.llm, cell.table) in view.exposed for cell in block.cells if cell.outcome == outcome
+                (result.llm, result.table) in view.exposed for result in block.cells if result.outcome == outcome
             )
             style = "" if outcome not in own else AS_IT_SHOULD if known else STYLES[outcome]
             parts.append((f"{own.get(outcome, 0):,}".rjust(wide), style))
@@ -217,33 +217,33 @@ def _print_llms(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _print_cells(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial]) -> None:
-    of_cells = by_cell(view.cells, trials)
-    for column, cells in _lines(view):
-        for cell, progress in cells:
-            score = f" {cell.score:.2f}" if cell.verdict is None and cell.score is not None else ""
+    trials_of = by_cell(view.cells, trials)
+    for column, results in _lines(view):
+        for result, progress in results:
+            score = f" {result.score:.2f}" if result.verdict is None and result.score is not None else ""
             parts = [
-                (f"{column.llm} {column.label} {cell.test} ", ""),
-                (f"{cell.outcome.upper()}{score}", _style(view, cell)),
-                ("" if cell.q_value is None else f" q {rounded('q_value', cell.q_value)}", ""),
-                (f" (paper: {cell.paper_verdict})" if cell.differs else "", "yellow"),
+                (f"{column.llm} {column.label} {result.test} ", ""),
+                (f"{result.outcome.upper()}{score}", _style(view, result)),
+                ("" if result.q_value is None else f" q {rounded('q_value', result.q_value)}", ""),
+                (f" (paper: {result.paper_verdict})" if result.differs else "", "yellow"),
             ]
             paper.parts(parts, progress)
-            paper.beside([(" " * INDENT, "")], cell.why, "dim")
-            asked = [(kind_of(trial), trial) for trial in of_cells[cell.place].values()]
-            _print_unread(paper, unread(asked, advised=not view.run.recorded and not cell.control))
+            paper.beside([(" " * INDENT, "")], result.why, "dim")
+            asked = [(kind_of(trial), trial) for trial in trials_of[result.place].values()]
+            _print_unread(paper, unread(asked, advised=not view.run.recorded and not result.control))
     _print_impossible(paper, view)
     paper.line()
 
 
-def _print_unread(paper: TerminalWriter, silent: UnreadSummary | None) -> None:
+def _print_unread(paper: TerminalWriter, summary: UnreadSummary | None) -> None:
     """Print how many answers of a result were unread, the first reply of each reason, and the advice."""
-    if silent is None:
+    if summary is None:
         return
-    paper.beside([(" " * INDENT, "")], silent.counted, "yellow")
-    for kind, said in silent.first:
-        paper.beside([(" " * 2 * INDENT, ""), (f"{kind}: ", "yellow")], said)
-    if silent.advice:
-        paper.beside([(" " * 2 * INDENT, ""), ("what to do: ", "yellow")], silent.advice)
+    paper.beside([(" " * INDENT, "")], summary.counted, "yellow")
+    for kind, reply in summary.first:
+        paper.beside([(" " * 2 * INDENT, ""), (f"{kind}: ", "yellow")], reply)
+    if summary.advice:
+        paper.beside([(" " * 2 * INDENT, ""), ("what to do: ", "yellow")], summary.advice)
 
 
 def _print_impossible(paper: TerminalWriter, view: RunResults) -> None:
@@ -253,18 +253,18 @@ def _print_impossible(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _print_evidence(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial], *, with_controls: bool) -> None:
-    cells = [cell for block in view.blocks for cell in block.cells] if with_controls else view.subjects
-    flagged = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
+    results = [result for block in view.blocks for result in block.cells] if with_controls else view.subjects
+    flagged = [result for result in results if result.verdict is Verdict.CONTAMINATED]
     if not flagged:
         return
     shown = flagged if with_controls else flagged[:CELLS_SHOWN]
     found = trials_to_show(shown, trials)
     paper.rule("evidence")
-    for cell in shown:
-        style = _style(view, cell)
-        paper.rule(f"{cell.llm} {view.label(cell)} {cell.test}", style, fill="_")
-        paper.line(cell.why)
-        _print_trial(paper, found[cell.place], style)
+    for result in shown:
+        style = _style(view, result)
+        paper.rule(f"{result.llm} {view.label(result)} {result.test}", style, fill="_")
+        paper.line(result.why)
+        _print_trial(paper, found[result.place], style)
     if len(shown) < len(flagged):
         left_out = len(flagged) - len(shown)
         paper.line(f"({left_out} more contaminated results: see -v, or index.html)", "dim")
@@ -437,8 +437,8 @@ def _print_comparisons(paper: TerminalWriter, view: RunResults, verbosity: int) 
         changes = [(group, change) for group in section.changed for change in group.changes]
         shown = changes if verbosity else changes[:CHANGES_SHOWN]
         for group, change in shown:
-            whose = f"{group.llm}: " if group.llm else ""
-            where = f" {whose}{group.first} -> {group.second}, {change.where}: {change.figures.replace('→', '->')}"
+            llm = f"{group.llm}: " if group.llm else ""
+            where = f" {llm}{group.first} -> {group.second}, {change.where}: {change.figures.replace('→', '->')}"
             paper.beside([(change.word.upper(), "red" if change.word == "appeared" else "yellow")], where)
         if len(shown) < len(changes):
             paper.line(f"({len(changes) - len(shown)} more: see -v, or index.html)", "dim")
@@ -475,10 +475,10 @@ def _print_summary(
     """Print the results of each outcome that `letters` choose; with `most`, at most so many lines of each."""
     letters = "" if "N" in letters else "".join(SUMMARY) if "A" in letters else letters
     listed = {
-        SUMMARY[letter]: [cell for cell in view.subjects if cell.verdict is SUMMARY[letter]] for letter in letters
+        SUMMARY[letter]: [result for result in view.subjects if result.verdict is SUMMARY[letter]] for letter in letters
     }
     if letters and None not in listed:  # a score without a column in the ranking
-        listed[None] = [cell for cell in view.subjects if cell.verdict is None and _is_share(view, cell)]
+        listed[None] = [result for result in view.subjects if result.verdict is None and _is_share(view, result)]
     held = [table for table in view.tables_in_order if table.by_documents and "c" in letters]
     if not any(listed.values()) and not held:
         return
@@ -487,11 +487,11 @@ def _print_summary(
         paper.parts(
             [(table.outcome.upper(), _style(view, table)), (f" {table.llm} {view.label(table)} - {table.why}", "")]
         )
-    for outcome, cells in listed.items():
+    for outcome, results in listed.items():
         if outcome is Verdict.SKIPPED and not each_skip:
-            _print_skips(paper, cells)
+            _print_skips(paper, results)
         elif outcome in UNDECIDED:  # by their reasons
-            alike = grouped(cells, lambda cell: (cell.outcome, cell.why))
+            alike = grouped(results, lambda result: (result.outcome, result.why))
             ordered = list(alike.items())
             if most is not None:  # the commonest reasons
                 ordered.sort(key=lambda one: -len(one[1]))
@@ -499,37 +499,37 @@ def _print_summary(
                 place = f" [{len(group)}] {_places(view, group)} - {why}"
                 paper.parts([(word.upper(), STYLES[word]), (place, "")])
             _print_left(paper, ordered, most, f"reasons of {outcome}")
-            if outcome is Verdict.NO_ANSWER and cells and not each_skip:
+            if outcome is Verdict.NO_ANSWER and results and not each_skip:
                 paper.line("(-v and index.html show the unread replies, and what to do next)", "dim")
         else:
-            for cell in cells[:most]:
-                place = f" {cell.llm} {view.label(cell)} {cell.test} - {cell.why}"
-                paper.parts([(cell.outcome.upper(), _style(view, cell)), (place, "")])
-            _print_left(paper, cells, most, outcome or SCORE)
+            for result in results[:most]:
+                place = f" {result.llm} {view.label(result)} {result.test} - {result.why}"
+                paper.parts([(result.outcome.upper(), _style(view, result)), (place, "")])
+            _print_left(paper, results, most, outcome or SCORE)
 
 
-def _is_share(view: RunResults, cell: Result) -> bool:
-    return view.facts[cell.test].measure == RECALLED
+def _is_share(view: RunResults, result: Result) -> bool:
+    return view.facts[result.test].measure == RECALLED
 
 
-def _print_skips(paper: TerminalWriter, cells: Sequence[Result]) -> None:
+def _print_skips(paper: TerminalWriter, results: Sequence[Result]) -> None:
     """Print one line for all skipped results, with their commonest reasons."""
-    by_reason = sorted(grouped(cells, lambda cell: cell.why).items(), key=lambda one: -len(one[1]))
-    told = [f"{why} ({phrase(list(dict.fromkeys(cell.test for cell in own)))})" for why, own in by_reason]
-    left = len(told) - SKIPS_NAMED
+    by_reason = sorted(grouped(results, lambda cell: cell.why).items(), key=lambda one: -len(one[1]))
+    reasons = [f"{why} ({phrase(list(dict.fromkeys(cell.test for cell in own)))})" for why, own in by_reason]
+    left = len(reasons) - SKIPS_NAMED
     more = [f"{left:,} more {'reason' if left == 1 else 'reasons'}, see -rs"] if left > 0 else []
-    if cells:
-        number = f" {len(cells):,} {'result' if len(cells) == 1 else 'results'}: "
+    if results:
+        number = f" {len(results):,} {'result' if len(results) == 1 else 'results'}: "
         word = Verdict.SKIPPED.value
-        paper.parts([(word.upper(), STYLES[word]), (number + "; ".join([*told[:SKIPS_NAMED], *more]), "")])
+        paper.parts([(word.upper(), STYLES[word]), (number + "; ".join([*reasons[:SKIPS_NAMED], *more]), "")])
 
 
-def _places(view: RunResults, cells: list[Result]) -> str:
+def _places(view: RunResults, results: list[Result]) -> str:
     """Return the LLMs, datasets and tests of some results, each list only if short: `gpt-4o iris, wine membership`."""
     found = {
-        "LLMs": dict.fromkeys(cell.llm for cell in cells),
-        "datasets": dict.fromkeys(view.label(cell) for cell in cells),
-        "tests": dict.fromkeys(cell.test for cell in cells),
+        "LLMs": dict.fromkeys(result.llm for result in results),
+        "datasets": dict.fromkeys(view.label(result) for result in results),
+        "tests": dict.fromkeys(result.test for result in results),
     }
     return " ".join(", ".join(names) if len(names) <= 3 else f"({len(names)} {kind})" for kind, names in found.items())
 
@@ -560,7 +560,7 @@ def _worst(view: RunResults, counts: Mapping[str, int]) -> str:
     """Return the colour of the worst outcome; green only if something was decided and nothing was left open."""
     if found := self_check(view):
         return CHECKED[found.passed]
-    if any(_style(view, cell) == "red" for cell in view.subjects):
+    if any(_style(view, result) == "red" for result in view.subjects):
         return "red"
     undecided = Verdict.UNINFORMATIVE in counts or Verdict.NO_ANSWER in counts
     cut_off = view.run.interrupted or not view.run.finished

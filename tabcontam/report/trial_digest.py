@@ -53,10 +53,10 @@ class TrialDigester:
         self._packing = EvidencePacker(facts.looks, {one.place: one.cell for one in placed})
         self._rows = RecallCollector(facts.row_tests, facts.titles)
 
-    def take(self, cell: Result, asked: Mapping[str, Trial]) -> None:
+    def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
         """Take in the trials of a result, by query."""
-        self._packing.take(cell, asked)
-        self._rows.take(cell, asked)
+        self._packing.take(result, asked)
+        self._rows.take(result, asked)
 
     def told(self) -> TrialDigest:
         """Return the digest of all trials taken in."""
@@ -67,5 +67,7 @@ class TrialDigester:
 def results_by_llm(view: RunResults) -> dict[str, list[PageResult]]:
     """Return the results of each LLM that has a block, in the order of the page."""
     labels = [column.label for block in view.blocks for column in block.columns for _ in column.cells]
-    found = [PageResult(place, label, cell) for (place, cell), label in zip(view.placed.items(), labels, strict=True)]
+    found = [
+        PageResult(place, label, result) for (place, result), label in zip(view.placed.items(), labels, strict=True)
+    ]
     return grouped(found, lambda one: one.cell.llm)

@@ -55,11 +55,11 @@ class TrialSource(Protocol):
 class TrialIndex:
     """The trials of each result, by the result's place and then by query."""
 
-    def __init__(self, cells: Iterable[Result], trials: Iterable[Trial]) -> None:
+    def __init__(self, results: Iterable[Result], trials: Iterable[Trial]) -> None:
         self._kept = trials if isinstance(trials, TrialSource) else None
         self._held: dict[tuple[str, ...], dict[str, Trial]] = {}
         if self._kept is None:
-            self._held = {cell.place: {} for cell in cells}
+            self._held = {result.place: {} for result in results}
             for number, trial in enumerate(trials):
                 if (place := place_of(trial)) in self._held:
                     self._held[place][text(trial.get("query")) or str(number)] = trial
@@ -72,19 +72,19 @@ class TrialIndex:
         return {text(trial.get("query")): CachedTrial(trial) for trial in trials}
 
 
-def by_cell(cells: Iterable[Result], trials: Iterable[Trial]) -> TrialIndex:
+def by_cell(results: Iterable[Result], trials: Iterable[Trial]) -> TrialIndex:
     """Return the trials of each result; of a query that was asked again the last trial counts."""
-    return TrialIndex(cells, trials)
+    return TrialIndex(results, trials)
 
 
-def trials_to_show(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
+def trials_to_show(results: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
     """Return each result's trials by its place: hits first, then the paper's own queries, without decoys."""
-    cells = list(cells)
-    of_cells = by_cell(cells, trials)
+    results = list(results)
+    trials_of = by_cell(results, trials)
     return {
-        cell.place: sorted(
-            (trial for trial in of_cells[cell.place].values() if not trial.get("decoy_of")),
+        result.place: sorted(
+            (trial for trial in trials_of[result.place].values() if not trial.get("decoy_of")),
             key=lambda trial: (not trial.get("hit"), not trial.get("paper")),
         )
-        for cell in cells
+        for result in results
     }

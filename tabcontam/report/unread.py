@@ -39,15 +39,15 @@ def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> UnreadSummar
     prompts = [
         (DECLINED if kind == ODD and 2 * often[_said(trial)] > len(prompts) else kind, trial) for kind, trial in prompts
     ]
-    silent = grouped((one for one in prompts if one[0] in UNREAD_KINDS), lambda one: one[0])
-    by_number = sorted(silent.items(), key=lambda one: -len(one[1]))
+    by_kind = grouped((one for one in prompts if one[0] in UNREAD_KINDS), lambda one: one[0])
+    by_number = sorted(by_kind.items(), key=lambda one: -len(one[1]))
     if not by_number:
         return None
     number = sum(len(own) for _, own in by_number)
     kinds = ", ".join(f"{len(own)} {kind}" for kind, own in by_number)
     return UnreadSummary(
         counted=f"{number} of {len(prompts)} answers {'was' if number == 1 else 'were'} not read: {kinds}",
-        first=tuple((kind, said) for kind, own in by_number if (said := _said(own[0][1]))),
+        first=tuple((kind, reply) for kind, own in by_number if (reply := _said(own[0][1]))),
         advice=advice(by_number[0][0]) if advised else "",
     )
 

@@ -146,10 +146,10 @@ def _keys() -> Iterator[Check]:
     for name, variables in [*((name, one.keys) for name, one in BUILT_IN.items()), ("other servers", (OTHER_KEY,))]:
         for variable in variables:
             owners.setdefault(variable, []).append(name)
-    held = [variable for variable in owners if os.environ.get(variable, "").strip()]
+    set_variables = [variable for variable in owners if os.environ.get(variable, "").strip()]
     for title, state, those in (
-        ("keys set", CheckState.OK, held),
-        ("keys not set", CheckState.ABSENT, [variable for variable in owners if variable not in held]),
+        ("keys set", CheckState.OK, set_variables),
+        ("keys not set", CheckState.ABSENT, [variable for variable in owners if variable not in set_variables]),
     ):
         if those:
             yield Check(title, state, ", ".join(f"{one} ({', '.join(owners[one])})" for one in those))
@@ -231,12 +231,12 @@ def _folders() -> Iterator[Check]:
 
     cache = cache_folder().parent
     store = Store.open() if cache.exists() else None
-    held = f", {store.facts()['replies']:,} replies" if store else ""
+    replies = f", {store.facts()['replies']:,} replies" if store else ""
     if store:
         store.close()
     size = sum(path.stat().st_size for path in cache.rglob("*") if path.is_file()) if cache.exists() else 0
     if _writable(cache):
-        yield Check("cache", CheckState.OK, f"{cache}: {size / 1e6:,.1f} MB{held}")
+        yield Check("cache", CheckState.OK, f"{cache}: {size / 1e6:,.1f} MB{replies}")
     else:
         yield Check(
             "cache",

@@ -32,10 +32,10 @@ def with_given(tests: Sequence[Test], order: "RunOrder") -> list[Test]:
         RequiredInput.KEY: bool(order.keys),
         RequiredInput.WITHHELD: bool(order.withheld),
     }
-    kept = [test for test in tests if given[test.only_with]]
-    if not kept:
+    possible = [test for test in tests if given[test.only_with]]
+    if not possible:
         raise NothingSelected("; ".join(map(_lacking, tests)))
-    return kept
+    return possible
 
 
 def _lacking(test: Test) -> str:
@@ -108,12 +108,12 @@ def put_to(
     idle = [subject.model for subject in under_test if not any(map(subject.takes, taken))]
     lines = tuple(_idle(model.spec, model.documents, taken) for model in idle if model.spec not in declared)
     searched = all(Capability.SEARCH in test.needs for test in taken)
-    kept = tuple(
+    taking = tuple(
         subject
         for subject in subjects
         if not (subject.joined and searched) and (subject.model not in idle or subject.model.spec in declared)
     )
-    return taken, kept, lines
+    return taken, taking, lines
 
 
 def _not_taken(tests: Sequence[Test], subjects: Sequence[RunSource]) -> str:
@@ -128,8 +128,8 @@ def _not_taken(tests: Sequence[Test], subjects: Sequence[RunSource]) -> str:
     return f"{chosen} {verb} documents, and no corpus is named; name one with {option('llm', 'corpus:PATH')}"
 
 
-def _idle(spec: str, documents: bool, tests: Sequence[Test]) -> str:
+def _idle(spec: str, is_corpus: bool, tests: Sequence[Test]) -> str:
     """Return a line on a subject that takes none of these tests."""
-    verb = "chosen tests ask only LLMs" if documents else "chosen tests search only documents"
-    what = "is not searched" if documents else "is asked nothing"
+    verb = "chosen tests ask only LLMs" if is_corpus else "chosen tests search only documents"
+    what = "is not searched" if is_corpus else "is asked nothing"
     return f"{spec} {what}: the {verb} ({phrase([test.id for test in tests])})"

@@ -25,12 +25,12 @@ def check_same_run(folder: Path, run: "Run") -> None:
     """
     if not (folder / RESULTS).exists():
         return
-    held = load_whole(folder)
+    recorded = load_whole(folder)
     try:
-        _check_same_run(folder, run, held)
+        _check_same_run(folder, run, recorded)
     except UsageError as error:
-        if run.order.options.last_failed and held.run.command:
-            command = visible(held.run.command, line=True)
+        if run.order.options.last_failed and recorded.run.command:
+            command = visible(recorded.run.command, line=True)
             raise UsageError(f"{error}, or add {option('last_failed')} to its own command: {command}") from None
         raise
 
@@ -46,39 +46,45 @@ def check_last_failed(run: "Run") -> None:
         raise UsageError(f"{what}, and {run.order.out} holds no run; give its folder with {option('out')}")
 
 
-def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
-    if held.run.seed != run.order.options.seed:
-        raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with {option('out')}")
-    now, before = run.order.shard, held.run.shard
-    if (before and (before.parts, before.of)) != (now and ((now.number,), now.of)):
-        held_is = f"{before} of a run" if before else "a whole run"
-        raise UsageError(f"{folder} holds {held_is}; choose another folder with {option('out')}")
-    if held.run.version != __version__:
+def _check_same_run(folder: Path, run: "Run", recorded: RunResults) -> None:
+    if recorded.run.seed != run.order.options.seed:
         raise UsageError(
-            f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with {option('out')}"
+            f"{folder} holds a run with seed {recorded.run.seed}; choose another folder with {option('out')}"
         )
-    if PAPER in (held.run.queries, run.order.options.queries) and held.run.queries != run.order.options.queries:
+    now, before = run.order.shard, recorded.run.shard
+    if (before and (before.parts, before.of)) != (now and ((now.number,), now.of)):
+        recorded_part = f"{before} of a run" if before else "a whole run"
+        raise UsageError(f"{folder} holds {recorded_part}; choose another folder with {option('out')}")
+    if recorded.run.version != __version__:
         raise UsageError(
-            f"{folder} holds a run of {asked_queries(held.run)}; choose another folder with {option('out')}"
+            f"{folder} holds a run of tabcontam {recorded.run.version}; choose another folder with {option('out')}"
+        )
+    if PAPER in (recorded.run.queries, run.order.options.queries) and recorded.run.queries != run.order.options.queries:
+        raise UsageError(
+            f"{folder} holds a run of {asked_queries(recorded.run)}; choose another folder with {option('out')}"
         )
     for word in ("samples", "shots"):
-        if (had := getattr(held.run, word)) != getattr(run.order.options, word):
+        if (had := getattr(recorded.run, word)) != getattr(run.order.options, word):
             given = option(word, had) if had else f"without {option(word)}"
             raise UsageError(f"{folder} holds a run {given}; choose another folder with {option('out')}")
-    if held.run.temperature != run.order.options.temperature:
-        at = held.run.temperature
-        given = f"with {option('temperature', at)}" if at is not None else f"without {option('temperature')}"
+    if recorded.run.temperature != run.order.options.temperature:
+        temperature = recorded.run.temperature
+        given = (
+            f"with {option('temperature', temperature)}"
+            if temperature is not None
+            else f"without {option('temperature')}"
+        )
         raise UsageError(f"{folder} holds a run {given}; choose another folder with {option('out')}")
     read = {table.key: table.reading for table in run.tables}
-    for each in held.run.datasets:
+    for each in recorded.run.datasets:
         if read.get(each.key, each.reading) != each.reading:
             how = each.reading or "as detected"
             raise UsageError(
                 f"{folder} holds a run on {each.name} read {how}; choose another folder with {option('out')}"
             )
-    beside = {table.key: digest_of(table.withheld) for table in run.tables}
-    for each in held.run.datasets:
-        if beside.get(each.key, each.withheld_sha256) != each.withheld_sha256:
+    withheld = {table.key: digest_of(table.withheld) for table in run.tables}
+    for each in recorded.run.datasets:
+        if withheld.get(each.key, each.withheld_sha256) != each.withheld_sha256:
             how = (
                 f"with {each.withheld} withheld rows of {each.name}"
                 if each.withheld
@@ -86,42 +92,47 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
             )
             raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
     fresh = {table.key: digest_of(table.fresh) for table in run.tables}
-    for each in held.run.datasets:
+    for each in recorded.run.datasets:
         if fresh.get(each.key, each.fresh_sha256) != each.fresh_sha256:
             how = f"with {each.fresh} fresh rows of {each.name}" if each.fresh else f"without {option('fresh')}"
             raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
     shared = {table.key: table.elsewhere for table in run.tables}
-    for each in held.run.datasets:
+    for each in recorded.run.datasets:
         if shared.get(each.key, each.elsewhere) != each.elsewhere:
             left_out = "all rows that it could" if each.elsewhere is None else f"{each.elsewhere} rows"
             how = f"that left out {left_out} of {each.named} that also stand in another split"
             raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
     share = run.order.options.min_power if run.order.options.until_decided else None
-    if held.run.until_decided != share:
-        raise UsageError(f"{folder} holds a run {turns_in_words(held.run)}; choose another folder with {option('out')}")
+    if recorded.run.until_decided != share:
+        raise UsageError(
+            f"{folder} holds a run {turns_in_words(recorded.run)}; choose another folder with {option('out')}"
+        )
     specs = [subject.model.spec for subject in run.subjects]
     named = {spec: str(run.resolved.get(spec, spec)) for spec in specs}
-    known = [file.sha256 for file in held.run.known], [file.sha256 for file in run.known]
-    references = [llm.spec for llm in held.run.references], [one.model.spec for one in run.subjects if one.reference]
+    known = [file.sha256 for file in recorded.run.known], [file.sha256 for file in run.known]
+    references = (
+        [llm.spec for llm in recorded.run.references],
+        [one.model.spec for one in run.subjects if one.reference],
+    )
     for given, (had, has), names in (
-        (option("known"), known, [file.name for file in held.run.known]),
+        (option("known"), known, [file.name for file in recorded.run.known]),
         (option("reference"), references, references[0]),
     ):
         if set(had) != set(has) or (names == references[0] and had[:1] != has[:1]):
             kind = f"with {given} {phrase(names)}" if names else f"without {given}"
             raise UsageError(f"{folder} holds a run {kind}; choose another folder with {option('out')}")
-    if lost := [one for one in held.run.trained_on if one not in run.trained_on]:
+    if lost := [one for one in recorded.run.trained_on if one not in run.trained_on]:
         given = option("trained_on", f"{lost[0].llm}={lost[0].documents}")
         raise UsageError(f"{folder} holds a run with {given}; choose another folder with {option('out')}")
-    for llm in (*held.run.llms, *held.run.references):
-        meant = named.get(llm.spec)
-        if llm.resolved and meant and llm.resolved != meant:
-            other = f"is {llm.resolved}, now it is {meant}"
+    for llm in (*recorded.run.llms, *recorded.run.references):
+        resolved = named.get(llm.spec)
+        if llm.resolved and resolved and llm.resolved != resolved:
+            other = f"is {llm.resolved}, now it is {resolved}"
             raise UsageError(f"in {folder} {llm.spec} {other}; choose another folder with {option('out')}")
-    planned = {cell.name for cell in run.cells}
-    for cell in held.cells:
-        if cell.key not in planned:
-            name = f"{cell.llm} {cell.dataset} {cell.test}"
+    planned = {result.name for result in run.cells}
+    for result in recorded.cells:
+        if result.key not in planned:
+            name = f"{result.llm} {result.dataset} {result.test}"
             raise UsageError(
                 f"{folder} holds {name}, which this run does not ask; choose another folder with {option('out')}"
             )
@@ -131,9 +142,9 @@ def check_same_versions(folder: Path, session: Session) -> None:
     """Raise `UsageError` if an LLM has changed since: its answers do not belong in one result with the old ones."""
     if not (folder / RESULTS).exists():
         return
-    versions = {cell.name.llm: cell.subject.model.version for cell in session.cells}
-    held = load(folder).run
-    for llm in (*held.llms, *held.references):
+    versions = {planned.name.llm: planned.subject.model.version for planned in session.cells}
+    recorded = load(folder).run
+    for llm in (*recorded.llms, *recorded.references):
         before, now = llm.version, versions.get(llm.spec)
         if before and now and before != now:
             raise UsageError(

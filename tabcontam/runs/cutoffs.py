@@ -29,8 +29,8 @@ def at_cutoff(splits: SplitChoice, llms: Sequence[str]) -> SplitChoice:
             raise UsageError(f"the catalogue states no training cut-off of {spec}; write the month: {month}")
         months.setdefault(entry.cutoff, spec)
     if len(months) > 1:
-        said = ", ".join(f"{spec} {month}" for month, spec in months.items())
-        raise UsageError(f"the LLMs have different training cut-offs ({said}); make one run for each cut-off")
+        cutoffs = ", ".join(f"{spec} {month}" for month, spec in months.items())
+        raise UsageError(f"the LLMs have different training cut-offs ({cutoffs}); make one run for each cut-off")
     (month,) = months
     names = (f"{name.casefold().partition('-')[0]}-{month}" if name in wanted else name for name in splits.names)
     return replace(splits, names=tuple(dict.fromkeys(names)))

@@ -13,7 +13,7 @@ from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import english
 from tabcontam.runs.folder import load_whole
 from tabcontam.runs.rescoring import read_again
-from tabcontam.verdicts.result_building import pool_parts, result, results
+from tabcontam.verdicts.result_building import build_result, build_results, pool_parts
 from tabcontam.verdicts.result_types import Result, ResultKey, TableName
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED
@@ -54,56 +54,62 @@ def placed(folder: Path) -> list[tuple[TableName, Observation]]:
     if past.run.rules != CALIBRATED:
         again = f"judge it again: python -m tabcontam rescore {folder} {option('rules', CALIBRATED)}"
         raise UsageError(f"{folder} was judged by the published rules; {again}")
-    known = [cell for cell in past.cells if cell.exposure is not None and not cell.control and not cell.lacks]
-    if any(cell.sequential for cell in known):
+    known = [
+        single_result
+        for single_result in past.cells
+        if single_result.exposure is not None and not single_result.control and not single_result.lacks
+    ]
+    if any(single_result.sequential for single_result in known):
         raise UsageError(f"{folder} was made with --until-decided; ladder needs a run that asks every query")
     read = read_again(folder, replace(past, cells=tuple(known)), english())
     return [
         (table, observed)
-        for (llm, table), own in grouped(known, lambda cell: (cell.llm, cell.table)).items()
+        for (llm, table), own in grouped(known, lambda single_result: (single_result.llm, single_result.table)).items()
         for observed in _of_table(past, own, read, llm)
     ]
 
 
-def _of_table(past: RunResults, cells: Sequence[Result], read: Read, llm: str) -> Iterator[Observation]:
-    name = past.label(cells[0])
-    stated = (_copies(line) for cell in cells for line, _ in read[cell.key])
+def _of_table(past: RunResults, own_results: Sequence[Result], read: Read, llm: str) -> Iterator[Observation]:
+    name = past.label(own_results[0])
+    stated = (_copies(line) for single_result in own_results for line, _ in read[single_result.key])
     copies = sorted({one for one in stated if one is not None})
     if len(copies) <= 1:
-        yield from _judged(past.run, cells, llm, name, cells[0].exposure or 0.0, None)
+        yield from _judged(past.run, own_results, llm, name, own_results[0].exposure or 0.0, None)
         return
     for exposure in copies:
-        own = {cell.key: _arm(read[cell.key], exposure) for cell in cells}
+        own = {single_result.key: _arm(read[single_result.key], exposure) for single_result in own_results}
         rows = len({trial.query.row for trials in own.values() for trial in trials} - {None})
-        yield from _judged(past.run, list(_of_arm(past.run, cells, own)), llm, name, exposure, rows)
+        yield from _judged(past.run, list(_of_arm(past.run, own_results, own)), llm, name, exposure, rows)
 
 
 def _copies(line: Line) -> float | None:
     """Return the copies of the row that a line asks about; None if the LLM's card does not state them."""
-    held = line.get("exposure")
-    return float(held) if isinstance(held, int | float) and not isinstance(held, bool) else None
+    exposure = line.get("exposure")
+    return float(exposure) if isinstance(exposure, int | float) and not isinstance(exposure, bool) else None
 
 
-def _arm(found: Sequence[tuple[Line, Trial]], exposure: float) -> list[Trial]:
+def _arm(read_lines: Sequence[tuple[Line, Trial]], exposure: float) -> list[Trial]:
     """Return the trials about rows of one exposure, and their decoys."""
-    own = {trial.query.id for line, trial in found if _copies(line) == exposure}
-    return [trial for _, trial in found if trial.query.id in own or trial.query.decoy_of in own]
+    own = {trial.query.id for line, trial in read_lines if _copies(line) == exposure}
+    return [trial for _, trial in read_lines if trial.query.id in own or trial.query.decoy_of in own]
 
 
-def _of_arm(run: RunFacts, cells: Sequence[Result], own: Mapping[ResultKey, Sequence[Trial]]) -> Iterator[Result]:
-    for cell in cells:
-        test, trials = by_id()[cell.test], own[cell.key]
+def _of_arm(run: RunFacts, own_results: Sequence[Result], own: Mapping[ResultKey, Sequence[Trial]]) -> Iterator[Result]:
+    for single_result in own_results:
+        test, trials = by_id()[single_result.test], own[single_result.key]
         if trials and test.row_test:
-            beside = pool_parts(cell.key, test, own)
-            yield result(cell.key, test, trials, len(trials), CALIBRATED, run.level_of(test.family), beside=beside)
+            pools = pool_parts(single_result.key, test, own)
+            yield build_result(
+                single_result.key, test, trials, len(trials), CALIBRATED, run.level_of(test.family), beside=pools
+            )
 
 
 def _judged(
-    run: RunFacts, cells: Sequence[Result], llm: str, dataset: str, copies: float, rows: int | None
+    run: RunFacts, own_results: Sequence[Result], llm: str, dataset: str, copies: float, rows: int | None
 ) -> Iterator[Observation]:
     """Yield the verdicts of these results and of their table, as if no other table had been asked about."""
-    found = results(run, cells)
-    for cell in found.cells:
-        yield Observation(llm, dataset, copies, cell.test, cell.verdict, cell.p_value, rows)
+    found = build_results(run, own_results)
+    for single_result in found.cells:
+        yield Observation(llm, dataset, copies, single_result.test, single_result.verdict, single_result.p_value, rows)
     for table in found.tables:
         yield Observation(llm, dataset, copies, TABLE, table.verdict, table.p_value, rows)

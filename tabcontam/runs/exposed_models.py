@@ -60,12 +60,12 @@ def _planned(study: Study, llms: Sequence[str], command: str, out: Path, progres
     return prepare(order, progress)
 
 
-def with_models(document: dict[str, Any], llms: Sequence[str], found: Found) -> dict[str, Any]:
+def with_models(document: dict[str, Any], llms: Sequence[str], observations: Found) -> dict[str, Any]:
     """Return the document of `power` with the observations of these LLMs under `models` in each dataset."""
 
-    def beside(dataset: dict[str, Any]) -> dict[str, Any]:
+    def observed(dataset: dict[str, Any]) -> dict[str, Any]:
         place = dataset["dataset"], dataset["edition"], dataset["split"] or ""
-        own = [one for table, one in found if (table.dataset, table.edition or "", table.split or "") == place]
+        own = [one for table, one in observations if (table.dataset, table.edition or "", table.split or "") == place]
         return {**dataset, "models": [asdict(one) for one in own]}
 
-    return {**document, "llms": list(dict.fromkeys(llms)), "datasets": list(map(beside, document["datasets"]))}
+    return {**document, "llms": list(dict.fromkeys(llms)), "datasets": list(map(observed, document["datasets"]))}

@@ -37,7 +37,7 @@ from tabcontam.verdicts.completion_judgements import Agreement, JudgeFacts, Judg
 from tabcontam.verdicts.document import read_results, results_file
 from tabcontam.verdicts.llm_ranking import correlations, ranking
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
-from tabcontam.verdicts.result_building import results
+from tabcontam.verdicts.result_building import build_results
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED, PAPER, Over
@@ -60,7 +60,7 @@ def new_folder(moment: datetime) -> Path:
 
 
 def record(
-    folder: Path, found: RunResults, shown: RunResults | None = None, runs: Sequence[ResultPair] = ()
+    folder: Path, run_results: RunResults, shown: RunResults | None = None, runs: Sequence[ResultPair] = ()
 ) -> tuple[RunResults, StoredTrialIndex]:
     """Write results.json, junit.xml, recalled.csv and the pages next to trials.jsonl; the pages show `shown`, if given.
 
@@ -69,27 +69,32 @@ def record(
     pairs of results that two of its runs have. Raises `UsageError`.
     """
     with written_together(folder) as new:
-        return _recorded(folder, new, found, shown, runs, None)
+        return _recorded(folder, new, run_results, shown, runs, None)
 
 
 def _recorded(
     folder: Path,
     new: Path,
-    found: RunResults,
+    run_results: RunResults,
     shown: RunResults | None,
     runs: Sequence[ResultPair],
     written: TrialPlaces | None,
 ) -> tuple[RunResults, StoredTrialIndex]:
     """Write the files of `record` into a `new` folder, from the trials in `folder`."""
-    trials = shown_lines(folder, found.cells, written)
-    if found.run.recorded:  # its judgements are in no file of this folder
-        found = replace(found, comparisons=comparisons(found.run, found.cells, (), runs))
-        write_report(new, found, found if shown is None else replace(shown, comparisons=found.comparisons), trials)
-        return found, trials
+    trials = shown_lines(folder, run_results.cells, written)
+    if run_results.run.recorded:  # its judgements are in no file of this folder
+        run_results = replace(run_results, comparisons=comparisons(run_results.run, run_results.cells, (), runs))
+        write_report(
+            new,
+            run_results,
+            run_results if shown is None else replace(shown, comparisons=run_results.comparisons),
+            trials,
+        )
+        return run_results, trials
     judgements = judgements_in(folder)
-    said = judged_by(judgements, compared_in(trials) if any(judgements) else {}, found.cells)
-    found = found.with_more(**said)
-    return write_report(new, found, shown or found, trials, runs), trials
+    comparison = judged_by(judgements, compared_in(trials) if any(judgements) else {}, run_results.cells)
+    run_results = run_results.with_more(**comparison)
+    return write_report(new, run_results, shown or run_results, trials, runs), trials
 
 
 @contextmanager
@@ -111,7 +116,7 @@ def written_together(folder: Path) -> Iterator[Path]:
 
 def write_report(
     folder: Path,
-    found: RunResults,
+    run_results: RunResults,
     shown: RunResults,
     trials: TrialSource,
     runs: Sequence[ResultPair] | None = None,
@@ -122,12 +127,12 @@ def write_report(
     made again. Returns the results as they are written.
     """
     with disable_garbage_collector():
-        return _write_report(folder, found, shown, trials, runs)
+        return _write_report(folder, run_results, shown, trials, runs)
 
 
 def _write_report(
     folder: Path,
-    found: RunResults,
+    run_results: RunResults,
     shown: RunResults,
     trials: TrialSource,
     runs: Sequence[ResultPair] | None,
@@ -138,27 +143,29 @@ def _write_report(
     from tabcontam.runs.llm_extracts import llm_extracts
 
     answers, recalled = dict[ResultKey, QueryOutcomes](), dict[str, str]()
-    pairs = [] if runs is None else pairs_to_compare(found.run, found.cells)
+    pairs = [] if runs is None else pairs_to_compare(run_results.run, run_results.cells)
     with results_file(folder) as results_json:
-        with llm_extracts(found, shown, trials, compared_cells(pairs)) as each:
-            results_json.begin(found)  # while other processors take LLMs
+        with llm_extracts(run_results, shown, trials, compared_cells(pairs)) as each:
+            results_json.begin(run_results)  # while other processors take LLMs
             pages = Pages(shown)
             for llm, own in each:
                 recalled[llm] = own.recalled
                 answers |= own.answers
                 for page, text in pages.of_llm(llm, own.told).items():
                     _write(folder / page, text)
-        if not found.run.recorded:
+        if not run_results.run.recorded:
             with (folder / RECALLED).open("w", encoding="utf-8", errors=ESCAPED, newline="") as file:
                 RecalledCellWriter(file)
-                file.writelines(recalled[llm] for llm in dict.fromkeys(cell.llm for cell in found.cells))
+                file.writelines(recalled[llm] for llm in dict.fromkeys(result.llm for result in run_results.cells))
         if runs is not None:
-            found = found.with_more(comparisons=compare_pairs(found.run, found.cells, pairs, answers, runs))
-            shown = shown.with_more(comparisons=found.comparisons)
+            run_results = run_results.with_more(
+                comparisons=compare_pairs(run_results.run, run_results.cells, pairs, answers, runs)
+            )
+            shown = shown.with_more(comparisons=run_results.comparisons)
         _write(folder / INDEX, pages.index(shown))
-        results_json.end(found)
-    write_junit(folder / JUNIT, found)
-    return found
+        results_json.end(run_results)
+    write_junit(folder / JUNIT, run_results)
+    return run_results
 
 
 def _write(path: Path, text: str) -> None:
@@ -184,13 +191,13 @@ def load_whole(folder: Path) -> RunResults:
     return found
 
 
-def last_lines(folder: Path, cells: Sequence[Result]) -> StoredTrialIndex:
+def last_lines(folder: Path, own_results: Sequence[Result]) -> StoredTrialIndex:
     """Return the newest trial of every query of these results, in the order of the results, read one result at a time.
 
     Each has the number of its line in the folder's trials.jsonl, from 1, under "line". Queries of an earlier run in the
     folder beyond a result's own number are left out.
     """
-    return StoredTrialIndex(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells})
+    return StoredTrialIndex(folder / TRIALS, {result.key: result.queries or 0 for result in own_results})
 
 
 def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False) -> RunResults:
@@ -225,10 +232,10 @@ def _as_one(
         return _recorded(new, new, found, None, pairs, written)
 
 
-def _judged(folders: Sequence[Path], cells: Sequence[Result]) -> list[Judgement]:
+def _judged(folders: Sequence[Path], own_results: Sequence[Result]) -> list[Judgement]:
     """Return the judgements of several runs on these results, and on made pairs."""
-    kept = {cell.key for cell in cells}
-    return [one for folder in folders for one in judgements_in(folder) if one.made or one.place in kept]
+    keys = {result.key for result in own_results}
+    return [one for folder in folders for one in judgements_in(folder) if one.made or one.place in keys]
 
 
 def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool = False) -> RunResults:
@@ -236,11 +243,11 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
     if len(folders) > 1 or over:
         found, lines, pairs = _merged(folders, over, incomplete)
         judged = Judgements(_judged(folders, found.cells))
-        said = judged_by(judged, compared_in(lines) if any(judged) else {}, found.cells)
+        comparison = judged_by(judged, compared_in(lines) if any(judged) else {}, found.cells)
         by_id = planned_alike(found.run)
         named = pairs_to_compare(found.run, found.cells)
         answers = {name: answers_of(lines.of(name), by_id) for name in compared_cells(named)}
-        return replace(found, comparisons=compare_pairs(found.run, found.cells, named, answers, pairs), **said)
+        return replace(found, comparisons=compare_pairs(found.run, found.cells, named, answers, pairs), **comparison)
     return read_results(folders[0])
 
 
@@ -275,45 +282,48 @@ def _merged(
     Raises `UsageError`.
     """
     parts = [load_whole(folder) for folder in folders]
-    cells: dict[Key, Result] = {}
-    kept: dict[ResultKey, StoredTrialIndex] = {}
-    said: dict[ResultKey, StoredTrialIndex] = {}
+    own_results: dict[Key, Result] = {}
+    trials_of: dict[ResultKey, StoredTrialIndex] = {}
+    of_references: dict[ResultKey, StoredTrialIndex] = {}
     trials = [last_lines(folder, part.cells) for folder, part in zip(folders, parts, strict=True)]
     for folder, part, own in zip(folders, parts, trials, strict=True):
-        names = [cell.key for cell in part.cells]
-        replaced = {name for name in names if name in kept}
-        kept = {name: lines for name, lines in kept.items() if name not in replaced} if replaced else kept
-        kept |= dict.fromkeys(names, own)
-        cells |= zip(names, part.cells, strict=True)
-        said = _with_references(said, reference_lines(folder, part.cells))
-    for name in said.keys() & kept.keys():  # for a reference that another run tests, its own trials count
-        _check_asked_alike(name, said.pop(name), kept[name])
-    lines = _MergedTrials(kept, said)
+        names = [result.key for result in part.cells]
+        replaced = {name for name in names if name in trials_of}
+        trials_of = (
+            {name: lines for name, lines in trials_of.items() if name not in replaced} if replaced else trials_of
+        )
+        trials_of |= dict.fromkeys(names, own)
+        own_results |= zip(names, part.cells, strict=True)
+        of_references = _with_references(of_references, reference_lines(folder, part.cells))
+    for name in of_references.keys() & trials_of.keys():  # for a reference that another run tests, its own trials count
+        _check_asked_alike(name, of_references.pop(name), trials_of[name])
+    lines = _MergedTrials(trials_of, of_references)
     named = [str(folder) for folder in folders]
     facts = [replace(part.run, family_over=over or part.run.family_over) for part in parts]
     if any(run.shard for run in facts):
         joined = joined_facts(facts, named)
         if not incomplete and len(folders) > 1:
-            check_none_missing(joined, cells.values())
-        return results(joined, in_plan_order(joined, cells.values())), lines, []
+            check_none_missing(joined, own_results.values())
+        return build_results(joined, in_plan_order(joined, own_results.values())), lines, []
     about = _merged_facts(facts, named)
     under_test = {llm.spec for llm in about.llms if not llm.control}
-    judged_cells = [
-        replace(cell, control=False) if cell.control and cell.llm in under_test else cell for cell in cells.values()
+    judged_results = [
+        replace(result, control=False) if result.control and result.llm in under_test else result
+        for result in own_results.values()
     ]
     ran = [(name, part.cells, own.of) for name, part, own in zip(named, parts, trials, strict=True)]
     pairs = pair_runs(ran)
-    return results(about, judged_cells), lines, pairs
+    return build_results(about, judged_results), lines, pairs
 
 
 def _with_references(
-    said: Mapping[ResultKey, StoredTrialIndex], own: StoredTrialIndex
+    of_references: Mapping[ResultKey, StoredTrialIndex], own: StoredTrialIndex
 ) -> dict[ResultKey, StoredTrialIndex]:
     """Return the trials of references with those of one more run. Raises `UsageError` if their queries differ."""
     for name in own.names:
-        if name in said:
-            _check_asked_alike(name, said[name], own)
-    return {**said, **dict.fromkeys(own.names, own)}
+        if name in of_references:
+            _check_asked_alike(name, of_references[name], own)
+    return {**of_references, **dict.fromkeys(own.names, own)}
 
 
 def _check_asked_alike(name: ResultKey, one: StoredTrialIndex, other: StoredTrialIndex) -> None:
@@ -386,7 +396,7 @@ def _last(parts: Iterable[Part], key: Callable[[Part], Hashable]) -> tuple[Part,
 
 
 def replay_results(
-    cells: Sequence[Result],
+    own_results: Sequence[Result],
     differences: Sequence[RecordedDifference] | None,
     rule_differences: Sequence[RuleDifference],
     rules: str,
@@ -406,16 +416,18 @@ def replay_results(
         rules=PAPER if rules == PAPER else CALIBRATED,
         dictionary=dictionary,
         recorded=True,
-        catalogue=catalogued({llm: CATALOGUE.get(llm, llm) for llm in dict.fromkeys(cell.llm for cell in cells)}),
-        tests=in_order(known_tests()[cell.test] for cell in cells),
+        catalogue=catalogued(
+            {llm: CATALOGUE.get(llm, llm) for llm in dict.fromkeys(result.llm for result in own_results)}
+        ),
+        tests=in_order(known_tests()[result.test] for result in own_results),
     )
-    ranks = ranking(one_cell_a_square([cell for cell in cells if not cell.serializer]), rules)
+    ranks = ranking(one_cell_a_square([result for result in own_results if not result.serializer]), rules)
     return RunResults(
         run=run,
-        cells=tuple(cells),
+        cells=tuple(own_results),
         ranking=ranks,
         correlations=correlations(ranks),
-        comparisons=comparisons(run, cells, ()),
+        comparisons=comparisons(run, own_results, ()),
         judges=tuple(judges),
         agreements=tuple(agreements),
         differences=None if differences is None else tuple(differences),
@@ -423,8 +435,8 @@ def replay_results(
     )
 
 
-def record_replay(out: Path, found: RunResults) -> None:
+def record_replay(out: Path, run_results: RunResults) -> None:
     """Write the results of recorded answers as a folder without trials. Raises `UsageError`."""
     if (open_folder(out) / TRIALS).exists():
         raise UsageError(f"{out} holds a run; choose another folder with {option('out')}")
-    record(out, found, shown=replace(found, cells=one_cell_a_square(found.cells)))
+    record(out, run_results, shown=replace(run_results, cells=one_cell_a_square(run_results.cells)))

@@ -244,9 +244,9 @@ class _FreshStages:
         judged = await self._judged(made)
         if self.order.dry_run:
             return made
-        kept = [one for one in made if judged.get(one.id) == JUDGED_AS]
-        self._census(made, kept, judged)
-        return kept
+        accepted = [one for one in made if judged.get(one.id) == JUDGED_AS]
+        self._census(made, accepted, judged)
+        return accepted
 
     async def _written(self, llm: Model, candidates: Sequence[QuestionCandidate]) -> list[PassageQuestion]:
         queries = {one.id: question_query(one) for one in candidates}
@@ -285,29 +285,29 @@ class _FreshStages:
     def _census(
         self,
         made: Sequence[PassageQuestion],
-        kept: Sequence[PassageQuestion],
+        accepted: Sequence[PassageQuestion],
         judged: Mapping[str, tuple[str | None, str | None]],
     ) -> None:
         out = self.order.out
-        _replace(out / QUESTIONS, "".join(_json_line(one.shown) for one in kept))
+        _replace(out / QUESTIONS, "".join(_json_line(one.shown) for one in accepted))
         _write_hidden(
             out,
             ANSWERS,
             (
                 {"id": one.id, "question": one.question, "answer": one.answer, "passage": one.passage.id,
-                 "faithful": judged[one.id][0], "answerable": judged[one.id][1], "kept": one in kept}
+                 "faithful": judged[one.id][0], "answerable": judged[one.id][1], "kept": one in accepted}
                 for one in made
             ),
         )  # fmt: skip
-        said = [(name, *one) for name, words in judged.items() for one in zip(JUDGED_AS, words, strict=True)]
+        labels = [(name, *one) for name, words in judged.items() for one in zip(JUDGED_AS, words, strict=True)]
         self.document["questions"] = {
             "llm": self.order.llm,
             "judge": self._judge.spec,
             "written": len(made),
-            "kept": len(kept),
-            "kinds": census(kept),
+            "kept": len(accepted),
+            "kinds": census(accepted),
             "left_out": dict(self.left_out),
-            "agreement": self._agreement(said),
+            "agreement": self._agreement(labels),
         }
 
     async def _answers(self, questions: Sequence[PassageQuestion]) -> None:
@@ -332,14 +332,14 @@ class _FreshStages:
             for pair in combinations(specs, 2) for one in questions
             if one.id in texts[pair[0]] and one.id in texts[pair[1]]
         ]  # fmt: skip
-        said = await self._ask(
+        judge_replies = await self._ask(
             self._judge, [*(query for _, _, query in rated), *(query for _, _, both in pairs for query in both)]
         )
         if self.order.dry_run:
             return
-        ratings = [(one, spec, label_in(reply_of(said, query), RATINGS)) for one, spec, query in rated]
+        ratings = [(one, spec, label_in(reply_of(judge_replies, query), RATINGS)) for one, spec, query in rated]
         outcomes = [
-            PairOutcome(one.id, pair, *(label_in(reply_of(said, query), PLACES) for query in both))
+            PairOutcome(one.id, pair, *(label_in(reply_of(judge_replies, query), PLACES) for query in both))
             for one, pair, both in pairs
         ]
         self.document["answers"] = {
@@ -352,9 +352,9 @@ class _FreshStages:
             ),
         }
 
-    def _agreement(self, said: Sequence[tuple[str, str, str | None]]) -> list[dict[str, Any]]:
+    def _agreement(self, labels: Sequence[tuple[str, str, str | None]]) -> list[dict[str, Any]]:
         """Return the agreement of the judge with people on what both judged, by the kind of judgement."""
-        words = {(name, what): word for name, what, word in said if word is not None}
+        words = {(name, what): word for name, what, word in labels if word is not None}
         pairs: dict[str, list[tuple[str, str]]] = {}
         for line in self.people:
             place = (line["question"], line["what"])
@@ -386,10 +386,10 @@ class _FreshStages:
     async def _gaps(self, model: Model, pieces: Sequence[PassageStart]) -> dict[str, Any]:
         may = model.capabilities | model.may_have
         recite, score = list(map(recite_query, pieces)), list(map(score_query, pieces))
-        said = await self._ask(model, recite) if Capability.GENERATE in may else {}
+        replies = await self._ask(model, recite) if Capability.GENERATE in may else {}
         scored = await self._ask(model, score) if Capability.SCORE in may else {}
         values: dict[str, list[float | None]] = {}
-        copied = recitals(pieces, [said.get(query.id) for query in recite])
+        copied = recitals(pieces, [replies.get(query.id) for query in recite])
         values[LONGEST] = [one[0] if one else None for one in copied]
         values[COPIED] = [one[1] if one else None for one in copied]
         values[BITS] = [bits(scored.get(query.id)) for query in score]
@@ -451,14 +451,14 @@ def old_texts(path: Path, since: date) -> list[tuple[str, str]]:
 
 def _said_by_people(path: Path) -> list[dict[str, Any]]:
     """Return people's judgements, a JSON object a line: `question`, `what` and `word`. Raises `UsageError`."""
-    found = []
+    judgements = []
     for number, line in _objects(path, "human"):
         if not all(isinstance(line.get(key), str) and line[key] for key in ("question", "what", "word")):
             raise UsageError(
                 f'{path}, line {number}: write {{"question": ID, "what": "faithful", "word": "unfaithful"}} a line'
             )
-        found.append(line)
-    return found
+        judgements.append(line)
+    return judgements
 
 
 def _objects(path: Path, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
@@ -471,12 +471,12 @@ def _objects(path: Path, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
-                held = json.loads(line)
+                content = json.loads(line)
             except (ValueError, RecursionError):
-                held = None
-            if not isinstance(held, dict):
+                content = None
+            if not isinstance(content, dict):
                 raise UsageError(f"{option_name(name)}: {path}, line {number} is not a JSON object")
-            yield number, held
+            yield number, content
 
 
 def _named(order: FreshOrder) -> list[str]:
@@ -504,14 +504,14 @@ def _identity(order: FreshOrder) -> dict[str, Any]:
 def _check_same(order: FreshOrder) -> None:
     """Raise `UsageError` if the folder holds another set."""
     try:
-        held = json.loads((order.out / SET).read_text("utf-8"))["set"]
+        recorded = json.loads((order.out / SET).read_text("utf-8"))["set"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return
-    if held != _identity(order):
+    if recorded != _identity(order):
         raise UsageError(f"{order.out} holds a set of another source or other days; name a new folder")
 
 
-def _document(order: FreshOrder, found: TextCollection, passages: Sequence[TextPassage]) -> dict[str, Any]:
+def _document(order: FreshOrder, texts: TextCollection, passages: Sequence[TextPassage]) -> dict[str, Any]:
     dates = [one.document.published.first for one in passages]
     return {
         "schema": 1,
@@ -521,8 +521,8 @@ def _document(order: FreshOrder, found: TextCollection, passages: Sequence[TextP
         "passages": len(passages),
         "first": min(dates).isoformat(),
         "last": max(dates).isoformat(),
-        "left_out": dict(found.left_out),
-        "requests": found.asked,
+        "left_out": dict(texts.left_out),
+        "requests": texts.asked,
     }
 
 

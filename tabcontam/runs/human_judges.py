@@ -66,22 +66,22 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
     """Return the pairs of a run for a person; the same seed and name give the same order. Raises `UsageError`."""
     past, judgements = load_whole(folder), judgements_in(folder)
     name = _checked(by, judgements)
-    own, known = [cell for cell in past.cells if not cell.control], by_id()
-    found: dict[str, JudgingItem] = {}
+    own, known = [result for result in past.cells if not result.control], by_id()
+    items_of: dict[str, JudgingItem] = {}
     for place, compared in compared_in(last_lines(folder, own)).items():
         for one in compared:
             pair = pair_of(one)
-            said = judgements.of(place, one).get(name)
-            before = found.get(pair)
+            judgement = judgements.of(place, one).get(name)
+            before = items_of.get(pair)
             places = (*(before.places if before else ()), (place, one.query_id))
-            word = said.word if said and (before is None or before.word) else None
-            found[pair] = JudgingItem(pair, one.shown, one.expected, one.said, places, word)
-    if not found and any(cell.test in known and known[cell.test].judgeable for cell in own):
+            word = judgement.word if judgement and (before is None or before.word) else None
+            items_of[pair] = JudgingItem(pair, one.shown, one.expected, one.said, places, word)
+    if not items_of and any(result.test in known and known[result.test].judgeable for result in own):
         raise UsageError(f"{folder} holds no completion to judge: none could be read")
-    if not found:
+    if not items_of:
         names = " or ".join(test.id for test in all_tests() if test.judgeable)
         raise UsageError(f"{folder} holds no completions to judge; make a run with {option('tests', names)}")
-    items = sorted(found.values(), key=lambda item: item.pair)
+    items = sorted(items_of.values(), key=lambda item: item.pair)
     Random(f"{seed} {name}").shuffle(items)
     return JudgingSheet(folder, name, tuple(items))
 
@@ -118,19 +118,19 @@ def _words(file: Path, by: str) -> dict[str, Likeness]:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise UsageError(f"{file} is not JSON; give the file that the page saved") from None
-    form, held = (document.get("form"), document.get("words")) if isinstance(document, Mapping) else (None, None)
-    if form != FORM or not isinstance(held, Mapping):
+    form, words = (document.get("form"), document.get("words")) if isinstance(document, Mapping) else (None, None)
+    if form != FORM or not isinstance(words, Mapping):
         raise UsageError(f"{file} holds no judgements; give the file that the page saved")
     if document.get("by") != by:
         raise UsageError(f"{file} was saved by {_quoted(document.get('by'))}; give --by that name")
-    wrong = [word for word in held.values() if word not in set(Likeness)]
+    wrong = [word for word in words.values() if word not in set(Likeness)]
     if wrong:
         raise UsageError(f"{file}: {_quoted(wrong[0])} is not one of {', '.join(Likeness)}")
-    return {pair: Likeness(word) for pair, word in held.items()}
+    return {pair: Likeness(word) for pair, word in words.items()}
 
 
-def _quoted(held: Any) -> str:
-    return repr(held)[:60]
+def _quoted(value: Any) -> str:
+    return repr(value)[:60]
 
 
 def judged_again(folder: Path) -> RunResults:

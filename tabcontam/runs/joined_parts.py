@@ -49,13 +49,13 @@ def joined_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
     return replace(joined, durations=tuple(sorted(took, key=partial(_place, _places(joined)))))
 
 
-def check_none_missing(run: RunFacts, cells: Iterable[Result]) -> None:
+def check_none_missing(run: RunFacts, results: Iterable[Result]) -> None:
     """Raise `UsageError` if parts of a joined run are missing; it names some of the missing LLMs and datasets."""
     if run.shard is None:
         return
-    there = {(cell.llm, cell.dataset) for cell in cells}
+    present = {(result.llm, result.dataset) for result in results}
     pairs = [(llm.spec, name) for llm in run.llms for name in dict.fromkeys(one.name for one in run.datasets)]
-    lost = [f"{llm} on {dataset}" for llm, dataset in pairs if (llm, dataset) not in there]
+    lost = [f"{llm} on {dataset}" for llm, dataset in pairs if (llm, dataset) not in present]
     more = [f"{len(lost) - NAMED} more"] if len(lost) > NAMED else []
     missing = f"part{'s' * (len(run.shard.missing) > 1)} {', '.join(map(str, run.shard.missing))} of {run.shard.of}"
     pairs_lost = f" ({phrase([*lost[:NAMED], *more])})" if lost else ""
@@ -68,9 +68,9 @@ def check_none_missing(run: RunFacts, cells: Iterable[Result]) -> None:
     )
 
 
-def in_plan_order(run: RunFacts, cells: Iterable[Result]) -> list[Result]:
+def in_plan_order(run: RunFacts, results: Iterable[Result]) -> list[Result]:
     """Return the results of all parts in the order that one machine would give them: LLM by LLM, and table by table."""
-    return sorted(cells, key=partial(_place, _places(run)))
+    return sorted(results, key=partial(_place, _places(run)))
 
 
 def _places(run: RunFacts) -> tuple[dict[Hashable, int], ...]:
@@ -84,9 +84,9 @@ def _places(run: RunFacts) -> tuple[dict[Hashable, int], ...]:
     return tuple({name: place for place, name in enumerate(names)} for names in kinds)
 
 
-def _place(places: Sequence[dict[Hashable, int]], cell: ResultFields) -> tuple[int, ...]:
-    table = cell.dataset, cell.edition or "", cell.split or ""
-    names = cell.llm, table, cell.serializer, cell.prompts or PROMPTS, cell.test
+def _place(places: Sequence[dict[Hashable, int]], result: ResultFields) -> tuple[int, ...]:
+    table = result.dataset, result.edition or "", result.split or ""
+    names = result.llm, table, result.serializer, result.prompts or PROMPTS, result.test
     return tuple(own.get(name, len(own)) for own, name in zip(places, names, strict=True))
 
 

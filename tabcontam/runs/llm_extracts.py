@@ -76,21 +76,21 @@ class ExtractionTerms:
 
 @contextmanager
 def llm_extracts(
-    found: RunResults, shown: RunResults, trials: TrialSource, compared: frozenset[ResultKey]
+    run_results: RunResults, shown: RunResults, trials: TrialSource, compared: frozenset[ResultKey]
 ) -> Iterator[Iterator[tuple[str, LlmExtract]]]:
     """Yield an iterator of each LLM's extract, in the order in which they are ready; other processes begin at once.
 
-    The pages have the results of `shown`, and all other files those of `found`. Extracts of results that are `compared`
-    also have their answers.
+    The pages have the results of `shown`, and all other files those of `run_results`. Extracts of results that are
+    `compared` also have their answers.
     """
-    cells = shown.cells if found.run.recorded else found.cells
-    terms, of_pages = ExtractionTerms(RunDigestFacts.of(shown), planned_alike(found.run)), results_by_llm(shown)
+    results = shown.cells if run_results.run.recorded else run_results.cells
+    terms, of_pages = ExtractionTerms(RunDigestFacts.of(shown), planned_alike(run_results.run)), results_by_llm(shown)
     work = {
-        llm: ExtractionJob(own, of_pages.get(llm, ()), compared & frozenset(cell.key for cell in own))
-        for llm, own in grouped(cells, lambda cell: cell.llm).items()
+        llm: ExtractionJob(own, of_pages.get(llm, ()), compared & frozenset(result.key for result in own))
+        for llm, own in grouped(results, lambda result: result.llm).items()
     }
     left, ready = deque(work), Ready()
-    with _helped(terms, trials if shown is found else None, work, left, ready):
+    with _helped(terms, trials if shown is run_results else None, work, left, ready):
         nexts = (_next(left, ready) for _ in work)
         yield ((llm, own or take(terms, work[llm], trials.of)) for llm, own in nexts)
 
@@ -108,13 +108,13 @@ def take(terms: ExtractionTerms, work: ExtractionJob, read: Callable[[ResultKey]
     """Return the extract of an LLM's trials, each read once."""
     recalled, answers = io.StringIO(newline=""), dict[ResultKey, QueryOutcomes]()
     telling, lines = TrialDigester(terms.facts, work.placed), RecalledCellWriter(recalled, head=False)
-    for cell in work.cells:
-        asked = read(cell.key)
+    for result in work.cells:
+        asked = read(result.key)
         by_query = {line["query"]: CachedTrial(line) for line in asked}
-        telling.take(cell, by_query)
-        lines.take(cell, by_query)
-        if cell.key in work.compared:
-            answers[cell.key] = answers_of(asked, terms.by_id)
+        telling.take(result, by_query)
+        lines.take(result, by_query)
+        if result.key in work.compared:
+            answers[result.key] = answers_of(asked, terms.by_id)
     return LlmExtract(telling.told(), recalled.getvalue(), answers)
 
 
@@ -215,14 +215,14 @@ def _beginning(trials: StoredTrialIndex, shown: TrialConversion, terms: Extracti
 
 def _job(trials: StoredTrialIndex, shown: TrialConversion, work: ExtractionJob) -> dict[str, Any]:
     """Return the facts of an LLM that a process needs, with results named by their numbers."""
-    numbers = {id(cell): number for number, cell in enumerate(work.cells)}
-    referred = {name: shown.references[name] for cell in work.cells if (name := cell.key) in shown.references}
+    numbers = {id(result): number for number, result in enumerate(work.cells)}
+    referred = {name: shown.references[name] for result in work.cells if (name := result.key) in shown.references}
     return {
-        "cells": [[getattr(cell, name) for name in FIELDS] for cell in work.cells],
+        "cells": [[getattr(result, name) for name in FIELDS] for result in work.cells],
         "placed": [(one.place, one.label, numbers[id(one.cell)]) for one in work.placed],
-        "lines": [_held(trials.stretches(cell.key)) for cell in work.cells],
+        "lines": [_held(trials.stretches(result.key)) for result in work.cells],
         "said": [(name, _held(shown.stretches(name))) for name in dict.fromkeys(referred.values())],
-        "compared": [number for number, cell in enumerate(work.cells) if cell.key in work.compared],
+        "compared": [number for number, result in enumerate(work.cells) if result.key in work.compared],
     }
 
 
@@ -232,21 +232,21 @@ def _held(stretches: Sequence[Stretch]) -> list[tuple[int, int, list[int]]]:
 
 def _cell(values: Sequence[Any]) -> Result:
     """Return a result with only the fields with which its trials are read."""
-    told = dict(zip(FIELDS, values, strict=True))
-    verdict = told["verdict"] and Verdict(told["verdict"])
-    return Result(**told | {"kind": EvidenceKind(told["kind"]), "verdict": verdict})
+    fields = dict(zip(FIELDS, values, strict=True))
+    verdict = fields["verdict"] and Verdict(fields["verdict"])
+    return Result(**fields | {"kind": EvidenceKind(fields["kind"]), "verdict": verdict})
 
 
-def _as_facts(found: LlmExtract) -> dict[str, Any]:
+def _as_facts(extract: LlmExtract) -> dict[str, Any]:
     """Return an extract in a form that JSON can hold."""
     answers = [
         (key, one.there, [query.hex() for query in one.right], [query.hex() for query in one.others])
-        for key, one in found.answers.items()
+        for key, one in extract.answers.items()
     ]
     return {
-        "packed": asdict(found.told.packed),
-        "compared": [asdict(one) for one in found.told.compared],
-        "recalled": found.recalled,
+        "packed": asdict(extract.told.packed),
+        "compared": [asdict(one) for one in extract.told.compared],
+        "recalled": extract.recalled,
         "answers": answers,
     }
 
@@ -270,11 +270,11 @@ def main() -> None:
     """Print the extract of each LLM that a line of standard input describes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the report handles Ctrl-C, and ends this process
     gc.disable()  # no object here refers to itself, and a search for such objects would take longer than all other work
-    told, sys.stdout = sys.stdout, sys.stderr  # text that a test of another package prints is no answer
+    output, sys.stdout = sys.stdout, sys.stderr  # text that a test of another package prints is no answer
     begin = json.loads(sys.stdin.buffer.readline())
     terms, judgements = _terms(begin), _judgements(begin)
     jobs, answers = SimpleQueue[bytes](), SimpleQueue[bytes]()
-    threads = [Thread(target=_read_jobs, args=(jobs,)), Thread(target=_write_answers, args=(answers, told))]
+    threads = [Thread(target=_read_jobs, args=(jobs,)), Thread(target=_write_answers, args=(answers, output))]
     for thread in threads:
         thread.start()
     try:
@@ -299,11 +299,11 @@ def _read_jobs(jobs: SimpleQueue[bytes]) -> None:
         jobs.put(b"")
 
 
-def _write_answers(answers: SimpleQueue[bytes], told: TextIO) -> None:
+def _write_answers(answers: SimpleQueue[bytes], output: TextIO) -> None:
     """Write answers up to an empty one, which blocks while the report has no time to read them."""
     while answer := answers.get():
-        told.buffer.write(answer)
-        told.flush()
+        output.buffer.write(answer)
+        output.flush()
 
 
 def _terms(begin: Mapping[str, Any]) -> ExtractionTerms:
@@ -317,12 +317,14 @@ def _judgements(begin: Mapping[str, Any]) -> Judgements:
 
 def _done(job: Mapping[str, Any], file: BinaryIO, terms: ExtractionTerms, judgements: Judgements) -> LlmExtract:
     """Return the extract of the LLM of a job."""
-    cells = [_cell(values) for values in job["cells"]]
-    lines = dict(zip((cell.key for cell in cells), job["lines"], strict=True))
-    said = {ResultKey(*name): stretches for name, stretches in job["said"]}
-    shown = TrialConversion(references(cells), lambda name: lines_at(file, starmap(Stretch, said[name])), judgements)
-    compared = frozenset(cells[number].key for number in job["compared"])
+    results = [_cell(values) for values in job["cells"]]
+    lines = dict(zip((result.key for result in results), job["lines"], strict=True))
+    reference_places = {ResultKey(*name): stretches for name, stretches in job["said"]}
+    shown = TrialConversion(
+        references(results), lambda name: lines_at(file, starmap(Stretch, reference_places[name])), judgements
+    )
+    compared = frozenset(results[number].key for number in job["compared"])
     work = ExtractionJob(
-        cells, [PageResult(place, label, cells[number]) for place, label, number in job["placed"]], compared
+        results, [PageResult(place, label, results[number]) for place, label, number in job["placed"]], compared
     )
     return take(terms, work, lambda name: shown(name, lines_at(file, starmap(Stretch, lines[name]))))

@@ -106,7 +106,7 @@ def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[RunSo
     greedy = [model.spec for model in own if Capability.SAMPLE not in model.capabilities]
     lines = [f"{option_name('temperature')}: each query is asked once by {phrase(once)}, which weighs one answer"]
     lines += [f"{option_name('temperature')}: each query is asked once of {phrase(greedy)}, which draws no answers"]
-    return tuple(line for line, there in zip(lines, (once, greedy), strict=True) if there)
+    return tuple(line for line, names in zip(lines, (once, greedy), strict=True) if names)
 
 
 def check_documents(
@@ -135,10 +135,10 @@ def check_documents(
 
 def check_splits(subjects: Sequence[RunSource], tables: Sequence[Table]) -> None:
     """Raise `UsageError` for an LLM that was made to know one split alone, if no table of the run is that split."""
-    there = list(dict.fromkeys(table.split for table in tables if table.split))
+    splits = list(dict.fromkeys(table.split for table in tables if table.split))
     for model in (subject.model for subject in subjects):
-        if model.of_split and model.of_split not in there:
-            had = f"the run asks about {', '.join(there)}" if there else "no table names a split, as FILE#train does"
+        if model.of_split and model.of_split not in splits:
+            had = f"the run asks about {', '.join(splits)}" if splits else "no table names a split, as FILE#train does"
             raise UsageError(f"{model.spec} knows only the split {model.of_split!r}, and {had}")
 
 
@@ -148,10 +148,10 @@ def check_batches(subjects: Sequence[RunSource]) -> tuple[str, ...]:
     Raises `UsageError` if no LLM has one. Controls that join the run are asked at once as always.
     """
     asked = [subject.model for subject in subjects if not subject.joined and not subject.model.documents]
-    there = [model for model in asked if not isinstance(model, MissingModel)]
-    without = [model.spec for model in there if model.batches is None]
+    available = [model for model in asked if not isinstance(model, MissingModel)]
+    without = [model.spec for model in available if model.batches is None]
     have = "has" if len(without) == 1 else "have"
-    if without and len(without) == len(there):
+    if without and len(without) == len(available):
         raise UsageError(
             f"{option_name('batch')}: {phrase(without)} {have} no batch API; leave {option('batch')} out, or name an "
             f"LLM at the address of a maker that has one ({', '.join(BATCHING)})"

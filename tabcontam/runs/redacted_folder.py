@@ -127,10 +127,10 @@ def _renamed(line: Line, done: Redaction) -> Line:
     edition = done.edition(line["dataset"], line["edition"]) or ""
     split = done.split(line["dataset"], line["edition"], line["split"])
     judged = [[done.judge(by), word.partition(":")[0]] for by, word in line.get("judged", ())]
-    said: Line = {"judged": judged} if judged else {}
+    fields: Line = {"judged": judged} if judged else {}
     if is_lookup(line):  # its documents are named by their files, and quoted with the text around the rows
-        said |= {"reply": "", "found": []}
-    return line | {"llm": done.llm(line["llm"]), "edition": edition, "split": split, "detail": ""} | said
+        fields |= {"reply": "", "found": []}
+    return line | {"llm": done.llm(line["llm"]), "edition": edition, "split": split, "detail": ""} | fields
 
 
 def _owners(key: bytes, done: Redaction) -> str:

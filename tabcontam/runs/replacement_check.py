@@ -28,12 +28,12 @@ def check_replaceable(out: Path, folders: Sequence[Path]) -> None:
             raise UsageError(f"{out} holds answers of another run, which this report would replace; {where}")
 
 
-def _lost(there: Path, files: Sequence[Path]) -> bool:
+def _lost(existing: Path, files: Sequence[Path]) -> bool:
     """Return whether a file has a line with an answer that none of the others has, whatever was read in it."""
-    if not there.exists():
+    if not existing.exists():
         return False
     found = {digest for file in files for digest, _ in _lines(file)}
-    lacking = {answer for digest, text in _lines(there) if digest not in found and (answer := _answer(text))}
+    lacking = {answer for digest, text in _lines(existing) if digest not in found and (answer := _answer(text))}
     if lacking:
         lacking.difference_update(_answer(text) for file in files for _, text in _lines(file))
     return bool(lacking)

@@ -32,7 +32,7 @@ from tabcontam.runs.overlap_measure import measure_again, measure_name
 from tabcontam.runs.shown_trials import reference_keys, reference_lines
 from tabcontam.tables.serializers import Serializer, from_facts
 from tabcontam.verdicts.reference_correction import Reference
-from tabcontam.verdicts.result_building import pool_parts, read_trial, result, results
+from tabcontam.verdicts.result_building import build_result, build_results, pool_parts, read_trial
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
@@ -72,7 +72,7 @@ def judged_again(
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
     run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run
     serializers = serializers_of(folder, run)
-    said = reference_lines(folder, past.cells)
+    of_references = reference_lines(folder, past.cells)
     anew: dict[int, Result] = {}
     changed: dict[int, Line] = {}  # fields that are read differently now, by the number of the line
     for own, read in read_by_table(folder, past, dictionary, most):
@@ -83,26 +83,43 @@ def judged_again(
                     changed[line[NUMBER]] = fields
         trials_of = {name: [trial for _, trial in found] for name, found in read.items()}
         for number in own:
-            cell = past.cells[number]
-            test, trials = by_id()[cell.test], trials_of[cell.key]
+            single_result = past.cells[number]
+            test, trials = by_id()[single_result.test], trials_of[single_result.key]
             if not trials:
                 continue
-            with _readable(folder, cell):
-                serializer = serializers[cell.serializer or ""]
+            with _readable(folder, single_result):
+                serializer = serializers[single_result.serializer or ""]
                 others = {
-                    name.llm: [read_trial(test, trial_of(line), serializer, dictionary) for line in said.of(name)]
-                    for name in reference_keys(cell)
+                    name.llm: [
+                        read_trial(test, trial_of(line), serializer, dictionary) for line in of_references.of(name)
+                    ]
+                    for name in reference_keys(single_result)
                 }
-                first = others.pop(cell.reference, []) if cell.reference else []
-                reference = Reference(cell.reference, first, others) if cell.reference else None
-                level, beside = run.level_of(test.family), pool_parts(cell.key, test, trials_of)
-                if cell.sequential:
-                    again = again_in_turns(cell, past.cells, test, trials, reference)
+                first = others.pop(single_result.reference, []) if single_result.reference else []
+                reference = Reference(single_result.reference, first, others) if single_result.reference else None
+                level, pools = run.level_of(test.family), pool_parts(single_result.key, test, trials_of)
+                if single_result.sequential:
+                    again = again_in_turns(single_result, past.cells, test, trials, reference)
                 else:
-                    again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, "", reference, beside)
-            anew[number] = replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged)
-    cells = [anew.get(number, cell) for number, cell in enumerate(past.cells)]
-    return results(run, cells), changed
+                    again = build_result(
+                        single_result.key,
+                        test,
+                        trials,
+                        single_result.queries or 0,
+                        run.rules,
+                        level,
+                        "",
+                        reference,
+                        pools,
+                    )
+            anew[number] = replace(
+                again,
+                control=single_result.control,
+                exposure=single_result.exposure,
+                not_averaged=single_result.not_averaged,
+            )
+    own_results = [anew.get(number, single_result) for number, single_result in enumerate(past.cells)]
+    return build_results(run, own_results), changed
 
 
 def _rewrite(folder: Path, changed: Mapping[int, Line]) -> None:
@@ -125,7 +142,7 @@ def serializers_of(folder: Path, run: RunFacts) -> dict[str, Serializer]:
 def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[ResultKey, list[tuple[Line, Trial]]]:
     """Return the trials of a past run's results, each with today's reading and its line. Raises `UsageError`."""
     read = {name: found for _, own in read_by_table(folder, past, dictionary) for name, found in own.items()}
-    return {cell.key: read[cell.key] for cell in past.cells}
+    return {single_result.key: read[single_result.key] for single_result in past.cells}
 
 
 def read_by_table(
@@ -141,15 +158,18 @@ def read_by_table(
     serializers = serializers_of(folder, past.run)
     asked, judgements = last_lines(folder, past.cells), judgements_in(folder)
 
-    def read(cell: Result) -> list[tuple[Line, Trial]]:
-        own, test = asked.of(cell.key), by_id()[cell.test]
-        with _readable(folder, cell):
-            serializer = serializers[cell.serializer or ""]
+    def read(single_result: Result) -> list[tuple[Line, Trial]]:
+        own, test = asked.of(single_result.key), by_id()[single_result.test]
+        with _readable(folder, single_result):
+            serializer = serializers[single_result.serializer or ""]
             found = [trial_of(line) for line in own]
             trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
-            trials = judgements.attached(cell.key, test, trials)
-        if cell.answered and not found:
-            raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is incomplete")
+            trials = judgements.attached(single_result.key, test, trials)
+        if single_result.answered and not found:
+            raise UsageError(
+                f"{folder / TRIALS} is incomplete: "
+                f"it holds no answers to {single_result.test} on {single_result.dataset}"
+            )
         return list(zip(own, trials, strict=True))
 
     places = grouped(range(len(past.cells)), lambda number: _table_of(past.cells[number]))
@@ -169,15 +189,15 @@ def _drawn(past: RunResults, groups: list[list[int]], most: int) -> list[list[in
     return [groups[place] for place, size in zip(places, before, strict=False) if size < most]
 
 
-def _table_of(cell: Result) -> tuple[str | None, ...]:
+def _table_of(single_result: Result) -> tuple[str | None, ...]:
     """Return the key of results that are weighed together, whatever their serializer."""
-    return cell.llm, cell.dataset, cell.edition, cell.split
+    return single_result.llm, single_result.dataset, single_result.edition, single_result.split
 
 
 @contextmanager
-def _readable(folder: Path, cell: Result) -> Iterator[None]:
+def _readable(folder: Path, single_result: Result) -> Iterator[None]:
     """Raise `UsageError` if a trial of the result cannot be read."""
     try:
         yield
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
+        raise UsageError(f"{folder / TRIALS}: a trial of {single_result.test} cannot be read: {error!r}") from error

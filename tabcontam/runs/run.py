@@ -72,7 +72,7 @@ from tabcontam.tables.table import Table
 from tabcontam.tables.withheld_rows import with_withheld
 from tabcontam.verdicts.document import write_results
 from tabcontam.verdicts.notes import Note, NoteKind
-from tabcontam.verdicts.result_building import results
+from tabcontam.verdicts.result_building import build_results
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import TrainingDeclaration
 
@@ -176,7 +176,7 @@ class Outcome:
         """A line that no subject under test gave a single reply, and why; "" if one did."""
         if not self.failure:
             return ""
-        searched = {cell.llm for cell in self.results.subjects} <= self.results.documents
+        searched = {result.llm for result in self.results.subjects} <= self.results.documents
         return f"{'no documents could be searched' if searched else 'no LLM could be reached'}: {self.failure}"
 
 
@@ -188,8 +188,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     progress = progress or Progress()
     if order.out is not None:
         check_own_files(order.out)
-    held = replace(order.options, structured=order.form == HELD)
-    order = replace(order, splits=at_cutoff(order.splits, order.llms), options=held)
+    structured = replace(order.options, structured=order.form == HELD)
+    order = replace(order, splits=at_cutoff(order.splits, order.llms), options=structured)
     check_options(order.options)
     check_shard(order.shard, order.options, order.judge)
     also = [test for test in all_tests() if order.memory_share and test.measure == RECALLED]
@@ -210,8 +210,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         seed=order.options.seed,
     )
     named = by_name(order.llms or CONTROLS)
-    declarations, beside = read_declarations(order.trained_on, named)
-    named |= beside
+    declarations, corpora = read_declarations(order.trained_on, named)
+    named |= corpora
     joined = controls(order.control, named, order.controls)
     with progress.doing("looking up the LLMs"):
         opened = {name: _opened(spec, settings) for name, spec in (joined | named).items()}
@@ -262,8 +262,21 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     ):
         grid = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
     notices = (*notices, *fewer_rows(order, grid), *(sorted(machines.lines) if machines else ()))
-    cells = tuple(part_of(grid, order.shard)) if order.shard else grid
-    run = Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
+    planned_results = tuple(part_of(grid, order.shard)) if order.shard else grid
+    run = Run(
+        order,
+        subjects,
+        tables,
+        serializers,
+        prompts,
+        planned_results,
+        english(),
+        prices,
+        found,
+        left_out,
+        known,
+        notices,
+    )
     return replace(run, judge=judge, measure=measure, trained_on=declarations, grid=grid)
 
 
@@ -388,9 +401,9 @@ def _reference(
     return {name: (model, found)}
 
 
-def _are_one(one: tuple[Model, LlmResolution | None], other: tuple[Model, LlmResolution | None]) -> bool:
+def _are_one(first_one: tuple[Model, LlmResolution | None], other: tuple[Model, LlmResolution | None]) -> bool:
     """Return whether two names, such as two labels, stand for one LLM."""
-    (first, found), (second, also) = one, other
+    (first, found), (second, also) = first_one, other
     if first.identity is not None and first.identity == second.identity:
         return True
     return found is not None and also is not None and found.stands_for == also.stands_for
@@ -410,9 +423,9 @@ def check_rows_may_leave(run: Run) -> None:
     """Raise `UsageError` if a FILE's rows would leave this machine without permission."""
     for (llm, dataset), rows in rows_leaving(run).items():
         if not run.order.send_rows:
-            beside = " and others made of its cells" * ((llm, dataset) in shuffled_shown(run.cells))
+            others = " and others made of its cells" * ((llm, dataset) in shuffled_shown(run.cells))
             raise UsageError(
-                f"{dataset}: {rows} rows{beside} would be shown to {llm}; add {option('send_rows')} to allow that"
+                f"{dataset}: {rows} rows{others} would be shown to {llm}; add {option('send_rows')} to allow that"
             )
 
 
@@ -446,7 +459,7 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
                 *(Note(NoteKind.SAMPLED, line) for line in session.sampled()),
             ),
         )
-        return results(about, session.results())
+        return build_results(about, session.results())
 
     with measured_by(run.measure):
         try:

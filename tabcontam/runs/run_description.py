@@ -40,7 +40,7 @@ LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
 def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
     """Return the facts of a run; `used` has the requests and costs of each LLM so far."""
     options = run.order.options
-    levels = {cell.test.family.value: cell.level for cell in run.grid}
+    levels = {planned.test.family.value: planned.level for planned in run.grid}
     return RunFacts(
         version=__version__,
         versions=versions(),
@@ -106,21 +106,21 @@ def _shard(run: "Run") -> ShardFacts | None:
     shard = run.order.shard
     if shard is None:
         return None
-    cells = sum(not cell.subject.reference for cell in run.grid)
-    return ShardFacts(parts=(shard.number,), of=shard.of, plan=digest(run.grid), cells=cells)
+    planned = sum(not planned_result.subject.reference for planned_result in run.grid)
+    return ShardFacts(parts=(shard.number,), of=shard.of, plan=digest(run.grid), cells=planned)
 
 
 def not_asked(run: "Run") -> str:
     """Return a line on what `--queries paper` leaves out: tests, queries, and results that stay undecided."""
     if run.order.options.queries != PAPER:
         return ""
-    cells = [cell for cell in run.grid if cell.subject is run.subjects[0]]
-    beyond = sum(cell.beyond for cell in cells)
-    undecided = sum(cell.uninformative is not None for cell in cells)
+    plan = [planned for planned in run.grid if planned.subject is run.subjects[0]]
+    beyond = sum(planned.beyond for planned in plan)
+    undecided = sum(planned.uninformative is not None for planned in plan)
     left_out = [f"{phrase([test.id for test in run.left_out])} whole"] if run.left_out else []
     left_out += [f"{beyond:,} further queries to each model"] if beyond else []
     of_rules = (
-        f"; {undecided} of {len(cells)} results of a model are not asked for, since the calibrated rules need more "
+        f"; {undecided} of {len(plan)} results of a model are not asked for, since the calibrated rules need more "
         "queries (--rules paper asks for them)"
     )
     return f"only the paper's own queries: left out are {phrase(left_out) or 'none'}" + (of_rules if undecided else "")

@@ -76,14 +76,14 @@ def rows_leaving(run: "Run") -> dict[tuple[str, str], int]:
     return rows_shown(run.cells) | (_rows_judged(run.judge, run.cells) if run.judge is not None else {})
 
 
-def _rows_judged(judge: Model, cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
+def _rows_judged(judge: Model, plan: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
     """Return how many private rows the judge would be shown, by its label and dataset."""
     rows: dict[tuple[str, str], set[int | str]] = {}
-    for cell in cells if not judge.local else ():
-        if cell.test.judgeable and cell.subject.tested:
-            shown = rows.setdefault((label(judge), cell.name.dataset), set())
-            shown.update(query.id for query in cell.queries if query.withheld)
-            if cell.table.private:
-                asked = ((*query.rows, *(() if query.row is None else (query.row,))) for query in cell.queries)
+    for planned in plan if not judge.local else ():
+        if planned.test.judgeable and planned.subject.tested:
+            shown = rows.setdefault((label(judge), planned.name.dataset), set())
+            shown.update(query.id for query in planned.queries if query.withheld)
+            if planned.table.private:
+                asked = ((*query.rows, *(() if query.row is None else (query.row,))) for query in planned.queries)
                 shown.update(row for own in asked for row in own)
     return {key: len(shown) for key, shown in rows.items() if shown}

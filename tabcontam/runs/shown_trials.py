@@ -39,31 +39,33 @@ def _is_judgeable(test: str) -> bool:
     return test in by_id() and by_id()[test].judgeable
 
 
-def reference_keys(cell: Result) -> list[ResultKey]:
+def reference_keys(result: Result) -> list[ResultKey]:
     """Return the keys of the reference's trials of a result's queries, and of further references for memory's share."""
-    named = [cell.reference, *(cell.memory.further if cell.memory else ())]
-    return [cell.key._replace(llm=llm) for llm in named if llm]
+    named = [result.reference, *(result.memory.further if result.memory else ())]
+    return [result.key._replace(llm=llm) for llm in named if llm]
 
 
-def reference_lines(folder: Path, cells: Sequence[Result]) -> StoredTrialIndex:
+def reference_lines(folder: Path, results: Sequence[Result]) -> StoredTrialIndex:
     """Return the newest trial of every query that a reference was asked for these results."""
-    return StoredTrialIndex(folder / TRIALS, dict.fromkeys(name for cell in cells for name in reference_keys(cell)))
+    return StoredTrialIndex(
+        folder / TRIALS, dict.fromkeys(name for result in results for name in reference_keys(result))
+    )
 
 
-def shown_lines(folder: Path, cells: Sequence[Result], written: TrialPlaces | None = None) -> StoredTrialIndex:
+def shown_lines(folder: Path, results: Sequence[Result], written: TrialPlaces | None = None) -> StoredTrialIndex:
     """Return the newest trial of every query of these results, read one result at a time and converted for a report.
 
     For a file that was just `written`, the places of the lines are known.
     """
-    named = dict.fromkeys(name for cell in cells for name in reference_keys(cell))
-    said = StoredTrialIndex(folder / TRIALS, named, written=written)
-    shown = TrialConversion(references(cells), said.of, judgements_in(folder), said.stretches)
-    return StoredTrialIndex(folder / TRIALS, {cell.key: cell.queries or 0 for cell in cells}, shown, written)
+    named = dict.fromkeys(name for result in results for name in reference_keys(result))
+    of_references = StoredTrialIndex(folder / TRIALS, named, written=written)
+    shown = TrialConversion(references(results), of_references.of, judgements_in(folder), of_references.stretches)
+    return StoredTrialIndex(folder / TRIALS, {result.key: result.queries or 0 for result in results}, shown, written)
 
 
-def references(cells: Sequence[Result]) -> dict[ResultKey, ResultKey]:
+def references(results: Sequence[Result]) -> dict[ResultKey, ResultKey]:
     """Return the key of the reference's trials for each result with a reference."""
-    return {cell.key: cell.key._replace(llm=cell.reference) for cell in cells if cell.reference}
+    return {result.key: result.key._replace(llm=result.reference) for result in results if result.reference}
 
 
 def _conceded(line: Line, other: Line | None) -> Line:
@@ -74,4 +76,4 @@ def _conceded(line: Line, other: Line | None) -> Line:
     if not same_query(one, trial_of(other)):
         return line
     chance = by_id()[line["test"]].conceded(one.query, read).chance
-    return line | {"chance": {name: asdict(guess) for name, guess in chance.items()}}
+    return line | {"chance": {name: asdict(prediction) for name, prediction in chance.items()}}

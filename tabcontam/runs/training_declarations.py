@@ -29,13 +29,13 @@ def read_declarations(
     found: list[TrainingDeclaration] = []
     known = dict(llms)
     for text in typed:
-        llm, documents = _parted(text, llms)
-        name = _named(documents, known)
+        llm, corpus = _parted(text, llms)
+        name = _named(corpus, known)
         one = TrainingDeclaration(llm=llm, documents=name)
         if one in found:
             raise UsageError(f"{option_name('trained_on')}: {name} is declared twice for {llm}; leave one of them out")
         found.append(one)
-        known = by_name([*known.values(), *([] if name in known else [documents])])
+        known = by_name([*known.values(), *([] if name in known else [corpus])])
     return tuple(found), {name: spec for name, spec in known.items() if name not in llms}
 
 
@@ -43,32 +43,32 @@ def _parted(text: str, llms: Collection[str]) -> tuple[str, str]:
     """Return the LLM and the corpus of a declaration. The name of an LLM may contain an equals sign."""
     llm = max((name for name in llms if text.startswith(f"{name}=")), key=len, default="")
     before, _, after = text.partition("=")
-    documents = text[len(llm) + 1 :] if llm else after
-    if not before.strip() or not documents.strip():
+    corpus = text[len(llm) + 1 :] if llm else after
+    if not before.strip() or not corpus.strip():
         raise UsageError(f"{option_name('trained_on')}: {text!r} does not name a model and its documents; write {FORM}")
     if llm:
-        return llm, documents
+        return llm, corpus
     if near(before, llms):
         raise unknown("LLM of this run", before, llms)
     raise UsageError(f"{option_name('trained_on')}: {before} is not an LLM of this run; add {option('llm', before)}")
 
 
-def _named(documents: str, known: Mapping[str, str]) -> str:
+def _named(corpus: str, known: Mapping[str, str]) -> str:
     """Return a corpus's name in the run: that by which `--llm` names the same one, if it does."""
-    if documents in known:
-        return documents
-    label, spec = split_label(documents)
+    if corpus in known:
+        return corpus
+    label, spec = split_label(corpus)
     same = [name for name, written in known.items() if split_label(written)[1] == spec]
-    return same[0] if same and not label else name_of(documents)
+    return same[0] if same and not label else name_of(corpus)
 
 
 def check_declared(declarations: Sequence[TrainingDeclaration], opened: Mapping[str, Model]) -> None:
     """Raise `UsageError` for a corpus that is none, and for an LLM that is none or whose training data is known."""
     for one in declarations:
-        documents, llm = opened[one.documents], opened[one.llm]
-        if isinstance(documents, MissingModel):
-            documents.check_at_hand()
-        if not documents.documents:
+        corpus, llm = opened[one.documents], opened[one.llm]
+        if isinstance(corpus, MissingModel):
+            corpus.check_at_hand()
+        if not corpus.documents:
             wrong = f"{one.documents} is not a corpus; write {FORM}"
         elif llm.documents:
             wrong = f"{one.llm} is a corpus, not a model; name the model: {FORM}"
@@ -84,10 +84,10 @@ def check_searched(
 ) -> None:
     """Raise `UsageError` if a corpus is declared that none of the chosen tests searches."""
     searched = {subject.model.spec for subject in subjects}
-    for documents in (one.documents for one in declarations):
-        if documents not in searched:
+    for corpus in (one.documents for one in declarations):
+        if corpus not in searched:
             chosen = ", ".join(test.id for test in tests)
             raise UsageError(
-                f"{option_name('trained_on')}: none of the chosen tests searches {documents} ({chosen}); "
+                f"{option_name('trained_on')}: none of the chosen tests searches {corpus} ({chosen}); "
                 f"choose one of {option('marks', SEARCHING)}, too"
             )

@@ -45,16 +45,16 @@ def check_agrees(folder: Path, past: RunResults) -> str:
     return ""
 
 
-def _faults(past: RunResults, found: RunResults) -> Iterator[str]:
+def _faults(past: RunResults, rejudged: RunResults) -> Iterator[str]:
     """Yield a line for each statement of the results that the trials do not support."""
     yield from no_controls(past)
-    for cell, again in zip(past.cells, found.cells, strict=True):
-        where = f"{cell.llm}, {past.label(cell)}, {cell.test}"
-        yield from _differences(where, cell, again)
-        if cell.verdict in DECIDED and not cell.answered:
-            yield f"{where} is {cell.outcome} without an answer"
+    for result, again in zip(past.cells, rejudged.cells, strict=True):
+        where = f"{result.llm}, {past.label(result)}, {result.test}"
+        yield from _differences(where, result, again)
+        if result.verdict in DECIDED and not result.answered:
+            yield f"{where} is {result.outcome} without an answer"
     tables = {(table.llm, table.table): table for table in past.tables}
-    again_by_name = {(table.llm, table.table): table for table in found.tables}
+    again_by_name = {(table.llm, table.table): table for table in rejudged.tables}
     for name in tables.keys() | again_by_name.keys():
         one, other = tables.get(name), again_by_name.get(name)
         where = f"{name[0]}, {name[1].dataset}"

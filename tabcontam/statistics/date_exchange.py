@@ -120,13 +120,13 @@ def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> DateExchange | None:
     both sides, or if there is only one way.
     """
     eras, own = _eras(sides)
-    found = float(_differences(lifts[None], eras, own[None])[0, 0])
+    observed = float(_differences(lifts[None], eras, own[None])[0, 0])
     measured = ~np.isnan(lifts)
     both = int((((sides == BEFORE) & measured).any(axis=1) & ((sides == AFTER) & measured).any(axis=1)).sum())
     if not both or len(eras) < 2:
         return None
     labels, exact = _labels(own, np.random.default_rng(seed))
-    return DateExchange(found, float(_shares(lifts[None], eras, own, labels, exact)[0]), both, len(labels), exact)
+    return DateExchange(observed, float(_shares(lifts[None], eras, own, labels, exact)[0]), both, len(labels), exact)
 
 
 def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = LISTED) -> Floats:
@@ -146,15 +146,15 @@ def without(lifts: Floats, difficulty: Floats) -> Floats:
     LLM.
     """
     known = ~np.isnan(difficulty)
-    held = np.where(known, lifts, np.nan)
-    measured = ~np.isnan(held)
+    known_lifts = np.where(known, lifts, np.nan)
+    measured = ~np.isnan(known_lifts)
     counts = np.maximum(measured.sum(axis=-1, keepdims=True), 1)
     own = np.where(measured, difficulty, 0.0)
     across = np.where(measured, difficulty - own.sum(axis=-1, keepdims=True) / counts, 0.0)
-    up = np.where(measured, held, 0.0)
+    up = np.where(measured, known_lifts, 0.0)
     spread = (across**2).sum(axis=(-2, -1), keepdims=True)
     slope = (across * up).sum(axis=(-2, -1), keepdims=True) / np.where(spread > SAME, spread, np.inf)
-    left: Floats = np.where(measured, held - slope * np.where(known, difficulty, 0.0), np.nan)
+    left: Floats = np.where(measured, known_lifts - slope * np.where(known, difficulty, 0.0), np.nan)
     return left
 
 
@@ -196,8 +196,8 @@ def _all_labels(sizes: Sequence[int], places: int) -> Ints:
 
 def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> Floats:
     """Return the share of ways in which the difference is as large as the true one; of drawn ways its upper limit."""
-    found = _differences(lifts, eras, own[None])
-    as_large = (_differences(lifts, eras, labels) >= found - SAME).sum(axis=1)
+    observed = _differences(lifts, eras, own[None])
+    as_large = (_differences(lifts, eras, labels) >= observed - SAME).sum(axis=1)
     if exact:
         shares: Floats = as_large / len(labels)  # the true one is among them
         return shares

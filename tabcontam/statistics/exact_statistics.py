@@ -117,10 +117,10 @@ def share_interval(chances: Sequence[float], hits: int, confidence: float = 0.95
     if not 0 <= hits <= len(chances):
         raise ValueError(f"{len(chances)} trials cannot have {hits} hits")
     level = (1 - confidence) / 2
-    guessed = np.array(chances)
+    by_chance = np.array(chances)
 
     def successes(shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        return poisson_binomial(shares[:, None] + (1 - shares[:, None]) * guessed)
+        return poisson_binomial(shares[:, None] + (1 - shares[:, None]) * by_chance)
 
     low = _rise(lambda shares: successes(shares)[:, hits:].sum(axis=1) - level)
     high = _rise(lambda shares: level - successes(shares)[:, : hits + 1].sum(axis=1))

@@ -44,16 +44,16 @@ def pairs_to_tell(mean: float, deviation: float, limit: float) -> int | None:
     """
     square = deviation**2 + mean**2
 
-    def told(pairs: int) -> bool:
+    def decided(pairs: int) -> bool:
         low, high = _interval(pairs, mean, square)
         return not low <= limit < high
 
-    if not told(MOST):
+    if not decided(MOST):
         return None
     few, many = 1, MOST
     while few < many:
         middle = (few + many) // 2
-        few, many = (few, middle) if told(middle) else (middle + 1, many)
+        few, many = (few, middle) if decided(middle) else (middle + 1, many)
     return many
 
 

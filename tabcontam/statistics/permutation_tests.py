@@ -36,21 +36,21 @@ def permute_within_groups(groups: Sequence[tuple[Floats, Ints]], seed: int) -> M
     chances is as large, the true one among them, so that it is never below 1 / 10,000 and holds for any matrices.
     """
     rng = np.random.default_rng(seed)
-    drawn, rows, found, expected, likeliest, expected_likeliest = np.zeros(DRAWS), 0, 0.0, 0.0, 0, 0.0
+    drawn, rows, observed, expected, likeliest, expected_likeliest = np.zeros(DRAWS), 0, 0.0, 0.0, 0, 0.0
     for values, own in groups:
         chances = _chances(values)
         first = chances >= chances.max(axis=1, keepdims=True) - SAME
         each = np.arange(len(own))
-        found += float(chances[each, own].sum())
+        observed += float(chances[each, own].sum())
         expected += float(chances[:, own].mean(axis=1).sum())
         likeliest += int(first[each, own].sum())
         expected_likeliest += float(first[:, own].mean(axis=1).sum())
         rows += len(own)
         exchanged = own[np.argsort(rng.random((DRAWS, len(own))), axis=1)]
         drawn += chances[each, exchanged].sum(axis=1)
-    p_value = (1 + int((drawn >= found - SAME * max(1.0, found)).sum())) / (DRAWS + 1)
+    p_value = (1 + int((drawn >= observed - SAME * max(1.0, observed)).sum())) / (DRAWS + 1)
     many = max(1, rows)
-    return MatchedResult(rows, found / many, expected / many, p_value, likeliest, expected_likeliest)
+    return MatchedResult(rows, observed / many, expected / many, p_value, likeliest, expected_likeliest)
 
 
 def _chances(values: Floats) -> Floats:

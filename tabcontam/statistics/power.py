@@ -67,12 +67,12 @@ def _row_power(rows: Sequence[Sequence[CellPrediction]], share: float, level: fl
     answered: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []  # each run's line, and whether it is right
     for row in rows:
         remembered = rng.random(runs) < share
-        for guess in row:
-            listed = np.array(list(guess.values.values()))
-            chances = _answers(guess)
+        for prediction in row:
+            listed = np.array(list(prediction.values.values()))
+            chances = _answers(prediction)
             likeliest = int(listed.argmax()) if len(listed) else len(chances) - 1
-            ends = np.cumsum([*listed, max(0.0, 1 - guess.missing - float(listed.sum()))])
-            hidden = np.searchsorted(ends, rng.random(runs) * max(1.0, ends[-1] + guess.missing), side="right")
+            ends = np.cumsum([*listed, max(0.0, 1 - prediction.missing - float(listed.sum()))])
+            hidden = np.searchsorted(ends, rng.random(runs) * max(1.0, ends[-1] + prediction.missing), side="right")
             answers = np.where(remembered, hidden, likeliest)
             different, places = np.unique(answers, return_inverse=True)  # of many values a few
             answered.append((len(lines) + places, answers == hidden))
@@ -105,17 +105,17 @@ def detectable_share(
     model that remembers all rows does not reach it.
     """
     known = [[((odds.known, *odds.known_rounded), True) for odds in row if odds.known is not None] for row in rows]
-    guessed = [[((odds.guessed, *odds.guessed_rounded), odds.guess_right) for odds in row] for row in rows]
-    guesses = _answered(guessed)
-    gains = _answered(known) - guesses
+    likeliest = [[((odds.guessed, *odds.guessed_rounded), odds.guess_right) for odds in row] for row in rows]
+    predicted = _answered(likeliest)
+    gains = _answered(known) - predicted
     draws = np.random.default_rng(seed).random((runs, len(rows)))  # the same for every share: more rows, never others
 
-    def found(share: float) -> bool:
-        totals = guesses.sum(axis=0) + _summed((draws < share).astype(np.float64), gains)
+    def reached(share: float) -> bool:
+        totals = predicted.sum(axis=0) + _summed((draws < share).astype(np.float64), gains)
         cumulants = totals[:, :-1].reshape(runs, 4, len(TILTS))
         return bool(np.mean(_tails(cumulants, np.rint(totals[:, -1]) - ahead) <= level) >= target)
 
-    return smallest(found)
+    return smallest(reached)
 
 
 def _answered(rows: Sequence[Sequence[tuple[tuple[float, ...], bool]]]) -> Floats:
@@ -128,13 +128,13 @@ def _answered(rows: Sequence[Sequence[tuple[tuple[float, ...], bool]]]) -> Float
     return totals
 
 
-def _answers(guess: CellPrediction) -> Floats:
+def _answers(prediction: CellPrediction) -> Floats:
     """Return the chances of each listed value, of an unlisted one, and of no answer; a column for each precision."""
-    if guess.coarser:
-        listed = [guess.chances(value) for value in guess.values]
-        rest = (guess.rest, *(max(guess.rest, one.rest) for one in guess.coarser))
+    if prediction.coarser:
+        listed = [prediction.chances(value) for value in prediction.values]
+        rest = (prediction.rest, *(max(prediction.rest, one.rest) for one in prediction.coarser))
         return np.array([*listed, rest, (1.0,) * len(rest)])
-    chances = np.array([*np.maximum(list(guess.values.values()), guess.rest), guess.rest, 1.0])
+    chances = np.array([*np.maximum(list(prediction.values.values()), prediction.rest), prediction.rest, 1.0])
     chances[chances <= 0] = 1.0
     return np.asarray(chances[:, None])
 
@@ -189,13 +189,13 @@ def _tails(cumulants: Floats, sums: Floats) -> Floats:
     moments, mean, variance, weighted = cumulants[runs, :, left].T
     next_mean, next_variance = cumulants[runs, 1:3, left + 1].T
     part = np.clip((sums - mean) / np.maximum(next_mean - mean, TINY), 0.0, 1.0)
-    there = variance + part * (next_variance - variance)  # as linear between two tilts
-    between = part * (next_mean - mean) / np.maximum((variance + there) / 2, TINY)
+    end_variance = variance + part * (next_variance - variance)  # as linear between two tilts
+    between = part * (next_mean - mean) / np.maximum((variance + end_variance) / 2, TINY)
     between = np.minimum(between, TILTS[left + 1] - TILTS[left])
     tilt = TILTS[left] + between
-    exponent = moments + mean * between + (2 * variance + there) * between**2 / 6 - tilt * sums
+    exponent = moments + mean * between + (2 * variance + end_variance) * between**2 / 6 - tilt * sums
     spacing = np.maximum(weighted / np.maximum(variance, TINY), 1.0)
-    density = spacing / np.sqrt(2 * np.pi * np.maximum(there, TINY)) / -np.expm1(-tilt * spacing)
+    density = spacing / np.sqrt(2 * np.pi * np.maximum(end_variance, TINY)) / -np.expm1(-tilt * spacing)
     return np.asarray(np.where(below, 1.0, np.minimum(np.exp(exponent) * np.minimum(density, 1.0), 1.0)))
 
 
@@ -218,22 +218,22 @@ class BetPower:
         """The share of runs in which the model has been detected."""
         return float(self._found.mean())
 
-    def add(self, remembered: Bets, guessed: Bets) -> None:
+    def add(self, remembered: Bets, predicted: Bets) -> None:
         """Add one query, by the bets on the answers of a model that remembers its row, and of one that guesses."""
         known = self._rng.random(len(self._found)) < self._share
-        groups = dict.fromkeys((*self._wealth, *remembered, *guessed))
-        self._wealth = {group: self._with(group, known, remembered, guessed) for group in groups}
+        groups = dict.fromkeys((*self._wealth, *remembered, *predicted))
+        self._wealth = {group: self._with(group, known, remembered, predicted) for group in groups}
         least = np.min([self._standing(*wealth) for wealth in self._wealth.values()], axis=0)
         self._found |= least >= self._bits
 
-    def _with(self, group: str, known: NDArray[np.bool_], remembered: Bets, guessed: Bets) -> tuple[Floats, ...]:
+    def _with(self, group: str, known: NDArray[np.bool_], remembered: Bets, predicted: Bets) -> tuple[Floats, ...]:
         """Return the wealth of every run after one more query, without one column."""
-        won, guess = remembered.get(group, remembered[ALL]), guessed.get(group, guessed[ALL])
+        won, other = remembered.get(group, remembered[ALL]), predicted.get(group, predicted[ALL])
         memory, honest, rows = self._wealth.get(group, self._wealth[ALL])
         return (
-            memory + np.where(known[:, None], won.memory, guess.memory),
-            honest + np.where(known[:, None], won.honest, guess.honest),
-            rows + np.where(known, won.rows, guess.rows),
+            memory + np.where(known[:, None], won.memory, other.memory),
+            honest + np.where(known[:, None], won.honest, other.honest),
+            rows + np.where(known, won.rows, other.rows),
         )
 
     @staticmethod

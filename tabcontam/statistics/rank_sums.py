@@ -14,19 +14,19 @@ STEPS = 100  # in which the share of remembered ones is searched
 SMALL = 1e-6  # a larger tail is the remainder of a transform, whose errors are some 1e-14
 
 
-def rank_sum_tail(ranks: Sequence[int], of: Sequence[int]) -> float:
-    """Return P(sum of ranks <= observed) of independent ranks, each uniform on 1 to its number in `of`, exactly.
+def rank_sum_tail(ranks: Sequence[int], sizes: Sequence[int]) -> float:
+    """Return P(sum of ranks <= observed) of independent ranks, each uniform on 1 to its number in `sizes`, exactly.
 
     `ranks` are the observed ones, 1 for the best. A small tail is a sum of positive terms alone, so that it has all its
     digits; it is never 0. It is 1 if there are no ranks. Raises `ValueError` for different lengths, and for a rank
     outside 1 to its number.
     """
-    if len(ranks) != len(of):
-        raise ValueError(f"{len(ranks)} ranks need as many numbers of candidates, not {len(of)}")
-    if wrong := [(rank, most) for rank, most in zip(ranks, of, strict=True) if not 1 <= rank <= most]:
+    if len(ranks) != len(sizes):
+        raise ValueError(f"{len(ranks)} ranks need as many numbers of candidates, not {len(sizes)}")
+    if wrong := [(rank, most) for rank, most in zip(ranks, sizes, strict=True) if not 1 <= rank <= most]:
         raise ValueError(f"rank {wrong[0][0]} is not from 1 to {wrong[0][1]}")
     # The state counts from the least sum on. Nothing beyond the observed sum is of any use.
-    return _tail(tuple(sorted(of)), sum(ranks) - len(ranks))
+    return _tail(tuple(sorted(sizes)), sum(ranks) - len(ranks))
 
 
 def signed_rank_tail(differences: Sequence[float]) -> float:
@@ -45,22 +45,22 @@ def signed_rank_tail(differences: Sequence[float]) -> float:
     return float(wilcoxon(signed, alternative="greater").pvalue)
 
 
-def detectable_share(of: Sequence[int], level: float, power: float = TARGET) -> float | None:
+def detectable_share(sizes: Sequence[int], level: float, power: float = TARGET) -> float | None:
     """Return the least remembered share with which the sum of ranks has p <= `level` with probability `power`.
 
-    One that is remembered has rank 1, each other any rank from 1 to its number in `of` with the same chance. The result
-    is the least hundredth that is enough; None if not even 1 is enough.
+    One that is remembered has rank 1, each other any rank from 1 to its number in `sizes` with the same chance. The
+    result is the least hundredth that is enough; None if not even 1 is enough.
     """
-    return _share(tuple(sorted(of)), level, power)
+    return _share(tuple(sorted(sizes)), level, power)
 
 
 @lru_cache(maxsize=256)
-def _share(of: tuple[int, ...], level: float, power: float) -> float | None:
-    by_chance = np.cumsum(_chances(of, 0.0))
+def _share(sizes: tuple[int, ...], level: float, power: float) -> float | None:
+    by_chance = np.cumsum(_chances(sizes, 0.0))
     limit = int(np.searchsorted(by_chance, level * (1 + 1e-9), side="right"))  # so many sums have such a p-value
 
     def found(share: float) -> bool:
-        return limit > 0 and float(_chances(of, share)[:limit].sum()) >= power
+        return limit > 0 and float(_chances(sizes, share)[:limit].sum()) >= power
 
     low, high = 0, STEPS
     if not found(1.0):
@@ -71,10 +71,10 @@ def _share(of: tuple[int, ...], level: float, power: float) -> float | None:
     return high / STEPS
 
 
-def _chances(of: Sequence[int], share: float) -> NDArray[np.float64]:
+def _chances(sizes: Sequence[int], share: float) -> NDArray[np.float64]:
     """Return the chance of each sum of ranks above the least, if each is 1 for sure with the chance `share`."""
     state = np.ones(1)
-    for most in of:
+    for most in sizes:
         one = np.full(most, (1 - share) / most)
         one[0] += share
         state = np.convolve(state, one)
@@ -82,22 +82,22 @@ def _chances(of: Sequence[int], share: float) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=256)  # a result is judged several times
-def _tail(of: tuple[int, ...], observed: int) -> float:
-    quick = _transformed(of, observed)
+def _tail(sizes: tuple[int, ...], observed: int) -> float:
+    quick = _transformed(sizes, observed)
     if quick > SMALL:
         return min(1.0, quick)
     state = np.zeros(observed + 1)
     state[0] = 1.0
-    for most in of:
+    for most in sizes:
         state = _added(state, most)
     return min(1.0, max(float(state.sum()), float_info.min))
 
 
-def _transformed(of: Sequence[int], observed: int) -> float:
+def _transformed(sizes: Sequence[int], observed: int) -> float:
     """Return the tail by Fourier transforms, whose product is that of the sum; its errors are those of sums of ones."""
-    size = 2 << sum(most - 1 for most in of).bit_length()
+    size = 2 << sum(most - 1 for most in sizes).bit_length()
     found = np.ones(size // 2 + 1, dtype=np.complex128)
-    for most, times in Counter(of).items():
+    for most, times in Counter(sizes).items():
         one = np.zeros(size)
         one[:most] = 1 / most
         found *= np.fft.rfft(one) ** times

@@ -44,15 +44,15 @@ def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurv
     """
     if len(rows) < 2 or not len(own):
         raise ValueError("there are fewer than two references, or there is no pair")
-    x, of = twin.mean(), twins.mean(axis=1)
-    bent = _weights(x, of[None, :], np.ones((1, len(of))))[0]
+    x, accuracies = twin.mean(), twins.mean(axis=1)
+    bent = _weights(x, accuracies[None, :], np.ones((1, len(accuracies))))[0]
     pairs = gained([float(each) for each in (own - twin) - bent @ (rows - twins)])
     drawn = np.sort(np.concatenate(list(_drawn(own, twin, rows, twins))))
     low, high = 2 * pairs.mean - np.quantile(drawn, (0.975, 0.025))
     p_value = (1 + int((2 * pairs.mean - drawn <= 0).sum())) / (DRAWS + 1)
     without = [
-        float((own - twin).mean() - _bend(x, np.delete(of, one), np.delete((rows - twins).mean(axis=1), one)))
-        for one in range(len(of))
+        float((own - twin).mean() - _bend(x, np.delete(accuracies, one), np.delete((rows - twins).mean(axis=1), one)))
+        for one in range(len(accuracies))
     ]
     return AboveCurve(
         expected=float(own.mean()) - pairs.mean,
@@ -60,18 +60,18 @@ def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurv
         interval=(max(-1.0, min(low, pairs.interval[0])), min(1.0, max(high, pairs.interval[1]))),
         p_value=max(p_value, pairs.p_value),
         apart=(min(without), max(without)),
-        outside=bool(not of.min() <= x <= of.max()),
+        outside=bool(not accuracies.min() <= x <= accuracies.max()),
     )
 
 
-def _bend(x: float, of: Right, lost: Right) -> float:
+def _bend(x: float, accuracies: Right, lost: Right) -> float:
     """Return how much more is expected on rows than on twins, at an accuracy on twins of `x`."""
-    return float(_weights(x, of[None, :], np.ones((1, len(of))))[0] @ lost)
+    return float(_weights(x, accuracies[None, :], np.ones((1, len(accuracies))))[0] @ lost)
 
 
-def _weights(x: Right | float, of: Right, counted: Right) -> Right:
+def _weights(x: Right | float, accuracies: Right, counted: Right) -> Right:
     """Return the weight of each reference's loss in the expectation at `x`, with draws by counted references."""
-    lever = of * (1 - of)
+    lever = accuracies * (1 - accuracies)
     total = (counted * lever**2).sum(axis=1, keepdims=True)
     at = np.reshape(x * (1 - x), (-1, 1))
     weights: Right = np.divide(counted * lever * at, total, out=np.zeros(lever.shape), where=total > 0)

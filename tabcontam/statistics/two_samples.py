@@ -34,11 +34,11 @@ def _larger(own: tuple[float, ...], others: tuple[float, ...], seed: int) -> flo
 
     ranks = rankdata([*own, *others])
     labels = np.arange(len(ranks)) < len(own)
-    found = float(ranks[labels].sum())
+    observed = float(ranks[labels].sum())
     rng, as_large, left = np.random.default_rng(seed), 0, DRAWS
     while left:
         several = min(TOGETHER, left)
-        as_large += int((_permuted(labels, several, rng) @ ranks >= found - SAME).sum())
+        as_large += int((_permuted(labels, several, rng) @ ranks >= observed - SAME).sum())
         left -= several
     return (1 + as_large) / (DRAWS + 1)
 
@@ -54,10 +54,10 @@ def readers(features: Floats, labels: NDArray[np.bool_], seed: int = 0) -> dict[
     They are: the single feature that differs the most, a weighted sum that is fitted on all other rows, and the labels
     of the five nearest rows. Each is exact by permutation, the fit included.
     """
-    kept: Floats = features[:, features.std(axis=0) > SAME]
-    if not kept.shape[1] or labels.all() or not labels.any():
+    varied: Floats = features[:, features.std(axis=0) > SAME]
+    if not varied.shape[1] or labels.all() or not labels.any():
         return {}
-    scaled = (kept - kept.mean(axis=0)) / kept.std(axis=0)
+    scaled = (varied - varied.mean(axis=0)) / varied.std(axis=0)
     fitted, leverage = _hat(scaled)
     near = _nearest(scaled)
     statistics: dict[str, Callable[[Floats], Floats]] = {
@@ -68,11 +68,11 @@ def readers(features: Floats, labels: NDArray[np.bool_], seed: int = 0) -> dict[
     rng = np.random.default_rng(seed)
     drawn = np.concatenate([labels[None].astype(np.float64), _permuted(labels, READER_DRAWS, rng)])
     signs = drawn - drawn.mean(axis=1, keepdims=True)
-    found = {}
+    p_values = {}
     for reader, statistic in statistics.items():
         values = statistic(signs)
-        found[reader] = float((values >= values[0] - SAME * max(1.0, abs(float(values[0])))).sum() / len(values))
-    return found
+        p_values[reader] = float((values >= values[0] - SAME * max(1.0, abs(float(values[0])))).sum() / len(values))
+    return p_values
 
 
 def _hat(scaled: Floats) -> tuple[Floats, Floats]:
@@ -103,6 +103,6 @@ def residuals(values: Sequence[float], features: Floats) -> Floats:
     """Return the values without the part that follows from the features by least squares that know no label."""
     own = np.asarray(values, dtype=np.float64)
     spread = features.std(axis=0)
-    kept = features[:, spread > SAME]
-    given = np.column_stack([np.ones(len(own)), (kept - kept.mean(axis=0)) / kept.std(axis=0)])
+    varied = features[:, spread > SAME]
+    given = np.column_stack([np.ones(len(own)), (varied - varied.mean(axis=0)) / varied.std(axis=0)])
     return np.asarray(own - given @ weights_of(given, own))

@@ -134,28 +134,28 @@ class StandardisedTwin(Twin):
     def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row. Raises `Skip` if a feature has texts to read."""
         moves, columns = _with_more_digits(found, guesser, rng)
-        told = [
+        recoded = [
             _standardised(found, cells, rng)
             if moves.numeric(place)
             else _called(found, cells, lambda known: map(str, rng.permutation(len(known)).tolist()))
             for place, cells in enumerate(columns)
         ]
         order = [name for name in found.table.columns if name != found.table.target]
-        return _made(self.kind, found, [f"X{order.index(name) + 1}" for name in found.features], told)
+        return _made(self.kind, found, [f"X{order.index(name) + 1}" for name in found.features], recoded)
 
 
-def _made(kind: str, found: TwinSample, features: Sequence[str], columns: Columns) -> UnseenTwin:
+def _made(kind: str, sample: TwinSample, features: Sequence[str], columns: Columns) -> UnseenTwin:
     rows = tuple(zip(*columns, strict=True))
-    labels = found.labels[: found.twins]
-    return UnseenTwin(kind, found.places[: found.twins], tuple(features), rows, labels)
+    labels = sample.labels[: sample.twins]
+    return UnseenTwin(kind, sample.places[: sample.twins], tuple(features), rows, labels)
 
 
-def _columns(found: TwinSample) -> Columns:
+def _columns(sample: TwinSample) -> Columns:
     """Return the cells of each feature, of the rows that may have twins."""
-    return [list(cells) for cells in zip(*found.rows[: found.twins], strict=True)]
+    return [list(cells) for cells in zip(*sample.rows[: sample.twins], strict=True)]
 
 
-def _perturbed(moves: Moves, guesser: LabelBaseline, rng: np.random.Generator) -> Columns:
+def _perturbed(moves: Moves, baseline: LabelBaseline, rng: np.random.Generator) -> Columns:
     """Return the cells of each feature with other last digits or names.
 
     Raises `Skip` if last digits determine the label. Row numbers are unchanged while the baseline predicts: it has
@@ -164,7 +164,7 @@ def _perturbed(moves: Moves, guesser: LabelBaseline, rng: np.random.Generator) -
     own = _columns(moves.sample)
     numbering = {place for place in range(len(own)) if moves.numeric(place) and _numbers_rows(moves, place)}
     columns = [cells if place in numbering else _moved(moves, place, cells, rng) for place, cells in enumerate(own)]
-    _check_label(moves.sample, guesser, columns)
+    _check_label(moves.sample, baseline, columns)
     return [_counted_on(moves, cells, rng) if place in numbering else cells for place, cells in enumerate(columns)]
 
 
@@ -186,11 +186,11 @@ def _counted_on(moves: Moves, cells: Sequence[Cell], rng: np.random.Generator) -
     return [cell if moves.sample.table.is_missing(cell) else str(int(str(cell)) + added) for cell in cells]
 
 
-def _check_label(found: TwinSample, guesser: LabelBaseline, columns: Columns) -> None:
+def _check_label(sample: TwinSample, baseline: LabelBaseline, columns: Columns) -> None:
     """Raise `Skip` if the baseline is not right as often on these cells as on the rows' own, by 95 %."""
-    rows, codes = found.rows[: found.twins], found.codes[: found.twins]
+    rows, codes = sample.rows[: sample.twins], sample.codes[: sample.twins]
     both = rows, tuple(zip(*columns, strict=True))
-    own, other = (guesser.chances(cells, range(len(rows))).argmax(axis=1) == codes for cells in both)
+    own, other = (baseline.chances(cells, range(len(rows))).argmax(axis=1) == codes for cells in both)
     low, high = clopper_pearson(int(own.sum()), len(rows))
     if not low <= other.mean() <= high:
         raise Skip(
@@ -225,19 +225,19 @@ def _shifted(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generat
     return found
 
 
-def _with_more_digits(found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> tuple[Moves, Columns]:
+def _with_more_digits(sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> tuple[Moves, Columns]:
     """Return the perturbed cells, with numbers with a point in one digit more. Raises `Skip` for texts to read."""
-    moves = Moves(found)
+    moves = Moves(sample)
     if texts := moves.texts():
         raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be reworded here")
-    columns = _perturbed(moves, guesser, rng)
+    columns = _perturbed(moves, baseline, rng)
     for place, cells in enumerate(columns):
         digits, _ = moves.digits(place) if moves.numeric(place) else (0, True)
         if digits and not any("e" in str(cell).lower() for cell in cells):
             noise = rng.normal(0, FINER, len(cells)) * 10.0**-digits
             columns[place] = [
                 cell
-                if found.table.is_missing(cell) or not float(str(cell))
+                if sample.table.is_missing(cell) or not float(str(cell))
                 else f"{float(str(cell)) + more:.{digits + 1}f}"
                 for cell, more in zip(cells, noise.tolist(), strict=True)
             ]
@@ -257,21 +257,21 @@ def _words(names: Sequence[str]) -> list[str]:
     return found if len(set(found)) == len(set(names)) else list(names)
 
 
-def _called(found: TwinSample, cells: Sequence[Cell], names: Callable[[list[str]], Iterable[str]]) -> list[Cell]:
+def _called(sample: TwinSample, cells: Sequence[Cell], names: Callable[[list[str]], Iterable[str]]) -> list[Cell]:
     """Return the cells with other names for their different values; missing cells stay missing.
 
     `names` is called with the values, sorted.
     """
-    known = sorted({str(cell) for cell in cells if not found.table.is_missing(cell)})
+    known = sorted({str(cell) for cell in cells if not sample.table.is_missing(cell)})
     named = dict(zip(known, names(known), strict=True))
-    return [None if found.table.is_missing(cell) else named[str(cell)] for cell in cells]
+    return [None if sample.table.is_missing(cell) else named[str(cell)] for cell in cells]
 
 
-def _standardised(found: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
+def _standardised(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
     """Return standardised numbers; a feature with one value becomes noise."""
-    numbers = np.array([np.nan if found.table.is_missing(cell) else float(str(cell)) for cell in cells])
+    numbers = np.array([np.nan if sample.table.is_missing(cell) else float(str(cell)) for cell in cells])
     if np.isnan(numbers).all():
         return [None] * len(cells)
     spread = float(np.nanstd(numbers)) or 1.0
-    told = FACTOR * (numbers - np.nanmean(numbers)) / spread + rng.normal(0, BLUR, len(cells))
-    return [None if np.isnan(number) else f"{number:.{DIGITS}f}" for number in told.tolist()]
+    scaled = FACTOR * (numbers - np.nanmean(numbers)) / spread + rng.normal(0, BLUR, len(cells))
+    return [None if np.isnan(number) else f"{number:.{DIGITS}f}" for number in scaled.tolist()]

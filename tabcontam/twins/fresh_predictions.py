@@ -41,7 +41,7 @@ def _find(table: Table) -> FreshPredictions:
         fresh = fresh_features(table, found.features)
         stand_for = found.rng("fresh rows").integers(0, len(found.rows), len(fresh)).tolist()
         every, of = (*found.rows[: found.twins], *fresh), [*rows, *stand_for]
-        said = [models(found, kind, parts).chances(every, of).argmax(axis=1) for kind in (BOOSTING, LINEAR)]
-    names = [tuple(each) for each in np.array(found.classes, dtype=object)[np.column_stack(said)].tolist()]
+        codes = [models(found, kind, parts).chances(every, of).argmax(axis=1) for kind in (BOOSTING, LINEAR)]
+    names = [tuple(each) for each in np.array(found.classes, dtype=object)[np.column_stack(codes)].tolist()]
     own = {found.places[row]: names[row] for row in rows}
     return FreshPredictions(own, tuple(names[found.twins :]))

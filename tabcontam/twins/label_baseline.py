@@ -41,15 +41,15 @@ class FoldLearners:
         return found
 
 
-def models(found: TwinSample, kind: str, parts: Ints) -> FoldLearners:
+def models(sample: TwinSample, kind: str, parts: Ints) -> FoldLearners:
     """Return learners of a kind, out of fold: `parts` has the part of each of the sample's rows."""
-    encoder = Encoder.of(found)
+    encoder = Encoder.of(sample)
     looks: dict[str, Callable[[Floats], Floats]] = {LINEAR: encoder.spread_of, PRODUCTS: encoder.products_of}
     reads = looks.get(kind, np.asarray)
-    read = reads(encoder.plain(found.rows))
+    read = reads(encoder.plain(sample.rows))
     make = _boosting if kind == BOOSTING else _linear
-    fitted = tuple(make()(read[parts != part], found.codes[parts != part]) for part in range(PARTS))
-    return FoldLearners(encoder, parts, fitted, reads, len(found.classes))
+    fitted = tuple(make()(read[parts != part], sample.codes[parts != part]) for part in range(PARTS))
+    return FoldLearners(encoder, parts, fitted, reads, len(sample.classes))
 
 
 def _boosting() -> Callable[[Floats, Ints], Any]:
@@ -91,15 +91,15 @@ class LabelBaseline:
         return tuple(self.sample.classes[place] for place in places)
 
 
-def conditional(found: TwinSample) -> LabelBaseline:
+def conditional(sample: TwinSample) -> LabelBaseline:
     """Return the chance of each class given the other cells, as learned from a sample's rows."""
-    parts = found.parts("guesser")
-    members = (models(found, BOOSTING, parts), models(found, PRODUCTS, parts))
-    every = range(len(found.rows))
-    raw: Floats = np.asarray(sum(one.chances(found.rows, every) for one in members)) / len(members)
-    own = np.arange(len(found.rows)), found.codes
+    parts = sample.parts("guesser")
+    members = (models(sample, BOOSTING, parts), models(sample, PRODUCTS, parts))
+    every = range(len(sample.rows))
+    raw: Floats = np.asarray(sum(one.chances(sample.rows, every) for one in members)) / len(members)
+    own = np.arange(len(sample.rows)), sample.codes
     losses = [-float(np.log(_tempered(raw, one)[own]).mean()) for one in TEMPERATURES]
-    return LabelBaseline(found, members, TEMPERATURES[int(np.argmin(losses))])
+    return LabelBaseline(sample, members, TEMPERATURES[int(np.argmin(losses))])
 
 
 def _tempered(chances: Any, temperature: float) -> Floats:

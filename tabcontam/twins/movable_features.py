@@ -147,10 +147,10 @@ class MovableFeatures:
     def _is_ordered(self, place: int) -> bool:
         """Return whether the label depends on the order of whole numbers (Kruskal and Wallis 1952)."""
         numbers = self.moves.plain[:, place]
-        there: Flags = np.isfinite(numbers)
+        present: Flags = np.isfinite(numbers)
         codes = self.moves.sample.codes
-        by_class = [numbers[there & (codes == code)] for code in np.unique(codes[there])]
-        if len(by_class) < 2 or len(np.unique(numbers[there])) < 2:
+        by_class = [numbers[present & (codes == code)] for code in np.unique(codes[present])]
+        if len(by_class) < 2 or len(np.unique(numbers[present])) < 2:
             return False
         return bool(stats.kruskal(*by_class).pvalue <= ORDERED)
 

@@ -180,9 +180,9 @@ class Moves:
         found = np.ones((len(self.sample.rows), len(self.columns)), dtype=bool)
         for place, cells in enumerate(self.columns):
             if not self.numeric(place):
-                told = self.encoder.features[place].codes or {}
+                codes = self.encoder.features[place].codes or {}
                 found[:, place] = [
-                    self.counts(place)[cell] >= KNOWN and (cell is None or cell in told) for cell in cells
+                    self.counts(place)[cell] >= KNOWN and (cell is None or cell in codes) for cell in cells
                 ]
         return found
 
@@ -212,9 +212,9 @@ class Moves:
         reach = max(2, round(far * REACH * len(order)))
         steps = rng.integers(1, reach + 1, len(rows)) * rng.choice((-1, 1), len(rows))
         own = rank[list(rows)]
-        there = own + steps
-        there = np.where((there < 0) | (there >= len(order)), own - steps, there)
-        targets = np.clip(there, 0, max(0, len(order) - 1))
+        moved_to = own + steps
+        moved_to = np.where((moved_to < 0) | (moved_to >= len(order)), own - steps, moved_to)
+        targets = np.clip(moved_to, 0, max(0, len(order) - 1))
         return [cells[row] if rank[row] < 0 else cells[order[to]] for row, to in zip(rows, targets, strict=True)]
 
     def _pulled(self, place: int, rows: Sequence[int], lent: Ints, share: Floats) -> list[Cell]:

@@ -82,13 +82,13 @@ class PerturbedTwin(Twin):
 
 
 def _chosen(
-    found: TwinSample, rows: Sequence[int], draws: Sequence[Sequence[Row]], rng: np.random.Generator
+    sample: TwinSample, rows: Sequence[int], draws: Sequence[Sequence[Row]], rng: np.random.Generator
 ) -> list[Row]:
     """Return for each row one of its draws that looks like the table's rows."""
-    blind = BlindClassifier(found, rows, "choice")
+    blind = BlindClassifier(sample, rows, "choice")
     flat = [twin for own in draws for twin in own]
     of = np.repeat(np.arange(len(rows)), [len(own) for own in draws])
-    taken = blind.chosen(blind.read(flat, found.codes[list(rows)][of]), of, rng)
+    taken = blind.chosen(blind.read(flat, sample.codes[list(rows)][of]), of, rng)
     return [flat[place] for place in taken.tolist()]
 
 
@@ -105,15 +105,15 @@ def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Gene
 
 
 def _accepted(
-    found: TwinSample, guesser: LabelBaseline, own: Sequence[Floats], rows: Sequence[int], proposed: Sequence[Row]
+    sample: TwinSample, baseline: LabelBaseline, own: Sequence[Floats], rows: Sequence[int], proposed: Sequence[Row]
 ) -> dict[int, Row]:
     """Return the proposed rows whose label stays as likely, that are moved enough, and are no row of the table."""
-    others = guesser.each(proposed, rows)
+    others = baseline.each(proposed, rows)
     stays = np.all([_stays(chances[list(rows)], other) for chances, other in zip(own, others, strict=True)], axis=0)
     return {
         row: twin
         for row, twin, same in zip(rows, proposed, stays.tolist(), strict=True)
-        if same and _moved(found, found.rows[row], twin) and not found.is_real(twin)
+        if same and _moved(sample, sample.rows[row], twin) and not sample.is_real(twin)
     }
 
 
@@ -122,7 +122,7 @@ def _stays(own: Floats, other: Floats) -> Flags:
     return np.asarray((np.abs(other - own).max(axis=1) <= NOISE) & (other.argmax(axis=1) == own.argmax(axis=1)))
 
 
-def _unknown(found: TwinSample, moves: Moves, chances: Floats) -> str | None:
+def _unknown(sample: TwinSample, moves: Moves, chances: Floats) -> str | None:
     """Return why the baseline cannot know which moves change a label, or None if it can.
 
     It has to predict the labels of held-out rows better than the frequency of each class does: the one-sided 95 % limit
@@ -130,8 +130,8 @@ def _unknown(found: TwinSample, moves: Moves, chances: Floats) -> str | None:
     """
     if texts := moves.texts():
         return f"{', '.join(map(repr, texts))} has texts to read, whose meaning for the label the baseline cannot learn"
-    codes = found.codes[: found.twins]
-    shares = np.bincount(found.codes, minlength=len(found.classes)) / len(found.codes)
+    codes = sample.codes[: sample.twins]
+    shares = np.bincount(sample.codes, minlength=len(sample.classes)) / len(sample.codes)
     gains = np.log(chances[np.arange(len(codes)), codes]) - np.log(shares[codes])
     if gains.mean() > float(stdtrit(len(gains) - 1, 0.95)) * gains.std(ddof=1) / len(gains) ** 0.5:
         return None
@@ -140,6 +140,6 @@ def _unknown(found: TwinSample, moves: Moves, chances: Floats) -> str | None:
     )
 
 
-def _moved(found: TwinSample, row: Row, twin: Row) -> bool:
-    moved = sum(found.key(one) != found.key(other) for one, other in zip(row, twin, strict=True))
+def _moved(sample: TwinSample, row: Row, twin: Row) -> bool:
+    moved = sum(sample.key(one) != sample.key(other) for one, other in zip(row, twin, strict=True))
     return moved >= min(len(row), max(2, MOVED * len(row)))

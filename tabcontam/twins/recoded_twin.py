@@ -49,26 +49,26 @@ class RecodedTwin(Twin):
         )
 
 
-def _rescaled(found: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
+def _rescaled(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
     factor = float(rng.choice(FACTORS))
-    digits = decimals(cells, found.table.missing) + 4  # so that no two numbers become one
-    known = {str(cell) for cell in cells if not _is_missing(found, cell)}
+    digits = decimals(cells, sample.table.missing) + 4  # so that no two numbers become one
+    known = {str(cell) for cell in cells if not _is_missing(sample, cell)}
     powers = any("e" in cell.lower() for cell in known)
-    told: dict[Cell, str] = {
+    scaled: dict[Cell, str] = {
         cell: f"{float(cell) * factor:.15g}" if powers else f"{float(cell) * factor:.{digits}f}".rstrip("0").rstrip(".")
         for cell in known
     }
-    return [None if _is_missing(found, cell) else told[cell] for cell in cells]
+    return [None if _is_missing(sample, cell) else scaled[cell] for cell in cells]
 
 
-def _renamed(found: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    keys = sorted({value_key(str(cell)) for cell in cells if not _is_missing(found, cell)})
+def _renamed(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
+    keys = sorted({value_key(str(cell)) for cell in cells if not _is_missing(sample, cell)})
     names = dict(zip(keys, (_letters(int(place)) for place in rng.permutation(len(keys))), strict=True))
-    return [None if _is_missing(found, cell) else names[value_key(str(cell))] for cell in cells]
+    return [None if _is_missing(sample, cell) else names[value_key(str(cell))] for cell in cells]
 
 
-def _is_missing(found: TwinSample, cell: Cell) -> bool:
-    return found.table.is_missing(cell)
+def _is_missing(sample: TwinSample, cell: Cell) -> bool:
+    return sample.table.is_missing(cell)
 
 
 def _letters(number: int) -> str:

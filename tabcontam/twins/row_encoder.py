@@ -51,10 +51,10 @@ class Encoder:
     features: tuple[Feature, ...]
 
     @classmethod
-    def of(cls, found: TwinSample) -> "Encoder":
+    def of(cls, sample: TwinSample) -> "Encoder":
         """Return the encoder that knows these rows' columns."""
-        columns = zip(*found.rows, strict=True)
-        return cls(tuple(_feature(found, name, cells) for name, cells in zip(found.features, columns, strict=True)))
+        columns = zip(*sample.rows, strict=True)
+        return cls(tuple(_feature(sample, name, cells) for name, cells in zip(sample.features, columns, strict=True)))
 
     def plain(self, rows: Sequence[Row]) -> Floats:
         """Return a column for each feature, for trees: shape (rows, features), NaN if a cell is missing."""
@@ -92,10 +92,10 @@ def for_trees(plain: Floats) -> Floats:
     return np.where(np.isnan(plain).all(axis=0), 0.0, plain)
 
 
-def _feature(found: TwinSample, name: str, cells: Sequence[Cell]) -> Feature:
-    missing = found.table.missing
+def _feature(sample: TwinSample, name: str, cells: Sequence[Cell]) -> Feature:
+    missing = sample.table.missing
     known = [cell for cell in cells if cell is not None and cell not in missing]
-    if found.table.is_numeric(name):
+    if sample.table.is_numeric(name):
         numbers = Feature(name, missing, True).numbers(known)
         return Feature(name, missing, True, float(numbers.mean()), float(numbers.std()) or 1.0)
     counts = Counter(known)

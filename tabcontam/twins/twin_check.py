@@ -15,7 +15,7 @@ DIGITS = 4  # of a chance that is stored
 MOST_AUC = 0.55  # to which the interval of a blind classifier's AUC has to reach down
 
 
-def checked(found: TwinSample, twin: Twin, made: UnseenTwin) -> UnseenTwin:
+def checked(sample: TwinSample, twin: Twin, made: UnseenTwin) -> UnseenTwin:
     """Return the twin with both learners' predictions. Raises `Skip` with the reason if it fails its check.
 
     Gradient boosting and logistic regression learn from other rows than the asked one, in other parts than the
@@ -24,49 +24,53 @@ def checked(found: TwinSample, twin: Twin, made: UnseenTwin) -> UnseenTwin:
     to be like the table is tested by a classifier that has to tell its rows, with their labels, from the table's: on
     held-out rows the AUC must have a 95 % interval that reaches down to 0.55.
     """
-    place = {row: number for number, row in enumerate(found.places)}
+    place = {row: number for number, row in enumerate(sample.places)}
     rows = [place[row] for row in made.of]
-    chances = [_chances(found, made, rows, kind, twin.retold) for kind in (BOOSTING, LINEAR)]
-    said = [(own.argmax(axis=1), other.argmax(axis=1)) for own, other in chances]
-    for kind, (own, other) in zip((BOOSTING, LINEAR), said, strict=True):
-        _compare(found, made, rows, kind, own, other)
+    chances = [_chances(sample, made, rows, kind, twin.retold) for kind in (BOOSTING, LINEAR)]
+    predicted = [(own.argmax(axis=1), other.argmax(axis=1)) for own, other in chances]
+    for kind, (own, other) in zip((BOOSTING, LINEAR), predicted, strict=True):
+        _compare(sample, made, rows, kind, own, other)
     if twin.like:
-        _cannot_be_told(found, made, rows)
-    own, twins = (np.array(found.classes, dtype=object)[np.column_stack(each)] for each in zip(*said, strict=True))
+        _cannot_be_told(sample, made, rows)
+    own, twins = (
+        np.array(sample.classes, dtype=object)[np.column_stack(each)] for each in zip(*predicted, strict=True)
+    )
     likely = (tuple(map(tuple, np.mean(each, axis=0).round(DIGITS).tolist())) for each in zip(*chances, strict=True))
     own_chances, twin_chances = likely
     return replace(
         made,
         own=tuple(map(tuple, own.tolist())),
         twins=tuple(map(tuple, twins.tolist())),
-        classes=found.classes,
+        classes=sample.classes,
         own_chances=own_chances,
         twin_chances=twin_chances,
     )
 
 
-def _chances(found: TwinSample, made: UnseenTwin, rows: list[int], kind: str, retold: bool) -> tuple[Floats, Floats]:
+def _chances(
+    sample: TwinSample, made: UnseenTwin, rows: list[int], kind: str, relearned: bool
+) -> tuple[Floats, Floats]:
     """Return a learner's chances of each class for the rows, and for their twins: shapes (rows, classes)."""
-    parts, own = found.parts("checked"), tuple(found.rows[row] for row in rows)
-    if not retold:
-        learned = models(found, kind, parts)
+    parts, own = sample.parts("checked"), tuple(sample.rows[row] for row in rows)
+    if not relearned:
+        learned = models(sample, kind, parts)
         return learned.chances(own, rows), learned.chances(made.rows, rows)
     each = tuple(range(len(rows)))
-    labels = tuple(found.labels[row] for row in rows)
+    labels = tuple(sample.labels[row] for row in rows)
     both = (
-        TwinSample(found.table, found.features, each, own, labels, len(rows)),
-        TwinSample(made.table(found.table), made.features, each, made.rows, made.labels, len(rows)),
+        TwinSample(sample.table, sample.features, each, own, labels, len(rows)),
+        TwinSample(made.table(sample.table), made.features, each, made.rows, made.labels, len(rows)),
     )
-    of_rows, of_twins = (np.zeros((len(rows), len(found.classes))) for _ in both)
+    of_rows, of_twins = (np.zeros((len(rows), len(sample.classes))) for _ in both)
     for one, chances in zip(both, (of_rows, of_twins), strict=True):
-        there = [found.classes.index(name) for name in one.classes]
-        chances[:, there] = models(one, kind, parts[rows]).chances(one.rows, each)
+        columns = [sample.classes.index(name) for name in one.classes]
+        chances[:, columns] = models(one, kind, parts[rows]).chances(one.rows, each)
     return of_rows, of_twins
 
 
-def _compare(found: TwinSample, made: UnseenTwin, rows: list[int], kind: str, own: Ints, other: Ints) -> None:
-    classes = {label: number for number, label in enumerate(found.classes)}
-    right = int((own == found.codes[rows]).sum())
+def _compare(sample: TwinSample, made: UnseenTwin, rows: list[int], kind: str, own: Ints, other: Ints) -> None:
+    classes = {label: number for number, label in enumerate(sample.classes)}
+    right = int((own == sample.codes[rows]).sum())
     twins = float((other == np.array([classes[label] for label in made.labels])).mean())
     low, high = clopper_pearson(right, len(rows))
     if not low <= twins <= high:
@@ -77,9 +81,9 @@ def _compare(found: TwinSample, made: UnseenTwin, rows: list[int], kind: str, ow
         )
 
 
-def _cannot_be_told(found: TwinSample, made: UnseenTwin, rows: list[int]) -> None:
-    classes = {label: number for number, label in enumerate(found.classes)}
-    blind = BlindClassifier(found, rows, made.kind)
+def _cannot_be_told(sample: TwinSample, made: UnseenTwin, rows: list[int]) -> None:
+    classes = {label: number for number, label in enumerate(sample.classes)}
+    blind = BlindClassifier(sample, rows, made.kind)
     ranking = blind.ranking(blind.read(made.rows, np.array([classes[label] for label in made.labels])))
     low = ranking.interval[0] if ranking.interval else 0.0
     if low > MOST_AUC:

@@ -49,22 +49,22 @@ def _kept(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
         words = [of, found.features, found.rows, found.labels, found.own, found.twins, found.kept, found.classes]
         return [*words, found.own_chances, found.twin_chances]
 
-    def read(held: Any) -> UnseenTwin | str:
-        return held if isinstance(held, str) else _read(table, twin, held)
+    def read(stored: Any) -> UnseenTwin | str:
+        return stored if isinstance(stored, str) else _read(table, twin, stored)
 
     asked = table.question and [dict(table.question.answers), table.question.threshold]
     question = ["unseen", VERSION, twin.kind, seed, table.target, asked, sorted(table.missing)]
     return cached_finding(table, question, lambda: _made(table, twin, seed), write, read)
 
 
-def _read(table: Table, twin: Twin, held: Any) -> UnseenTwin:
-    of, features, rows, labels, own, twins, stayed, classes, own_chances, twin_chances = held
+def _read(table: Table, twin: Twin, stored: Any) -> UnseenTwin:
+    of, features, rows, labels, own, twins, stayed, classes, own_chances, twin_chances = stored
     places = by_content(table)
     cells = tuple(tuple(row) for row in rows)
-    own, twins = (tuple(tuple(each) for each in said) for said in (own, twins))
+    own, twins = (tuple(tuple(each) for each in texts) for texts in (own, twins))
     chances = tuple(tuple(tuple(map(float, each)) for each in of_one) for of_one in (own_chances, twin_chances))
-    said = (*features, *labels, *stayed, *classes, *chain.from_iterable((*own, *twins)))
-    whole = all(isinstance(one, str) for one in said)
+    texts = (*features, *labels, *stayed, *classes, *chain.from_iterable((*own, *twins)))
+    whole = all(isinstance(one, str) for one in texts)
     if not whole or not all(len(row) == len(table.columns) - 1 for row in (features, *cells)):
         raise ValueError("no rows of a twin")
     if len({len(each) for each in (of, cells, labels, own, twins, *chances)}) > 1:
@@ -81,8 +81,8 @@ def _made(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
     why = ""
     for number in range(twin.tries):
         try:
-            found, guesser = _learned(table)
-            return checked(found, twin, twin.make(found, guesser, found.rng(twin.kind, seed, number)))
+            found, baseline = _learned(table)
+            return checked(found, twin, twin.make(found, baseline, found.rng(twin.kind, seed, number)))
         except Skip as skip:
             why = why or str(skip)
     return why

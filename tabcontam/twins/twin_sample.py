@@ -125,9 +125,9 @@ def sample(table: Table) -> TwinSample:
     return found
 
 
-def _too_few(found: TwinSample) -> str | None:
-    different: dict[str, set[Row]] = {label: set() for label in found.classes}
-    for row, label in zip(found.rows, found.labels, strict=True):
+def _too_few(sample: TwinSample) -> str | None:
+    different: dict[str, set[Row]] = {label: set() for label in sample.classes}
+    for row, label in zip(sample.rows, sample.labels, strict=True):
         different[label].add(row)
     if len(different) < 2:
         return "all its rows are of one class"

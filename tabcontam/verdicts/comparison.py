@@ -113,20 +113,20 @@ class ResultKeyPair(NamedTuple):
 
 
 def comparisons(
-    run: RunFacts, cells: Iterable[Result], lines: Iterable[Line], runs: Sequence[ResultPair] = ()
+    run: RunFacts, results: Iterable[Result], lines: Iterable[Line], runs: Sequence[ResultPair] = ()
 ) -> tuple[Comparison, ...]:
     """Return the comparisons of a run, with the answers read from its trials; see `compare_pairs`."""
-    counted = list(_counted(cells).values())
+    counted = list(_counted(results).values())
     own = grouped(lines, lambda line: ResultKey(*(str(line[name] or "") for name in ResultKey._fields)))
     by_id = planned_alike(run)
     # a run that was continued with fewer queries keeps the lines of the others
-    answers = {cell.key: answers_of(own.get(cell.key, [])[: cell.queries], by_id) for cell in counted}
+    answers = {result.key: answers_of(own.get(result.key, [])[: result.queries], by_id) for result in counted}
     return compare_pairs(run, counted, pairs_to_compare(run, counted), answers, runs)
 
 
 def compare_pairs(
     run: RunFacts,
-    cells: Iterable[Result],
+    results: Iterable[Result],
     pairs: Sequence[ResultKeyPair],
     answers: Mapping[ResultKey, QueryOutcomes],
     runs: Sequence[ResultPair] = (),
@@ -137,8 +137,8 @@ def compare_pairs(
     Hochberg) is over all comparisons of a kind that could be tested; `beyond_chance` is true if it is at most the run's
     alpha. Controls that joined the run are not compared.
     """
-    counted = _counted(cells)
-    sides = {key: ComparedSide(cell, answers.get(key, NO_ANSWERS)) for key, cell in counted.items()}
+    counted = _counted(results)
+    sides = {key: ComparedSide(result, answers.get(key, NO_ANSWERS)) for key, result in counted.items()}
     own = [ResultPair(one.kind, one.first, one.second, (sides[one.keys[0]], sides[one.keys[1]])) for one in pairs]
     by_kind = grouped([*own, *runs], lambda pair: pair.kind)
     alpha = ALPHA if run.alpha is None else run.alpha
@@ -152,9 +152,9 @@ def compare_pairs(
     return tuple(found)
 
 
-def pairs_to_compare(run: RunFacts, cells: Iterable[Result]) -> list[ResultKeyPair]:
+def pairs_to_compare(run: RunFacts, results: Iterable[Result]) -> list[ResultKeyPair]:
     """Return the pairs of results of one run that are compared."""
-    return _pairs(run, _counted(cells))
+    return _pairs(run, _counted(results))
 
 
 def compared_cells(pairs: Iterable[ResultKeyPair]) -> frozenset[ResultKey]:
@@ -195,21 +195,21 @@ def pair_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line] | Readi
     A run is its name, its results and its trials.
     """
     runs = list(runs)
-    held: dict[ResultKey, tuple[str, Result, Reading]] = {}
+    last: dict[ResultKey, tuple[str, Result, Reading]] = {}
     pairs: list[ResultPair] = []
     if len(runs) < 2:
         return pairs
 
-    def side(cell: Result, read: Reading) -> ComparedSide:
-        return ComparedSide(cell, answers_of(list(read(cell.key))[: cell.queries], by_id=False))
+    def side(result: Result, read: Reading) -> ComparedSide:
+        return ComparedSide(result, answers_of(list(read(result.key))[: result.queries], by_id=False))
 
-    for name, cells, lines in runs:
+    for name, results, lines in runs:
         read = lines if callable(lines) else _read(lines)
-        for key, cell in _counted(cells).items():
-            if key in held:
-                before, earlier, of_earlier = held[key]
+        for key, cell in _counted(results).items():
+            if key in last:
+                before, earlier, of_earlier = last[key]
                 pairs.append(ResultPair(RUNS, before, name, (side(earlier, of_earlier), side(cell, read))))
-            held[key] = name, cell, read
+            last[key] = name, cell, read
     return pairs
 
 
@@ -244,43 +244,43 @@ def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> 
     return shares[0], shares[1], 0, fisher(*first, *second)
 
 
-def _counts(cell: Result) -> tuple[int, int] | None:
+def _counts(result: Result) -> tuple[int, int] | None:
     """Return hits and queries of a result without trials; None if there are none, or if its hits are words."""
-    hits, queries, score = cell.hits, cell.queries, cell.score
+    hits, queries, score = result.hits, result.queries, result.score
     if not queries or score is None or hits is None or not isclose(hits / queries, score, abs_tol=ROUNDED):
         return None
     return hits, queries
 
 
-def _counted(cells: Iterable[Result]) -> dict[ResultKey, Result]:
+def _counted(results: Iterable[Result]) -> dict[ResultKey, Result]:
     """Return the results by key, without controls; of a result that was recorded twice the contaminated one."""
     counted: dict[ResultKey, Result] = {}
-    for cell in cells:
-        if not cell.control and ((key := cell.key) not in counted or cell.verdict is Verdict.CONTAMINATED):
-            counted[key] = cell
+    for result in results:
+        if not result.control and ((key := result.key) not in counted or result.verdict is Verdict.CONTAMINATED):
+            counted[key] = result
     return counted
 
 
-def _pairs(run: RunFacts, cells: Mapping[ResultKey, Result]) -> list[ResultKeyPair]:
+def _pairs(run: RunFacts, results: Mapping[ResultKey, Result]) -> list[ResultKeyPair]:
     """Return the pairs of results of a run that differ in one thing."""
-    return [*_versions(run, cells), *_ways(cells)]
+    return [*_versions(run, results), *_ways(results)]
 
 
-def _versions(run: RunFacts, cells: Iterable[ResultKey]) -> list[ResultKeyPair]:
+def _versions(run: RunFacts, results: Iterable[ResultKey]) -> list[ResultKeyPair]:
     """Return each result of a model paired with that of the next version of its family."""
-    own = grouped(cells, lambda key: key.llm)
+    own = grouped(results, lambda key: key.llm)
     known = [llm for llm, entry in run.catalogue.items() if entry.family and llm in own]
     versions = sorted(known, key=lambda llm: run.catalogue[llm].order)
     families = grouped(versions, lambda llm: run.catalogue[llm].family)
     found = []
     for older, newer in (pair for family in families.values() for pair in pairwise(family)):
-        there = frozenset(own[newer])
+        newer_keys = frozenset(own[newer])
         pairs = ((key, key._replace(llm=newer)) for key in own[older])
-        found += [ResultKeyPair(VERSIONS, older, newer, pair) for pair in pairs if pair[1] in there]
+        found += [ResultKeyPair(VERSIONS, older, newer, pair) for pair in pairs if pair[1] in newer_keys]
     return found
 
 
-def _ways(cells: Iterable[ResultKey]) -> list[ResultKeyPair]:
+def _ways(results: Iterable[ResultKey]) -> list[ResultKeyPair]:
     """Return each two serializers, and each two prompt sets, that asked a model the same.
 
     A main run of recorded answers names neither.
@@ -288,14 +288,14 @@ def _ways(cells: Iterable[ResultKey]) -> list[ResultKeyPair]:
     pairs = []
     for kind, way in WAYS.items():
         place = ResultKey._fields.index(way)
-        for one, other in _alike_but(cells, place):
+        for one, other in _alike_but(results, place):
             pairs.append(ResultKeyPair(kind, one[place], other[place], (one, other)))
     return pairs
 
 
-def _alike_but(cells: Iterable[ResultKey], place: int) -> Iterator[tuple[ResultKey, ResultKey]]:
+def _alike_but(results: Iterable[ResultKey], place: int) -> Iterator[tuple[ResultKey, ResultKey]]:
     """Yield each two keys that differ in one field alone, in which both have a value."""
-    named = (key for key in cells if key[place])
+    named = (key for key in results if key[place])
     for keys in grouped(named, lambda key: (*key[:place], *key[place + 1 :])).values():
         yield from combinations(keys, 2)
 

@@ -136,8 +136,8 @@ class Judgements:
 
     def word(self, place: ResultKey, compared: CompletionPair) -> CompletionJudgement | None:
         """Return the word of the first judge that has one for a completion; None if no judge has."""
-        said = self.of(place, compared).items()
-        return next((CompletionJudgement(one.word, by) for by, one in said if one.word is not None), None)
+        judgements = self.of(place, compared).items()
+        return next((CompletionJudgement(one.word, by) for by, one in judgements if one.word is not None), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,8 +199,8 @@ class JudgeFacts:
         more = [f"no label for {silent}"] if silent else []
         begging = sum(one.begging for one in self.made)
         more += [f"misled by {led} of {begging} that ask{'s' if begging == 1 else ''} for another label"] if led else []
-        told = "; ".join(filter(None, [f"wrong on {', '.join(wrong)}" if wrong else "", *more]))
-        return f"it labelled {right} of {pairs} made pairs right" + (f" ({told})" if told else "")
+        details = "; ".join(filter(None, [f"wrong on {', '.join(wrong)}" if wrong else "", *more]))
+        return f"it labelled {right} of {pairs} made pairs right" + (f" ({details})" if details else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,10 +223,10 @@ class Agreement:
 
 def judge_facts(judgements: Judgements, compared: Held) -> tuple[JudgeFacts, ...]:
     """Return the record of each judge of a run's completions, in the order in which their words count."""
-    said = _said(judgements, compared)
+    judged = _said(judgements, compared)
     facts = []
     for by in judgements.judges:
-        own = [one for words in said.values() for name, one in words.items() if name == by]
+        own = [one for words in judged.values() for name, one in words.items() if name == by]
         words = Counter(one.word for one in own if one.word is not None)
         made = grouped(judgements.made(by), lambda one: one.made)
         facts.append(
@@ -242,10 +242,10 @@ def judge_facts(judgements: Judgements, compared: Held) -> tuple[JudgeFacts, ...
     return tuple(facts)
 
 
-def judged_by(judgements: Judgements, compared: Held, cells: Iterable[Result]) -> dict[str, Any]:
+def judged_by(judgements: Judgements, compared: Held, results: Iterable[Result]) -> dict[str, Any]:
     """Return the fields of a run's results that describe its judges and their agreement."""
     facts = judge_facts(judgements, compared)
-    return {"judges": facts, "agreements": agreements(judgements, compared, cells) if facts else ()}
+    return {"judges": facts, "agreements": agreements(judgements, compared, results) if facts else ()}
 
 
 def _made(word: Likeness, own: Sequence[Judgement]) -> MadePairRecord:
@@ -270,20 +270,20 @@ def _said(judgements: Judgements, compared: Held) -> dict[tuple[ResultKey, str],
     }
 
 
-def agreements(judgements: Judgements, compared: Held, cells: Iterable[Result]) -> tuple[Agreement, ...]:
+def agreements(judgements: Judgements, compared: Held, results: Iterable[Result]) -> tuple[Agreement, ...]:
     """Return the agreement of people, judges, the text alone and published methods, as in tables 3 to 5 of Time Travel.
 
     The text alone gives exact or no match; a method is a test whose published rule decided the same setting.
     """
-    said: dict[str, dict[tuple[ResultKey, str], Likeness]] = {by: {} for by in (TEXT, *judgements.judges)}
+    labels: dict[str, dict[tuple[ResultKey, str], Likeness]] = {by: {} for by in (TEXT, *judgements.judges)}
     for place, own in compared.items():
         for one in own:
-            said[TEXT][place, one.query_id] = Likeness.EXACT if one.exact else Likeness.NONE
+            labels[TEXT][place, one.query_id] = Likeness.EXACT if one.exact else Likeness.NONE
     for item, found in _said(judgements, compared).items():
         for by, judgement in found.items():
             if judgement.word is not None:
-                said[by][item] = judgement.word
-    words = {by: own for by, own in said.items() if own}
+                labels[by][item] = judgement.word
+    words = {by: own for by, own in labels.items() if own}
     if len(words) < 2:
         return ()
     people = {one.by for one in judgements if one.person}
@@ -292,7 +292,7 @@ def agreements(judgements: Judgements, compared: Held, cells: Iterable[Result]) 
             judged = {place for place, _ in own_words}
             exact = {item: word for item, word in words[TEXT].items() if word is Likeness.EXACT and item[0] in judged}
             words[by] = {**exact, **own_words}
-    decided = {by: _decided(found, compared) for by, found in words.items()} | _by_method(cells, compared)
+    decided = {by: _decided(found, compared) for by, found in words.items()} | _by_method(results, compared)
     return (*_pairwise(COMPLETIONS, words), *_pairwise(SETTINGS, decided))
 
 
@@ -300,22 +300,22 @@ def _decided(words: Mapping[tuple[ResultKey, str], Likeness], compared: Held) ->
     """Return Algorithm 2's decision on each setting in which all completions, or enough of them, have a word."""
     found = {}
     for place, own in compared.items():
-        said = [words[place, one.query_id] for one in own if (place, one.query_id) in words]
-        if contaminated(said):
+        labels = [words[place, one.query_id] for one in own if (place, one.query_id) in words]
+        if contaminated(labels):
             found[_setting(place)] = True
-        elif own and len(said) == len(own):
+        elif own and len(labels) == len(own):
             found[_setting(place)] = False
     return found
 
 
-def _by_method(cells: Iterable[Result], compared: Held) -> dict[str, dict[tuple[str, ...], bool]]:
+def _by_method(results: Iterable[Result], compared: Held) -> dict[str, dict[tuple[str, ...], bool]]:
     """Return the published decisions, in the same settings, of tests whose answers no judge compares."""
     judged, settings = {place.test for place in compared}, {_setting(place) for place in compared}
     found: dict[str, dict[tuple[str, ...], bool]] = {}
-    for cell in cells:
-        setting = _setting(cell.key)
-        if setting in settings and cell.test not in judged and cell.paper_verdict in _DECIDED:
-            found.setdefault(cell.test, {})[setting] = cell.paper_verdict is Verdict.CONTAMINATED
+    for result in results:
+        setting = _setting(result.key)
+        if setting in settings and result.test not in judged and result.paper_verdict in _DECIDED:
+            found.setdefault(result.test, {})[setting] = result.paper_verdict is Verdict.CONTAMINATED
     return found
 
 
@@ -326,13 +326,13 @@ def _setting(place: ResultKey) -> tuple[str, ...]:
     return tuple(place._replace(test=""))
 
 
-def _pairwise(of: Literal["completions", "settings"], said: Mapping[str, Mapping[Any, Any]]) -> Iterator[Agreement]:
-    for one, other in combinations(said, 2):
-        both = [(word, said[other][item]) for item, word in said[one].items() if item in said[other]]
+def _pairwise(kind: Literal["completions", "settings"], labels: Mapping[str, Mapping[Any, Any]]) -> Iterator[Agreement]:
+    for one, other in combinations(labels, 2):
+        both = [(word, labels[other][item]) for item, word in labels[one].items() if item in labels[other]]
         if both:
             found = measure_agreement(both)
             kappa = None if found.kappa is None else round(found.kappa, 6)
-            yield Agreement(of=of, one=one, other=other, items=found.items, agree=found.agree, kappa=kappa)
+            yield Agreement(of=kind, one=one, other=other, items=found.items, agree=found.agree, kappa=kappa)
 
 
 def compared_of(test: Test, trials: Sequence[Trial]) -> list[CompletionPair]:

@@ -24,10 +24,10 @@ def check_whole(view: RunResults) -> None:
 def _faults(view: RunResults, alpha: float) -> Iterator[str]:
     """Yield a line for each fault that no run writes and that the gate would otherwise not notice."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
-    subjects = {(cell.llm, cell.table) for cell in view.cells if cell.test in view.row_tests}
+    subjects = {(result.llm, result.table) for result in view.cells if result.test in view.row_tests}
     llms, asked = (
-        {cell.llm for cell in view.cells},
-        {(cell.dataset, cell.edition or "", cell.split or "") for cell in view.cells},
+        {result.llm for result in view.cells},
+        {(result.dataset, result.edition or "", result.split or "") for result in view.cells},
     )
     for_others = {one.llm for one in view.run.trained_on}  # they need not be asked anything
     if view.run.shard is None:  # otherwise other parts have them
@@ -36,23 +36,23 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
         yield from (f"{dataset.named} has no result" for dataset in tables)
     yield from no_controls(view)
     declared = {(one.llm, one.documents) for one in view.run.trained_on}
-    searched = {(cell.llm, rows_of(cell)) for cell in view.cells if cell.test in view.row_tests}
+    searched = {(result.llm, rows_of(result)) for result in view.cells if result.test in view.row_tests}
     for table in view.tables:
-        documents = [name for one in table.families for name in one.documents]
-        for name in documents:
+        corpora = [name for one in table.families for name in one.documents]
+        for name in corpora:
             if (table.llm, name) not in declared:
                 yield f"{name} counts for {table.llm} on {view.label(table)} but was not declared as its training data"
             if (name, rows_of(table)) not in searched:
                 yield f"{name} has no result on {view.label(table)}"
-        if (table.llm, table.table) not in subjects and not documents:
+        if (table.llm, table.table) not in subjects and not corpora:
             yield f"{table.llm} has no result on {view.label(table)}"
-    for cell in view.cells:
-        if cell.memory is not None and cell.memory.interval != cell.interval:
-            yield f"memory's share of {cell.llm} on {view.label(cell)} has two different intervals"
+    for result in view.cells:
+        if result.memory is not None and result.memory.interval != result.interval:
+            yield f"memory's share of {result.llm} on {view.label(result)} has two different intervals"
     parts: list[Result | TableVerdict] = [*view.cells, *view.tables]
     for part in parts if view.run.rules != PAPER else ():
-        found = part.q_value is not None and part.q_value <= alpha
-        if found and part.verdict is not Verdict.CONTAMINATED and not _of_one_column(part, alpha):
+        significant = part.q_value is not None and part.q_value <= alpha
+        if significant and part.verdict is not Verdict.CONTAMINATED and not _of_one_column(part, alpha):
             yield f"{part.llm} on {view.label(part)} is {part.outcome} although its q-value is at most {alpha:g}"
 
 
@@ -61,9 +61,9 @@ def no_controls(view: RunResults) -> Iterator[str]:
     stated = [llm.spec for llm in view.run.llms if not llm.control]
     controls = {llm.spec for llm in view.run.llms if llm.control}
     for llm in view.joined:
-        own = [cell for cell in view.cells if cell.llm == llm]
-        known = llm in view.checking or (llm in controls and all(cell.exposure is not None for cell in own))
-        if not known or llm in stated or not all(cell.control for cell in own):
+        own = [result for result in view.cells if result.llm == llm]
+        known = llm in view.checking or (llm in controls and all(result.exposure is not None for result in own))
+        if not known or llm in stated or not all(result.control for result in own):
             yield f"{llm} is marked as a control of this run, but it is not one"
 
 

@@ -68,22 +68,22 @@ def side_of_split(split: str, cutoff: str) -> str:
     return side if (month >= cutoff if side == AFTER else month <= cutoff) else ""
 
 
-def both_sides(view: RunResults, cells: Sequence[Result]) -> tuple[CutoffComparison, ...]:
+def both_sides(view: RunResults, results: Sequence[Result]) -> tuple[CutoffComparison, ...]:
     """Return the models and tables with classification on both sides of the model's cut-off.
 
-    `cells` are the results of splits by dates; of several splits on a side the first counts.
+    `results` are the results of splits by dates; of several splits on a side the first counts.
     """
     found = []
-    for (llm, dataset, test), own in grouped(cells, lambda cell: (cell.llm, cell.dataset, cell.test)).items():
+    for (llm, dataset, test), own in grouped(results, lambda result: (result.llm, result.dataset, result.test)).items():
         entry = entry_of(view, llm)
         if entry is None or not entry.cutoff:
             continue
         sides: dict[str, SideAccuracy] = {}
-        for cell in own:
-            side = side_of_split(cell.split or "", entry.cutoff)
-            majority = cell.statistic.expected if cell.statistic else None
-            if side and majority is not None and cell.hits is not None and cell.answered:
-                sides.setdefault(side, SideAccuracy(cell.split or "", cell.hits, cell.answered, majority))
+        for result in own:
+            side = side_of_split(result.split or "", entry.cutoff)
+            majority = result.statistic.expected if result.statistic else None
+            if side and majority is not None and result.hits is not None and result.answered:
+                sides.setdefault(side, SideAccuracy(result.split or "", result.hits, result.answered, majority))
         if len(sides) == 2:
             before, after = sides[BEFORE], sides[AFTER]
             p_value = fisher(before.hits, before.answered, after.hits, after.answered)

@@ -67,26 +67,28 @@ class DatedPair(AccuracyCounts):
 
 def cells_by_dates(view: RunResults) -> list[Result]:
     """Return the results of classification on a part of a table: the rows from before a month, or from after it."""
-    return [cell for cell in view.subjects if _of_accuracy(view, cell) and _is_part(view, cell)]
+    return [result for result in view.subjects if _of_accuracy(view, result) and _is_part(view, result)]
 
 
-def _of_accuracy(view: RunResults, cell: Result) -> bool:
+def _of_accuracy(view: RunResults, result: Result) -> bool:
     """Return whether a result's score is an accuracy; memory's share, which asks for classes, too, is not one."""
-    return cell.kind is EvidenceKind.CLASSIFICATION and view.facts[cell.test].measure != RECALLED
+    return result.kind is EvidenceKind.CLASSIFICATION and view.facts[result.test].measure != RECALLED
 
 
-def _is_part(view: RunResults, cell: Result) -> bool:
+def _is_part(view: RunResults, result: Result) -> bool:
     """Return whether a result is on some rows of a table by their dates, not on a whole table that is on one side."""
-    if not is_dated(cell.split or ""):
+    if not is_dated(result.split or ""):
         return False
-    card = card_of(view, cell)
+    card = card_of(view, result)
     return card is None or bool(card.dated_by)
 
 
-def on_one_side(cells: Sequence[Result], found: Sequence[CutoffComparison]) -> tuple[str, ...]:
+def on_one_side(results: Sequence[Result], comparisons: Sequence[CutoffComparison]) -> tuple[str, ...]:
     """Return a line on each model and table with results on rows by dates but without two sides to compare."""
-    both = {(one.llm, one.dataset) for one in found}
-    alone = dict.fromkeys((cell.llm, cell.dataset) for cell in cells if (cell.llm, cell.dataset) not in both)
+    both = {(one.llm, one.dataset) for one in comparisons}
+    alone = dict.fromkeys(
+        (result.llm, result.dataset) for result in results if (result.llm, result.dataset) not in both
+    )
     why = "the run lacks rows from before its training cut-off, or rows from after it"
     return tuple(f"{llm} on {dataset}: {why}" for llm, dataset in alone)
 
@@ -96,50 +98,50 @@ def dated(view: RunResults) -> tuple[Mapping[str, Sequence[DatedPair]], tuple[st
     left: dict[str, None] = {}
     pairs: dict[str, list[DatedPair]] = {}
     taken: set[tuple[str, str, str]] = set()
-    for cell in view.subjects:
-        if not _of_accuracy(view, cell) or _is_part(view, cell):
+    for result in view.subjects:
+        if not _of_accuracy(view, result) or _is_part(view, result):
             continue
-        if cell.verdict is Verdict.SKIPPED:
-            left[f"{cell.llm} on {cell.dataset}: {cell.reason or 'not asked'}"] = None
+        if result.verdict is Verdict.SKIPPED:
+            left[f"{result.llm} on {result.dataset}: {result.reason or 'not asked'}"] = None
             continue
-        if cell.verdict is not None or not cell.answered:
-            left[f"{cell.llm} on {cell.dataset}: no answer named a class"] = None
+        if result.verdict is not None or not result.answered:
+            left[f"{result.llm} on {result.dataset}: no answer named a class"] = None
             continue
-        pair = _pair(view, cell, left)
+        pair = _pair(view, result, left)
         if pair is None:
             continue
-        if (key := (cell.test, cell.llm, cell.dataset)) in taken:
-            why = f"only the first of several results of {cell.llm} counts, since all ask about the same data"
-            left[f"{cell.dataset}: {why}"] = None
+        if (key := (result.test, result.llm, result.dataset)) in taken:
+            why = f"only the first of several results of {result.llm} counts, since all ask about the same data"
+            left[f"{result.dataset}: {why}"] = None
             continue
         taken.add(key)
-        pairs.setdefault(cell.test, []).append(pair)
+        pairs.setdefault(result.test, []).append(pair)
     return pairs, tuple(left)
 
 
-def _pair(view: RunResults, cell: Result, left: dict[str, None]) -> DatedPair | None:
+def _pair(view: RunResults, result: Result, left: dict[str, None]) -> DatedPair | None:
     """Return the pair of a result; None if something is missing, in which case a line is added to `left`."""
-    card, entry = card_of(view, cell), entry_of(view, cell.llm)
-    majority = cell.statistic.expected if cell.statistic else None
+    card, entry = card_of(view, result), entry_of(view, result.llm)
+    majority = result.statistic.expected if result.statistic else None
     if entry is None or not entry.cutoff:
-        left[f"{cell.llm}: the catalogue states no training cut-off"] = None
+        left[f"{result.llm}: the catalogue states no training cut-off"] = None
     if card is None or not card.released:
-        left[f"{cell.dataset}: no card states its release date"] = None
-    elif cell.not_averaged:
-        left[f"{cell.dataset}: {cell.not_averaged}"] = None
-    elif entry is not None and entry.cutoff and majority is not None and cell.hits is not None and cell.answered:
+        left[f"{result.dataset}: no card states its release date"] = None
+    elif result.not_averaged:
+        left[f"{result.dataset}: {result.not_averaged}"] = None
+    elif entry is not None and entry.cutoff and majority is not None and result.hits is not None and result.answered:
         return DatedPair(
-            llm=cell.llm,
+            llm=result.llm,
             title=entry.title,
             openness=entry.openness,
             cutoff=entry.cutoff,
             cutoff_source=entry.cutoff_source or "",
-            dataset=cell.dataset,
+            dataset=result.dataset,
             released=card.released,
             completed=card.completed,
             released_source=card.stated_by,
-            hits=cell.hits,
-            answered=cell.answered,
+            hits=result.hits,
+            answered=result.answered,
             majority=majority,
             side=side(card.released, entry.cutoff, card.completed),
         )

@@ -29,9 +29,9 @@ class Decision:
     reason: str | None = None
 
 
-def level(alpha: float, cells: int) -> float:
+def level(alpha: float, results: int) -> float:
     """Return the p-value at which one of so many results of a model and family is a finding whatever the rest show."""
-    return alpha / max(cells, 1)
+    return alpha / max(results, 1)
 
 
 def corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) -> dict[Key, float]:

@@ -32,17 +32,17 @@ class Evaluation(TableFields):
         return list(dict.fromkeys(one.name for at in self.at for one in at.learners))
 
 
-def evaluation(cell: Result, trials: Sequence[Trial], notes: Sequence[str]) -> Evaluation:
+def evaluation(result: Result, trials: Sequence[Trial], notes: Sequence[str]) -> Evaluation:
     """Return the evaluation of the read trials of a result."""
-    unanswered = (cell.queries or 0) - len(trials)
+    unanswered = (result.queries or 0) - len(trials)
     return Evaluation(
-        llm=cell.llm,
-        dataset=cell.dataset,
-        edition=cell.edition,
-        split=cell.split,
-        serializer=cell.serializer,
-        prompts=cell.prompts,
-        reason=(cell.reason or "") if unanswered or not trials else "",
+        llm=result.llm,
+        dataset=result.dataset,
+        edition=result.edition,
+        split=result.split,
+        serializer=result.serializer,
+        prompts=result.prompts,
+        reason=(result.reason or "") if unanswered or not trials else "",
         unanswered=unanswered,
         at=evaluated(trials),
         fading=fading(trials),

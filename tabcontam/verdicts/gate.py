@@ -167,8 +167,8 @@ def judge(
     Raises `UsageError` for a name that the results do not have, for another condition, and if `view` is not a run's
     results.
     """
-    found = findings_of(view, llms, datasets, fail_on, min_power, max_memory_share)
-    return mark_partial(view, combine_findings(tuple(finding for _, finding in found), "undecided" in fail_on))
+    findings = findings_of(view, llms, datasets, fail_on, min_power, max_memory_share)
+    return mark_partial(view, combine_findings(tuple(finding for _, finding in findings), "undecided" in fail_on))
 
 
 def findings_of(
@@ -188,10 +188,10 @@ def findings_of(
     if max_memory_share is not None and not (isinstance(max_memory_share, int | float) and 0 < max_memory_share < 1):
         raise UsageError(f"the limit of memory's share is a number between 0 and 1, not {max_memory_share!r}")
     check_whole(view)
-    found = _found(view, llms, datasets, "knowledge" in fail_on, min_power, max_memory_share)
+    findings = _found(view, llms, datasets, "knowledge" in fail_on, min_power, max_memory_share)
     if view.run.shard is None:
-        return found
-    return [(one, replace(finding, conclusion=Conclusion.CANNOT_TELL)) for one, finding in found]
+        return findings
+    return [(one, replace(finding, conclusion=Conclusion.CANNOT_TELL)) for one, finding in findings]
 
 
 def mark_partial(view: RunResults, judgement: GateDecision) -> GateDecision:
@@ -243,9 +243,9 @@ def combine_findings(findings: tuple[GateFinding, ...], undecided_fails: bool) -
     """Return the judgement on all findings: the worst decide; one line names some of them and counts the others."""
     numbers = {word: sum(finding.conclusion is word for finding in findings) for word in Conclusion}
     worst = next((word for word, number in numbers.items() if number), Conclusion.CANNOT_TELL)
-    those = [shorten(str(finding), LONGEST) for finding in findings if finding.conclusion is worst]
-    more = [f"and {len(those) - NAMED} more"] if len(those) > NAMED else []
-    line = "; ".join([*those[:NAMED], *more]) or "no model was tested"
+    worst_findings = [shorten(str(finding), LONGEST) for finding in findings if finding.conclusion is worst]
+    more = [f"and {len(worst_findings) - NAMED} more"] if len(worst_findings) > NAMED else []
+    line = "; ".join([*worst_findings[:NAMED], *more]) or "no model was tested"
     others = ", ".join(f"{number} {word}" for word, number in numbers.items() if number and word is not worst)
     return GateDecision(worst, f"{line} (besides: {others})" if others else line, findings, undecided_fails)
 
@@ -278,41 +278,44 @@ class _Gate:
         """Return whether more than scores was to be asked about a table, so that there may be a finding on its rows."""
         facts, here = self.view.facts, (llm, place)
         asked = (
-            (cell.llm, cell.table) == here and facts[cell.test].family is not Family.SCORE for cell in self.view.cells
+            (result.llm, result.table) == here and facts[result.test].family is not Family.SCORE
+            for result in self.view.cells
         )
         return here in self._tables or any(asked)
 
     @cached_property
     def _shares(self) -> dict[Tested, list[Result]]:
-        shares = (cell for cell in self.view.cells if memory_share_limit.is_share(self.view, cell))
-        return grouped(shares, lambda cell: (cell.llm, cell.table))
+        shares = (result for result in self.view.cells if memory_share_limit.is_share(self.view, result))
+        return grouped(shares, lambda result: (result.llm, result.table))
 
     def ruling(self, llm: str, place: TableName) -> TableRuling:
         """Return the decision on one model and table, with its grounds."""
-        cells = self._rows(llm, place)
+        results = self._rows(llm, place)
         flagged = self._flagged(llm, place)
-        missed = [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
+        missed = [result for result in results if result.verdict is Verdict.NOT_DETECTED]
         worthless = self._void(llm, place, exposed=not flagged)
-        void = tuple(test for test in flagged or [cell.test for cell in missed] if test in worthless)
+        void = tuple(test for test in flagged or [result.test for result in missed] if test in worthless)
         # The published rules do not state the detectable share.
-        counted = [] if self.view.run.rules == PAPER else [cell for cell in missed if cell.test not in void]
-        share = min((cell.detectable_share for cell in counted if cell.detectable_share is not None), default=None)
-        if void and any(cell.sequential for cell in counted):  # the share is that of all tests together
+        counted = [] if self.view.run.rules == PAPER else [result for result in missed if result.test not in void]
+        share = min(
+            (result.detectable_share for result in counted if result.detectable_share is not None), default=None
+        )
+        if void and any(result.sequential for result in counted):  # the share is that of all tests together
             share = None
         if flagged:
             conclusion, reason = self._found(llm, place, flagged, void)
         else:
             conclusion, reason = self._not_found(llm, place, void, share)
         if self.knowledge and conclusion is not Conclusion.CONTAMINATED:
-            known = [cell.test for cell in self._knowing(llm, place) if cell.verdict is Verdict.CONTAMINATED]
+            known = [result.test for result in self._knowing(llm, place) if result.verdict is Verdict.CONTAMINATED]
             if known:
                 tests = ", ".join(dict.fromkeys(known))
                 conclusion, reason = Conclusion.CONTAMINATED, f"the dataset is known: detected by {tests}"
             elif conclusion is Conclusion.CLEAN and (unknown_why := self._unsure(llm, place)):
                 conclusion, reason = Conclusion.CANNOT_TELL, unknown_why
-        if documents := self._documents(llm, place):
+        if corpus_reason := self._documents(llm, place):
             also = flagged and conclusion is Conclusion.CONTAMINATED
-            conclusion, reason = Conclusion.CONTAMINATED, f"{reason}; {documents}" if also else documents
+            conclusion, reason = Conclusion.CONTAMINATED, f"{reason}; {corpus_reason}" if also else corpus_reason
         control = self._controls(place, exposed=not flagged)
         return TableRuling(conclusion, visible(reason, line=True), void, share, control)
 
@@ -331,7 +334,7 @@ class _Gate:
 
     def _found_by(self, llm: str, place: TableName, flagged: Sequence[str]) -> str:
         table, found = self._tables.get((llm, place)), f"detected by {', '.join(flagged)}"
-        if table and not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
+        if table and not any(result.verdict is Verdict.CONTAMINATED for result in self._rows(llm, place)):
             return table.reason
         together = table and table.verdict is Verdict.CONTAMINATED and self.view.run.rules != PAPER
         if not table or not together or table.p_value is None:
@@ -345,62 +348,66 @@ class _Gate:
     ) -> tuple[Conclusion, str]:
         """Return the conclusion on a table that no row test flagged: clean if its verdict is, and enough tests
         agree."""
-        cells, table = self._rows(llm, place), self._tables.get((llm, place))
+        results, table = self._rows(llm, place), self._tables.get((llm, place))
         own = self._rows_held(llm, place)
-        beside = [not_held(own)] if own is not None else []
-        if not cells or table is None:
-            return Conclusion.CANNOT_TELL, "; ".join(["no row test was asked", *beside])
-        if short := [cell for cell in cells if cut_short(cell)]:
-            tests = ", ".join(cell.test for cell in short)
+        corpus_notes = [not_held(own)] if own is not None else []
+        if not results or table is None:
+            return Conclusion.CANNOT_TELL, "; ".join(["no row test was asked", *corpus_notes])
+        if short := [result for result in results if cut_short(result)]:
+            tests = ", ".join(result.test for result in short)
             return Conclusion.CANNOT_TELL, f"not all queries were asked: {tests} ({short[0].reason})"
         if table.rests_on:
             return Conclusion.CANNOT_TELL, table.reason
         if table.verdict is not Verdict.NOT_DETECTED:
-            why = next((cell.reason for cell in cells if cell.verdict is table.verdict and cell.reason), "")
+            why = next((result.reason for result in results if result.verdict is table.verdict and result.reason), "")
             return Conclusion.CANNOT_TELL, f"{table.reason}{why and f' ({why})'}"
         also = f"{self._controls(place, exposed=True)}, which has read the table, was missed by {', '.join(void)}, too"
         again = self._without_powerless.get((llm, place))
         if again is None or again.verdict is not Verdict.NOT_DETECTED:
             unsure = also if void else "the verdict does not follow from its row tests"
             return Conclusion.CANNOT_TELL, f"nothing was detected, but this is not certain: {unsure}"
-        families = {self.view.facts[cell.test].family for cell in cells}
+        families = {self.view.facts[result.test].family for result in results}
         if self.min_power is not None and (share is None or share > self.min_power):
             return Conclusion.CANNOT_TELL, f"nothing was detected, but {_weak(share, self.min_power, families)}"
         power = "" if share is None else f", and {phrase_detectable(share, families)} would have been detected"
-        missed = [cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED and cell.test not in void]
-        more = [also] * bool(void) + self._silent(llm, place) + beside
+        missed = [
+            result.test for result in results if result.verdict is Verdict.NOT_DETECTED and result.test not in void
+        ]
+        more = [also] * bool(void) + self._silent(llm, place) + corpus_notes
         return Conclusion.CLEAN, "; ".join([f"not detected by {', '.join(missed)}{power}", *more])
 
     def _silent(self, llm: str, place: TableName) -> list[str]:
         """Return a line on the tests of a clean table that count and gave no readable answer, if there are any."""
-        cells = [*self._rows(llm, place), *(self._knowing(llm, place) if self.knowledge else [])]
-        tests = list(dict.fromkeys(cell.test for cell in cells if cell.verdict is Verdict.NO_ANSWER))
+        results = [*self._rows(llm, place), *(self._knowing(llm, place) if self.knowledge else [])]
+        tests = list(dict.fromkeys(result.test for result in results if result.verdict is Verdict.NO_ANSWER))
         return (
             [f"no answer in {len(tests)} {'test' if len(tests) == 1 else 'tests'}: {', '.join(tests)}"] if tests else []
         )
 
     def _unsure(self, llm: str, place: TableName) -> str:
         """Return why it is not known whether the model knows the dataset; "" if it is known."""
-        cells = self._knowing(llm, place)
-        if short := [cell.test for cell in cells if cut_short(cell)]:
+        results = self._knowing(llm, place)
+        if short := [result.test for result in results if cut_short(result)]:
             return f"not all queries were asked: {', '.join(short)}"
-        missed = any(cell.verdict is Verdict.NOT_DETECTED for cell in cells)
+        missed = any(result.verdict is Verdict.NOT_DETECTED for result in results)
         return "" if missed else "no row was detected, but no test decided whether the dataset is known"
 
     def _knowing(self, llm: str, place: TableName) -> list[Result]:
         """Return the results of tests of knowledge; tests that show no rows use one serializer and count for all."""
         here, facts = (llm, place.dataset, place.edition, place.split), self.view.facts
-        known = [cell for cell in self.view.cells if (cell.llm, cell.dataset, cell.edition, cell.split) == here]
-        return [cell for cell in known if facts[cell.test].family is Family.KNOWLEDGE]
+        known = [
+            result for result in self.view.cells if (result.llm, result.dataset, result.edition, result.split) == here
+        ]
+        return [result for result in known if facts[result.test].family is Family.KNOWLEDGE]
 
     def _checking(self, place: TableName, exposed: bool) -> dict[str, list[Result]]:
         """Return the row tests' results of each control that is known to have read the table, or none of its rows."""
         checking = self.view.checking if exposed else self.view.checking | self.view.joined
         own = {llm: self._rows(llm, place) for llm in self.view.llms if llm in checking}
         return {
-            llm: cells
-            for llm, cells in own.items()
-            if cells and (cells[0].exposed if exposed else cells[0].exposure == 0)
+            llm: results
+            for llm, results in own.items()
+            if results and (results[0].exposed if exposed else results[0].exposure == 0)
         }
 
     def _controls(self, place: TableName, exposed: bool) -> str:
@@ -418,7 +425,10 @@ class _Gate:
         checking = self._checking(place, exposed)
         if exposed:
             missed = Verdict.NOT_DETECTED
-            tests = {one: [cell.test for cell in cells if cell.verdict is missed] for one, cells in checking.items()}
+            tests = {
+                one: [result.test for result in results if result.verdict is missed]
+                for one, results in checking.items()
+            }
         else:
             tests = {one: self._flagged(one, place) for one in checking}
         return {control: void for control, void in tests.items() if void}
@@ -437,11 +447,11 @@ class _Gate:
         """Return the verdicts of all tables, as a report has them, without the row tests that a control voids."""
         run, alpha = self.view.run, ALPHA if self.view.run.alpha is None else self.view.run.alpha
         worth = [
-            cell
-            for (llm, place), cells in self._row_results.items()
+            result
+            for (llm, place), results in self._row_results.items()
             for void in [self._void(llm, place, exposed)]
-            for cell in cells
-            if cell.test not in void
+            for result in results
+            if result.test not in void
         ]
         return _verdicts(tables(worth, run.rules, alpha, self.view.facts, run.family_over))
 
@@ -459,7 +469,7 @@ class _Gate:
     @cached_property
     def _alone(self) -> dict[Tested, TableVerdict]:
         run, alpha = self.view.run, ALPHA if self.view.run.alpha is None else self.view.run.alpha
-        own = [cell for cells in self._row_results.values() for cell in cells] if run.trained_on else []
+        own = [result for results in self._row_results.values() for result in results] if run.trained_on else []
         return _verdicts(tables(own, run.rules, alpha, self.view.facts, run.family_over))
 
     @cached_property
@@ -481,24 +491,24 @@ class _Gate:
 
     @cached_property
     def _row_results(self) -> dict[Tested, list[Result]]:
-        of_rows = (cell for cell in self.view.cells if cell.test in self.view.row_tests)
-        return grouped(of_rows, lambda cell: (cell.llm, cell.table))
+        of_rows = (result for result in self.view.cells if result.test in self.view.row_tests)
+        return grouped(of_rows, lambda result: (result.llm, result.table))
 
     @cached_property
     def _labels(self) -> dict[TableName, str]:
-        return {cell.table: self.view.label(cell) for cell in self.view.cells}
+        return {result.table: self.view.label(result) for result in self.view.cells}
 
     def _flagged(self, llm: str, place: TableName) -> list[str]:
         """Return the row tests that detected the rows: those with a finding, or else that with the smallest p-value."""
-        cells, table = self._rows(llm, place), self._tables.get((llm, place))
-        if found := [cell.test for cell in cells if cell.verdict is Verdict.CONTAMINATED]:
+        results, table = self._rows(llm, place), self._tables.get((llm, place))
+        if found := [result.test for result in results if result.verdict is Verdict.CONTAMINATED]:
             return found
         if table is None or table.verdict is not Verdict.CONTAMINATED:
             return []
         finding = {one.family for one in table.families if one.q_value == table.q_value}
-        own = [cell for cell in cells if not finding or self.view.facts[cell.test].family in finding]
+        own = [result for result in results if not finding or self.view.facts[result.test].family in finding]
         p_values = [1.0 if p_value is None else p_value for p_value in map(one_column_rule.p_value_of, own)]
-        return [cell.test for cell, p_value in zip(own, p_values, strict=True) if p_value == min(p_values)]
+        return [result.test for result, p_value in zip(own, p_values, strict=True) if p_value == min(p_values)]
 
     def _rows(self, llm: str, place: TableName) -> list[Result]:
         return self._row_results.get((llm, place), [])
@@ -508,12 +518,12 @@ def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Tested, TableVerdict]:
     return {(verdict.llm, verdict.table): verdict for verdict in verdicts}
 
 
-def cut_short(cell: Result) -> bool:
+def cut_short(result: Result) -> bool:
     """Return whether nothing is known of a result because it was not asked to the end, or not at all."""
-    return cell.cut_short and cell.verdict in (Verdict.SKIPPED, Verdict.NO_ANSWER)
+    return result.cut_short and result.verdict in (Verdict.SKIPPED, Verdict.NO_ANSWER)
 
 
-def _weak(share: float | None, wanted: float, families: Collection[Family]) -> str:
+def _weak(share: float | None, required: float, families: Collection[Family]) -> str:
     if share is None:
-        return f"the detectable share is not known, and at most {wanted:.0%} of the rows is required"
-    return f"only {phrase_detectable(share, families)} would have been detected, and {wanted:.0%} is required"
+        return f"the detectable share is not known, and at most {required:.0%} of the rows is required"
+    return f"only {phrase_detectable(share, families)} would have been detected, and {required:.0%} is required"

@@ -63,24 +63,29 @@ class Generation:
     """The p-value of no correlation, from all orders; null if r is."""
 
 
-def generations(cells: Iterable[Result], facts: Mapping[str, Facts]) -> tuple[Generation, ...]:
+def generations(results: Iterable[Result], facts: Mapping[str, Facts]) -> tuple[Generation, ...]:
     """Return each table and accuracy for which three models or more under test have both; see `Generation`."""
     tables = grouped(
-        (cell for cell in cells if not cell.control), lambda cell: (cell.dataset, cell.edition, cell.split)
+        (result for result in results if not result.control),
+        lambda result: (result.dataset, result.edition, result.split),
     )
     found = (_generation(own, facts, accuracy) for own in tables.values() for accuracy in ACCURACIES)
     return tuple(one for one in found if one is not None)
 
 
-def _generation(cells: Sequence[Result], facts: Mapping[str, Facts], accuracy: Measure) -> Generation | None:
-    exact = {cell.llm: cell for cell in cells if facts[cell.test].measure == GENERATED and cell.answered}
-    own = [cell for cell in cells if facts[cell.test].measure == accuracy and cell.llm in exact]
-    right = {llm: told for llm, of_llm in grouped(own, lambda cell: cell.llm).items() if (told := _accuracy(of_llm))}
+def _generation(results: Sequence[Result], facts: Mapping[str, Facts], accuracy: Measure) -> Generation | None:
+    exact = {result.llm: result for result in results if facts[result.test].measure == GENERATED and result.answered}
+    own = [result for result in results if facts[result.test].measure == accuracy and result.llm in exact]
+    right = {
+        llm: accuracy_of_llm
+        for llm, of_llm in grouped(own, lambda result: result.llm).items()
+        if (accuracy_of_llm := _accuracy(of_llm))
+    }
     if len(right) < SHOWN:
         return None
-    llms = tuple(_generated(exact[llm], told) for llm, told in right.items())
+    llms = tuple(_generated(exact[llm], accuracy_of_llm) for llm, accuracy_of_llm in right.items())
     together = pearson([one.share for one in llms], [one.accuracy for one in llms])
-    first = cells[0]
+    first = results[0]
     return Generation(
         dataset=first.dataset,
         edition=first.edition,
@@ -93,18 +98,18 @@ def _generation(cells: Sequence[Result], facts: Mapping[str, Facts], accuracy: M
     )
 
 
-def _accuracy(cells: Sequence[Result]) -> Accuracy | None:
+def _accuracy(results: Sequence[Result]) -> Accuracy | None:
     """Return the mean accuracy of a model on a table; None if no result may be averaged."""
-    scored = [cell for cell in cells if cell.score is not None and cell.answered and not cell.not_averaged]
+    scored = [result for result in results if result.score is not None and result.answered and not result.not_averaged]
     if not scored:
         return None
-    return fmean(cell.score or 0.0 for cell in scored), scored[0].interval if len(scored) == 1 else None
+    return fmean(result.score or 0.0 for result in scored), scored[0].interval if len(scored) == 1 else None
 
 
-def _generated(cell: Result, accuracy: Accuracy) -> LlmGeneration:
-    exact, outputs = cell.hits or 0, cell.answered or 0
+def _generated(result: Result, accuracy: Accuracy) -> LlmGeneration:
+    exact, outputs = result.hits or 0, result.answered or 0
     return LlmGeneration(
-        llm=cell.llm,
+        llm=result.llm,
         exact=exact,
         outputs=outputs,
         share=round(exact / outputs, 4),

@@ -104,14 +104,14 @@ def _parts(file: BinaryIO) -> Iterator[tuple[ListLayout | None, bytes]]:
                 yield of, text.rstrip().removesuffix(b",")
 
 
-def _to_next(file: BinaryIO, text: bytes, of: ListLayout) -> tuple[bytes, bool]:
+def _to_next(file: BinaryIO, text: bytes, layout: ListLayout) -> tuple[bytes, bool]:
     """Return the text, read on to the end of the item in which it broke off, and whether the list ends there."""
     more = [text, file.readline()]  # the second may be the rest of a line
     while line := file.readline():
-        if line.startswith(of.end[1:]):
+        if line.startswith(layout.end[1:]):
             file.seek(-len(line), SEEK_CUR)
             return b"".join(more), True
         more.append(line)
-        if line in of.lasts:
-            return b"".join(more), line == of.lasts[1]
+        if line in layout.lasts:
+            return b"".join(more), line == layout.lasts[1]
     raise LayoutError

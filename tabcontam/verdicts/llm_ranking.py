@@ -149,7 +149,7 @@ class Correlation:
     """The p-value of no correlation; null if the coefficient is."""
 
 
-def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | None = None) -> tuple[Rank, ...]:
+def ranking(results: Iterable[Result], rules: str, facts: Mapping[str, Facts] | None = None) -> tuple[Rank, ...]:
     """Return Table 2 of the paper: the models under test by contamination score, highest first; all intervals are 95%.
 
     The score is the share of contaminated results among the decided ones of the paper's tests, and under the paper's
@@ -162,60 +162,66 @@ def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | No
     the rows drawn from them: a bootstrap over the tables would generalize to new tables from two or three.
     """
     facts = facts or known_tests()
-    under_test = [cell for cell in cells if not cell.control]
-    by_llm = grouped(under_test, lambda cell: cell.llm)
+    under_test = [result for result in results if not result.control]
+    by_llm = grouped(under_test, lambda result: result.llm)
     shared = shared_squares(under_test, rules, facts)
     ranks = [_rank(llm, own, rules, facts, shared) for llm, own in by_llm.items()]
     return tuple(sorted(ranks, key=lambda rank: -(rank.score if rank.score is not None else -1)))
 
 
-def shared_squares(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts]) -> frozenset[Square]:
+def shared_squares(results: Iterable[Result], rules: str, facts: Mapping[str, Facts]) -> frozenset[Square]:
     """Return the tables and tests of the paper on which every model was decided or, by the paper's rules, asked.
 
     A model without a single such result has no score, and does not reduce the shared ones of the others.
     """
-    known = (cell for cell in cells if not cell.control and facts[cell.test].number is not None and _done(cell, rules))
-    by_llm = grouped(known, lambda cell: cell.llm).values()
+    known = (
+        result
+        for result in results
+        if not result.control and facts[result.test].number is not None and _done(result, rules)
+    )
+    by_llm = grouped(known, lambda result: result.llm).values()
     squares = [frozenset(map(_square, own)) for own in by_llm]
     return frozenset.intersection(*squares) if squares else frozenset()
 
 
-def _square(cell: Result) -> Square:
-    return cell.table, cell.test
+def _square(result: Result) -> Square:
+    return result.table, result.test
 
 
-def _done(cell: Result, rules: str) -> bool:
+def _done(result: Result, rules: str) -> bool:
     """Return whether a result was decided; by the paper's rules, which count undecided ones, whether it was asked."""
-    return cell.verdict is not Verdict.SKIPPED if rules == PAPER else cell.verdict in DECIDED
+    return result.verdict is not Verdict.SKIPPED if rules == PAPER else result.verdict in DECIDED
 
 
-def _rank(llm: str, cells: Sequence[Result], rules: str, facts: Mapping[str, Facts], shared: frozenset[Square]) -> Rank:
-    numbered = [cell for cell in cells if facts[cell.test].number is not None]
-    counted = numbered if rules == PAPER else [cell for cell in numbered if cell.verdict in DECIDED]
-    done = [cell for cell in numbered if _done(cell, rules) and _square(cell) in shared]
+def _rank(
+    llm: str, results: Sequence[Result], rules: str, facts: Mapping[str, Facts], shared: frozenset[Square]
+) -> Rank:
+    numbered = [result for result in results if facts[result.test].number is not None]
+    counted = numbered if rules == PAPER else [result for result in numbered if result.verdict in DECIDED]
+    done = [result for result in numbered if _done(result, rules) and _square(result) in shared]
     measured: dict[str, Any] = {}
     if done:
         measured["shared_cells"] = len(done)
     for name, among in (("score", counted), ("score_all", numbered), ("score_shared", done)):
         if among:
-            found = sum(cell.verdict is Verdict.CONTAMINATED for cell in among)
+            found = sum(result.verdict is Verdict.CONTAMINATED for result in among)
             measured[name] = round(found / len(among), 4)
             measured[f"{name}_interval"] = _rounded(clopper_pearson(found, len(among)))
     for measure in MEASURES[1:]:
-        own = [cell for cell in cells if facts[cell.test].measure == measure and cell.verdict is None]
-        scored = [(cell, cell.score) for cell in own if cell.score is not None and not cell.not_averaged]
+        own = [result for result in results if facts[result.test].measure == measure and result.verdict is None]
+        scored = [(result, result.score) for result in own if result.score is not None and not result.not_averaged]
         measured |= {measure: _mean(scored), f"{measure}_interval": _mean_interval(scored)}
         if measure in ACCURACIES:
             measured[f"{measure}_majority"] = _majority(scored)
-    return Rank(llm=llm, **measured, **_memory(cells))
+    return Rank(llm=llm, **measured, **_memory(results))
 
 
-def _memory(cells: Sequence[Result]) -> dict[str, Any]:
+def _memory(results: Sequence[Result]) -> dict[str, Any]:
     """Return the mean of memory's share over tables, and its interval; results on one table ask about the same rows."""
-    known = [(cell, cell.memory) for cell in cells if cell.memory is not None and cell.verdict is None]
+    known = [(result, result.memory) for result in results if result.memory is not None and result.verdict is None]
     if not known:
         return {}
-    shares = [(cell, memory.share, memory.interval) for cell, memory in known]
+    shares = [(result, memory.share, memory.interval) for result, memory in known]
     mean = fmean(share for _, share, _ in shares)
     return {"memory_share": round(mean, 4), "memory_share_interval": _interval_of_mean(shares)}
 
@@ -229,7 +235,7 @@ def _mean(scored: Sequence[Scored]) -> float | None:
 
 def _majority(scored: Sequence[Scored]) -> float | None:
     """Return the mean accuracy of always answering the largest class on the rows of these results."""
-    known = [cell.statistic.expected for cell, _ in scored if cell.statistic]
+    known = [result.statistic.expected for result, _ in scored if result.statistic]
     majorities = [majority for majority in known if majority is not None]
     return round(fmean(majorities), 4) if majorities and len(majorities) == len(scored) else None
 
@@ -237,7 +243,9 @@ def _majority(scored: Sequence[Scored]) -> float | None:
 def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
     """Return the interval of the mean score; results on one table ask about the same rows, so more do not narrow it."""
     known = [
-        (cell, score, interval) for cell, score in scored if (interval := _score_interval(cell, score)) is not None
+        (result, score, interval)
+        for result, score in scored
+        if (interval := _score_interval(result, score)) is not None
     ]
     return _interval_of_mean(known) if scored and len(known) == len(scored) else None
 
@@ -245,19 +253,19 @@ def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
 def _interval_of_mean(scored: Sequence[tuple[Result, float, Limits]]) -> Limits:
     """Return the interval of the mean of scores whose own intervals are known, one or more."""
     by_table: dict[tuple[str, str | None, str | None], list[tuple[float, float, float]]] = {}
-    for cell, score, interval in scored:
-        by_table.setdefault((cell.dataset, cell.edition, cell.split), []).append((score, *interval))
+    for result, score, interval in scored:
+        by_table.setdefault((result.dataset, result.edition, result.split), []).append((score, *interval))
     means = [[fmean(numbers) for numbers in zip(*own, strict=True)] for own in by_table.values()]
     weights = [len(own) / len(scored) for own in by_table.values()]
     return _rounded(mean_interval([mean[0] for mean in means], [(low, high) for _, low, high in means], weights))
 
 
-def _score_interval(cell: Result, score: float) -> Limits | None:
+def _score_interval(result: Result, score: float) -> Limits | None:
     """Return the result's own interval if it is the score's; else that of its counts; None without counts."""
-    if cell.statistic and cell.interval and round(cell.statistic.value, 4) == round(score, 4):
-        return cell.interval
-    asked = round(cell.hits / score) if score and cell.hits else cell.queries
-    return clopper_pearson(cell.hits or 0, asked) if asked else None
+    if result.statistic and result.interval and round(result.statistic.value, 4) == round(score, 4):
+        return result.interval
+    asked = round(result.hits / score) if score and result.hits else result.queries
+    return clopper_pearson(result.hits or 0, asked) if asked else None
 
 
 def _rounded(interval: Limits) -> Limits:

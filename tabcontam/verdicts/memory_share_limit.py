@@ -23,17 +23,17 @@ from tabcontam.verdicts.wording import phrase
 DIGITS = 3  # of a share next to a limit, which may have two digits itself
 
 
-def is_share(view: RunResults, cell: Result) -> bool:
+def is_share(view: RunResults, result: Result) -> bool:
     """Return whether a result is of a test that measures memory's share."""
-    return view.facts[cell.test].measure == RECALLED
+    return view.facts[result.test].measure == RECALLED
 
 
-def rule_on_share(cells: Sequence[Result], limit: float, rows: int | None = None) -> tuple[Conclusion, str]:
+def rule_on_share(results: Sequence[Result], limit: float, rows: int | None = None) -> tuple[Conclusion, str]:
     """Return the gate's worst conclusion on memory's share in these results of a model and a table, and its reason.
 
     `rows` is the number of rows that were to be asked about (`--rows`): a table that had fewer has no more.
     """
-    found = [_ruled(cell, limit, rows) for cell in cells]
+    found = [_ruled(result, limit, rows) for result in results]
     if not found:
         tests = phrase([test.id for test in all_tests() if test.measure == RECALLED], "or")
         return Conclusion.CANNOT_TELL, f"memory's share was not measured; run it again with {option('tests', tests)}"
@@ -55,14 +55,14 @@ def limits_in_words(interval: tuple[float, float], digits: int = 2) -> str:
     return f"{format_signed(interval[0], digits)} to {format_signed(interval[1], digits)}"
 
 
-def _ruled(cell: Result, limit: float, rows: int | None) -> tuple[Conclusion, str]:
-    memory = cell.memory
+def _ruled(result: Result, limit: float, rows: int | None) -> tuple[Conclusion, str]:
+    memory = result.memory
     if memory is None:
-        return Conclusion.CANNOT_TELL, f"memory's share was not measured: {cell.outcome}, {cell.reason}"
+        return Conclusion.CANNOT_TELL, f"memory's share was not measured: {result.outcome}, {result.reason}"
     share, (low, high) = f"memory's share {share_in_words(memory, DIGITS)}", memory.interval
-    of = f"accuracy {memory.accuracy:.2f}, {memory.twin_accuracy:.2f} on {unseen_rows(memory)}"
+    accuracies = f"accuracy {memory.accuracy:.2f}, {memory.twin_accuracy:.2f} on {unseen_rows(memory)}"
     if low > limit:
-        return Conclusion.CONTAMINATED, f"{share} is above {limit:g}: {of}"
+        return Conclusion.CONTAMINATED, f"{share} is above {limit:g}: {accuracies}"
     if high > limit:
         return Conclusion.CANNOT_TELL, f"{share} may or may not be above {limit:g}: {_to_settle(memory, limit, rows)}"
     if memory.if_wrong is not None and memory.if_wrong[1] > limit:
@@ -70,7 +70,7 @@ def _ruled(cell: Result, limit: float, rows: int | None) -> tuple[Conclusion, st
         left = f"{memory.left_out} {what}{' was' if memory.left_out == 1 else 's were'} not answered"
         reach = f"counted as wrong they make the interval {limits_in_words(memory.if_wrong, DIGITS)}"
         return Conclusion.CANNOT_TELL, f"{share} is within {limit:g}, but {left}, and {reach}"
-    return Conclusion.CLEAN, f"{share} is within {limit:g}: {of}"
+    return Conclusion.CLEAN, f"{share} is within {limit:g}: {accuracies}"
 
 
 def _to_settle(memory: MemoryShareResult, limit: float, wanted: int | None) -> str:

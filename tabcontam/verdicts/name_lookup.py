@@ -53,32 +53,32 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
     fetched = is_source(name)
     if fetched:
         name = card_of(name) or stated_name(name)
-    labels = {cell.table: view.label(cell) for cell in view.cells}
+    labels = {result.table: view.label(result) for result in view.cells}
     named, split = split_named(name)
     base, edition = split_edition(named)
     card, file = find_card(base), None if fetched else named_file(name)
-    found = [place for place, label in labels.items() if name in (label, *_names(place))]
-    if not found and card is not None:
+    matches = [place for place, label in labels.items() if name in (label, *_names(place))]
+    if not matches and card is not None:
         places = [place for place in labels if place.dataset == card.name]
-        found = [
+        matches = [
             place
             for place in places
             if edition in (None, card.named(place.edition or "")) and split in (None, place.split)
         ]
-    if not found:
-        found = [place for place in labels if (file.name if file else Path(name).name) in _names(place)]
-    if not found:
+    if not matches:
+        matches = [place for place in labels if (file.name if file else Path(name).name) in _names(place)]
+    if not matches:
         raise unknown("dataset of these results", name, dict.fromkeys(labels.values()))
     if card is not None and card.source:
         now, changed = [card.stated(edition) for edition in card.editions], "the table that was tested: its card"
     elif card is None and file is not None:
         now, changed = [digest_of(file.path)[:SHORT]], "the file that was tested: it"
     else:
-        return found
-    found = [place for place in found if place.edition in now]
-    if not found:
+        return matches
+    matches = [place for place in matches if place.edition in now]
+    if not matches:
         raise UsageError(f"{name} is not {changed} has changed since; run the tests again")
-    return found
+    return matches
 
 
 def _names(place: TableName) -> list[str]:

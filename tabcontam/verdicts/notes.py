@@ -77,10 +77,10 @@ Labelled = tuple[str, Result]  # a result, with the report's label of its table
 HAS_READ = "is known to have read"
 
 
-def of_exposure(cells: Iterable[Labelled]) -> list[Note]:
+def of_exposure(results: Iterable[Labelled]) -> list[Note]:
     """Return a note on each model of these results with the tables that it is known to have read, if that is known."""
-    by_llm = grouped(cells, lambda one: one[1].llm).items()
-    return [Note(NoteKind.EXPOSURE, f"{llm} {said}") for llm, own in by_llm if (said := _read(own))]
+    by_llm = grouped(results, lambda one: one[1].llm).items()
+    return [Note(NoteKind.EXPOSURE, f"{llm} {read}") for llm, own in by_llm if (read := _read(own))]
 
 
 def is_of(note: Note, llm: str) -> bool:
@@ -88,18 +88,18 @@ def is_of(note: Note, llm: str) -> bool:
     return note.text.startswith(f"{llm} {HAS_READ} ")
 
 
-def _read(cells: Iterable[Labelled]) -> str:
+def _read(results: Iterable[Labelled]) -> str:
     """Return in words the tables that the model of these results is known to have read; "" if nothing is known."""
-    copies = {label: cell.exposure for label, cell in cells if cell.exposure is not None}
+    copies = {label: result.exposure for label, result in results if result.exposure is not None}
     read = grouped((label for label in copies if copies[label]), copies.__getitem__)
-    said = [
+    clauses = [
         f"{copies_read(number)} of each row of {phrase(labels)}"
         for number, labels in read.items()
         if number is not None
     ]
     unread = [label for label, number in copies.items() if not number]
-    said += [f"none of the rows of {phrase(unread)}"] if unread else []
-    return f"{HAS_READ} {'; '.join(said)}" if said else ""
+    clauses += [f"none of the rows of {phrase(unread)}"] if unread else []
+    return f"{HAS_READ} {'; '.join(clauses)}" if clauses else ""
 
 
 def copies_read(number: float) -> str:
@@ -112,7 +112,7 @@ def copies_read(number: float) -> str:
 
 
 def of_controls(
-    cells: Sequence[Labelled], row_tests: frozenset[str], files: frozenset[str] = frozenset()
+    results: Sequence[Labelled], row_tests: frozenset[str], files: frozenset[str] = frozenset()
 ) -> list[Note]:
     """Return notes on what the built-in controls, whose results these are, show about the tests themselves.
 
@@ -120,7 +120,7 @@ def of_controls(
     `files` are datasets that no page describes: a test of knowledge that does not find them has missed nothing.
     """
     notes: list[Note] = []
-    for llm, own in grouped(cells, lambda one: one[1].llm).items():
+    for llm, own in grouped(results, lambda one: one[1].llm).items():
         exposed = [one for one in own if one[1].exposed]
         unexposed = [one for one in own if one[1].exposure == 0]
         rows, others = _of_tests(exposed, row_tests), [one for one in exposed if one[1].test not in row_tests]
@@ -142,46 +142,46 @@ def of_controls(
     return sorted(notes, key=lambda note: list(NoteKind).index(note.kind))
 
 
-def of_named_controls(cells: Sequence[Labelled], row_tests: frozenset[str]) -> list[Note]:
+def of_named_controls(results: Sequence[Labelled], row_tests: frozenset[str]) -> list[Note]:
     """Return notes on what the controls that the user named show about the row tests, for each number of copies read.
 
     A missed control only shows that a test has no power against a model that has read as much and is like it: the
     control need not have learned the rows. A finding in a control that has read nothing is an error.
     """
     notes: list[Note] = []
-    for llm, own in grouped(cells, lambda one: one[1].llm).items():
+    for llm, own in grouped(results, lambda one: one[1].llm).items():
         notes.append(Note(NoteKind.CONTROLS, f"{llm} {_read(own)}"))
         for copies, same in grouped(_of_tests(own, row_tests), lambda one: one[1].exposure).items():
             read = f"{copies_read(copies)} of each row" if copies else "none of the rows"
-            who = f"{llm}, which has read {read}, was"
+            subject = f"{llm}, which has read {read}, was"
             missed, silent = _judged(same, Verdict.NOT_DETECTED), _judged(same, Verdict.NO_ANSWER)
             flagged = _judged(same, Verdict.CONTAMINATED)
             if copies:
-                notes += _by_test(NoteKind.NO_POWER, f"against a model like it: {who} missed by", missed)
+                notes += _by_test(NoteKind.NO_POWER, f"against a model like it: {subject} missed by", missed)
                 notes += _by_test(NoteKind.NOT_KNOWN, f"{llm} gave no readable answer to", silent)
             else:
-                notes += _by_test(NoteKind.PLAUSIBILITY, f"an error: {who} flagged by", flagged)
-            notes += _found(f"{who} {'detected' if copies else 'flagged'}", _judged(same, *MEASURED))
+                notes += _by_test(NoteKind.PLAUSIBILITY, f"an error: {subject} flagged by", flagged)
+            notes += _found(f"{subject} {'detected' if copies else 'flagged'}", _judged(same, *MEASURED))
     return notes
 
 
-def _of_tests(cells: Iterable[Labelled], tests: frozenset[str]) -> list[Labelled]:
-    return [one for one in cells if one[1].test in tests]
+def _of_tests(results: Iterable[Labelled], tests: frozenset[str]) -> list[Labelled]:
+    return [one for one in results if one[1].test in tests]
 
 
-def _judged(cells: Iterable[Labelled], *verdicts: Verdict) -> list[Labelled]:
-    return [one for one in cells if one[1].verdict in verdicts]
+def _judged(results: Iterable[Labelled], *verdicts: Verdict) -> list[Labelled]:
+    return [one for one in results if one[1].verdict in verdicts]
 
 
-def _by_test(kind: NoteKind, what: str, cells: Iterable[Labelled]) -> list[Note]:
+def _by_test(kind: NoteKind, what: str, results: Iterable[Labelled]) -> list[Note]:
     """Return a note for each group of tests with equal datasets: `what`, then the tests and the datasets."""
-    by_test = grouped(cells, lambda one: one[1].test)
+    by_test = grouped(results, lambda one: one[1].test)
     places = {test: tuple(label for label, _ in own) for test, own in by_test.items()}
     tests = grouped(places, places.__getitem__)
     return [Note(kind, f"{what} {phrase(names)} on {phrase(labels)}") for labels, names in tests.items()]
 
 
-def _found(what: str, cells: Sequence[Labelled]) -> list[Note]:
-    found = sum(cell.verdict is Verdict.CONTAMINATED for _, cell in cells)
-    text = f"{what} by the row tests in {found} of {len(cells)} measured results"
-    return [Note(NoteKind.CONTROLS, text)] if cells else []
+def _found(what: str, results: Sequence[Labelled]) -> list[Note]:
+    found = sum(result.verdict is Verdict.CONTAMINATED for _, result in results)
+    text = f"{what} by the row tests in {found} of {len(results)} measured results"
+    return [Note(NoteKind.CONTROLS, text)] if results else []

@@ -44,13 +44,13 @@ class NumberCheck:
 
     def __get_pydantic_core_schema__(self, kind: object, handler: object) -> dict[str, Any]:
         """Return a schema that accepts right values without a call to Python and calls this check to explain others."""
-        said = {"type": "function-plain", "function": {"type": "no-info", "function": self}}
+        explained = {"type": "function-plain", "function": {"type": "no-info", "function": self}}
         limits = {LIMITS[name][0].__name__: limit for name, limit in self.limits.items()}
         right: dict[str, Any] = {"type": TYPES[self.word], "strict": True, **limits}
         if self.word == "number":  # so that an int stays an int
             exact = {"type": "is-instance", "cls": float}
             right = {"type": "chain", "steps": [exact, {**right, "allow_inf_nan": False}]}
-        return {"type": "union", "mode": "left_to_right", "choices": [(right, RIGHT), (said, SAID)]}
+        return {"type": "union", "mode": "left_to_right", "choices": [(right, RIGHT), (explained, SAID)]}
 
     def __get_pydantic_json_schema__(self, schema: object, handler: object) -> dict[str, Any]:
         return {"type": self.word, **self.limits}

@@ -38,19 +38,19 @@ class JointEvidence(NamedTuple):
     e_value: float | None
 
 
-def p_value_of(cell: Result) -> float | None:
+def p_value_of(result: Result) -> float | None:
     """Return the p-value of a result: 1 / E if its table was asked in turns; None if it has neither."""
-    if cell.sequential:
-        return _p_value(won(cell)[ALL]) if cell.bets else None
-    return cell.p_value
+    if result.sequential:
+        return _p_value(won(result)[ALL]) if result.bets else None
+    return result.p_value
 
 
-def standing_of(cell: Result) -> StandingPValue:
+def standing_of(result: Result) -> StandingPValue:
     """Return the standing p-value of a result that has a p-value."""
-    without = cell.without
-    if cell.sequential:
-        without = {group: _p_value(wealth) for group, wealth in won(cell).items() if group != ALL}
-    return _largest(p_value_of(cell) or 0.0, without)
+    without = result.without
+    if result.sequential:
+        without = {group: _p_value(wealth) for group, wealth in won(result).items() if group != ALL}
+    return _largest(p_value_of(result) or 0.0, without)
 
 
 def _p_value(wealth: Wealth) -> float:
@@ -58,7 +58,7 @@ def _p_value(wealth: Wealth) -> float:
     return float(2.0 ** -max(0.0, wealth.bits))
 
 
-def together(cells: Sequence[Result]) -> JointEvidence:
+def together(results: Sequence[Result]) -> JointEvidence:
     """Return the joint evidence of several results on a table, whatever their dependence.
 
     The results are combined in two ways, each at half the level if there are both. One is 1 / E of all bets on their
@@ -67,14 +67,14 @@ def together(cells: Sequence[Result]) -> JointEvidence:
     has no p-value. A column is left out of all results at once; a result in which it was not asked is unchanged.
     Matched membership would never stand, so it counts only if no other test has a p-value or bets.
     """
-    several = sum(bool(cell.bets) for cell in cells) > 1  # one test alone has its own p-value, which is exact
-    bets = join_bets(won(cell) for cell in cells if several or cell.sequential)
-    known = [(cell, cell.p_value) for cell in cells if cell.p_value is not None and not cell.sequential]
+    several = sum(bool(cell.bets) for cell in results) > 1  # one test alone has its own p-value, which is exact
+    bets = join_bets(won(cell) for cell in results if several or cell.sequential)
+    known = [(cell, cell.p_value) for cell in results if cell.p_value is not None and not cell.sequential]
     known = [one for one in known if not _shows_whole_rows(one[0])] or ([] if bets else known)
     groups = dict.fromkeys((*(group for cell, _ in known for group in cell.without), *bets))
 
     def p_value_without(group: str) -> float:
-        one_by_one = [cell.without.get(group, p_value) for cell, p_value in known]
+        one_by_one = [result.without.get(group, p_value) for result, p_value in known]
         ways = [_p_value(bets.get(group, bets[ALL]))] if bets else []
         return any_dependence([*ways, any_dependence(one_by_one)] if known else ways)
 
@@ -83,14 +83,14 @@ def together(cells: Sequence[Result]) -> JointEvidence:
     return JointEvidence(p_value, least, 2.0 ** standing(bets)[0] if bets else None)
 
 
-def won(cell: Result) -> dict[str, Wealth]:
+def won(result: Result) -> dict[str, Wealth]:
     """Return the outcome of the bets on a result's answers."""
-    return {group: Wealth(own.memory, own.honest, own.rows) for group, own in cell.bets.items()}
+    return {group: Wealth(own.memory, own.honest, own.rows) for group, own in result.bets.items()}
 
 
-def _shows_whole_rows(cell: Result) -> bool:
+def _shows_whole_rows(result: Result) -> bool:
     """Return whether a result is of a test of membership whose null model is the baseline's."""
-    return cell.kind is EvidenceKind.MEMBERSHIP and bool(cell.without)
+    return result.kind is EvidenceKind.MEMBERSHIP and bool(result.without)
 
 
 def _largest(p_value: float, without: Mapping[str, float]) -> StandingPValue:
@@ -100,9 +100,9 @@ def _largest(p_value: float, without: Mapping[str, float]) -> StandingPValue:
     return StandingPValue(without[group], group)
 
 
-def reason_of(cells: Sequence[Result], group: str, p_value: float) -> str:
+def reason_of(results: Sequence[Result], group: str, p_value: float) -> str:
     """Return why a finding of these results does not count; `p_value` is that without the column `group`."""
-    if not any(bits for cell in cells for column, bits in cell.columns.items() if column != group):
+    if not any(bits for result in results for column, bits in result.columns.items() if column != group):
         return f"all right answers are in {group}: {ELSEWHERE}"
     without = f"(without it p = {rounded('p_value', p_value)})"
     if p_value > GUESSED:

@@ -119,23 +119,23 @@ def _rows_found(view: RunResults) -> dict[str, bool]:
     """Return for each model whether the row tests detected a table or, in recorded answers, had a finding."""
     decided: dict[str, bool] = {}
     tables = [(one.llm, one.verdict) for one in view.tables if one.verdict in DECIDED and not one.by_documents]
-    cells = [(one.llm, one.verdict) for one in view.cells if one.test in view.row_tests and one.verdict in DECIDED]
-    for llm, verdict in tables or cells:
+    results = [(one.llm, one.verdict) for one in view.cells if one.test in view.row_tests and one.verdict in DECIDED]
+    for llm, verdict in tables or results:
         decided[llm] = decided.get(llm, False) or verdict is Verdict.CONTAMINATED
     return decided
 
 
 def _kind(name: str, llms: Sequence[CataloguedLlm]) -> OpennessKind:
-    told = [one.found for one in llms if one.found is not None]
-    interval = clopper_pearson(sum(told), len(told)) if len(told) >= LEAST else None
-    return OpennessKind(name, tuple(llms), fmean(one.score for one in llms), sum(told), len(told), interval)
+    decided = [one.found for one in llms if one.found is not None]
+    interval = clopper_pearson(sum(decided), len(decided)) if len(decided) >= LEAST else None
+    return OpennessKind(name, tuple(llms), fmean(one.score for one in llms), sum(decided), len(decided), interval)
 
 
 def _differences(kinds: Sequence[OpennessKind]) -> tuple[OpennessDifference, ...]:
-    told = [kind for kind in kinds if kind.tells]
+    conclusive = [kind for kind in kinds if kind.tells]
     found = []
-    for place, first in enumerate(told):
-        for second in told[place + 1 :]:
+    for place, first in enumerate(conclusive):
+        for second in conclusive[place + 1 :]:
             scores = [[one.score for one in kind.llms] for kind in (first, second)]
             p_value = mann_whitney(*scores)
             found.append(

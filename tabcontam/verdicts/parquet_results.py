@@ -63,11 +63,11 @@ class ParquetResultsWriter:
     If a text is not UTF-8, the files cannot be written, and none remains.
     """
 
-    def __init__(self, folder: Path, cells: Sequence[Result]) -> None:
+    def __init__(self, folder: Path, results: Sequence[Result]) -> None:
         """Write the results of tests. Raises `OSError`."""
         self._folder, self._whole = folder, True
         self._cells = _opened(folder / FILES["cells"][0], Result)
-        self._try(lambda: _write(self._cells, Result, cells))
+        self._try(lambda: _write(self._cells, Result, results))
 
     def end(self, results: RunResults, stamp: Stamp) -> bool:
         """Write all but the results of tests; return whether the files could be written. Raises `OSError`."""
@@ -178,9 +178,9 @@ class ParquetResults:
 
         try:
             found = cls(folder)
-            held = json.loads(found._metadata.get(STAMP, b"null"))
+            stamp = json.loads(found._metadata.get(STAMP, b"null"))
             whole = all((folder / file).is_file() for file, _ in FILES.values())
-            return found if whole and held == list(Stamp.of(results)) else None
+            return found if whole and stamp == list(Stamp.of(results)) else None
         except (OSError, ValueError, pa.ArrowException):
             return None
 

@@ -41,7 +41,7 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
     if reference is None or not test.referred:
         return ReferenceCorrection(trials, trials)
     answers = {trial.query.id: trial for trial in reference.trials if trial.readable}
-    weighed, telling, answered, shared = list(trials), list(trials), 0, 0
+    weighed, informative, answered, shared = list(trials), list(trials), 0, 0
     for place, trial in enumerate(trials):
         other = answers.get(trial.query.id)
         if other is None or other.reading is None or not same_query(trial, other):
@@ -49,9 +49,9 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
         answered += 1
         shared += bool(_right(trial.reading) & _right(other.reading))
         weighed[place] = replace(trial, query=test.conceded(trial.query, other.reading))
-        telling[place] = replace(trial, query=test.conceded(trial.query, _without_errors(other.reading)))
+        informative[place] = replace(trial, query=test.conceded(trial.query, _without_errors(other.reading)))
     few = answered < ENOUGH * len(trials) or len(reference.trials) < len(trials)
-    return ReferenceCorrection(weighed, telling, _said(reference.llm, len(trials), answered, few, shared))
+    return ReferenceCorrection(weighed, informative, _said(reference.llm, len(trials), answered, few, shared))
 
 
 def asked_of_reference(test: Test, *, further: bool = False) -> bool:

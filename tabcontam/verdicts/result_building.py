@@ -90,7 +90,7 @@ def complete_reply(test: Test, trial: Trial, serializer: Serializer) -> Trial:
     return trial
 
 
-def result(
+def build_result(
     name: ResultKey,
     test: Test,
     trials: Sequence[Trial],
@@ -167,40 +167,40 @@ def _memory(
         return own, ""
     if reference.further:
         named = {reference.llm: reference.trials, **reference.further}
-        own, said = _among(own, test.among(trials, named))
+        own, comparison = _among(own, test.among(trials, named))
         answered = len(own.among.references) if own.among else len(named)
         also = f"; {len(named) - answered} of {len(named)} references answered nothing" if answered < len(named) else ""
-        return replace(own, further=tuple(reference.further)), said + also
-    beside = test.beside(trials, reference.trials)
-    if beside is None:
+        return replace(own, further=tuple(reference.further)), comparison + also
+    excess = test.beside(trials, reference.trials)
+    if excess is None:
         return own, ""
-    own = replace(own, beside=SingleReferenceShare(**vars(beside)))
-    low, high = (format_signed(limit) for limit in beside.interval)
-    own_two = f"{beside.accuracy:.2f} and {beside.twin_accuracy:.2f}, {beside.pairs} pairs"
+    own = replace(own, beside=SingleReferenceShare(**vars(excess)))
+    low, high = (format_signed(limit) for limit in excess.interval)
+    own_two = f"{excess.accuracy:.2f} and {excess.twin_accuracy:.2f}, {excess.pairs} pairs"
     unseen = "fresh rows" if own.fresh else "twins"
-    larger = f"{format_signed(beside.share)} ({low} to {high}) larger than that of the reference {reference.llm}"
-    said = f"its loss on {unseen} is {larger} ({own_two}; p = {beside.p_value:.2g})"
-    return own, said
+    larger = f"{format_signed(excess.share)} ({low} to {high}) larger than that of the reference {reference.llm}"
+    comparison = f"its loss on {unseen} is {larger} ({own_two}; p = {excess.p_value:.2g})"
+    return own, comparison
 
 
-def _among(own: MemoryShareResult, found: OfReferences | None) -> tuple[MemoryShareResult, str]:
+def _among(own: MemoryShareResult, excess: OfReferences | None) -> tuple[MemoryShareResult, str]:
     """Return memory's share compared with several references, and the comparison in words."""
-    if found is None:
+    if excess is None:
         return own, "no row was answered by this model and all references, or fewer than two references answered any"
-    references = tuple(ReferenceAccuracy(**vars(one)) for one in found.references)
-    own = replace(own, among=SeveralReferencesShare(**{**vars(found), "references": references}))
-    low, high = (format_signed(limit) for limit in found.interval)
-    least, most = (format_signed(limit) for limit in found.apart)
+    references = tuple(ReferenceAccuracy(**vars(one)) for one in excess.references)
+    own = replace(own, among=SeveralReferencesShare(**{**vars(excess), "references": references}))
+    low, high = (format_signed(limit) for limit in excess.interval)
+    least, most = (format_signed(limit) for limit in excess.apart)
     others = "fresh rows" if own.fresh else "twins"
-    said = (
-        f"by the curve of {len(references)} reference models an accuracy of {found.expected:.2f} is expected with "
-        f"{found.twin_accuracy:.2f} on {others}, and its own is {format_signed(found.share)} ({low} to {high}) above "
-        f"that (p = {found.p_value:.2g}, {found.pairs} pairs; without one reference {least} to {most})"
+    sentence = (
+        f"by the curve of {len(references)} reference models an accuracy of {excess.expected:.2f} is expected with "
+        f"{excess.twin_accuracy:.2f} on {others}, and its own is {format_signed(excess.share)} ({low} to {high}) above "
+        f"that (p = {excess.p_value:.2g}, {excess.pairs} pairs; without one reference {least} to {most})"
     )
-    if found.outside:
+    if excess.outside:
         twin = [one.twin_accuracy for one in references]
-        said += f"; the curve is extrapolated beyond the references' {min(twin):.2f} to {max(twin):.2f} on {others}"
-    return own, said
+        sentence += f"; the curve is extrapolated beyond the references' {min(twin):.2f} to {max(twin):.2f} on {others}"
+    return own, sentence
 
 
 def pool_parts(name: ResultKey, test: Test, parts: Mapping[ResultKey, Iterable[Part]]) -> list[Part]:
@@ -216,7 +216,7 @@ def pool_parts(name: ResultKey, test: Test, parts: Mapping[ResultKey, Iterable[P
         same = (other.serializer, other.prompts) == (name.serializer, name.prompts)
         if place == here and other.test in pool and (same or other.test not in found):
             found[other.test] = other
-    return [part for cell in found.values() for part in parts[cell]]
+    return [part for result in found.values() for part in parts[result]]
 
 
 def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str) -> Decision:
@@ -227,13 +227,13 @@ def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str
     return Decision(Verdict.NO_ANSWER, f"{asked}{ended and f': {ended}'}")
 
 
-def published_counts(cell: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:
+def published_counts(result: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:
     """Return the result with the counts of the published rules, and the sentence that states them."""
     own = rule.counted(trials)
     asked, hits, answered = len(own), rule.hits(trials), texts(own)
     score = round(hits / asked, 4) if asked else None
     sentence = "; ".join(filter(None, (rule.said(trials), answers_read(own))))
-    return replace(cell, hits=hits, answered=answered, asked=asked, score=score, sentence=sentence)
+    return replace(result, hits=hits, answered=answered, asked=asked, score=score, sentence=sentence)
 
 
 def unjudged(
@@ -261,80 +261,80 @@ def unjudged(
 
 
 def conclude(
-    cells: Sequence[Result],
+    results: Sequence[Result],
     rules: str,
     alpha: float,
     tests: Tests | None = None,
     over: Over = LLM,
-    found_by: FoundBy | None = None,
+    evidence: FoundBy | None = None,
 ) -> list[Result]:
     """Return the results with their q-values and, under the calibrated rules, their verdicts.
 
     A q-value is over the results of the same model and family of tests, so that no test of another family changes it
     (Benjamini and Hochberg 1995); with `over` "all", over those of all models but controls that joined. A finding
-    counts if it stands without any one column, or if that of the family's row tests together does. `found_by` is the
+    counts if it stands without any one column, or if that of the family's row tests together does. `evidence` is the
     evidence of each family on each table, if it is known.
     """
     known = tests or known_tests()
-    p_values = {number: p for number, cell in enumerate(cells) if (p := one_column_rule.p_value_of(cell)) is not None}
-    stands = {number: one_column_rule.standing_of(cells[number]) for number in p_values}
+    p_values = {number: p for number, cell in enumerate(results) if (p := one_column_rule.p_value_of(cell)) is not None}
+    stands = {number: one_column_rule.standing_of(results[number]) for number in p_values}
 
     def budget(number: int) -> Hashable:
-        return _sharing(cells[number], over), known[cells[number].test].family
+        return _sharing(results[number], over), known[results[number].test].family
 
     q_values = corrected(p_values, budget)
     q_without = corrected({number: one.p_value for number, one in stands.items()}, budget)
-    found_by = _found_by(cells, known, over) if found_by is None else found_by
-    found = {(table, one.family) for table, families in found_by.items() for one in families if one.finds(alpha)}
+    evidence = _found_by(results, known, over) if evidence is None else evidence
+    detected = {(table, one.family) for table, families in evidence.items() for one in families if one.finds(alpha)}
 
-    def decided(number: int, cell: Result) -> Result:
-        told: dict[str, Any] = {"q_value": q_values[number], "q_without": q_without[number], "rests_on": None}
-        if rules == PAPER and (known[cell.test].number is not None or cell.paper_verdict is not None):
-            return cell.changed(**told)
+    def decided(number: int, result: Result) -> Result:
+        changes: dict[str, Any] = {"q_value": q_values[number], "q_without": q_without[number], "rests_on": None}
+        if rules == PAPER and (known[result.test].number is not None or result.paper_verdict is not None):
+            return result.changed(**changes)
         # a smaller run, whose family this one is larger than, may have found it
-        own = cell.otherwise or cell.verdict
+        own = result.otherwise or result.verdict
         if own is Verdict.CONTAMINATED:
             own = Verdict.NOT_DETECTED
-        reason = None if own is Verdict.NOT_DETECTED else cell.reason
-        of_table = known[cell.test].row_test and ((cell.llm, cell.table), known[cell.test].family) in found
-        if cell.sequential:
-            told |= {"q_value": None, "q_without": None}
-            if q_without[number] <= alpha or (of_table and (cell.e_value or 0) > 1):
-                return cell.changed(**told, verdict=Verdict.CONTAMINATED, otherwise=own)
-            return cell.changed(**told, verdict=own, otherwise=None)
+        reason = None if own is Verdict.NOT_DETECTED else result.reason
+        of_table = known[result.test].row_test and ((result.llm, result.table), known[result.test].family) in detected
+        if result.sequential:
+            changes |= {"q_value": None, "q_without": None}
+            if q_without[number] <= alpha or (of_table and (result.e_value or 0) > 1):
+                return result.changed(**changes, verdict=Verdict.CONTAMINATED, otherwise=own)
+            return result.changed(**changes, verdict=own, otherwise=None)
         if q_values[number] > alpha:
-            power = _would_find(cell.detectable_share, known[cell.test].family)
-            reason = power if own is Verdict.NOT_DETECTED else cell.reason
-            return cell.changed(**told, verdict=own, otherwise=None, reason=reason)
+            power = _would_find(result.detectable_share, known[result.test].family)
+            reason = power if own is Verdict.NOT_DETECTED else result.reason
+            return result.changed(**changes, verdict=own, otherwise=None, reason=reason)
         if q_without[number] <= alpha or of_table:
-            return cell.changed(**told, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
+            return result.changed(**changes, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
         p_value, column = stands[number]
-        told["rests_on"] = column = column or ""
+        changes["rests_on"] = column = column or ""
         if own is Verdict.NOT_DETECTED:
-            reason = one_column_rule.reason_of([cell], column, p_value)
-            return cell.changed(**told, verdict=Verdict.UNINFORMATIVE, otherwise=own, reason=reason)
-        return cell.changed(**told, verdict=own, otherwise=None, reason=reason)
+            reason = one_column_rule.reason_of([result], column, p_value)
+            return result.changed(**changes, verdict=Verdict.UNINFORMATIVE, otherwise=own, reason=reason)
+        return result.changed(**changes, verdict=own, otherwise=None, reason=reason)
 
-    return [decided(number, cell) if number in q_values else cell for number, cell in enumerate(cells)]
+    return [decided(number, cell) if number in q_values else cell for number, cell in enumerate(results)]
 
 
-def _sharing(cell: Result, over: Over) -> str:
+def _sharing(result: Result, over: Over) -> str:
     """Return the model whose results share an error budget with this one; "" if all models under test share one."""
-    return "" if over == ALL and not cell.control else cell.llm
+    return "" if over == ALL and not result.control else result.llm
 
 
-def surely_found(cell: Result, rules: str, at: float) -> bool:
+def surely_found(result: Result, rules: str, level: float) -> bool:
     """Return whether a result is contaminated whatever the tests that are still to be asked will show."""
     if rules == PAPER:
-        return cell.verdict is Verdict.CONTAMINATED
-    return cell.p_value is not None and one_column_rule.standing_of(cell).p_value <= at
+        return result.verdict is Verdict.CONTAMINATED
+    return result.p_value is not None and one_column_rule.standing_of(result).p_value <= level
 
 
 def _would_find(share: float | None, family: Family) -> str | None:
     return None if share is None else f"{phrase_detectable(share, [family])} would have been detected"
 
 
-def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
+def build_results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
     """Return the results of a run: those of its tests, a verdict for each table, the ranking and its correlations.
 
     Comparisons need the trials, too: `runs.folder.record` adds them.
@@ -356,66 +356,66 @@ def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
 
 
 def tables(
-    cells: Iterable[Result],
+    results: Iterable[Result],
     rules: str,
     alpha: float,
     tests: Tests | None = None,
     over: Over = LLM,
     declared: Sequence[TrainingDeclaration] = (),
-    found_by: FoundBy | None = None,
+    evidence: FoundBy | None = None,
 ) -> list[TableVerdict]:
     """Return the verdict of the row tests together on each model and table, whatever the dependence of the tests.
 
     Each family tests the table by itself, at `alpha` over all tables of the model, or of all models. The table is
     contaminated if one of them finds it, so that with several families the chance of a false finding is at most the sum
     of their levels. Corpora that are `declared` to be training data of a model are one more family of its tables.
-    `found_by` is as in `conclude`.
+    `evidence` is as in `conclude`.
     """
-    known, cells = tests or known_tests(), list(cells)
-    of_rows = (cell for cell in cells if known[cell.test].row_test)
+    known, results = tests or known_tests(), list(results)
+    of_rows = (cell for cell in results if known[cell.test].row_test)
     by_table = grouped(of_rows, _place)
-    if found_by is None:
-        found_by = _found_by([cell for own in by_table.values() for cell in own], known, over)
-    several = len({one.family for families in found_by.values() for one in families}) > 1
+    if evidence is None:
+        evidence = _found_by([cell for own in by_table.values() for cell in own], known, over)
+    several = len({one.family for families in evidence.values() for one in families}) > 1
 
     def decided(table: TableVerdict) -> TableVerdict:
         if rules == PAPER or not table.families:
             return table
         own = by_table[table.llm, table.table]
         if finding := [one for one in table.families if one.finds(alpha)]:
-            by_family = grouped(own, lambda cell: known[cell.test].family)
+            by_family = grouped(own, lambda result: known[result.test].family)
             together = [_said(one, table, by_family[one.family], several) for one in finding]
             return replace(table, verdict=Verdict.CONTAMINATED, reason="; ".join(together))
         if lacking := [one for one in table.families if one.q_value <= alpha and one.without]:
             column, p_value = lacking[0].without or "", lacking[0].p_without or 0.0
-            of_family = [cell for cell in own if known[cell.test].family is lacking[0].family]
+            of_family = [result for result in own if known[result.test].family is lacking[0].family]
             reason = one_column_rule.reason_of(of_family, column, p_value)
             return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=column)
-        if lone := [cell for cell in own if cell.rests_on]:
+        if lone := [result for result in own if result.rests_on]:
             reason = f"{lone[0].test}: {lone[0].reason}"
             return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=lone[0].rests_on)
         if table.verdict in DECIDED:
-            least = min(own, key=lambda cell: 1.0 if cell.detectable_share is None else cell.detectable_share)
+            least = min(own, key=lambda result: 1.0 if result.detectable_share is None else result.detectable_share)
             power = _would_find(table.detectable_share, known[least.test].family)
             power = power or "the row tests together detect nothing"
             reason = f"decided {_after(table)}: {power}" if table.in_turns else power
             return replace(table, verdict=Verdict.NOT_DETECTED, reason=reason)
         return table
 
-    verdicts = [_read(decided(_table(own, found_by.get(table, ()), alpha)), own) for table, own in by_table.items()]
+    verdicts = [_read(decided(_table(own, evidence.get(table, ()), alpha)), own) for table, own in by_table.items()]
     return (
-        join_corpus_evidence(verdicts, corpus_evidence(cells, declared, known, over), alpha) if declared else verdicts
+        join_corpus_evidence(verdicts, corpus_evidence(results, declared, known, over), alpha) if declared else verdicts
     )
 
 
-def _read(table: TableVerdict, cells: Sequence[Result]) -> TableVerdict:
+def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
     """Return the verdict on a table: `no answer` in place of `not detected` if its row tests were mostly unread.
 
     The share of readable answers that a single test needs applies to all their answers together, and to the tests.
     """
-    weighed = [cell for cell in cells if cell.asked]
-    read, asked = sum(cell.answered or 0 for cell in weighed), sum(cell.asked or 0 for cell in weighed)
-    silent = [cell.test for cell in weighed if cell.verdict is Verdict.NO_ANSWER]
+    weighed = [result for result in results if result.asked]
+    read, asked = sum(result.answered or 0 for result in weighed), sum(result.asked or 0 for result in weighed)
+    silent = [result.test for result in weighed if result.verdict is Verdict.NO_ANSWER]
     enough = read >= ENOUGH * asked and len(weighed) - len(silent) >= ENOUGH * len(weighed)
     if table.verdict is not Verdict.NOT_DETECTED or enough:
         return table
@@ -424,28 +424,30 @@ def _read(table: TableVerdict, cells: Sequence[Result]) -> TableVerdict:
     return replace(table, verdict=Verdict.NO_ANSWER, reason=reason + (none if silent else ""))
 
 
-def _said(found: FamilyEvidence, table: TableVerdict, cells: Sequence[Result], several: bool) -> str:
+def _said(evidence: FamilyEvidence, table: TableVerdict, results: Sequence[Result], several: bool) -> str:
     """Return the finding of a family's tests together, in words."""
-    if found.family is Family.CORPUS:
-        return holds(CorpusEvidence(tuple(cells), found))
-    if table.in_turns and found.e_value is not None:
-        return f"decided {_after(table)}: E = {rounded('e_value', found.e_value)}"
-    return f"the {_tests_of(found.family, several)} together: p = {found.p_value:.2g}"
+    if evidence.family is Family.CORPUS:
+        return holds(CorpusEvidence(tuple(results), evidence))
+    if table.in_turns and evidence.e_value is not None:
+        return f"decided {_after(table)}: E = {rounded('e_value', evidence.e_value)}"
+    return f"the {_tests_of(evidence.family, several)} together: p = {evidence.p_value:.2g}"
 
 
 def _after(table: TableVerdict) -> str:
     return f"after {table.decided_after} of {table.in_turns} queries"
 
 
-def _place(cell: Result) -> tuple[str, TableName]:
-    return cell.llm, cell.table
+def _place(result: Result) -> tuple[str, TableName]:
+    return result.llm, result.table
 
 
-def _found_by(cells: Iterable[Result], known: Tests, over: Over) -> FoundBy:
+def _found_by(results: Iterable[Result], known: Tests, over: Over) -> FoundBy:
     """Return the evidence of each family of row tests on each model and table for which it weighed answers."""
-    of_rows = [cell for cell in cells if known[cell.test].row_test and one_column_rule.p_value_of(cell) is not None]
-    own = grouped(of_rows, lambda cell: (_place(cell), known[cell.test].family))
-    weighed = {key: one_column_rule.together(cells) for key, cells in own.items()}
+    of_rows = [
+        result for result in results if known[result.test].row_test and one_column_rule.p_value_of(result) is not None
+    ]
+    own = grouped(of_rows, lambda result: (_place(result), known[result.test].family))
+    weighed = {key: one_column_rule.together(results) for key, results in own.items()}
 
     def budget(key: tuple[tuple[str, TableName], Family]) -> Hashable:
         return _sharing(own[key][0], over), key[1]
@@ -472,29 +474,29 @@ def _tests_of(family: Family, several: bool) -> str:
     return f"{family} tests" if several and family is not Family.ROWS else "row tests"
 
 
-def _table(cells: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha: float) -> TableVerdict:
-    verdicts = {cell.verdict for cell in cells}
+def _table(results: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha: float) -> TableVerdict:
+    verdicts = {result.verdict for result in results}
     verdict = next((word for word in BY_TESTS if word in verdicts), Verdict.SKIPPED)
-    shares = [cell.detectable_share for cell in cells if cell.detectable_share is not None]
-    recalled = [cell.recalled_bits for cell in cells if cell.recalled_bits is not None]
+    shares = [result.detectable_share for result in results if result.detectable_share is not None]
+    recalled = [result.recalled_bits for result in results if result.recalled_bits is not None]
     first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value), default=None)
-    in_turns = [cell for cell in cells if cell.sequential]
+    in_turns = [result for result in results if result.sequential]
     return TableVerdict(
-        llm=cells[0].llm,
-        dataset=cells[0].dataset,
-        edition=cells[0].edition,
-        split=cells[0].split,
-        serializer=cells[0].serializer,
-        prompts=cells[0].prompts,
+        llm=results[0].llm,
+        dataset=results[0].dataset,
+        edition=results[0].edition,
+        split=results[0].split,
+        serializer=results[0].serializer,
+        prompts=results[0].prompts,
         verdict=verdict,
         p_value=first.p_value if first else None,
         q_value=first.q_value if first else None,
         e_value=first.e_value if first else None,
         decided_after=in_turns[0].decided_after if in_turns else None,
-        in_turns=sum(cell.queries or 0 for cell in in_turns) if in_turns else None,
+        in_turns=sum(result.queries or 0 for result in in_turns) if in_turns else None,
         families=families,
         bound=min(1.0, round(alpha * len(families), 12)) if families else None,
         recalled_bits=sum(recalled) if recalled else None,
         detectable_share=min(shares, default=None),
-        reason=f"{BY_TESTS[verdict]} {', '.join(cell.test for cell in cells if cell.verdict is verdict)}",
+        reason=f"{BY_TESTS[verdict]} {', '.join(result.test for result in results if result.verdict is verdict)}",
     )

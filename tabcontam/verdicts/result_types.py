@@ -51,9 +51,9 @@ def outcome_of(verdict: Verdict | None) -> str:
     return SCORE if verdict is None else verdict.value
 
 
-def count(cells: Iterable["Result"]) -> dict[str, int]:
+def count(results: Iterable["Result"]) -> dict[str, int]:
     """Return the number of results with each outcome, worst first; outcomes that do not occur are left out."""
-    found = Counter(cell.outcome for cell in cells)
+    found = Counter(result.outcome for result in results)
     return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
 
 
@@ -347,13 +347,13 @@ class Result(ResultFields):
         """
         if not findings.keys() <= FINDINGS:
             raise TypeError(f"no findings: {', '.join(sorted(findings.keys() - FINDINGS))}")
-        cell = object.__new__(Result)
-        vars(cell).update(vars(self))  # carries over cached properties such as `key`: no finding changes them
+        result = object.__new__(Result)
+        vars(result).update(vars(self))  # carries over cached properties such as `key`: no finding changes them
         for become, value in zip(BECOME, VALUES(self), strict=True):
-            become(cell, value)
+            become(result, value)
         for name, value in findings.items():
-            object.__setattr__(cell, name, value)
-        return cell
+            object.__setattr__(result, name, value)
+        return result
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -382,18 +382,20 @@ class Result(ResultFields):
         first, second = (self.reason, self.sentence) if self.verdict in UNDECIDED else (self.sentence, self.reason)
         if self.verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
-        said = shorten(first or second or self.outcome, LONGEST_SENTENCE)
-        return f"{said}; left out of means: {self.not_averaged}" if self.not_averaged and self.verdict is None else said
+        words = shorten(first or second or self.outcome, LONGEST_SENTENCE)
+        return (
+            f"{words}; left out of means: {self.not_averaged}" if self.not_averaged and self.verdict is None else words
+        )
 
     @property
     def where(self) -> str:
         """The columns of the recalled bits in words, most bits first, each with the p-value without it."""
-        told = [
+        clauses = [
             f"{rounded('recalled_bits', bits)} in {column} (without it p = {rounded('p_value', self.without[column])})"
             for column, bits in sorted(self.columns.items(), key=lambda one: -one[1])
             if bits and column in self.without
         ]
-        return shorten(", ".join(told), LONGEST_SENTENCE)
+        return shorten(", ".join(clauses), LONGEST_SENTENCE)
 
     @property
     def limits(self) -> str:

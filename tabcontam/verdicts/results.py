@@ -72,7 +72,7 @@ class LlmBlock:
     @cached_property
     def cells(self) -> list[Result]:
         """Its results, column by column, in the order of the tests."""
-        return [cell for column in self.columns for cell in column.cells.values()]
+        return [result for column in self.columns for result in column.cells.values()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +123,7 @@ class RunResults:
     @cached_property
     def tests(self) -> tuple[str, ...]:
         """The ids of the tests that a report shows, in the order of Table 1; unknown ones last."""
-        found = {cell.test for cell in self.possible}
+        found = {result.test for result in self.possible}
         return tuple(test.id for test in self.run.tests if test.id in found)
 
     @cached_property
@@ -168,14 +168,14 @@ class RunResults:
     @cached_property
     def possible(self) -> tuple[Result, ...]:
         """The results of tests that their model can take, which a report shows one by one."""
-        return tuple(cell for cell in self.cells if not cell.lacks)
+        return tuple(result for result in self.cells if not result.lacks)
 
     @cached_property
     def impossible(self) -> tuple[ImpossibleTests, ...]:
         """The tests that their models cannot take, each group for one line of a report."""
-        lacking = (cell for cell in self.cells if cell.lacks)
-        by_llm = grouped(lacking, lambda cell: (cell.lacks or "", cell.llm))
-        tests = {key: tuple(dict.fromkeys(cell.test for cell in own)) for key, own in by_llm.items()}
+        lacking = (result for result in self.cells if result.lacks)
+        by_llm = grouped(lacking, lambda result: (result.lacks or "", result.llm))
+        tests = {key: tuple(dict.fromkeys(result.test for result in own)) for key, own in by_llm.items()}
         alike = grouped(tests, lambda key: (key[0], tests[key]))
         return tuple(ImpossibleTests(lacks, own, tuple(llm for _, llm in keys)) for (lacks, own), keys in alike.items())
 
@@ -183,13 +183,13 @@ class RunResults:
     def llms(self) -> tuple[str, ...]:
         """The models with results or with training corpora: controls that joined first, then in the run's order."""
         asked, joined = self._llm_order, self.joined
-        there = {cell.llm for cell in self.cells} | {table.llm for table in self.tables}
-        return tuple(sorted(there, key=lambda llm: (llm not in joined, asked[llm])))
+        present = {result.llm for result in self.cells} | {table.llm for table in self.tables}
+        return tuple(sorted(present, key=lambda llm: (llm not in joined, asked[llm])))
 
     @cached_property
     def blocks(self) -> tuple[LlmBlock, ...]:
         """One block for each model that can take a test."""
-        present = {cell.llm for cell in self.possible}
+        present = {result.llm for result in self.possible}
         return tuple(LlmBlock(llm, llm in self.joined, self._columns(llm)) for llm in self.llms if llm in present)
 
     @cached_property
@@ -197,10 +197,10 @@ class RunResults:
         """The results in the order of the page, by their places there: `LLM-COLUMN-TEST`, each counted from 1."""
         row = {test: number for number, test in enumerate(self.tests, start=1)}
         return {
-            f"{block_number}-{column_number}-{row[cell.test]}": cell
+            f"{block_number}-{column_number}-{row[result.test]}": result
             for block_number, block in enumerate(self.blocks, start=1)
             for column_number, column in enumerate(block.columns, start=1)
-            for cell in column.cells.values()
+            for result in column.cells.values()
         }
 
     @cached_property
@@ -221,7 +221,7 @@ class RunResults:
     def exposed(self) -> frozenset[tuple[str, TableName]]:
         """The controls with the tables that they have read, in which findings are right."""
         known = self.checking | self.joined
-        return frozenset((cell.llm, cell.table) for cell in self.cells if cell.exposed and cell.llm in known)
+        return frozenset((result.llm, result.table) for result in self.cells if result.exposed and result.llm in known)
 
     @cached_property
     def documents(self) -> frozenset[str]:
@@ -231,7 +231,7 @@ class RunResults:
     @cached_property
     def joined(self) -> frozenset[str]:
         """The controls that joined the run."""
-        return frozenset(cell.llm for cell in self.cells if cell.control)
+        return frozenset(result.llm for result in self.cells if result.control)
 
     @cached_property
     def named_controls(self) -> frozenset[str]:
@@ -240,13 +240,13 @@ class RunResults:
 
     @cached_property
     def _llm_order(self) -> dict[str, int]:
-        named, cells = [llm.spec for llm in self.run.llms], [cell.llm for cell in self.cells]
-        return _order([*named, *cells, *(table.llm for table in self.tables)])
+        named, results = [llm.spec for llm in self.run.llms], [result.llm for result in self.cells]
+        return _order([*named, *results, *(table.llm for table in self.tables)])
 
     @cached_property
     def _dataset_order(self) -> dict[str, int]:
-        named, cells = [dataset.name for dataset in self.run.datasets], [cell.dataset for cell in self.cells]
-        return _order([*named, *cells, *(table.dataset for table in self.tables)])
+        named, results = [dataset.name for dataset in self.run.datasets], [result.dataset for result in self.cells]
+        return _order([*named, *results, *(table.dataset for table in self.tables)])
 
     @cached_property
     def _possible_of(self) -> Mapping[str, list[Result]]:
@@ -256,53 +256,53 @@ class RunResults:
         datasets, test_order = self._dataset_order, _order(self.tests)
         columns: dict[tuple[str, int], dict[str, Result]] = {}
         own = self._possible_of[llm]
-        for cell in sorted(own, key=lambda cell: (datasets[cell.dataset], test_order[cell.test])):
-            label = self.label(cell)
+        for result in sorted(own, key=lambda result: (datasets[result.dataset], test_order[result.test])):
+            label = self.label(result)
             # A result that occurs twice, as in joined runs, is shown twice: nothing is overwritten.
-            repeat = next(n for n in range(1, 10**6) if cell.test not in columns.get((label, n), {}))
-            columns.setdefault((label, repeat), {})[cell.test] = cell
+            repeat = next(n for n in range(1, 10**6) if result.test not in columns.get((label, n), {}))
+            columns.setdefault((label, repeat), {})[result.test] = result
         return tuple(
-            ResultColumn(llm, label if repeat == 1 else f"{label} #{repeat}", cells)
-            for (label, repeat), cells in columns.items()
+            ResultColumn(llm, label if repeat == 1 else f"{label} #{repeat}", results)
+            for (label, repeat), results in columns.items()
         )
 
-    def label(self, of: Result | TableVerdict) -> str:
+    def label(self, part: Result | TableVerdict) -> str:
         """Return the dataset with what differs between columns: edition, split, serializer, prompt set or source."""
-        place = of.dataset, of.edition, of.split, of.serializer, of.prompts, of.source
+        place = part.dataset, part.edition, part.split, part.serializer, part.prompts, part.source
         if place not in self._labels:
-            told_apart = [getattr(of, name) for name in DIMENSIONS if len(self._differing[name]) > 1]
-            self._labels[place] = " ".join([of.dataset + self.edition(of), *filter(None, told_apart)])
+            differing = [getattr(part, name) for name in DIMENSIONS if len(self._differing[name]) > 1]
+            self._labels[place] = " ".join([part.dataset + self.edition(part), *filter(None, differing)])
         return self._labels[place]
 
     @cached_property
     def _labels(self) -> dict[tuple[str | None, ...], str]:
         return {}
 
-    def edition(self, of: Result | TableVerdict) -> str:
+    def edition(self, part: Result | TableVerdict) -> str:
         """Return `@EDITION` if the dataset has several here, and `#SPLIT` unless it is the card's first one."""
-        edition = f"@{of.edition}" if of.edition and len(self._editions.get(of.told_by_edition, ())) > 1 else ""
-        return edition + self.split(of)
+        edition = f"@{part.edition}" if part.edition and len(self._editions.get(part.told_by_edition, ())) > 1 else ""
+        return edition + self.split(part)
 
-    def split(self, of: Result | TableVerdict) -> str:
+    def split(self, part: Result | TableVerdict) -> str:
         """Return `#SPLIT`; "" if it has none, or if it is the only one here and the card's first."""
-        if not of.split or of.dataset.endswith(f"#{of.split}"):
+        if not part.split or part.dataset.endswith(f"#{part.split}"):
             return ""
-        alone = len(self._splits.get((of.dataset, of.edition), ())) <= 1
-        return "" if alone and of.split == first_split(of.dataset, of.edition) else f"#{of.split}"
+        alone = len(self._splits.get((part.dataset, part.edition), ())) <= 1
+        return "" if alone and part.split == first_split(part.dataset, part.edition) else f"#{part.split}"
 
     @cached_property
     def _splits(self) -> dict[tuple[str, str | None], set[str | None]]:
-        by_dataset = grouped(self.cells, lambda cell: (cell.dataset, cell.edition))
-        return {dataset: {cell.split for cell in cells} for dataset, cells in by_dataset.items()}
+        by_dataset = grouped(self.cells, lambda result: (result.dataset, result.edition))
+        return {dataset: {result.split for result in results} for dataset, results in by_dataset.items()}
 
     @cached_property
     def _editions(self) -> dict[tuple[str, str], set[str | None]]:
-        by_dataset = grouped(self.cells, lambda cell: cell.told_by_edition)
-        return {dataset: {cell.edition for cell in cells} for dataset, cells in by_dataset.items()}
+        by_dataset = grouped(self.cells, lambda result: result.told_by_edition)
+        return {dataset: {result.edition for result in results} for dataset, results in by_dataset.items()}
 
     @cached_property
     def _differing(self) -> dict[str, set[str | None]]:
-        return {name: {getattr(cell, name) for cell in self.cells} for name in DIMENSIONS}
+        return {name: {getattr(result, name) for result in self.cells} for name in DIMENSIONS}
 
     @property
     def bets(self) -> bool:
@@ -312,7 +312,7 @@ class RunResults:
     @cached_property
     def subjects(self) -> list[Result]:
         """The results that count: all but those of controls that joined."""
-        return [cell for block in self.blocks for cell in block.cells if not cell.control]
+        return [result for block in self.blocks for result in block.cells if not result.control]
 
     @cached_property
     def ranks_in_order(self) -> list[Rank]:
@@ -327,9 +327,9 @@ class RunResults:
     @property
     def durations(self) -> list[tuple[str, float]]:
         """The results that this run asked for, with the total time of their answers in seconds; the longest first."""
-        cells = {cell.key: cell for cell in self.cells}
-        took = [(cells[key], seconds) for key, seconds in self.seconds.items() if key in cells]
-        named = [(f"{cell.llm} {self.label(cell)} {cell.test}", seconds) for cell, seconds in took]
+        results = {result.key: result for result in self.cells}
+        took = [(results[key], seconds) for key, seconds in self.seconds.items() if key in results]
+        named = [(f"{result.llm} {self.label(result)} {result.test}", seconds) for result, seconds in took]
         return sorted(named, key=lambda line: -line[1])
 
     @cached_property
@@ -344,7 +344,7 @@ class RunResults:
     @cached_property
     def calibrated(self) -> bool:
         """True if a level decided over the results of a model."""
-        return self.run.rules == "calibrated" and any(cell.q_value is not None for cell in self.cells)
+        return self.run.rules == "calibrated" and any(result.q_value is not None for result in self.cells)
 
     @property
     def notes(self) -> list[Note]:
@@ -398,8 +398,10 @@ class RunResults:
     @property
     def _known_exposure(self) -> list[Note]:
         """The notes on what models are known to have read, without controls and simulated models."""
-        told = {llm.spec for llm in self.run.llms if llm.checks or (llm.stands_for or llm.spec).startswith(SIMULATED)}
-        return of_exposure((self.label(cell), cell) for cell in self.subjects if cell.llm not in told)
+        simulated = {
+            llm.spec for llm in self.run.llms if llm.checks or (llm.stands_for or llm.spec).startswith(SIMULATED)
+        }
+        return of_exposure((self.label(result), result) for result in self.subjects if result.llm not in simulated)
 
     @property
     def _allowed(self) -> list[Note]:
@@ -416,19 +418,19 @@ class RunResults:
             stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))
             took = f" ({reference.took})" if reference.took else ""
             named = f"reference {reference.spec}{f' ({stated})' if stated else ''}"
-            beside = any(cell.memory and (cell.memory.beside or cell.memory.among) for cell in self.cells)
-            compared = "its loss on unseen twins is reported, too" if beside else ""
+            comparable = any(result.memory and (result.memory.beside or result.memory.among) for result in self.cells)
+            compared = "its loss on unseen twins is reported, too" if comparable else ""
             counts = "" if number else "right answers that it gives, too, count for nothing"
             text = f"{named}: {'; '.join(filter(None, (counts, compared))) or 'no result is compared with it'}"
             notes.append(Note(NoteKind.REFERENCE, f"{text}{took}"))
-        found = [
+        contaminated = [
             table
             for table in self.tables
             if table.verdict is Verdict.CONTAMINATED and table.llm not in self.joined | self.documents
             if not table.by_documents
         ]
-        if self.calibrated and found and not self.run.references:
-            where = phrase(list(dict.fromkeys(map(self.label, found)))[:NAMED])
+        if self.calibrated and contaminated and not self.run.references:
+            where = phrase(list(dict.fromkeys(map(self.label, contaminated)))[:NAMED])
             notes.append(Note(NoteKind.FACTS, f"{where}: {FACTS}"))
         return notes
 
@@ -472,7 +474,7 @@ class RunResults:
 
     def _labelled(self, llms: frozenset[str]) -> list[tuple[str, Result]]:
         """Return the results of these models, each with the report's label of its table."""
-        return [(self.label(cell), cell) for block in self.blocks if block.llm in llms for cell in block.cells]
+        return [(self.label(result), result) for block in self.blocks if block.llm in llms for result in block.cells]
 
 
 def _order(names: Sequence[str]) -> dict[str, int]:

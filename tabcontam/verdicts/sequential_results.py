@@ -7,7 +7,7 @@ from tabcontam.evidence.base import Test, Trial, Verdict
 from tabcontam.evidence.bet_order import in_turn
 from tabcontam.verdicts.decisions import ENOUGH, Decision, unanswered
 from tabcontam.verdicts.reference_correction import Reference
-from tabcontam.verdicts.result_building import result
+from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tabcontam.verdicts.sequential_test import SequentialOutcome
@@ -27,13 +27,13 @@ def result_in_turns(
     E replaces its p-value and interval. `decided` is None if the run ended before.
     """
     trials = test.told_apart(trials)
-    cell = result(name, test, trials, planned, CALIBRATED, ALPHA, ended, reference, in_turns=True)
-    decision = _in_turns(cell, trials, decided, ended)
+    result = build_result(name, test, trials, planned, CALIBRATED, ALPHA, ended, reference, in_turns=True)
+    decision = _in_turns(result, trials, decided, ended)
     return replace(
-        cell,
+        result,
         verdict=decision.verdict,
         reason=decision.reason,
-        paper_verdict=cell.paper_verdict if len(trials) == planned else None,
+        paper_verdict=result.paper_verdict if len(trials) == planned else None,
         cut_short=decided is None,
         p_value=None,
         interval=None,
@@ -46,29 +46,29 @@ def result_in_turns(
 
 
 def again_in_turns(
-    cell: Result, cells: Sequence[Result], test: Test, trials: Sequence[Trial], reference: Reference | None
+    result: Result, results: Sequence[Result], test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> Result:
     """Return the result of such a test in a past run, judged again from the read trials that were weighed then."""
-    asked = cell.decided_after
+    asked = result.decided_after
     if asked is None:
-        return result_in_turns(cell.key, test, in_turn(trials), cell.queries, None, "", reference)
-    own = [one for one in cells if one.sequential and (one.llm, one.table) == (cell.llm, cell.table)]
+        return result_in_turns(result.key, test, in_turn(trials), result.queries, None, "", reference)
+    own = [one for one in results if one.sequential and (one.llm, one.table) == (result.llm, result.table)]
     planned = sum(one.queries for one in own)
-    unread = asked < planned and cell.verdict is Verdict.NO_ANSWER
-    found = asked < planned and cell.detectable_share is None and not unread
+    unread = asked < planned and result.verdict is Verdict.NO_ANSWER
+    detected = asked < planned and result.detectable_share is None and not unread
     weighed = [trial for trial in in_turn(trials) if (trial.query.turn or 0) < asked]
-    decided = SequentialOutcome(asked, planned, found, cell.detectable_share, unread=unread)
-    return result_in_turns(cell.key, test, weighed, cell.queries, decided, "", reference)
+    decided = SequentialOutcome(asked, planned, detected, result.detectable_share, unread=unread)
+    return result_in_turns(result.key, test, weighed, result.queries, decided, "", reference)
 
 
-def _in_turns(cell: Result, trials: Sequence[Trial], decided: SequentialOutcome | None, ended: str) -> Decision:
+def _in_turns(result: Result, trials: Sequence[Trial], decided: SequentialOutcome | None, ended: str) -> Decision:
     """Return the decision on such a result if its own bets find nothing."""
     if decided is None:
         return Decision(Verdict.NO_ANSWER, f"the run ended before the table was decided{ended and f': {ended}'}")
     if decided.found or (not trials and not decided.unread):
         stopped = f"the table was decided after {decided.asked} of {decided.planned} queries of its row tests"
         return Decision(Verdict.UNINFORMATIVE, stopped)
-    if decided.unread or (cell.answered or 0) < ENOUGH * len(trials):
+    if decided.unread or (result.answered or 0) < ENOUGH * len(trials):
         return Decision(Verdict.NO_ANSWER, unanswered(trials))
     if decided.share is None:
         return Decision(Verdict.UNINFORMATIVE, "even a model that remembers all rows could have been missed")

@@ -64,42 +64,42 @@ def published() -> tuple[PublishedAccuracies, ...]:
 
 
 def _published(shots: str) -> PublishedAccuracies:
-    held, pairs = _file(), []
+    paper, pairs = _file(), []
     printed, extracted = {BEFORE: 0, AFTER: 0}, set()
-    for llm, about in held["llms"].items():
-        for place, name in enumerate(held["names"]):
-            pair = _pair(held, llm, about, shots, place)
+    for llm, about in paper["llms"].items():
+        for place, name in enumerate(paper["names"]):
+            pair = _pair(paper, llm, about, shots, place)
             pairs.append(pair)
-            printed[pair.side] += about[shots][place] - about[f"{shots}_half"][place] > held["majority"][place]
+            printed[pair.side] += about[shots][place] - about[f"{shots}_half"][place] > paper["majority"][place]
             if about["extracted"][place] == "+":
                 extracted.add((llm, name))
-    untold = [pair for pair in pairs if pair.side == AFTER and (pair.llm, pair.dataset) not in extracted]
+    unextracted = [pair for pair in pairs if pair.side == AFTER and (pair.llm, pair.dataset) not in extracted]
     return PublishedAccuracies(
         shots,
         SHOTS[shots],
         tuple(pairs),
         groups_of(pairs, rule=side),
         (printed[BEFORE], printed[AFTER]),
-        len(untold),
-        tuple((pair.title, pair.dataset) for pair in untold if pair.significant),
-        held["baseline_r_squared"],
+        len(unextracted),
+        tuple((pair.title, pair.dataset) for pair in unextracted if pair.significant),
+        paper["baseline_r_squared"],
     )
 
 
-def _pair(held: Mapping[str, Any], llm: str, about: Mapping[str, Any], shots: str, place: int) -> DatedPair:
-    released, asked = str(held["years"][place]), held["sizes"][place]
+def _pair(paper: Mapping[str, Any], llm: str, about: Mapping[str, Any], shots: str, place: int) -> DatedPair:
+    released, asked = str(paper["years"][place]), paper["sizes"][place]
     return DatedPair(
         llm=llm,
         title=about["title"],
         openness=about["openness"],
         cutoff=about["cutoff"],
-        cutoff_source=held["address"],
-        dataset=held["names"][place],
+        cutoff_source=paper["address"],
+        dataset=paper["names"][place],
         released=released,
-        released_source=held["address"],
+        released_source=paper["address"],
         hits=round(about[shots][place] / 100 * asked),
         answered=asked,
-        majority=round(held["majority"][place] / 100 * asked) / asked,
+        majority=round(paper["majority"][place] / 100 * asked) / asked,
         side=side((released, ""), about["cutoff"]),
     )
 

@@ -38,7 +38,7 @@ class CorpusEvidence(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """The corpora that hold a row."""
-        return tuple(dict.fromkeys(cell.llm for cell in self.cells if cell.hits))
+        return tuple(dict.fromkeys(result.llm for result in self.cells if result.hits))
 
 
 def rows_of(of: Result | TableVerdict) -> RowsKey:
@@ -47,10 +47,10 @@ def rows_of(of: Result | TableVerdict) -> RowsKey:
 
 
 def corpus_evidence(
-    cells: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts], over: Over
+    results: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts], over: Over
 ) -> dict[tuple[str, RowsKey], CorpusEvidence]:
     """Return what the corpora that a model was trained on hold of each table, if they were searched for its rows."""
-    found = _cells(cells, declared, tests)
+    found = _cells(results, declared, tests)
     together = {key: one_column_rule.together(own) for key, own in found.items()}
 
     def budget(key: tuple[str, RowsKey]) -> str:
@@ -68,7 +68,7 @@ def corpus_evidence(
                 p_without=one.standing.p_value,
                 q_without=q_without[key],
                 without=one.standing.without,
-                documents=tuple(dict.fromkeys(cell.llm for cell in found[key])),
+                documents=tuple(dict.fromkeys(result.llm for result in found[key])),
             ),
         )
         for key, one in together.items()
@@ -76,32 +76,32 @@ def corpus_evidence(
 
 
 def _cells(
-    cells: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts]
+    results: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts]
 ) -> dict[tuple[str, RowsKey], tuple[Result, ...]]:
     """Return the results of the corpora by the model for which they are declared, and by the rows searched."""
     weighed = [
-        cell
-        for cell in cells
-        if tests[cell.test].row_test and tests[cell.test].family is Family.CORPUS and cell.p_value is not None
+        result
+        for result in results
+        if tests[result.test].row_test and tests[result.test].family is Family.CORPUS and result.p_value is not None
     ]
-    by_documents = grouped(weighed, lambda cell: cell.llm)
+    by_corpus = grouped(weighed, lambda result: result.llm)
     own: dict[tuple[str, RowsKey], tuple[Result, ...]] = {}
     for one in declared:
-        for rows, group in grouped(by_documents.get(one.documents, ()), rows_of).items():
+        for rows, group in grouped(by_corpus.get(one.documents, ()), rows_of).items():
             own[one.llm, rows] = (*own.get((one.llm, rows), ()), *group)
     return own
 
 
 def join_corpus_evidence(
-    verdicts: Sequence[TableVerdict], found: Mapping[tuple[str, RowsKey], CorpusEvidence], alpha: float
+    verdicts: Sequence[TableVerdict], corpora: Mapping[tuple[str, RowsKey], CorpusEvidence], alpha: float
 ) -> list[TableVerdict]:
     """Return the verdicts with the evidence of the corpora, and one more for each table without a verdict of its own.
 
     The same rows in several serializers or prompt sets are one find, which each of these tables has.
     """
     known = {(table.llm, rows_of(table)) for table in verdicts}
-    more = [_of_documents_alone(llm, own) for (llm, rows), own in found.items() if (llm, rows) not in known]
-    own = {id(table): found.get((table.llm, rows_of(table))) for table in (*verdicts, *more)}
+    more = [_of_documents_alone(llm, own) for (llm, rows), own in corpora.items() if (llm, rows) not in known]
+    own = {id(table): corpora.get((table.llm, rows_of(table))) for table in (*verdicts, *more)}
     return [table if (one := own[id(table)]) is None else _with(table, one, alpha) for table in (*verdicts, *more)]
 
 
@@ -144,8 +144,8 @@ def _with(table: TableVerdict, own: CorpusEvidence, alpha: float) -> TableVerdic
 
 def phrase_detectable(share: float, families: Collection[Family]) -> str:
     """Return in words the smallest share of rows that these families would have detected, in a model or a corpus."""
-    whose = "a corpus that holds" if set(families) == {Family.CORPUS} else "a model that remembers"
-    return f"{whose} {share:.0%} of the rows"
+    holder = "a corpus that holds" if set(families) == {Family.CORPUS} else "a model that remembers"
+    return f"{holder} {share:.0%} of the rows"
 
 
 def phrase_corpus_rows(own: CorpusEvidence) -> str:
@@ -155,19 +155,19 @@ def phrase_corpus_rows(own: CorpusEvidence) -> str:
 
 def holds(own: CorpusEvidence) -> str:
     """Return what a corpus that was searched for itself holds of a table, in words."""
-    shares = phrase([f"{cell.hits} of {cell.answered} rows" for cell in own.cells if cell.hits])
+    shares = phrase([f"{result.hits} of {result.answered} rows" for result in own.cells if result.hits])
     return f"the corpus holds {shares}: {_tests(own)}, {_p_value(own)}"
 
 
 def _tests(own: CorpusEvidence) -> str:
-    return phrase(list(dict.fromkeys(cell.test for cell in own.cells)))
+    return phrase(list(dict.fromkeys(result.test for result in own.cells)))
 
 
 def not_held(own: CorpusEvidence) -> str:
     """Return in words that corpora show nothing, without clearing the model."""
-    if not any(cell.verdict in DECIDED or cell.rests_on for cell in own.cells):
+    if not any(result.verdict in DECIDED or result.rests_on for result in own.cells):
         return f"{phrase(list(own.evidence.documents))} gave no result: {own.cells[0].reason}"
-    column = own.evidence.without if any(cell.rests_on for cell in own.cells) else None
+    column = own.evidence.without if any(result.rests_on for result in own.cells) else None
     p_without = rounded("p_value", own.evidence.p_without or 1.0)
     rests_on = f", which rests on {column} (without it p = {p_without})" if column else ""
     found = f"{_shares(own)}{rests_on or f', which chance explains ({_p_value(own)})'}" if _shares(own) else NONE
@@ -176,8 +176,8 @@ def not_held(own: CorpusEvidence) -> str:
 
 def _shares(own: CorpusEvidence) -> str:
     """Return in words the number of rows that each corpus holds; "" if none holds any."""
-    holding = [cell for cell in own.cells if cell.hits and cell.answered]
-    return phrase([f"{cell.hits} of {cell.answered} rows ({cell.llm})" for cell in holding])
+    holding = [result for result in own.cells if result.hits and result.answered]
+    return phrase([f"{result.hits} of {result.answered} rows ({result.llm})" for result in holding])
 
 
 def _p_value(own: CorpusEvidence) -> str:

@@ -38,7 +38,7 @@ from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts.document import as_document
-from tabcontam.verdicts.result_building import results
+from tabcontam.verdicts.result_building import build_results
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tabcontam.verdicts.run_facts import RunFacts
 from tests.made_tables import as_needed, ships
@@ -295,7 +295,7 @@ def judged(table: Table, folder: Path, tests: Sequence[Test]) -> dict[str, list[
     session.recall()
     asyncio.run(session.ask())
     run = RunFacts(rules=CALIBRATED, alpha=ALPHA)
-    written = as_document(results(run, session.results()))
+    written = as_document(build_results(run, session.results()))
     json.dumps(written, allow_nan=False)
     return written
 

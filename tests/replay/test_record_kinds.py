@@ -24,12 +24,12 @@ def test_each_kind_is_told_by_its_keys() -> None:
 def test_files_are_judged_together(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     one, other = written(tmp_path, record()), written(tmp_path / "other", row_record(file="b.txt"))
-    found = judge_files([one, other], "paper", english(), told=True)
+    found = judge_files([one, other], "paper", english(), with_differences=True)
     assert [(cell.source, cell.paper_verdict) for cell in found.cells] == [
         ("a.txt", "contaminated"),
         ("b.txt", "contaminated"),
     ]
     assert found.rule_differences
-    assert not judge_files([one], "paper", english(), told=False).rule_differences
+    assert not judge_files([one], "paper", english(), with_differences=False).rule_differences
     with pytest.raises(UsageError, match="cannot read the records"):
-        judge_files([one, tmp_path / "none.jsonl"], "paper", english(), told=False)
+        judge_files([one, tmp_path / "none.jsonl"], "paper", english(), with_differences=False)

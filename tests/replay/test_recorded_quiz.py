@@ -30,7 +30,7 @@ def question(number: int, **given: Any) -> dict[str, Any]:
 
 
 def replayed(path: Path, rules: str = "calibrated") -> ReplayOutcome:
-    return judge_files([path], rules, english(), told=True)
+    return judge_files([path], rules, english(), with_differences=True)
 
 
 def test_levels_are_told_and_no_verdict_is_made(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def recited(number: int, **given: Any) -> dict[str, Any]:
 
 
 def replayed(path: Path, rules: str = "calibrated") -> ReplayOutcome:
-    return judge_files([path], rules, english(), told=True)
+    return judge_files([path], rules, english(), with_differences=True)
 
 
 def by_test(found: ReplayOutcome) -> dict[str, Result]:
@@ -154,7 +154,7 @@ class TestMadeUp:
         paths = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]
         for path in paths:
             path.write_bytes(written(tmp_path, recited(0), recited(1)).read_bytes())
-        found = judges(judge_files(paths, "paper", english(), told=False))
+        found = judges(judge_files(paths, "paper", english(), with_differences=False))
         own = [one for one in found["agreements"] if (one.one, one.other) == (TEXT_ALONE, JUDGE)]
         assert [(one.of, one.items) for one in own] == [("completions", 4), ("settings", 2)]
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from tabcontam.report.finding_sentences import scope, sentences
 from tabcontam.report.memory_shares import measured_shares
 from tabcontam.verdicts.document import parse_results
-from tabcontam.verdicts.result_building import results
+from tabcontam.verdicts.result_building import build_results
 from tests.report.rendered import print_report, render_html, render_latex, render_markdown, render_pages
 from tests.report.synthetic import HOSTILE, cell, document, shared, weighed
 
@@ -21,7 +21,7 @@ def run_of(*cells: dict[str, Any]) -> dict[str, Any]:
     """A results.json of these cells, with the ranking as the project comes to it."""
     of = document([*cells])
     view = parse_results(of)
-    ranking = [vars(rank) for rank in results(view.run, view.cells).ranking]
+    ranking = [vars(rank) for rank in build_results(view.run, view.cells).ranking]
     return of | {"ranking": ranking}
 
 

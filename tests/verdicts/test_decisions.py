@@ -15,7 +15,7 @@ from tabcontam.evidence.rows.matched_membership import MatchedMembership
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.decisions import Decision, level, published, without_evidence
-from tabcontam.verdicts.result_building import conclude, result
+from tabcontam.verdicts.result_building import build_result, conclude
 from tabcontam.verdicts.rules import CALIBRATED
 from tests.made_tables import ships
 
@@ -100,7 +100,7 @@ def test_a_table_below_twenty_rows_stays_uninformative_when_the_published_rules_
     trials = [Trial(query, answer(SERIALIZER.row(query.asked, query.expected))) for query in cell.written]
     read = [Trial(each.query, each.reply, test.read(each.query, each.reply, SERIALIZER, english())) for each in trials]
     assert all(trial.reading and trial.reading.hit for trial in read)
-    found = result(cell.name, test, read, len(read), CALIBRATED, 0.01)
+    found = build_result(cell.name, test, read, len(read), CALIBRATED, 0.01)
     (concluded,) = conclude([found], CALIBRATED, 0.01)
     assert concluded.verdict is Verdict.UNINFORMATIVE
     assert concluded.paper_verdict is Verdict.CONTAMINATED

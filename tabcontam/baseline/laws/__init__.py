@@ -116,8 +116,8 @@ def law_bits(target: Column, given: Sequence[Column]) -> float:
     Each law is learned from one half of the first 300 rows and checked on the other. The share of the bits that it
     leaves there is taken of the bits under frequencies alone in all rows (`surprise`). Missing cells have no bits.
     """
-    looked_at = np.arange(min(LOOKED_AT, len(target.keys)))
-    whole, train, predicted = surprise(target, []), looked_at[::2], looked_at[1::2]
+    sample = np.arange(min(LOOKED_AT, len(target.keys)))
+    whole, train, predicted = surprise(target, []), sample[::2], sample[1::2]
     if not len(train) or not len(predicted):
         return whole
     counts = np.bincount(target.codes[train], minlength=int(target.codes.max()) + 1)

@@ -102,7 +102,7 @@ def _larger(one: Floats, other: Floats) -> Ints:
 
 def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
     """Return the number, from 1, of the text column with each row's target text (0 for none), and the columns."""
-    which = np.zeros(len(fit.target.keys), dtype=np.int64)
+    source_numbers = np.zeros(len(fit.target.keys), dtype=np.int64)
     sources: list[Column] = []
     own = np.array(fit.target.keys)
     for one in fit.shown:
@@ -110,8 +110,8 @@ def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
             same = (np.array(one.keys) == own) & (own != MISSING)
             if same[fit.train].mean() > LEAST:
                 sources.append(one)
-                which[same & (which == 0)] = len(sources)
-    return which, sources
+                source_numbers[same & (source_numbers == 0)] = len(sources)
+    return source_numbers, sources
 
 
 def _told(fit: Fit, context: Ints, outcome: Ints, sources: Sequence[Column] | None) -> LawPredictions:

@@ -109,10 +109,10 @@ def _between(fit: Fit, shown: Sequence[DateColumn]) -> list[LawPredictions]:
                 tried += [one for one in [fit_formula(f"{name} {more}", numbers + more, target, 0)] if one is not None]
     known = fit.train[np.isfinite(found.values[fit.train])]
     for born in dated:
-        at = _shared(born.days[known], found.values[known])
-        if at is not None:
-            ages = _years(born.days, np.full(len(born.days), at))
-            tried += [one for one in [fit_formula(f"age at {at}", ages, target, 1)] if one is not None]
+        reference = _shared(born.days[known], found.values[known])
+        if reference is not None:
+            ages = _years(born.days, np.full(len(born.days), reference))
+            tried += [one for one in [fit_formula(f"age at {reference}", ages, target, 1)] if one is not None]
     good = sorted((one for one in tried if one.gain > LEAST_BITS and one.hits), key=lambda one: (-one.gain, one.name))
     return [one.follows(target, fit.predicted) for one in good[:2]]
 

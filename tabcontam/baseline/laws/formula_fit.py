@@ -165,9 +165,9 @@ def _told(one: _RoundedFormula, off: Floats, known: Bools, target: FormulaTarget
         if exact:  # the limit up to which a formula holds need not be a third of the sizes
             chances[0.0] = max(chances.get(0.0, 0.0), SELDOM / (len(mine) + 1))
         left = 1 - sum(chances.values())
-        told = sum(np.log2(chance / before[mine == away] + left).sum() for away, chance in chances.items())
+        saved = sum(np.log2(chance / before[mine == away] + left).sum() for away, chance in chances.items())
         other = ~np.isin(mine, list(chances))
-        gain += float(told + other.sum() * np.log2(left))
+        gain += float(saved + other.sum() * np.log2(left))
         shares.append(tuple(sorted((int(away), chance) for away, chance in chances.items() if chance > 0)))
     hits = int((offs == 0).sum())
     return FormulaFit(one.name, one.wholes, one.ties, one.tied, tuple(shares), edges, gain, hits, constants)

@@ -70,17 +70,17 @@ def _spread(quantities: Sequence[Quantity], target: FormulaTarget, known: Ints) 
 def _in_sections(tried: Callable[[Ints], Iterator[FormulaFit]], target: FormulaTarget, known: Ints) -> list[FormulaFit]:
     """Return the formulas found in all known rows, then those found in the rows that no earlier one meets."""
     found: list[FormulaFit] = []
-    left = known
+    remaining = known
     for _ in range(SECTIONS):
-        more = _best(tried(left), target)
-        often = [one for one in more if one.meets(target, left).mean() > MET and one.sharp(target, left)]
+        more = _best(tried(remaining), target)
+        often = [one for one in more if one.meets(target, remaining).mean() > MET and one.sharp(target, remaining)]
         found += often[:MOST_MORE] if found else more
-        met = np.zeros(len(left), dtype=np.bool_)
+        met = np.zeros(len(remaining), dtype=np.bool_)
         for formula in often:
-            met |= formula.meets(target, left)
+            met |= formula.meets(target, remaining)
         if not often or (~met).sum() < max(LEAST_SECTION, SECTION * len(known)):
             break
-        left = left[~met]
+        remaining = remaining[~met]
     return found
 
 

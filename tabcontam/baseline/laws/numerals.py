@@ -97,9 +97,9 @@ def _numbers(one: Column) -> Iterator[Column]:
         known = {roman(number): number for number in range(LARGEST_ROMAN)}
         yield _column(one, "number", {key: known[text] for key, text in texts.items()})
         return
-    said = {key: number for key, text in texts.items() if (number := of_words(text)) is not None}
-    if len(said) == len(texts):
-        yield _column(one, "number", said)
+    spelled = {key: number for key, text in texts.items() if (number := of_words(text)) is not None}
+    if len(spelled) == len(texts):
+        yield _column(one, "number", spelled)
 
 
 def _of_base(one: Column, digits: Mapping[str, str], base: int) -> Iterator[Column]:

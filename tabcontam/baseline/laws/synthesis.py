@@ -162,16 +162,16 @@ def _next(state: _PartialProgram, examples: TextExamples, least: int) -> Iterato
     alive = np.flatnonzero((state.reached >= 0) & (state.reached < examples.lengths))
     if len(alive) < least:
         return
-    at = state.reached[alive]
-    following = examples.letters[alive[:, None], at[:, None] + np.arange(HEAD)]
-    yield from _taken(examples, alive, at, following, least)
-    yield from _raised(examples, alive, at, following, least)
-    yield from _meant(examples, alive, at, least)
-    yield from _literals(examples, alive, at, following, least)
+    positions = state.reached[alive]
+    following = examples.letters[alive[:, None], positions[:, None] + np.arange(HEAD)]
+    yield from _taken(examples, alive, positions, following, least)
+    yield from _raised(examples, alive, positions, following, least)
+    yield from _meant(examples, alive, positions, least)
+    yield from _literals(examples, alive, positions, following, least)
 
 
 def _taken(
-    examples: TextExamples, alive: Ints, at: Ints, following: Ints, least: int
+    examples: TextExamples, alive: Ints, positions: Ints, following: Ints, least: int
 ) -> Iterator[tuple[Segment, Ints]]:
     first = examples.heads[:, alive, 0] == following[:, 0]
     likely = np.flatnonzero(first.sum(axis=1) >= least)
@@ -195,28 +195,28 @@ def _taken(
             values, matches = examples.values[place], full[number].copy()
             for one in np.flatnonzero(matches & (sizes[number] > HEAD)).tolist():
                 row = alive[one]
-                matches[one] = examples.targets[row].startswith(values[row], at[one])
+                matches[one] = examples.targets[row].startswith(values[row], positions[one])
             if matches.sum() >= least:
                 yield (
                     PieceSegment(examples.pieces[place]),
-                    _reaching(examples, alive[matches], (at + sizes[number])[matches]),
+                    _reaching(examples, alive[matches], (positions + sizes[number])[matches]),
                 )
         for length in PREFIXES:
             if ends[length][number]:
                 rows = enough[length][number]
-                moved = at + np.minimum(sizes[number], length)
+                moved = positions + np.minimum(sizes[number], length)
                 yield PieceSegment(examples.pieces[place], length), _reaching(examples, alive[rows], moved[rows])
 
 
 def _raised(
-    examples: TextExamples, alive: Ints, at: Ints, following: Ints, least: int
+    examples: TextExamples, alive: Ints, positions: Ints, following: Ints, least: int
 ) -> Iterator[tuple[Segment, Ints]]:
     digits = (following[:, 0] >= ord("0")) & (following[:, 0] <= ord("9"))
     if digits.sum() < least or not len(examples.numeric):
         return
     tokens = [
         match.group() if (match := TOKENS["digits"].match(examples.targets[row], position)) else ""
-        for row, position in zip(alive.tolist(), at.tolist(), strict=True)
+        for row, position in zip(alive.tolist(), positions.tolist(), strict=True)
     ]
     numbers = np.array([np.nan if (one := whole(token)) is None else one for token in tokens], dtype=np.float64)
     lengths = np.array([len(token) for token in tokens], dtype=np.int64)
@@ -235,11 +235,11 @@ def _raised(
         if width <= MOST_DIGITS and matches.sum() >= least:
             yield (
                 NumberSegment(examples.pieces[place], added, width),
-                _reaching(examples, alive[matches], (at + sizes)[matches]),
+                _reaching(examples, alive[matches], (positions + sizes)[matches]),
             )
 
 
-def _meant(examples: TextExamples, alive: Ints, at: Ints, least: int) -> Iterator[tuple[Segment, Ints]]:
+def _meant(examples: TextExamples, alive: Ints, positions: Ints, least: int) -> Iterator[tuple[Segment, Ints]]:
     places, codes = examples.few
     if not len(places):
         return
@@ -247,7 +247,7 @@ def _meant(examples: TextExamples, alive: Ints, at: Ints, least: int) -> Iterato
     for token, pattern in TOKENS.items():
         matches = [
             match.group() if (match := pattern.match(examples.targets[row], position)) else ""
-            for row, position in zip(alive.tolist(), at.tolist(), strict=True)
+            for row, position in zip(alive.tolist(), positions.tolist(), strict=True)
         ]
         kinds = sorted(set(matches) - {""})
         if tuple(matches) in seen or not 1 < len(kinds) <= 0.5 * len(alive):
@@ -261,7 +261,7 @@ def _meant(examples: TextExamples, alive: Ints, at: Ints, least: int) -> Iterato
             if right.sum() >= max(least, MEANT * len(alive)) and wrong <= 0.5 * (1 - by_chance):
                 lengths = np.array([len(match) for match in matches], dtype=np.int64)
                 piece = examples.pieces[int(places[number])]
-                yield MeaningSegment(piece, token), _reaching(examples, alive[right], (at + lengths)[right])
+                yield MeaningSegment(piece, token), _reaching(examples, alive[right], (positions + lengths)[right])
 
 
 def _alike(codes: Ints, texts: Ints, most: int = 3) -> list[tuple[int, Bools]]:
@@ -281,22 +281,24 @@ def _alike(codes: Ints, texts: Ints, most: int = 3) -> list[tuple[int, Bools]]:
 
 
 def _literals(
-    examples: TextExamples, alive: Ints, at: Ints, following: Ints, least: int
+    examples: TextExamples, alive: Ints, positions: Ints, following: Ints, least: int
 ) -> Iterator[tuple[Segment, Ints]]:
     letters, counts = np.unique(following[:, 0], return_counts=True)
     for number in np.argsort(-counts, kind="stable")[:3].tolist():
         if counts[number] < least:
             return
         rows = following[:, 0] == letters[number]
-        left = sorted(examples.targets[row][position:] for row, position in zip(alive[rows], at[rows], strict=True))
+        left = sorted(
+            examples.targets[row][position:] for row, position in zip(alive[rows], positions[rows], strict=True)
+        )
         shared = _shared(left[int(0.05 * len(left))], left[int(0.95 * (len(left) - 1))])  # by nine in ten of them
         for text in _ends(shared):
             matches = [
                 number
                 for number in np.flatnonzero(rows).tolist()
-                if examples.targets[alive[number]].startswith(text, at[number])
+                if examples.targets[alive[number]].startswith(text, positions[number])
             ]
-            yield LiteralSegment(text), _reaching(examples, alive[matches], at[matches] + len(text))
+            yield LiteralSegment(text), _reaching(examples, alive[matches], positions[matches] + len(text))
 
 
 def _shared(one: str, other: str) -> str:
@@ -307,9 +309,11 @@ def _shared(one: str, other: str) -> str:
 
 def _ends(shared: str) -> Sequence[str]:
     """Return beginnings that may be literals: all of it, or up to its last word, first word or first digits."""
-    behind = [place for place in range(1, len(shared)) if shared[place].isalnum() and not shared[place - 1].isalnum()]
+    word_starts = [
+        place for place in range(1, len(shared)) if shared[place].isalnum() and not shared[place - 1].isalnum()
+    ]
     digits = [place for place in range(1, len(shared)) if shared[place].isdigit() and not shared[place - 1].isdigit()]
-    ends = [len(shared), *behind[-1:], *behind[:1], *digits[:1]]
+    ends = [len(shared), *word_starts[-1:], *word_starts[:1], *digits[:1]]
     return [shared[:end] for end in dict.fromkeys(ends) if end]
 
 

@@ -107,11 +107,11 @@ def _found(sources: _Sources, rows: Ints) -> list[_ProgramTexts]:
     least = max(3, 2.5 + LEAST * len(rows))
     deep = 1 if sources.target.distinct <= min(FEW, len(rows) / 4) else DEEP  # a class is no text composed of parts
     found: list[_ProgramTexts] = []
-    left = np.array([bool(target) for target in targets])
+    remaining = np.array([bool(target) for target in targets])
     for _ in range(ROUNDS):
-        if left.sum() < least or len(found) >= PROGRAMS:
+        if remaining.sum() < least or len(found) >= PROGRAMS:
             break
-        places = np.flatnonzero(left)
+        places = np.flatnonzero(remaining)
         sample = places[np.unique(np.linspace(0, len(places) - 1, EXAMPLES).astype(np.int64))]
         made = []
         for program in synthesize(_examples(sources, rows[sample], [targets[place] for place in sample]), deep):
@@ -119,9 +119,9 @@ def _found(sources: _Sources, rows: Ints) -> list[_ProgramTexts]:
                 continue
             whole_program, written = learn_meanings(program, targets, reads)
             made.append(_ProgramTexts(whole_program, [_key(text) for text in written]))
-            if _right(made[-1].keys, keys)[left].mean() >= SURE:
+            if _right(made[-1].keys, keys)[remaining].mean() >= SURE:
                 break
-        new = _cover(made, keys, left, least)
+        new = _cover(made, keys, remaining, least)
         if not new:
             break
         found += new
@@ -147,17 +147,17 @@ def _known_otherwise(program: Program, sources: _Sources) -> bool:
     return isinstance(first, MeaningSegment) or (alike and not (isinstance(first, PieceSegment) and first.length))
 
 
-def _cover(made: Sequence[_ProgramTexts], keys: Sequence[str], left: Bools, least: float) -> list[_ProgramTexts]:
+def _cover(made: Sequence[_ProgramTexts], keys: Sequence[str], remaining: Bools, least: float) -> list[_ProgramTexts]:
     """Return programs that write rows no earlier one writes, more of them than their frequency explains."""
     counts = Counter(keys)
     found: list[_ProgramTexts] = []
     for _ in range(len(made)):
-        hits = [_right(one.keys, keys) & left for one in made]
+        hits = [_right(one.keys, keys) & remaining for one in made]
         best = int(np.argmax([hit.sum() for hit in hits]))
         if hits[best].sum() < least or not _beyond_chance(made[best].keys, keys, counts):
             break
         found.append(made[best])
-        left &= ~hits[best]
+        remaining &= ~hits[best]
     return found
 
 

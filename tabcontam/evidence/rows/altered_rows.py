@@ -67,15 +67,15 @@ def blind_alteration(table: Table) -> BlindAlteration:
             "false": found.false,
         }
 
-    def read(held: Any) -> BlindAlteration | str:
-        if isinstance(held, str):
-            return held
-        row, column = by_content(table), table.columns.index(held["feature"])
-        swaps = tuple(Swap(row[shown], column, row[donor]) for shown, donor in held["swaps"])
-        true, false = tuple(held["true"]), tuple(held["false"])
+    def read(stored: Any) -> BlindAlteration | str:
+        if isinstance(stored, str):
+            return stored
+        row, column = by_content(table), table.columns.index(stored["feature"])
+        swaps = tuple(Swap(row[shown], column, row[donor]) for shown, donor in stored["swaps"])
+        true, false = tuple(stored["true"]), tuple(stored["false"])
         if not len(true) == len(false) == len(swaps) >= LEAST or not all(0 <= chance <= 1 for chance in true + false):
             raise ValueError("not two chances of each row")
-        return BlindAlteration(column, float(held["auc"]), swaps, true, false)
+        return BlindAlteration(column, float(stored["auc"]), swaps, true, false)
 
     question = ["blind", VERSION, table.target, sorted(table.missing)]
     found = cached_fact(table, "blind", lambda: cached_finding(table, question, lambda: _found(table), write, read))
@@ -213,21 +213,25 @@ def _altered(
     if len(valued) < LEAST:
         return None
     others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
-    context, values, at = codes[valued][:, others], codes[valued, column], [rows[place] for place in valued.tolist()]
+    context, values, row_at = (
+        codes[valued][:, others],
+        codes[valued, column],
+        [rows[place] for place in valued.tolist()],
+    )
     leaves = _alike(context, values, table.is_numeric(name))
-    given = _donors(table, at, column, values, leaves).items()
-    donors = dict([(base, donor) for base, donor in given if at[base] in shown and at[donor] in shown][:BASES])
+    given = _donors(table, row_at, column, values, leaves).items()
+    donors = dict([(base, donor) for base, donor in given if row_at[base] in shown and row_at[donor] in shown][:BASES])
     if len(donors) < LEAST:
         return None
     bases, given_to = np.array([*donors]), np.array([*donors.values()])
     copies = AlteredCopies(
-        table, name, [at[place] for place in donors], [cells[at[donor]] for donor in donors.values()]
+        table, name, [row_at[place] for place in donors], [cells[row_at[donor]] for donor in donors.values()]
     )
-    frequency = np.array([counts[cells[row]] for row in at], dtype=np.float64)
-    laws = least_squares_laws(table, at, column)
+    frequency = np.array([counts[cells[row]] for row in row_at], dtype=np.float64)
+    laws = least_squares_laws(table, row_at, column)
     true, false = classifier_inputs(context, values, frequency, laws, bases, [bases, given_to])
-    swaps = tuple(Swap(at[base], column, at[donor]) for base, donor in donors.items())
-    return _AlteredFeature(_blind(column, swaps, true, false), copies, at, true, false)
+    swaps = tuple(Swap(row_at[base], column, row_at[donor]) for base, donor in donors.items())
+    return _AlteredFeature(_blind(column, swaps, true, false), copies, row_at, true, false)
 
 
 def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
@@ -265,12 +269,12 @@ def least_squares_laws(table: Table, rows: Sequence[int], column: int) -> list[t
     if not table.is_numeric(name):
         return []
     numbers = {other: _numbers(table, other, rows) for other in sorted(table.columns) if table.is_numeric(other)}
-    found = []
+    laws = []
     for shaped in (np.positive, _logarithm):
         target = shaped(numbers[name])
         others = [shaped(own) for other, own in numbers.items() if other != name]
-        found.append((target, _least_squares(np.column_stack([np.ones(len(rows)), *others]), target)))
-    return found
+        laws.append((target, _least_squares(np.column_stack([np.ones(len(rows)), *others]), target)))
+    return laws
 
 
 def _least_squares(given: Floats, target: Floats) -> Floats:
@@ -319,8 +323,8 @@ def classifier_inputs(
     looks = []
     for places in shown:
         value = values[places][:, None]
-        beside, off = value[:, 0] - values[near].mean(axis=1), np.abs(values[near] - value)
-        hints = [beside, np.abs(beside), np.abs(nearest - value[:, 0]), off.mean(axis=1), off.min(axis=1)]
+        offset, off = value[:, 0] - values[near].mean(axis=1), np.abs(values[near] - value)
+        hints = [offset, np.abs(offset), np.abs(nearest - value[:, 0]), off.mean(axis=1), off.min(axis=1)]
         hints += [(off == 0).mean(axis=1), (apart + (values - value) ** 2).min(axis=1)]
         # rounded, so that the last digits, which differ between machines, make no difference
         off_law = [np.abs(target[places] - made[bases]).round(6) for target, made in laws]

@@ -42,8 +42,8 @@ def sorts_of(query: Query, serializer: Serializer) -> dict[str, FeatureValues]:
     def sort(name: str) -> FeatureValues:
         if name in query.values:
             return FeatureValues(query.values[name], listed=True)
-        guess = query.chance.get(name)
-        return FeatureValues(guess.values if guess else (), partial(_of, shown, name))
+        prediction = query.chance.get(name)
+        return FeatureValues(prediction.values if prediction else (), partial(_of, shown, name))
 
     return {name: sort(name) for name in query.asked}
 
@@ -68,18 +68,18 @@ def _of(shown: Callable[[], Sequence[Mapping[str, str | None]]], name: str) -> l
 
 def _shown(query: Query, serializer: Serializer) -> list[dict[str, str | None]]:
     """Return the asked features of each whole row that the prompt shows."""
-    found, lines = [], dict.fromkeys(rendered(query.prompt).splitlines())
+    rows, lines = [], dict.fromkeys(rendered(query.prompt).splitlines())
     headers = {} if serializer.names_features else _headers(query, serializer)
     for line in lines:
         if serializer.names_features:
             cells = serializer.read(line, query.asked)
-            found += [cells] if len(cells) == len(query.asked) else []
+            rows += [cells] if len(cells) == len(query.asked) else []
             continue
         for cut in () if TABLE_RULE.match(line) else serializer.cuts(line):
             if (places := headers.get(len(cut))) and not _places(cut, query.asked):
-                found.append({name: cut[place] for name, place in zip(query.asked, places, strict=True)})
+                rows.append({name: cut[place] for name, place in zip(query.asked, places, strict=True)})
                 break
-    return found
+    return rows
 
 
 def could_be(cell: Cell, sort: FeatureValues) -> bool:
@@ -180,10 +180,12 @@ def cells_by_order(
             if header := _places(cells, query.asked):
                 places[len(cells)] = header
                 continue
-            found = places.get(len(cells)) or headers.get(len(cells)) or _behind(cells, headers)
-            if not found or (len(query.asked) == 1 and len(cells) == 1):  # a single cell is read as a short answer
+            asked_places = places.get(len(cells)) or headers.get(len(cells)) or _behind(cells, headers)
+            if not asked_places or (
+                len(query.asked) == 1 and len(cells) == 1
+            ):  # a single cell is read as a short answer
                 continue
-            row = {name: cells[place] for name, place in zip(query.asked, found, strict=True)}
+            row = {name: cells[place] for name, place in zip(query.asked, asked_places, strict=True)}
             if all(_fitting(name, cell, sorts[name], exact) for name, cell in row.items()):
                 written = serializer.row((), cells)
                 if not exact or written.endswith(line.strip()):

@@ -71,9 +71,11 @@ class AnswerWorth:
     outcomes: tuple[tuple[float, float], ...]
 
     @classmethod
-    def of(cls, guess: CellPrediction, cell: str, truth: Cell, right: bool) -> "AnswerWorth":
+    def of(cls, prediction: CellPrediction, cell: str, truth: Cell, right: bool) -> "AnswerWorth":
         """Return the worth of the answer `cell`, given the true cell and whether the two are equal."""
-        return cls.at(guess.chances(cell), 0 if right else None if truth is None else guess.precision(cell, truth))
+        return cls.at(
+            prediction.chances(cell), 0 if right else None if truth is None else prediction.precision(cell, truth)
+        )
 
     @classmethod
     def at(cls, chances: Sequence[float], place: int | None) -> "AnswerWorth":
@@ -110,21 +112,23 @@ def _together(trials: Sequence[Trial]) -> AnsweredRow:
     query = trials[0].query
     truth = dict(zip(query.asked, query.expected, strict=True))
 
-    def odds(guess: CellPrediction, cell: Cell) -> Odds:
-        known = None if cell is None else guess.chances(cell)
-        guessed = (min(1.0, guess.surest),) if guess.likeliest is None else guess.chances(guess.likeliest)
-        right = same_value(guess.likeliest, cell)
-        return Odds(known[0] if known else None, guessed[0], right, known[1:] if known else (), guessed[1:])
+    def odds(prediction: CellPrediction, cell: Cell) -> Odds:
+        known = None if cell is None else prediction.chances(cell)
+        likeliest = (
+            (min(1.0, prediction.surest),) if prediction.likeliest is None else prediction.chances(prediction.likeliest)
+        )
+        right = same_value(prediction.likeliest, cell)
+        return Odds(known[0] if known else None, likeliest[0], right, known[1:] if known else (), likeliest[1:])
 
     given: dict[str, AnsweredCell] = {}
     for name, guess in query.chance.items():
-        found = [one for trial in trials if trial.readable and (one := _answer(trial, name, truth[name]))]
-        if found:
-            distinct = {one.key: one.chances for one in sorted(found, key=lambda one: one.chances)}
+        answers = [answer for trial in trials if trial.readable and (answer := _answer(trial, name, truth[name]))]
+        if answers:
+            distinct = {answer.key: answer.chances for answer in sorted(answers, key=lambda answer: answer.chances)}
             chances = tuple(min(1.0, sum(each)) for each in zip(*distinct.values(), strict=True))
-            places = [one.place for one in found if one.place is not None]
+            places = [answer.place for answer in answers if answer.place is not None]
             worth = AnswerWorth.at(chances, min(places, default=None))
-            lies_in, right = query.lies_in.get(name, name), any(one.right for one in found)
+            lies_in, right = query.lies_in.get(name, name), any(answer.right for answer in answers)
             honest, *silent = _silent(guess, truth[name])
             given[name] = AnsweredCell(
                 lies_in, chances[0], right, worth.outcomes, worth.bits, worth.ratio, honest, *silent
@@ -151,26 +155,26 @@ class _CellAnswer(NamedTuple):
 
 def _answer(trial: Trial, name: str, truth: Cell) -> _CellAnswer | None:
     """Return a read trial's answer about the cell `name`, or None if there is none."""
-    reading, guess = trial.reading, trial.query.chance.get(name)
+    reading, prediction = trial.reading, trial.query.chance.get(name)
     parsed = reading.parsed if reading and isinstance(reading.parsed, Mapping) else {}
-    cell = None if guess is None else said_cell(guess, parsed.get(name))
-    if guess is None or cell is None:
+    cell = None if prediction is None else said_cell(prediction, parsed.get(name))
+    if prediction is None or cell is None:
         return None
     right = reading is not None and name in reading.right
-    place = 0 if right else None if truth is None else guess.precision(cell, truth)
-    return _CellAnswer(value_key(cell), guess.chances(cell), place, right)
+    place = 0 if right else None if truth is None else prediction.precision(cell, truth)
+    return _CellAnswer(value_key(cell), prediction.chances(cell), place, right)
 
 
-def said_cell(guess: CellPrediction, cell: Cell) -> Cell:
+def said_cell(prediction: CellPrediction, cell: Cell) -> Cell:
     """Return the answered cell, or None for a missing mark that is not a value of the feature: it is no answer."""
-    return None if cell is None or (is_mark(cell) and not FeatureValues(guess.values).has(cell)) else cell
+    return None if cell is None or (is_mark(cell) and not FeatureValues(prediction.values).has(cell)) else cell
 
 
-def _silent(guess: CellPrediction, cell: Cell) -> tuple[float, float, float, float]:
+def _silent(prediction: CellPrediction, cell: Cell) -> tuple[float, float, float, float]:
     """Return the ratio, the bits, the expected bits and their variance for the silent predictor's answer."""
-    if guess.silent is None:
+    if prediction.silent is None:
         return 1.0, 0.0, 0.0, 0.0
-    worth = AnswerWorth.of(guess, guess.silent, cell, same_value(guess.silent, cell))
+    worth = AnswerWorth.of(prediction, prediction.silent, cell, same_value(prediction.silent, cell))
     mean = sum(bits * chance for bits, chance in worth.outcomes)
     variance = sum(bits * bits * chance for bits, chance in worth.outcomes) - mean * mean
     return worth.ratio, worth.bits, mean, variance

@@ -48,10 +48,10 @@ def columns_of(query: Query, entities: Mapping[str, str]) -> dict[str, str]:
     return {name: entities.get(column_of(name), column_of(name)) for name in query.asked}
 
 
-def chances_of(table: Table, found: Mapping[int, RowPrediction]) -> dict[str, CellPrediction]:
+def chances_of(table: Table, predictions: Mapping[int, RowPrediction]) -> dict[str, CellPrediction]:
     """Return the prediction of every cell by its name, given all rows before it, also those unknown to the baseline."""
     return {
-        cell_name(name, row): after_earlier(table, name, row, guess, range(LAGS + 1, row + 1))
-        for row, one in found.items()
-        for name, guess in one.cells.items()
+        cell_name(name, row): after_earlier(table, name, row, prediction, range(LAGS + 1, row + 1))
+        for row, row_prediction in predictions.items()
+        for name, prediction in row_prediction.cells.items()
     }

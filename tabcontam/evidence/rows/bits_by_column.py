@@ -42,16 +42,16 @@ def p_values_without(groups: Sequence[str], p_value: Callable[[Sequence[int]], f
 
     `groups` names the group of each cell, and `p_value` takes the places of the cells that remain.
     """
-    found: dict[str, float] = {}
+    p_values: dict[str, float] = {}
     for group in dict.fromkeys(groups):
-        kept = [place for place, own in enumerate(groups) if own != group]
-        found[group] = p_value(kept) if kept else 1.0
-    return found
+        remaining = [place for place, own in enumerate(groups) if own != group]
+        p_values[group] = p_value(remaining) if remaining else 1.0
+    return p_values
 
 
 def bits_by_group(cells: Iterable[tuple[str, float]]) -> Mapping[str, float]:
     """Return the recalled bits of cells by the group in which they lie."""
-    found: dict[str, float] = {}
+    totals: dict[str, float] = {}
     for group, bits in cells:
-        found[group] = found.get(group, 0.0) + bits
-    return found
+        totals[group] = totals.get(group, 0.0) + bits
+    return totals

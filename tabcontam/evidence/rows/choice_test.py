@@ -52,17 +52,17 @@ def discrimination(trials: Sequence[Trial], null: str, expected_hits: float, get
     answers = [(trial.query.expected[0], answer) for trial, answer in valid_answers(trials)]
     hits = sum(answer == truth for truth, answer in answers)
     counts = Counter(answers)
-    found = Discrimination(counts["Yes", "Yes"], counts["Yes", "No"], counts["No", "Yes"], counts["No", "No"])
-    low, high = found.auc_interval()
+    rates = Discrimination(counts["Yes", "Yes"], counts["Yes", "No"], counts["No", "Yes"], counts["No", "No"])
+    low, high = rates.auc_interval()
     yes = f", {sum(answer == 'Yes' for _, answer in answers) / len(answers):.0%} answered Yes" if answers else ""
     invalid = f", {len(trials) - len(answers)} not answered" if len(answers) < len(trials) else ""
-    right = f"{hits} of {len(answers)} answers are right, AUC {found.auc:.2f} [{low:.2f}, {high:.2f}]"
+    right = f"{hits} of {len(answers)} answers are right, AUC {rates.auc:.2f} [{low:.2f}, {high:.2f}]"
     return Evidence(
         statistic="AUC",
-        value=found.auc,
+        value=rates.auc,
         expected=expected_hits / len(answers) if answers else 0.5,
         null=null,
-        sentence=f"{right}, d' {found.d_prime:.1f}{yes}{invalid}; {gets}",
+        sentence=f"{right}, d' {rates.d_prime:.1f}{yes}{invalid}; {gets}",
         hits=hits,
         asked=len(trials),
         answered=len(answers),

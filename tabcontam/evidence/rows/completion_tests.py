@@ -149,7 +149,7 @@ class FullCompletion(RowTest):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the paper's query and 59 more. Raises `Skip` if the last of any five rows in a row repeats another."""
-        fitting, pool, guesses, left = next_rows(table)
+        fitting, pool, predictions, left = next_rows(table)
         room = answer_tokens(table, serializer, table.columns, self.max_tokens)
 
         def prompt(shown: Sequence[int]) -> Prompt:
@@ -158,16 +158,18 @@ class FullCompletion(RowTest):
 
         def query(last: int) -> Query:
             shown = tuple(range(last - EXAMPLES, last))
-            chance = {name: guess_after_ruling_out(guess, left) for name, guess in guesses[last].cells.items()}
+            chance = {
+                name: guess_after_ruling_out(prediction, left) for name, prediction in predictions[last].cells.items()
+            }
             write, row = partial(prompt, shown), table.rows[last]
-            paper, unsure = last == EXAMPLES, guesses[last].unsure
+            paper, unsure = last == EXAMPLES, predictions[last].unsure
             return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, unsure=unsure)
 
         paper = [last for last in fitting[:1] if last == EXAMPLES]
         wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many rows that not every place has to be asked
         remainder = rng.randrange(BLOCK) if wide else EXAMPLES  # so that no two queries show the same row
         others = [last for last in pool if last % BLOCK == remainder and last not in paper]
-        asked = [*paper, *unsure_first(rng, others, guesses, self.further)[: self.further]]
+        asked = [*paper, *unsure_first(rng, others, predictions, self.further)[: self.further]]
         queries = (query(last) for last in asked)
         return _numbered(self.id, (without_missing(query, table) for query in queries))
 
@@ -234,9 +236,9 @@ class FeatureCompletion(OneCellTest):
             )
 
         def removed(place: int) -> HiddenCells:
-            guesses = self._guesses(table, place)
+            predictions = self._guesses(table, place)
             room = answer_tokens(table, serializer, table.columns[place : place + 1], self.max_tokens)
-            return HiddenCells(table, [place], partial(prompt, place), room, guesses, place, used)
+            return HiddenCells(table, [place], partial(prompt, place), room, predictions, place, used)
 
         own = self._pool(table, column)
         queries = removed(column).papers(rng, own if len(own) >= REPEATS else candidates)
@@ -283,8 +285,8 @@ class FeatureCompletion(OneCellTest):
         unsure: dict[str, float] = {}
         for count in range(COMPARED, min(MOST_COMPARED, len(names) + COMPARED - 1) + 1, COMPARED):
             for name in sorted(set(least_sure(table, names, count)) - set(unsure)):
-                of = self._guesses(table, table.columns.index(name)).values()
-                unsure[name] = sum(guess.unsure for guess in of) / len(of)
+                row_predictions = self._guesses(table, table.columns.index(name)).values()
+                unsure[name] = sum(prediction.unsure for prediction in row_predictions) / len(row_predictions)
             if sum(bits >= OPEN for bits in unsure.values()) >= FEATURES:
                 break
         return unsure
@@ -322,8 +324,8 @@ def next_rows(table: Table) -> NextRows:
         raise Skip(f"the last of every {EXAMPLES + 1} successive rows repeats another one of them")
     pool = pool_of(table, PART, 0, lambda: fitting, (1 + FURTHER) * BLOCK)
     counted = least_sure(table, table.columns, COUNTED, before=True)
-    guesses = predict_rows(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), before=True)
-    return NextRows(fitting, pool, guesses, len(fitting) / len(lasts))
+    predictions = predict_rows(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), before=True)
+    return NextRows(fitting, pool, predictions, len(fitting) / len(lasts))
 
 
 def _lasts(table: Table) -> Sequence[int]:

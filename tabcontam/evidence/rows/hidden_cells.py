@@ -110,13 +110,15 @@ class HiddenCells:
 
     def _chance(self, row: int, examples: Sequence[int]) -> dict[str, CellPrediction]:
         """Return the predictions of a row's hidden cells, which together are not the cells of any example."""
-        guesses = self.guesses[row].cells
-        beside = list(examples)
+        predictions = self.guesses[row].cells
+        matching = list(examples)
         chance = {}
         for number, place in enumerate(self.places, start=1):
             name = self.table.columns[place]
-            chance[name] = self._without(guesses[name], name, self._going_on(beside, number))
-            beside = [example for example in beside if self.table.rows[example][place] == self.table.rows[row][place]]
+            chance[name] = self._without(predictions[name], name, self._going_on(matching, number))
+            matching = [
+                example for example in matching if self.table.rows[example][place] == self.table.rows[row][place]
+            ]
         return chance
 
     def _going_on(self, examples: Sequence[int], asked: int) -> dict[str | None, float]:
@@ -135,7 +137,7 @@ class HiddenCells:
         shares = {cell: like[cell] / rows[cell] for cell in sorted(rows, key=repr)}
         return {cell: min(1.0, share + sqrt(share * (1 - share) / rows[cell])) for cell, share in shares.items()}
 
-    def _without(self, guess: CellPrediction, name: str, shares: Mapping[str | None, float]) -> CellPrediction:
+    def _without(self, prediction: CellPrediction, name: str, shares: Mapping[str | None, float]) -> CellPrediction:
         """Return a prediction without the ruled-out share of each cell in `shares`. All chances are upper bounds.
 
         Where P(v) is the predicted chance and s(v) the share of v that is ruled out, a value v that no example has gets
@@ -145,17 +147,17 @@ class HiddenCells:
         """
         marks = [share for cell, share in shares.items() if self.table.is_missing(cell)]
         gone = {
-            cell: guess.values.get(cell, 0.0) * share
+            cell: prediction.values.get(cell, 0.0) * share
             for cell, share in shares.items()
             if cell is not None and not self.table.is_missing(cell)
         }
         if marks:
             column = self.table.column(name)
             missing = cached_fact(self.table, ("missing", name), lambda: sum(map(self.table.is_missing, column)))
-            gone[""] = max(guess.missing, missing / len(column)) * max(marks)
+            gone[""] = max(prediction.missing, missing / len(column)) * max(marks)
         away = sum(gone.values())
         if not away:
-            return guess
+            return prediction
         last = name == self.table.columns[self.places[-1]]
 
         def raised_one(value: str, chance: float) -> float:
@@ -163,10 +165,12 @@ class HiddenCells:
                 return min(1.0, chance / max(1 - away, chance))
             return chance if last else min(1.0, chance / max(1 - away + gone[value], chance))
 
-        values = {value: raised_one(value, chance) for value, chance in guess.values.items()}
+        values = {value: raised_one(value, chance) for value, chance in prediction.values.items()}
         left = 1 - away
-        coarser = tuple(one.likelier(left) for one in guess.coarser)
-        return replace(guess, values=values, rest=min(1.0, guess.rest / max(left, guess.rest)), coarser=coarser)
+        coarser = tuple(one.likelier(left) for one in prediction.coarser)
+        return replace(
+            prediction, values=values, rest=min(1.0, prediction.rest / max(left, prediction.rest)), coarser=coarser
+        )
 
 
 def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
@@ -176,13 +180,13 @@ def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
     return cached_fact(table, key, lambda: Counter(zip(*columns, strict=True)))
 
 
-def guess_after_ruling_out(guess: CellPrediction, left: float) -> CellPrediction:
+def guess_after_ruling_out(prediction: CellPrediction, left: float) -> CellPrediction:
     """Return a prediction with all chances divided by `left`, the probability that is not ruled out."""
     if left == 1:
-        return guess
-    values = {value: min(1.0, probability / left) for value, probability in guess.values.items()}
-    coarser = tuple(one.likelier(left) for one in guess.coarser)
-    return replace(guess, values=values, rest=min(1.0, guess.rest / left), coarser=coarser)
+        return prediction
+    values = {value: min(1.0, probability / left) for value, probability in prediction.values.items()}
+    coarser = tuple(one.likelier(left) for one in prediction.coarser)
+    return replace(prediction, values=values, rest=min(1.0, prediction.rest / left), coarser=coarser)
 
 
 def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:
@@ -201,9 +205,9 @@ def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequen
     return cached_fact(table, ("pool", part, place), find)
 
 
-def unsure_first(rng: Random, pool: Sequence[int], guesses: Mapping[int, RowPrediction], needed: int) -> list[int]:
+def unsure_first(rng: Random, pool: Sequence[int], predictions: Mapping[int, RowPrediction], needed: int) -> list[int]:
     """Return the pool in random order, first the half of which the baseline is least sure."""
-    ranked = sorted(pool, key=lambda row: -guesses[row].unsure)
+    ranked = sorted(pool, key=lambda row: -predictions[row].unsure)
     half = max(needed, len(ranked) // 2)
     first, rest = ranked[:half], ranked[half:]
     return [*rng.sample(first, len(first)), *rng.sample(rest, len(rest))]

@@ -139,25 +139,27 @@ class ListInstances(RowTest):
         if reply.state not in READ or declines(reply.text):
             return Reading(None, hit=False, paper_hit=False, readable=False)
         lines = _lines(reply.text, cut=reply.state is ReplyState.TRUNCATED)
-        found = _as_texts(query, lines) if _of_words(query) else _as_rows(query, lines)
+        answered = _as_texts(query, lines) if _of_words(query) else _as_rows(query, lines)
         truth = dict(zip(query.asked, query.expected, strict=True))
         if _of_words(query):
-            right = tuple(name for name, text in truth.items() if words(found.get(name) or "") == words(text or ""))
+            right = tuple(name for name, text in truth.items() if words(answered.get(name) or "") == words(text or ""))
         else:
             right = tuple(
-                name for name, cell in truth.items() if cell is not None and same_value(found.get(name), cell)
+                name for name, cell in truth.items() if cell is not None and same_value(answered.get(name), cell)
             )
         counted = [name for name in query.chance or query.asked if truth[name] is not None]
         hit = bool(counted) and set(counted) <= set(right)
-        return Reading(found or None, hit, query.paper and bool(_exact(query, found)), bool(found), right)
+        return Reading(answered or None, hit, query.paper and bool(_exact(query, answered)), bool(answered), right)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh the recalled cells against the baseline or, of texts, the longest runs against a fluent writer."""
         texts = any(_of_words(trial.query) for trial in trials)
         evidence = self._recited(trials) if texts else replace(super().weigh(trials, level), share=None)
-        beside = "; ".join(dict.fromkeys(_published(trial) for trial in trials if trial.readable and trial.query.paper))
-        said = [f"{one}; {beside}" if one and beside else one for one in (evidence.sentence, evidence.counted)]
-        return replace(evidence, sentence=said[0], counted=said[1])
+        readings = "; ".join(
+            dict.fromkeys(_published(trial) for trial in trials if trial.readable and trial.query.paper)
+        )
+        sentences = [f"{one}; {readings}" if one and readings else one for one in (evidence.sentence, evidence.counted)]
+        return replace(evidence, sentence=sentences[0], counted=sentences[1])
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why recitation would not be detected, or None if it would."""
@@ -291,10 +293,10 @@ def _said(trial: Trial) -> Mapping[str, Cell]:
     return parsed if isinstance(parsed, Mapping) else {}
 
 
-def _runs(query: Query, said: Mapping[str, Cell]) -> list[WordRun]:
+def _runs(query: Query, answer: Mapping[str, Cell]) -> list[WordRun]:
     """Return each instance's longest run of words in the answer that is compared with it."""
     truth = zip(query.asked, query.expected, strict=True)
-    return [longest(text or "", said.get(name) or "", query.not_expected) for name, text in truth]
+    return [longest(text or "", answer.get(name) or "", query.not_expected) for name, text in truth]
 
 
 def _best(trials: Sequence[Trial]) -> list[WordRun]:
@@ -305,27 +307,27 @@ def _best(trials: Sequence[Trial]) -> list[WordRun]:
     return [replace(one, length=one.length * len(every)) for one in best]
 
 
-def _exact(query: Query, found: Mapping[str, Cell]) -> list[int]:
+def _exact(query: Query, answer: Mapping[str, Cell]) -> list[int]:
     """Return the places of the instances that stand exactly in the answer, in any place."""
     rows = group_by_row(query.asked)
     truth = dict(zip(query.asked, query.expected, strict=True))
-    said = [[found[name] for name in own] for own in rows if all(name in found for name in own)]
+    written = [[answer[name] for name in own] for own in rows if all(name in answer for name in own)]
     if _of_words(query):
-        texts = [words(own[0] or "") for own in said]
+        texts = [words(own[0] or "") for own in written]
         return [place for place, own in enumerate(rows) if words(truth[own[0]] or "") in texts]
     return [
         place
         for place, own in enumerate(rows)
-        if any(all(agrees(cell, truth[name]) for cell, name in zip(cells, own, strict=True)) for cells in said)
+        if any(all(agrees(cell, truth[name]) for cell, name in zip(cells, own, strict=True)) for cells in written)
     ]
 
 
 def _published(trial: Trial) -> str:
     """Return the strict and the lenient reading, in words."""
-    query, found = trial.query, _said(trial)
-    exact, rows = _exact(query, found), group_by_row(query.asked)
+    query, answer = trial.query, _said(trial)
+    exact, rows = _exact(query, answer), group_by_row(query.asked)
     near = [place for place, own in enumerate(rows) if place not in exact and _nearly(trial, own)]
-    format_only = sum(all(name in found for name in own) for own in rows) - len(exact) - len(near)
+    format_only = sum(all(name in answer for name in own) for own in rows) - len(exact) - len(near)
     counted = f"{len(exact)} exact, {len(near)} near, {max(0, format_only)} in the format alone"
     if exact:
         return f"the published reading calls this contaminated ({counted})"

@@ -77,14 +77,14 @@ class MatchedMembership(MembershipTest):
             swap = blind.swaps[place]
             row = swap if label[0] == "No" else Swap(swap.row, swap.column, swap.row)
             chance = blind.false[place] if label[0] == "No" else blind.true[place]
-            guesses = {
+            predictions = {
                 "Yes": CellPrediction({"Yes": chance}, chance),
                 "No": CellPrediction({"No": 1 - chance}, 1 - chance),
             }
             written = self.query(table, serializer, number, row, label, lambda: blind.swaps[rng.choice(others)])
             column = table.columns[swap.column]
-            lies_in = dict.fromkeys(guesses, entity_names(table, [column]).get(column, column))
-            return replace(written, chance=guesses, paper=False, lies_in=lies_in)
+            lies_in = dict.fromkeys(predictions, entity_names(table, [column]).get(column, column))
+            return replace(written, chance=predictions, paper=False, lies_in=lies_in)
 
         return [query(number, *picked) for number, picked in enumerate(zip(places, labels, strict=True))]
 
@@ -98,8 +98,8 @@ class MatchedMembership(MembershipTest):
         groups = [trial.query.lies_in.get(answer, "") for trial, answer in valid]
         chances = [chance for chance, _ in answers]
 
-        def tail(those: Sequence[int]) -> float:
-            return poisson_binomial_tail([chances[one] for one in those], sum(answers[one][1] for one in those))
+        def tail(indices: Sequence[int]) -> float:
+            return poisson_binomial_tail([chances[one] for one in indices], sum(answers[one][1] for one in indices))
 
         p_value = tail(range(len(answers)))
         gets = f"a classifier that never saw the rows gets {sum(chances):.0f} right ({describe_p_value(p_value)})"

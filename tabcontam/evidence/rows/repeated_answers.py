@@ -26,8 +26,8 @@ def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
         return list(trials)
     known = defaultdict[str, set[str]](set)
     for trial in trials:
-        for name, guess in trial.query.chance.items():
-            known[name].update(map(value_key, guess.values))
+        for name, prediction in trial.query.chance.items():
+            known[name].update(map(value_key, prediction.values))
     answers = {text for trial, text in zip(trials, texts, strict=True) if text in often and _has_value(trial, known)}
     return [_unread(trial) if text in often - answers else trial for trial, text in zip(trials, texts, strict=True)]
 
@@ -45,8 +45,8 @@ def _text(trial: Trial) -> str:
 def _has_value(trial: Trial, known: Mapping[str, set[str]]) -> bool:
     parsed = trial.reading.parsed if trial.reading else None
     cells = parsed.items() if isinstance(parsed, Mapping) else ()
-    said = [(name, cell) for name, cell in cells if cell is not None]
-    return any(is_number(cell) or value_key(cell) in known[name] for name, cell in said)
+    answered = [(name, cell) for name, cell in cells if cell is not None]
+    return any(is_number(cell) or value_key(cell) in known[name] for name, cell in answered)
 
 
 def _unread(trial: Trial) -> Trial:

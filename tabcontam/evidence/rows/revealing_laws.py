@@ -30,8 +30,8 @@ def column_that_reveals(table: Table, name: str, rows: Sequence[int]) -> str | N
     """
     taken = {one: column(one, [table.column(one)[row] for row in rows], table.missing) for one in sorted(table.columns)}
     target = taken.pop(name)
-    open_to_guesses = max(Counter(target.keys).values()) < USUAL * len(rows)
-    for one in with_derived(taken.values()) if open_to_guesses else ():
+    informative = max(Counter(target.keys).values()) < USUAL * len(rows)
+    for one in with_derived(taken.values()) if informative else ():
         shared, agreeing = _agreeing(one, target)
         if shared >= CHECKED and agreeing >= SURE * shared:
             return f"{name} goes with {one.name}"
@@ -65,8 +65,8 @@ def _together(copies: AlteredCopies, name: str, reference: Sequence[int]) -> Alt
     """Return 1 for each row whose altered cell is that of most rows with the same cell in column `name`, else 0."""
     cells, texts = copies.table.column(copies.column), copies.table.column(name)
     alike, both = Counter(texts[row] for row in reference), Counter((texts[row], cells[row]) for row in reference)
-    beside = [texts[row] for row in copies.rows]
-    others = np.array([alike[text] - 1 for text in beside])
-    true = np.array([both[text, cells[row]] - 1 for text, row in zip(beside, copies.rows, strict=True)])
-    false = np.array([both[text, cell] for text, cell in zip(beside, copies.copied, strict=True)])
+    row_texts = [texts[row] for row in copies.rows]
+    others = np.array([alike[text] - 1 for text in row_texts])
+    true = np.array([both[text, cells[row]] - 1 for text, row in zip(row_texts, copies.rows, strict=True)])
+    false = np.array([both[text, cell] for text, cell in zip(row_texts, copies.copied, strict=True)])
     return AlterationHint((true > others / 2).astype(np.float64), (false > others / 2).astype(np.float64))

@@ -151,20 +151,20 @@ class RowTest(Test):
             return {}
         query = replace(query, write=cache(query.write))  # the prompt is read more than once
         sorts = sorts_of(query, serializer)
-        said = plain(text)
-        if len(query.asked) > 1 and (row := plain_row(said, sorts, serializer)):
+        answer = plain(text)
+        if len(query.asked) > 1 and (row := plain_row(answer, sorts, serializer)):
             return row
-        said = tidy(fresh(said, query, sorts))
-        said = said if any(sort.bracketed for sort in sorts.values()) else peeled(unmarked(said))
-        said = without_choices(said)
-        afresh = max((match.end() for match in AFRESH.finditer(said)), default=0)
-        found = self._found(query, said[afresh:], sorts, serializer)
-        if afresh and len(found) < len(query.asked):
-            found = self._found(query, said, sorts, serializer)
-        if afresh and UNSURE.search(said[afresh:]):  # neither of two answers is meant more
-            found = {}
-        denials = denied(said[afresh:], query.asked)
-        found = {name: cell for name, cell in found.items() if name not in denials}
+        answer = tidy(fresh(answer, query, sorts))
+        answer = answer if any(sort.bracketed for sort in sorts.values()) else peeled(unmarked(answer))
+        answer = without_choices(answer)
+        afresh = max((match.end() for match in AFRESH.finditer(answer)), default=0)
+        values = self._found(query, answer[afresh:], sorts, serializer)
+        if afresh and len(values) < len(query.asked):
+            values = self._found(query, answer, sorts, serializer)
+        if afresh and UNSURE.search(answer[afresh:]):  # neither of two answers is meant more
+            values = {}
+        denials = denied(answer[afresh:], query.asked)
+        values = {name: cell for name, cell in values.items() if name not in denials}
 
         def may_decline() -> bool:
             return any(declines(value) for sort in sorts.values() for value in sort.likely)
@@ -172,7 +172,7 @@ class RowTest(Test):
         def is_none(cell: str) -> bool:
             return _is_name(query, serializer, cell) or (declines(cell) and not may_decline())
 
-        return possible_cells(found, sorts, is_none)
+        return possible_cells(values, sorts, is_none)
 
     def _found(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
@@ -221,13 +221,13 @@ class RowTest(Test):
             lead = sum(cells[one].silent - cells[one].due for one in those)
             return max(0, round(UNIT * (lead - LUCK * sqrt(sum(cells[one].luck for one in those)))))
 
-        def tail(those: Sequence[int]) -> float:
-            if sum(cells[one].silent for one in those) >= sum(cells[one].bits for one in those):
+        def tail(indices: Sequence[int]) -> float:
+            if sum(cells[one].silent for one in indices) >= sum(cells[one].bits for one in indices):
                 return 1.0  # the answers do not beat a predictor that learned from the other rows
-            reached = sum(weight_of(cells[one].bits) for one in those)
-            return outcome_tail([possible[one] for one in those], reached - ahead(those))
+            reached = sum(weight_of(cells[one].bits) for one in indices)
+            return outcome_tail([possible[one] for one in indices], reached - ahead(indices))
 
-        beside = ahead(range(len(cells)))
+        silent_lead = ahead(range(len(cells)))
         p_value = tail(range(len(cells)))
         recalled = sum(cell.bits for cell in cells)
         expected = sum(worth * chance for cell in cells for worth, chance in cell.outcomes)
@@ -236,8 +236,8 @@ class RowTest(Test):
         hits = sum(row.hit for row in rows)
         counted = f"{hits} of {len(rows)} {self.whole}, where the baseline gets {format_small_number(sum(chances))}"
         by_chance = f"{format_small_number(expected)} expected by chance"
-        if beside >= UNIT:
-            by_chance += f", {format_small_number(beside / UNIT)} more by a predictor with all other rows"
+        if silent_lead >= UNIT:
+            by_chance += f", {format_small_number(silent_lead / UNIT)} more by a predictor with all other rows"
         gained = f"{asked_often(trials)}{counted}: {recalled:.0f} bits recalled, {by_chance}"
         return Evidence(
             statistic="recalled bits",
@@ -254,7 +254,7 @@ class RowTest(Test):
             interval=share_interval(chances, hits) if rows else None,
             interval_of="of the rows remembered",
             recalled_bits=recalled,
-            share=detectable_share(readable, level, ahead=beside) if readable else None,
+            share=detectable_share(readable, level, ahead=silent_lead) if readable else None,
             columns=bits_by_group((cell.lies_in, cell.bits) for cell in cells),
             without=p_values_without([cell.lies_in for cell in cells], tail),
             bets=join_bets(place_bets(row.stakes) for row in rows if row.bet_on),
@@ -267,16 +267,20 @@ class RowTest(Test):
     def foreseen(self, query: Query) -> tuple[Trial, Trial]:
         """Return two trials: one gives the row's cells, the other the baseline's likeliest values."""
         truth = {name: cell for name, cell in zip(query.asked, query.expected, strict=True) if cell is not None}
-        guessed = {name: guess.likeliest for name, guess in query.chance.items() if guess.likeliest is not None}
-        return _answering(query, truth, truth), _answering(query, truth, guessed)
+        predicted = {
+            name: prediction.likeliest for name, prediction in query.chance.items() if prediction.likeliest is not None
+        }
+        return _answering(query, truth, truth), _answering(query, truth, predicted)
 
     def conceded(self, query: Query, reading: Reading) -> Query:
         """Return the query in which each cell that the reference gave has chance 1, right or not."""
         parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
-        said = {
+        answered = {
             name: cell for name in query.chance if (cell := said_cell(query.chance[name], parsed.get(name))) is not None
         }
-        return replace(query, chance={**query.chance, **{name: query.chance[name].sure(said[name]) for name in said}})
+        return replace(
+            query, chance={**query.chance, **{name: query.chance[name].sure(answered[name]) for name in answered}}
+        )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
@@ -336,8 +340,8 @@ def _ends(columns: Sequence[str], serializer: Serializer, asked: Sequence[str]) 
     """Return the texts that follow a row's asked cells: the next feature, or again the first asked one."""
     if not isinstance(serializer, TemplateRows):
         return ()
-    behind = columns[columns.index(asked[-1]) + 1 :][:1]
-    return tuple(f"{serializer.feature_separator}{serializer.lead(name)}" for name in (asked[0], *behind))
+    following = columns[columns.index(asked[-1]) + 1 :][:1]
+    return tuple(f"{serializer.feature_separator}{serializer.lead(name)}" for name in (asked[0], *following))
 
 
 def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:

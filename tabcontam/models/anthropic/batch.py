@@ -103,8 +103,8 @@ class AnthropicBatches(Batches):
             if error.problem.status not in NOT_THERE:
                 raise self._refused(error.problem) from None
             return BatchProgress(ended=True, reason=GONE)
-        of, waiting = _counted(found), tokens_at(found, "request_counts", "processing") or 0
-        return BatchProgress(at(found, "processing_status") == "ended", of - waiting, of)
+        total, waiting = _counted(found), tokens_at(found, "request_counts", "processing") or 0
+        return BatchProgress(at(found, "processing_status") == "ended", total - waiting, total)
 
     async def results(self, batch: str) -> AsyncIterator[BatchResult]:
         """Yield the lines of its file of results."""

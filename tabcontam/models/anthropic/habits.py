@@ -99,8 +99,8 @@ class AnthropicHabits:
     @property
     def notes(self) -> str:
         """The consequence for the answers of the parts left out of the requests; "" if there is none."""
-        said = (("temperature" in self.refused, NO_TEMPERATURE), (SYSTEM in self.refused, NO_SYSTEM))
-        return "; ".join(line for holds, line in said if holds)
+        lines = (("temperature" in self.refused, NO_TEMPERATURE), (SYSTEM in self.refused, NO_SYSTEM))
+        return "; ".join(line for holds, line in lines if holds)
 
 
 def stated_habits(about: Mapping[str, Any]) -> AnthropicHabits:

@@ -49,8 +49,8 @@ class CorpusIndex:
     tally: Tally
 
     @classmethod
-    def open(cls, files: CorpusFiles, told: Callable[[str], None] = lambda line: None) -> "CorpusIndex | None":
-        """Return the index of these files, or None if there is none or it is incomplete. `told` is called with a line
+    def open(cls, files: CorpusFiles, report: Callable[[str], None] = lambda line: None) -> "CorpusIndex | None":
+        """Return the index of these files, or None if there is none or it is incomplete. `report` is called with a line
         that reports a damaged index. Raises `UsageError` if a file of the corpus cannot be read.
         """
         folder = index_folder(files)
@@ -64,7 +64,7 @@ class CorpusIndex:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            told(f"the index in {folder} is damaged ({one_line(error)}); it is built again")
+            report(f"the index in {folder} is damaged ({one_line(error)}); it is built again")
             (folder / HEADER).unlink(missing_ok=True)
             return None
         return cls(files, folder, tuple(shards), tally)
@@ -120,8 +120,8 @@ class CorpusIndex:
         found: dict[bytes, list[DocumentPlace]] = {text: [] for text in texts}
         for shard in self.shards:
             low, high = _ranges(shard, sought, self.folder)
-            there = [place for place in (high > low).nonzero()[0].tolist() if len(found[sought.texts[place]]) < most]
-            for place, position, piece in shard.first(sought, there, low, high, most):
+            present = [place for place in (high > low).nonzero()[0].tolist() if len(found[sought.texts[place]]) < most]
+            for place, position, piece in shard.first(sought, present, low, high, most):
                 text = sought.texts[place]
                 if not shard.holds(position, text):
                     raise _damaged(self.folder)
@@ -180,16 +180,16 @@ def _built(files: CorpusFiles, folder: Path, progress: Tell, largest: int) -> tu
     begin, passed = facts["next"] if facts else (0, 0)
     gathered = ShardBuilder(last=tuple(facts["last"]) if facts else (-1, 0, 0))
     work, text = portions(files), facts["text"] if facts else 0
-    of, done = sum(portion.weight for portion in work), sum(portion.weight for portion in work[:begin])
+    total, done = sum(portion.weight for portion in work), sum(portion.weight for portion in work[:begin])
     places = {path: place for place, path in enumerate(files.files)}
-    progress(done, of, text)
+    progress(done, total, text)
 
     def close(following: tuple[int, int], before: dict[str, object]) -> None:
         nonlocal number, gathered, text
         text += len(gathered.text)
         gathered.write(_shard(folder, number), {"next": following, "tally": before, "text": text})
         number, gathered = number + 1, ShardBuilder(last=gathered.last)
-        progress(done, of, text)
+        progress(done, total, text)
 
     for at in range(begin, len(work)):
         portion, before = work[at], tally.as_dict()

@@ -131,11 +131,11 @@ class CorpusPass:
 
     def _heard(self, place: int, process: "subprocess.Popen[bytes]") -> None:
         """Take the reports of a process on a portion until the portion is done."""
-        told = self._told(place)
+        report = self._told(place)
         for line in process.stdout or ():
             facts = json.loads(line)
             if "read" in facts:
-                told(facts["read"])
+                report(facts["read"])
                 continue
             if "error" in facts:
                 raise UsageError(facts["error"]) if facts["usage"] else ProcessLostError(facts["error"])
@@ -150,14 +150,14 @@ class CorpusPass:
         """Return a function to call with the number of bytes of a portion's text that were just searched."""
         weight = self.portions[place].weight
 
-        def told(size: int) -> None:
+        def report(size: int) -> None:
             if self._stop.is_set():
                 raise SearchStoppedError
             with self._lock:  # of compressed data only the file's own size is known
                 self._read[place] = min(self._read.get(place, 0) + size, weight)
                 self.tell(sum(self._read.values()), self._size)
 
-        return told
+        return report
 
     def _join(self, place: int, found: dict[int, LookupMatches], tally: Tally) -> None:
         """Join the matches of a portion to the rest, once all portions before it have been joined."""
@@ -177,10 +177,10 @@ class CorpusPass:
 
 
 def _searched(
-    search: CorpusSearch, portion: Portion, over: Sequence[int], tally: Tally, told: Callable[[int], None]
+    search: CorpusSearch, portion: Portion, over: Sequence[int], tally: Tally, report: Callable[[int], None]
 ) -> dict[int, LookupMatches]:
     plain_text = portion.form is FileForm.TEXT and not portion.compressed and not portion.encoded
-    return search.found(read(portion, tally=tally), plain_text and portion.end < portion.size, over, told)
+    return search.found(read(portion, tally=tally), plain_text and portion.end < portion.size, over, report)
 
 
 def _process() -> "subprocess.Popen[bytes]":
@@ -192,8 +192,8 @@ def _lookup_facts(lookup: Lookup) -> list[object]:
 
 
 def _lookup(facts: Sequence[Any]) -> Lookup:
-    texts, most, by, beside, lacking = facts
-    return Lookup(tuple(texts), most, LookupMode(by), tuple(beside), lacking)
+    texts, most, by, others, lacking = facts
+    return Lookup(tuple(texts), most, LookupMode(by), tuple(others), lacking)
 
 
 def _portion_facts(portion: Portion) -> dict[str, object]:

@@ -34,18 +34,18 @@ class CorpusSearch:
         parts: Iterable[DocumentStretch],
         goes_on: bool = False,
         over: Iterable[int] = (),
-        told: Callable[[int], None] = lambda size: None,
+        report: Callable[[int], None] = lambda size: None,
     ) -> dict[int, LookupMatches]:
         """Return the matches in these stretches, by the place of the lookup. Lookups in `over` are not looked for;
-        `goes_on` means that the last document continues after the stretches. `told` is called with the number of bytes
-        of each block that was searched, and may raise.
+        `goes_on` means that the last document continues after the stretches. `report` is called with the number of
+        bytes of each block that was searched, and may raise.
         """
         found: dict[int, LookupMatches] = {}
         left_out = set(over)
         self._rows.begin()
         for block in blocks(parts, goes_on):
             left_out |= self._look(block, frozenset(left_out), found)
-            told(len(block.text))
+            report(len(block.text))
         for number in self.given_up:
             found.setdefault(number, LookupMatches(self._lookups[number].most)).more = True
         return found

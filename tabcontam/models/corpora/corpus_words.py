@@ -44,8 +44,8 @@ def blank_punctuation(text: bytes) -> bytes:
     if b"&" in text:
         text = ENTITY.sub(_blank, text)
     if b"\\" in text:
-        for escaped, meant in ESCAPED.items():
-            text = text.replace(escaped, meant)
+        for escaped, blanks in ESCAPED.items():
+            text = text.replace(escaped, blanks)
     if not text.isascii():
         text = THREE.sub(b"   ", TWO.sub(b"  ", text.replace(MINUS, b"  -")))
     return text

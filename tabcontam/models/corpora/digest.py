@@ -23,13 +23,13 @@ def digest(files: CorpusFiles) -> str:
     A file whose size and modification time have not changed is not read again; its SHA-256 comes from the cache folder.
     Raises `UsageError` if a file cannot be read.
     """
-    kept = _kept()
-    before = dict(kept)
+    entries = _kept()
+    before = dict(entries)
     key = hashlib.sha256(f"{READER}\0{'+'.join(files.fields)}".encode())
     for path in files.files:
-        key.update(f"\0{path.name}\0{_of_file(path, kept)}".encode("utf-8", "surrogateescape"))
-    if kept != before:
-        _keep(kept)
+        key.update(f"\0{path.name}\0{_of_file(path, entries)}".encode("utf-8", "surrogateescape"))
+    if entries != before:
+        _keep(entries)
     return key.hexdigest()
 
 
@@ -38,14 +38,14 @@ def corpora_folder() -> Path:
     return cache_folder().parent / "corpora"
 
 
-def _of_file(path: Path, kept: dict[str, Any]) -> str:
+def _of_file(path: Path, entries: dict[str, Any]) -> str:
     """Return the SHA-256 of a file."""
     name = str(path)
     try:
         with open_file(path) as file:
             facts = path.stat()
             mark = [facts.st_size, facts.st_mtime_ns]
-            if (found := kept.get(name)) and found[:2] == mark:
+            if (found := entries.get(name)) and found[:2] == mark:
                 return str(found[2])
             hashed = hashlib.sha256()
             while block := file.read(BLOCK):
@@ -53,7 +53,7 @@ def _of_file(path: Path, kept: dict[str, Any]) -> str:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({one_line(error)}); check its permissions, or leave it out") from None
     if abs(time.time_ns() - facts.st_mtime_ns) > YOUNG:
-        kept[name] = [*mark, hashed.hexdigest()]
+        entries[name] = [*mark, hashed.hexdigest()]
     return hashed.hexdigest()
 
 
@@ -70,10 +70,10 @@ def _is_mark(found: object) -> bool:
     return isinstance(found, list) and [type(item) for item in found] == [int, int, str]
 
 
-def _keep(kept: dict[str, Any]) -> None:
+def _keep(entries: dict[str, Any]) -> None:
     """Write the entries to the cache; if the folder cannot be written, the next run reads the files again."""
     try:
         corpora_folder().mkdir(parents=True, exist_ok=True)
-        replace_file(corpora_folder() / "digests.json", json.dumps(kept, ensure_ascii=True, indent=0))
+        replace_file(corpora_folder() / "digests.json", json.dumps(entries, ensure_ascii=True, indent=0))
     except OSError:
         return

@@ -96,15 +96,15 @@ class IndexSearch:
             goes_on = place + 1 < len(shards) and shards[place + 1].shared > 0
             low = MARGIN if shard.shared else 0
             high = shard.size - 2 * LONGEST if goes_on else shard.size
-            held: list[tuple[BlockPiece, bytes]] = []
+            regions: list[tuple[BlockPiece, bytes]] = []
             for text, at in _places(shard, sought, low, high):
                 if (region := self._region(shard, at, wanting[text])) is not None:
-                    held.append(region)
-                if len(held) == TOGETHER:
-                    yield TextBlock.of(held)
-                    held = []
-            if held:
-                yield TextBlock.of(held)
+                    regions.append(region)
+                if len(regions) == TOGETHER:
+                    yield TextBlock.of(regions)
+                    regions = []
+            if regions:
+                yield TextBlock.of(regions)
 
     def _region(
         self, shard: IndexShard, at: int, wanting: Iterable[_RequiredStrings]

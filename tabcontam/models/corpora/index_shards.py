@@ -173,9 +173,9 @@ class IndexShard:
         first, last = self._pairs[sought.pairs], self._pairs[sought.behind]
         every = np.arange(len(sought.texts))
         low = self._bound(sought, every, first, last, upper=False)
-        there = every[low < last]
-        sign, _ = self._compare(sought, there, self._suffixes[low[there]].astype(np.int64), np.zeros_like(there))
-        found = there[sign == 0]
+        present = every[low < last]
+        sign, _ = self._compare(sought, present, self._suffixes[low[present]].astype(np.int64), np.zeros_like(present))
+        found = present[sign == 0]
         high = low.copy()
         high[found] = self._bound(sought, found, low[found], last[found], upper=True)
         return low, high

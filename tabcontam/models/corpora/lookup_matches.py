@@ -87,5 +87,5 @@ def quote_match(text: bytes, begin: int, end: int, low: int, high: int) -> tuple
     last = min(end, begin + QUOTED)
     before = text[max(low, begin - AROUND) : begin].decode("utf-8", "ignore")
     inside = text[begin:last].decode("utf-8", "ignore")
-    behind = text[last : min(high, last + AROUND)].decode("utf-8", "ignore") if last == end else ""
-    return before + inside + behind, len(before), len(before) + len(inside)
+    after = text[last : min(high, last + AROUND)].decode("utf-8", "ignore") if last == end else ""
+    return before + inside + after, len(before), len(before) + len(inside)

@@ -125,8 +125,8 @@ class CorpusModel(Model):
         if left := [lookup for lookup in different if lookup not in found]:
             if self._stopped:
                 raise SearchStoppedError
-            with self._doing(f"reading {self.spec}, MB") as tell:
-                reading = CorpusPass(left, self._portions, lambda done, of: tell(done >> 20, of >> 20))
+            with self._doing(f"reading {self.spec}, MB") as report:
+                reading = CorpusPass(left, self._portions, lambda done, of: report(done >> 20, of >> 20))
                 self._pass = reading
                 reading.run()
             found |= dict(zip(left, reading.found, strict=True))

@@ -88,8 +88,8 @@ class RowLookup:
     @classmethod
     def of(cls, lookup: Lookup) -> "RowLookup":
         """Return the row of a lookup."""
-        beside = tuple(found for found in map(value, lookup.beside) if found.keys)
-        return cls(tuple(map(value, lookup.texts)), beside, min(lookup.lacking, len(beside)))
+        others = tuple(found for found in map(value, lookup.beside) if found.keys)
+        return cls(tuple(map(value, lookup.texts)), others, min(lookup.lacking, len(others)))
 
     @property
     def most_extra(self) -> int:
@@ -126,9 +126,9 @@ def spans(clean: bytes, sequence: Sequence[TextWord], row: RowLookup, texts: Ite
     at: dict[bytes, list[int]] = {}
     for place, word in enumerate(sequence):
         at.setdefault(word.key, []).append(place)
-    beside, found = Counter(row.beside), list[TextSpan]()
-    stands = {value: _stands(value, sequence, at) for value in beside}
-    absent = sum(max(0, often - len(stands[value])) for value, often in beside.items())
+    others, found = Counter(row.beside), list[TextSpan]()
+    stands = {value: _stands(value, sequence, at) for value in others}
+    absent = sum(max(0, often - len(stands[value])) for value, often in others.items())
     if absent > row.lacking:
         return found
     for text in texts:
@@ -241,7 +241,7 @@ class _Spans:
         """
         sequence, row, tangled = self._sequence, self._row, self._tangled
         most = row.most_extra
-        there, begins, marked, own = [0] * len(self._often), self._begins, self._marked, self._own_kind
+        present, begins, marked, own = [0] * len(self._often), self._begins, self._marked, self._own_kind
         lacking, used, used_numbers = self._count, 0, 0
         numbers = others_marked = run = run_numbers = 0
         best: tuple[int, int, int] | None = None
@@ -260,17 +260,17 @@ class _Spans:
                     break
             here = begins.get(place)
             for kind, size, number, often in here or ():
-                if place + size <= end and there[kind] < often:
-                    there[kind] += 1
+                if place + size <= end and present[kind] < often:
+                    present[kind] += 1
                     lacking, used, used_numbers = lacking - 1, used + size, used_numbers + number
             over = max(numbers - used_numbers - most, others_marked - used + used_numbers - most)
             if over > self._slack:
                 break
-            if lacking > row.lacking or not here or not there[own]:
+            if lacking > row.lacking or not here or not present[own]:
                 continue
             short, counted, counted_numbers = lacking, used, used_numbers
             if tangled:
-                short, counted, counted_numbers = self._counted(place, end, there)
+                short, counted, counted_numbers = self._counted(place, end, present)
                 over = numbers - counted_numbers - most
                 over = max(over, others_marked - counted + counted_numbers - most)
             if over > 0 or short > row.lacking:
@@ -282,14 +282,14 @@ class _Spans:
                 break
         return best
 
-    def _counted(self, begin: int, end: int, there: Sequence[int]) -> tuple[int, int, int]:
+    def _counted(self, begin: int, end: int, present: Sequence[int]) -> tuple[int, int, int]:
         """Return how many values are lacking, how many words the present values have, and how many of these words are
         numbers, for a row whose values share words. The text is counted first, then the shortest values; a word that
         one value takes is not left for the longer ones.
         """
         left = Counter(word.key for word in self._sequence[begin:end])
         lacking = used = used_numbers = 0
-        values = sorted(zip(self._often, there, strict=True), key=lambda one: (one[0] != self._own, len(one[0].keys)))
+        values = sorted(zip(self._often, present, strict=True), key=lambda one: (one[0] != self._own, len(one[0].keys)))
         for value, stands in values:
             own = Counter(value.keys)
             taken = min(stands, *(left[key] // number for key, number in own.items()))

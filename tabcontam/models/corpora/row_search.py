@@ -77,9 +77,9 @@ class RowSearch:
         often = np.bincount(which, minlength=len(self._known))
         rarest = np.append(self._words.least(often), EVERYWHERE)
         absent = self._beside.sums(rarest == 0)
-        there = (absent <= self._lacking) & (self._texts.sums(rarest > 0) > 0)
+        possible = (absent <= self._lacking) & (self._texts.sums(rarest > 0) > 0)
         stands: _WordPlaces | None = None
-        for place in np.flatnonzero(there).tolist():
+        for place in np.flatnonzero(possible).tolist():
             number = self._numbers[place]
             if number in over or number in self.given_up:
                 continue
@@ -88,18 +88,18 @@ class RowSearch:
 
     def _of_row(self, number: int, stands: "_WordPlaces") -> Iterator[tuple[int, int, list[TextSpan]]]:
         row, found = self._rows[number], dict[int, list[TextSpan]]()
-        there = [text for text, own in enumerate(row.texts) if own.keys and len(self._at(own, stands))]
+        texts = [text for text, own in enumerate(row.texts) if own.keys and len(self._at(own, stands))]
         near, all_of_them = self._near(row, stands)
         if not all_of_them:
             self.given_up.add(number)
         for piece, first, last in near:
-            self._tried[number] += (last - first + 1) * len(there)
+            self._tried[number] += (last - first + 1) * len(texts)
             if self._tried[number] > MOST_TRIED:
                 self.given_up.add(number)
                 break
             begin, end = stands.bytes(first, last)
             clean, shift = stands.block.around(begin, end)
-            places = spans(clean, words(clean, begin - shift, end - shift), row, there)
+            places = spans(clean, words(clean, begin - shift, end - shift), row, texts)
             found.setdefault(piece, []).extend(
                 place._replace(begin=place.begin + shift, end=place.end + shift) for place in places
             )
@@ -113,14 +113,14 @@ class RowSearch:
         """
         often = Counter(row.beside)
         texts = [self._at(text, stands) for text in set(row.texts) if text.keys]
-        beside = sorted(
+        others = sorted(
             ((self._at(value, stands), count) for value, count in often.items()), key=lambda one: len(one[0])
         )
         # One of the rarest must be there even if as many as may lack are not; so must the text, which never lacks.
-        rarest = [at for at, _ in beside[: row.lacking + 1]]
-        by_text = len(beside) <= row.lacking or sum(map(len, texts)) <= sum(map(len, rarest))
+        rarest = [at for at, _ in others[: row.lacking + 1]]
+        by_text = len(others) <= row.lacking or sum(map(len, texts)) <= sum(map(len, rarest))
         at = _merged(texts if by_text else rarest)
-        left = _CandidatePlaces(row.lacking, texts, beside, at, *stands.reach(at, row))
+        left = _CandidatePlaces(row.lacking, texts, others, at, *stands.reach(at, row))
         left.keep()
         all_of_them = left.cut(MOST_PLACES)
         if len(left.at):
@@ -143,12 +143,12 @@ class _CandidatePlaces:
         self,
         lacking: int,
         texts: Sequence["Numbers"],
-        beside: Sequence[tuple["Numbers", int]],
+        others: Sequence[tuple["Numbers", int]],
         at: "Numbers",
         low: "Numbers",
         high: "Numbers",
     ) -> None:
-        self._lacking, self._texts, self._beside = lacking, texts, beside
+        self._lacking, self._texts, self._beside = lacking, texts, others
         self.at, self.low, self.high = at, low, high
 
     def keep(self) -> None:

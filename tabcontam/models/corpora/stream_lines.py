@@ -28,7 +28,7 @@ def lines(stream: BinaryIO, at: int, largest: int, end: int = sys.maxsize) -> It
     Nothing is read after byte `end`.
     """
     whole = LinePiece.WHOLE
-    held, in_pieces, size = b"", False, min(BLOCK, max(largest, 1))
+    rest, in_pieces, size = b"", False, min(BLOCK, max(largest, 1))
     left = end - at
     while block := stream.read(min(size, left)):
         left -= len(block)
@@ -39,17 +39,17 @@ def lines(stream: BinaryIO, at: int, largest: int, end: int = sys.maxsize) -> It
             in_pieces = not newline
             if in_pieces:
                 continue
-        block = held + block
-        *complete, held = block.split(b"\n")
+        block = rest + block
+        *complete, rest = block.split(b"\n")
         for line in complete:
             length = len(line)
             yield at, line, whole if length <= largest else LinePiece.LAST
             at += length + 1
-        if len(held) > largest:
-            yield at, held, LinePiece.MORE
-            at, held, in_pieces = at + len(held), b"", True
-    if held:
-        yield at, held, whole
+        if len(rest) > largest:
+            yield at, rest, LinePiece.MORE
+            at, rest, in_pieces = at + len(rest), b"", True
+    if rest:
+        yield at, rest, whole
     elif in_pieces:
         yield at, b"", LinePiece.LAST
 

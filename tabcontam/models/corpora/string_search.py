@@ -46,12 +46,12 @@ class StringSearch:
         if not self._wanted:
             return
         text = block.text.translate(None, NO_SIGNS) if self._signs else block.text
-        kept = _kept(block.text) if self._signs else None
+        positions = _kept(block.text) if self._signs else None
         found: set[tuple[int, int, int]] = set()
         for sought, at in self._stand(text):
             begin, last = at, at + len(sought) - 1
-            if kept is not None:
-                begin, last = int(kept[begin]), int(kept[last])
+            if positions is not None:
+                begin, last = int(positions[begin]), int(positions[last])
             piece = block.piece_at(begin)
             if last >= block.pieces[piece].end or not block.pieces[piece].owns(begin):
                 continue

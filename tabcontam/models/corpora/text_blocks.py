@@ -45,17 +45,17 @@ class TextBlock:
     pieces: tuple[BlockPiece, ...]
 
     @classmethod
-    def of(cls, held: Sequence[tuple[BlockPiece, bytes]]) -> "TextBlock":
-        """Return the block of these stretches. The numbers of a piece in `held` are positions in another text, in which
-        the piece stands; they are shifted to positions in the block.
+    def of(cls, parts: Sequence[tuple[BlockPiece, bytes]]) -> "TextBlock":
+        """Return the block of these stretches. The numbers of a piece in `parts` are positions in another text, in
+        which the piece stands; they are shifted to positions in the block.
         """
         pieces, at = [], 0
-        for piece, text in held:
+        for piece, text in parts:
             shift = at - piece.begin
             moved = (number + shift for number in piece[2:])
             pieces.append(BlockPiece(piece.source, piece.start, *moved))
             at += len(text) + len(BETWEEN)
-        return cls(BETWEEN.join(text for _, text in held), tuple(pieces))
+        return cls(BETWEEN.join(text for _, text in parts), tuple(pieces))
 
     @cached_property
     def tokens(self) -> WordArrays:
@@ -109,9 +109,9 @@ def blocks(parts: Iterable[DocumentStretch], more: bool = False) -> Iterator[Tex
         yield _block(held)
 
 
-def _block(held: list[tuple[DocumentStretch, bool]]) -> TextBlock:
+def _block(parts: list[tuple[DocumentStretch, bool]]) -> TextBlock:
     pieces = []
-    for (source, start, text), goes_on in held:
+    for (source, start, text), goes_on in parts:
         end = len(text)
         pieces.append(
             (BlockPiece(source, start, 0, end, MARGIN if start else 0, end - 2 * LONGEST if goes_on else end), text)

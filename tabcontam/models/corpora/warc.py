@@ -35,13 +35,13 @@ def read_warc(given: ReaderInput) -> Iterator[DocumentStretch]:
 
 def _head(stream: BinaryIO, given: ReaderInput) -> dict[bytes, bytes] | None:
     """Return the fields of the next record, in lower case, or None at the end of the file."""
-    told = False
+    noted = False
     while line := stream.readline(LONGEST):
         if line.startswith(b"WARC/"):
             break
-        if line.strip() and not told:
+        if line.strip() and not noted:
             given.tally.note(Reason.BROKEN_WARC, given.name)
-            told = True
+            noted = True
     else:
         return None
     fields: dict[bytes, bytes] = {}

@@ -60,8 +60,8 @@ def tokens(text: bytes) -> WordArrays:
     padded = np.frombuffer(bytearray(PADDING + text.translate(KEPT) + PADDING), np.uint8)
     _clean(padded, text)
     dots = np.flatnonzero(padded == DOT)
-    before, behind = padded[dots - 1], padded[dots + 1]
-    joins = _digits(behind) & (_digits(before) | (before == 0))
+    before, after = padded[dots - 1], padded[dots + 1]
+    joins = _digits(after) & (_digits(before) | (before == 0))
     padded[dots[~joins]] = 0
     inside = padded != 0
     edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
@@ -79,8 +79,8 @@ def _clean(padded: "Bytes", text: bytes) -> None:
         for entity in ENTITY.finditer(text):
             padded[entity.start() + len(PADDING) : entity.end() + len(PADDING)] = 0
     if b"\\" in text:
-        behind = np.flatnonzero(np.frombuffer(text, np.uint8) == BACKSLASH) + len(PADDING) + 1
-        padded[behind[np.isin(padded[behind], ESCAPED_LETTERS)]] = 0
+        after = np.flatnonzero(np.frombuffer(text, np.uint8) == BACKSLASH) + len(PADDING) + 1
+        padded[after[np.isin(padded[after], ESCAPED_LETTERS)]] = 0
     if text.isascii():
         return
     high = np.flatnonzero(padded >= 0x80)
@@ -174,5 +174,5 @@ class KnownHashes:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         maybe = np.flatnonzero(self._table[(hashes >> self._shift).view(np.int64)])
         which = np.minimum(np.searchsorted(self.hashes, hashes[maybe]), len(self.hashes) - 1)
-        there = self.hashes[which] == hashes[maybe]
-        return maybe[there], which[there]
+        known = self.hashes[which] == hashes[maybe]
+        return maybe[known], which[known]

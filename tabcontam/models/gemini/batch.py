@@ -89,15 +89,15 @@ class GeminiBatches(Batches):
         found = await self._got(f"{FOLDER}{batch}")
         if found is None:
             return BatchProgress(ended=True, reason=GONE)
-        of, waiting = (_count(found, name) for name in ("requestCount", "pendingRequestCount"))
-        done = max(0, of - waiting)
+        total, waiting = (_count(found, name) for name in ("requestCount", "pendingRequestCount"))
+        done = max(0, total - waiting)
         state = str(at(found, "metadata", "state")).rpartition("_STATE_")[2]
         if state not in ENDED:
-            return BatchProgress(ended=False, done=done, of=of)
+            return BatchProgress(ended=False, done=done, of=total)
         error = at(found, "error")
         why = self._model.words(error)
         crowded = state == "FAILED" and at(error, "code") in FULL
-        return BatchProgress(True, done, of, f"{ENDED[state]}{why and ': '}{why}", crowded)
+        return BatchProgress(True, done, total, f"{ENDED[state]}{why and ': '}{why}", crowded)
 
     async def results(self, batch: str) -> AsyncIterator[BatchResult]:
         """Yield the replies that a batch holds."""

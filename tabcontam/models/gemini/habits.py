@@ -41,8 +41,8 @@ class GeminiHabits:
         """Return these habits without the parameter that a refusal names; None if it names none."""
         if getattr(error, "code", None) != 400:
             return None
-        said = str(getattr(error, "details", ""))
-        names = (name for name, words in REFUSALS.items() if config.get(name) is not None and words.search(said))
+        text = str(getattr(error, "details", ""))
+        names = (name for name, words in REFUSALS.items() if config.get(name) is not None and words.search(text))
         name = next(names, None)
         refused = self.thinking if name == "thinking_config" else name
         return None if refused is None else replace(self, refused=self.refused | {refused})

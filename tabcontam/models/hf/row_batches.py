@@ -103,9 +103,9 @@ class Batcher(Generic[Row, Got]):
             return abs(len(waiting.row.ids) - len(oldest.row.ids))
 
         nearest = sorted(alike, key=distance)[: self._size]  # stable: the oldest first
-        kin = [waiting for waiting in alike if waiting.row.ids[:START] == oldest.row.ids[:START]]
-        kin = sorted(kin, key=distance)[: self._size]
-        choices = [group[:count] for group in (nearest, kin) for count in range(1, len(group) + 1)]
+        similar = [waiting for waiting in alike if waiting.row.ids[:START] == oldest.row.ids[:START]]
+        similar = sorted(similar, key=distance)[: self._size]
+        choices = [group[:count] for group in (nearest, similar) for count in range(1, len(group) + 1)]
         return min(choices, key=lambda batch: (self._cost([waiting.row for waiting in batch]), -len(batch)))
 
     async def _answered(self, batch: Sequence[_QueuedRow[Row, Got]]) -> None:

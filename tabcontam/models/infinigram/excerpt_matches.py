@@ -23,10 +23,10 @@ def found_in(lookup: Lookup, excerpt: Excerpt) -> list[Match]:
 
 def _match(name: str, text: bytes, place: TextSpan) -> Match:
     """Return a match that quotes a place. Its offset is unknown, since no reply states where the stretch begins."""
-    before, found, behind = (
+    before, found, after = (
         part.decode("utf-8", "replace")
         for part in (text[: place.begin], text[place.begin : place.end], text[place.end :])
     )
     before = before[-AROUND:]
-    quote = before + found + behind[:AROUND]
+    quote = before + found + after[:AROUND]
     return Match(name, -1, quote, len(before), len(before) + len(found), place.text, place.lacking)

@@ -52,8 +52,8 @@ class ExcerptReader:
                 continue
             # A match at an edge does not count (`excerpts`), unless the document begins or ends there.
             before = excerpt.before - (0 if excerpt.begins else 2 * reach)
-            behind = excerpt.behind - (1 if excerpt.ends else 2 * reach)
-            self._seen.append((place, max(0, before), max(0, behind)))
+            after = excerpt.behind - (1 if excerpt.ends else 2 * reach)
+            self._seen.append((place, max(0, before), max(0, after)))
             yield excerpt
 
     def knows_all(self, places: Iterable[TokenPlace]) -> bool:
@@ -63,8 +63,8 @@ class ExcerptReader:
     def knows(self, place: TokenPlace) -> bool:
         """Return whether a stretch that was read holds everything around this place. A token takes one byte or more."""
         return any(
-            seen.shard == place.shard and -before <= place.pointer - seen.pointer <= behind
-            for seen, before, behind in self._seen
+            seen.shard == place.shard and -before <= place.pointer - seen.pointer <= after
+            for seen, before, after in self._seen
         )
 
     def _asked(self, place: TokenPlace, window: int) -> dict[str, Any]:

@@ -128,11 +128,11 @@ class LookupRequests:
         counts = tuple(map(len, self._holding.values()))
         first = {match.text: match for match in reversed(self._found)}
         others = [match for match in self._found if first[match.text] is not match]
-        told = (*(first[text] for text in sorted(first)), *others)[: self._lookup.most]
+        shown = (*(first[text] for text in sorted(first)), *others)[: self._lookup.most]
         part = self._part
         if part and not documents:
             return Matches((), 0, ReplyState.TRUNCATED, part, counts=counts, more=True)
-        return Matches(told, len(documents), ReplyState.OK, counts=counts, more=bool(part))
+        return Matches(shown, len(documents), ReplyState.OK, counts=counts, more=bool(part))
 
     @property
     def _part(self) -> str:

@@ -39,18 +39,22 @@ def near(places: TokenPlaces, others: TokenPlaces, tokens: int) -> TokenPlaces:
     within = tokens * width([*places.shards, *others.shards])
     kept = []
     for number, pointers in enumerate(places.shards):
-        beside = others.shards[number] if number < len(others.shards) else ()
+        other_pointers = others.shards[number] if number < len(others.shards) else ()
         own = asarray(pointers, dtype=int64)
-        kept.append(tuple(own[_has_near(own, asarray(beside, dtype=int64), within)].tolist()))
+        kept.append(tuple(own[_has_near(own, asarray(other_pointers, dtype=int64), within)].tolist()))
     return TokenPlaces(tuple(kept), places.approximate)
 
 
 def _has_near(
-    own: "np.ndarray[tuple[int], np.dtype[np.int64]]", beside: "np.ndarray[tuple[int], np.dtype[np.int64]]", within: int
+    own: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+    targets: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+    within: int,
 ) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     from numpy import append, iinfo, int64, searchsorted
 
-    first = append(beside, iinfo(int64).max)[searchsorted(beside, own - within)]  # the first that is not too far before
+    first = append(targets, iinfo(int64).max)[
+        searchsorted(targets, own - within)
+    ]  # the first that is not too far before
     return first <= own + within
 
 

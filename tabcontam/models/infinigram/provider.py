@@ -83,11 +83,11 @@ class InfinigramModel(ServedModel):
         lookup = request.lookup
         if lookup.by is LookupMode.SIGNS:
             raise LackError("an infini-gram index finds whole words, not letters across blanks", sent=False)
-        held = self._held.setdefault(lookup, {})
+        replies = self._held.setdefault(lookup, {})
         if len(self._held) > MOST_HELD:
             del self._held[next(iter(self._held))]
         try:
-            found = await LookupRequests(lookup, self._memory, self._sender(request, held)).matches()
+            found = await LookupRequests(lookup, self._memory, self._sender(request, replies)).matches()
         except NoAnswer as error:
             found = Matches((), 0, ReplyState.FAILED, error.problem.line)
         except ValueError as error:
@@ -102,19 +102,19 @@ class InfinigramModel(ServedModel):
         if connection is not None:
             await connection.close()
 
-    def _sender(self, request: ModelRequest, held: dict[str, dict[str, Any]]) -> Send:
+    def _sender(self, request: ModelRequest, replies: dict[str, dict[str, Any]]) -> Send:
         """Return the function that sends the requests of one lookup, each once; the first is already counted."""
         first = True
 
         async def send(body: Mapping[str, Any]) -> dict[str, Any]:
             nonlocal first
             key = json.dumps(body)
-            if key not in held:
+            if key not in replies:
                 if not first:
                     request.again()
                 first = False
-                held[key] = await self._post(body)
-            return held[key]
+                replies[key] = await self._post(body)
+            return replies[key]
 
         return send
 

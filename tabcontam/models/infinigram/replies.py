@@ -134,8 +134,8 @@ def excerpt_in(body: Mapping[str, Any], window: int) -> Excerpt:
     before = body.get("needle_offset")  # earlier servers do not send it
     if type(before) is not int or not 0 <= before <= shown:
         return Excerpt(document, text, name)
-    behind = shown - before
-    return Excerpt(document, text, name, before, behind, before < window // 2, behind < (window + 1) // 2)
+    after = shown - before
+    return Excerpt(document, text, name, before, after, before < window // 2, after < (window + 1) // 2)
 
 
 def _named(document: int, metadata: object) -> str:
@@ -144,8 +144,8 @@ def _named(document: int, metadata: object) -> str:
     inner = _read(facts.get("metadata"))
     stated = next((each[key] for each in (inner, facts) for key in ("url", "path", "source") if _text(each, key)), "")
     line = facts.get("linenum")
-    told = f"{stated}, line {line}" if stated and type(line) is int else stated
-    clean = " ".join("".join(sign if sign.isprintable() else " " for sign in told).split())[:LONGEST_NAME]
+    label = f"{stated}, line {line}" if stated and type(line) is int else stated
+    clean = " ".join("".join(sign if sign.isprintable() else " " for sign in label).split())[:LONGEST_NAME]
     return f"document {document}" + (f" ({clean})" if clean else "")
 
 

@@ -238,8 +238,8 @@ def _page(
         f"Dataset: {title}",
         f"Features: {', '.join(values) if listed else NOT_LISTED}",
     ]
-    for feature, said in values.items():
-        lines += [f"Feature: {feature}", f"Dataset: {title}", f"Values: {said}"]
+    for feature, description in values.items():
+        lines += [f"Feature: {feature}", f"Dataset: {title}", f"Values: {description}"]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -35,7 +35,7 @@ MUSINGS = (
 @dataclass(frozen=True)
 class SimulatedQuery:
     """A query for a simulated model: its table and prompt, the model's seed, and the share of the rows, or of a page,
-    that the model has. `held` are the features whose values it must give, if any.
+    that the model has. `asked_features` are the features whose values it must give, if any.
     """
 
     query: Query
@@ -79,9 +79,9 @@ def read_kind(kind: str) -> tuple[Answerer, float, str]:
     if kind in ANSWERERS:
         return ANSWERERS[kind], 0.0, ""
     forms = {**{known: known for known in ANSWERERS}, **{known: f"{known}:0.5" for known in SHARING}}
-    meant = "".join(f"did you mean simulated:{forms[found]}? " for found in near(name, forms, limit=1))
+    hint = "".join(f"did you mean simulated:{forms[found]}? " for found in near(name, forms, limit=1))
     raise UsageError(
-        f"unknown simulated model {kind!r}; {meant}known: {', '.join(KINDS)}, with 0 < P <= 1 "
+        f"unknown simulated model {kind!r}; {hint}known: {', '.join(KINDS)}, with 0 < P <= 1 "
         "(simulated:memoriser:0.5); #SPLIT after it limits it to one split (simulated:memoriser:0.5#train)"
     )
 
@@ -132,16 +132,16 @@ class SimulatedModel(Model):
         query = self._query(request.question)
         if query is None or self._table is None:
             return Reply("", ReplyState.FAILED, "the simulated model was not prepared for this prompt")
-        beside = self._by_id.get(query.decoy_of)
-        if beside is not None and not query.chance:  # the baseline cannot tell a decoy from its query
-            query = replace(query, chance=beside.chance)
+        original = self._by_id.get(query.decoy_of)
+        if original is not None and not query.chance:  # the baseline cannot tell a decoy from its query
+            query = replace(query, chance=original.chance)
         share = self._share_of(self._table)
-        held = query.asked if request.schema else ()
-        reply = self._answerer(SimulatedQuery(query, self._table, request.prompt, self.seed, share, held))
-        if not held or reply.state is not ReplyState.OK:
+        asked_features = query.asked if request.schema else ()
+        reply = self._answerer(SimulatedQuery(query, self._table, request.prompt, self.seed, share, asked_features))
+        if not asked_features or reply.state is not ReplyState.OK:
             return reply
-        said = reply.text.find("{"), reply.text.rfind("}") + 1
-        return _ok(reply.text[slice(*said)] or write_structured_answer((), ()))  # no text stands around the object
+        span = reply.text.find("{"), reply.text.rfind("}") + 1
+        return _ok(reply.text[slice(*span)] or write_structured_answer((), ()))  # no text stands around the object
 
     def _query(self, prompt: Question) -> Query | None:
         """Return the query of this prompt. Prompts are written only as far as needed, since most arrive in the plan's
@@ -167,10 +167,10 @@ def is_remembered(turn: SimulatedQuery) -> bool:
 
 def recalled(turn: SimulatedQuery, places: Sequence[int]) -> Sequence[Cell]:
     """Return a memoriser's values of cells in these rows: the truth if it has the row, else the baseline's value."""
-    guesses = turn.query.answering.guessed(turn.query, turn.table, turn.random())
+    predictions = turn.query.answering.guessed(turn.query, turn.table, turn.random())
     has = {row: _has(turn.seed, turn.share, _cells(turn.table, row)) for row in set(places)}
-    of_cells = zip(places, turn.truth(), guesses, strict=True)
-    return [truth if has[row] else guess for row, truth, guess in of_cells]
+    of_cells = zip(places, turn.truth(), predictions, strict=True)
+    return [truth if has[row] else prediction for row, truth, prediction in of_cells]
 
 
 def _has(seed: int, share: float, cells: Mapping[str, str]) -> bool:

@@ -43,18 +43,18 @@ async def find_api_elsewhere(address: str, clients_at: Callable[[str], ClientPoo
     for place in other_places(address):
         if host_of(place) != host_of(address):
             continue  # a key goes to its own host alone
-        there = clients_at(place)
+        clients = clients_at(place)
         found: object = None
         try:
-            found = await listing(there)
+            found = await listing(clients)
         except NoAnswer as error:
             found = error if error.problem.status in WANTS_KEY else None
         except TransientError:
             found = None
         if isinstance(found, NoAnswer) or isinstance(at(found, "data"), list):
             print(f"tabcontam: no API at {address}; asking {place}", file=sys.stderr)
-            return there, found
-        await there.close()
+            return clients, found
+        await clients.close()
     return None
 
 

@@ -191,14 +191,14 @@ def _standing(batch: Mapping[str, Any] | None) -> BatchProgress:
     if batch is None:
         return BatchProgress(ended=True, reason=GONE)
     status = batch.get("status")
-    done, failures, of = (tokens_at(batch, "request_counts", name) or 0 for name in ("completed", "failed", "total"))
+    done, failures, total = (tokens_at(batch, "request_counts", name) or 0 for name in ("completed", "failed", "total"))
     if status not in ENDED:
-        return BatchProgress(ended=False, done=done + failures, of=of)
+        return BatchProgress(ended=False, done=done + failures, of=total)
     first = at(batch, "errors", "data", 0)
     why = _words(first)
     reason = f"{ENDED[status]}{why and ': '}{why}"[:300]
     crowded = status == "failed" and at(first, "code") == FULL
-    return BatchProgress(ended=True, done=done + failures, of=of, reason=reason, crowded=crowded)
+    return BatchProgress(ended=True, done=done + failures, of=total, reason=reason, crowded=crowded)
 
 
 def _words(error: object) -> str:

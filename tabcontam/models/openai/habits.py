@@ -192,12 +192,12 @@ class OpenAIHabits:
     def notes(self, form: PromptForm) -> str:
         """Return what the parts left out of the requests mean for the answers; "" if nothing."""
         limit = TOKENS if form is PromptForm.CHAT else ("max_tokens",)
-        said = (
+        lines = (
             ("temperature" in self.refused, NO_TEMPERATURE),
             (self.refused.issuperset(limit), NO_LIMIT),
             (SYSTEM in self.refused, NO_SYSTEM),
         )
-        return "; ".join(line for holds, line in said if holds)
+        return "; ".join(line for holds, line in lines if holds)
 
 
 def smaller(limit: int, max_tokens: int, room: int | None) -> int:

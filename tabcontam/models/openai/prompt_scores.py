@@ -78,23 +78,23 @@ def _pieces(scored: Sequence[Scored], text: str) -> list[tuple[str, object]] | N
         if at == len(text):
             break
         found = _next(token, text, at, run)
-        if found is None and not _undecoded(token, untold=not pieces and score is None):
+        if found is None and not _undecoded(token, unstated=not pieces and score is None):
             break
         begin, end = found or (at, at)
         if run and found:
             pieces[-run] = (text[at:begin], pieces[-run][1])
         pieces.append((text[begin:end], score))
         at, run = (end, 0) if found else (at, run + 1)
-    told = at > 0 or not scored or scored[0][0] is not None
-    if told and 0 < len(text) - at <= _reach(at, run):  # the text ends in such a character
+    known = at > 0 or not scored or scored[0][0] is not None
+    if known and 0 < len(text) - at <= _reach(at, run):  # the text ends in such a character
         pieces[-run] = (text[at:], pieces[-run][1])
         at = len(text)
     return pieces if at == len(text) and _plausible(scored, pieces) else None
 
 
-def _undecoded(token: str | None, untold: bool) -> bool:
+def _undecoded(token: str | None, unstated: bool) -> bool:
     """Return whether a token may be part of a character, or the first one, which the server may leave out."""
-    return untold if token is None else not token or bool(UNDECODED.search(token))
+    return unstated if token is None else not token or bool(UNDECODED.search(token))
 
 
 def _plausible(scored: Sequence[Scored], pieces: Sequence[tuple[str, object]]) -> bool:

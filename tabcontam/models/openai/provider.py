@@ -71,7 +71,7 @@ COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babba
 class OpenAIModel(ServedModel):
     """The LLM `model` at `base_url`, or at OpenAI. `spec` is how the user named it, if not by provider and name.
 
-    `variable` is the environment variable that the user named for the key; "" for the usual one. `at` is the service
+    `variable` is the environment variable that the user named for the key; "" for the usual one. `entry` is the service
     that it is asked from, if the address does not show it. With `SCORE` in `needs` it is asked to score texts; the
     first one shows whether its server can.
     """
@@ -90,28 +90,30 @@ class OpenAIModel(ServedModel):
         spec: str = "",
         needs: frozenset[Capability] = frozenset(),
         variable: str = "",
-        at: Service | None = None,
+        entry: Service | None = None,
     ) -> None:
         if form not in FORMS:
             raise unknown("form", form, FORMS)
         address = OPENAI if base_url is None else validate_address(base_url).rstrip("/")
-        self._at = at = at or service_at(address)
-        if at is not None:
-            self.maker = self.service = at.title
-            self.keys = at.keys
-            form = at.form or form if form == FORMS[0] else form
+        self._at = entry = entry or service_at(address)
+        if entry is not None:
+            self.maker = self.service = entry.title
+            self.keys = entry.keys
+            form = entry.form or form if form == FORMS[0] else form
         where = "" if base_url is None else f"@{base_url}"
-        super().__init__(spec or f"openai:{model}{where}", model, address, at.address if at else OPENAI, variable)
+        super().__init__(spec or f"openai:{model}{where}", model, address, entry.address if entry else OPENAI, variable)
         self._max_connections = max_connections
-        self._habits = OpenAIHabits(seed=at.seed if at else "")
-        openais = self._own and at is None
+        self._habits = OpenAIHabits(seed=entry.seed if entry else "")
+        openais = self._own and entry is None
         known = openais and form == "auto" and COMPLETION_MODEL.match(model)
         self.form = PromptForm.COMPLETION if known or form == "completion" else PromptForm.CHAT
         self.settled = bool(known) or form != "auto"  # by OpenAI's names, by the user or, later, by the server
         forms = {Capability(str(self.form))} if self.settled else {Capability.CHAT, Capability.COMPLETION}
         self.capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS, *forms})
         # A model that chats at OpenAI scores no text that it is given.
-        scores_none = (openais and self.form is PromptForm.CHAT) or (at is not None and at.log_probabilities == "no")
+        scores_none = (openais and self.form is PromptForm.CHAT) or (
+            entry is not None and entry.log_probabilities == "no"
+        )
         self.may_have = frozenset() if scores_none else needs & {Capability.SCORE}
         self._scoring = ScoringDiscovery(self._scored, lambda: self._who, lacks=not self.may_have)
         self._openais = openais
@@ -419,7 +421,7 @@ class OpenAIModel(ServedModel):
 
 
 def open_server(
-    name: str, address: str | None, settings: ModelSettings, variable: str = "", at: Service | None = None
+    name: str, address: str | None, settings: ModelSettings, variable: str = "", entry: Service | None = None
 ) -> OpenAIModel:
     """Return the LLM of this name at an address, or at OpenAI, with the key in the variable, or in the usual one."""
     return OpenAIModel(
@@ -430,7 +432,7 @@ def open_server(
         settings.spec,
         settings.needs,
         variable,
-        at,
+        entry,
     )
 
 

@@ -48,11 +48,11 @@ class RayOptions:
 class Cluster:
     """A Ray cluster, which is started or joined for the first model that connects, and left with the last.
 
-    `say` is called with what is waited for until the models are ready.
+    `report` is called with what is waited for until the models are ready.
     """
 
-    def __init__(self, order: RayOptions, say: Callable[[str], None] = lambda words: None) -> None:
-        self.order, self._say = order, say
+    def __init__(self, order: RayOptions, report: Callable[[str], None] = lambda words: None) -> None:
+        self.order, self._say = order, report
         self.models: list[ReplicatedModel] = []
         self._waits: dict[str, str] = {}  # what each model waits for, by its name
         self._open: set[ReplicatedModel] = set()
@@ -65,9 +65,9 @@ class Cluster:
         """Return the model with its replicas on the cluster, or itself if another process cannot load it."""
         if model.elsewhere is None:
             return model
-        held = ReplicatedModel(self, model, model.elsewhere)
-        self.models.append(held)
-        return held
+        replicated = ReplicatedModel(self, model, model.elsewhere)
+        self.models.append(replicated)
+        return replicated
 
     def begin(self, model: ReplicatedModel) -> None:
         """Start or join the cluster for a model, and watch its head. Raises `UsageError`."""
@@ -132,9 +132,9 @@ class Cluster:
     def waits(self, spec: str, what: str) -> None:
         """Report what this model waits for; an empty text means that it is ready."""
         self._waits[spec] = what
-        said = [f"{spec} {what}" for spec, what in self._waits.items() if what]
-        more = [f"and {len(said) - NAMED} more"] if len(said) > NAMED else []
-        self._say(", ".join([*said[:NAMED], *more]))
+        lines = [f"{spec} {what}" for spec, what in self._waits.items() if what]
+        more = [f"and {len(lines) - NAMED} more"] if len(lines) > NAMED else []
+        self._say(", ".join([*lines[:NAMED], *more]))
 
     def leave(self, model: ReplicatedModel) -> None:
         """Note that a model no longer needs the cluster."""

@@ -39,9 +39,9 @@ def reach(address: str) -> None:
         )
     except subprocess.TimeoutExpired as error:
         raise OSError(f"the server there does not answer as Ray within {ANSWERED:.0f} s") from error
-    said = asked.stderr.decode("utf-8", "replace").strip()
-    if asked.returncode and said:
-        raise OSError(WANTS_TOKEN if WANTS_TOKEN in said.lower() else said.splitlines()[-1])
+    output = asked.stderr.decode("utf-8", "replace").strip()
+    if asked.returncode and output:
+        raise OSError(WANTS_TOKEN if WANTS_TOKEN in output.lower() else output.splitlines()[-1])
 
 
 @contextmanager

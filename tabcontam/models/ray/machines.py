@@ -42,8 +42,8 @@ class ClusterMachines:
         ray, task = ray_library.ray(), None
         try:
             task = self._remote(work).remote(ray.put(given))
-            async for said in task:
-                yield await said
+            async for output in task:
+                yield await output
         except ray.exceptions.RayError as error:
             raise LostWorkError(ray_library.loss(error)) from error
         finally:

@@ -17,8 +17,8 @@ def ray() -> Any:
 
 def loss(error: Exception) -> str:
     """Return why a replica is gone, in Ray's words without its numbers of what ran where."""
-    said = one_line(error, sys.maxsize)
-    return one_line(Exception(said.partition("The actor is dead because ")[2] or said))
+    line = one_line(error, sys.maxsize)
+    return one_line(Exception(line.partition("The actor is dead because ")[2] or line))
 
 
 def lost_errors() -> tuple[type[Exception], ...]:

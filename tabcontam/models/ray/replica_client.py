@@ -58,8 +58,8 @@ class ReplicaClient:
         return call.result()
 
     async def _about(self) -> ReplicaFacts | str:
-        told: ReplicaFacts | str = await self.actor.about.remote(__version__)
-        return told
+        facts: ReplicaFacts | str = await self.actor.about.remote(__version__)
+        return facts
 
     async def here(self) -> None:
         """Wait until a machine has room for the replica; forever if it is lost before."""
@@ -90,15 +90,15 @@ class ReplicaClient:
     async def _called(self) -> None:
         """Send the questions that are asked now, and take the next answers."""
         try:
-            said = await self.actor.answers.remote(await self._gathered())
+            answers = await self.actor.answers.remote(await self._gathered())
         except ray_library.lost_errors() as error:
             self._lost(self, error)
             return
         except Exception as error:  # the call itself failed: the lost answers could be of any question
-            said = [(number, one_line(getattr(error, "cause", error))) for number in self._waiting]
+            answers = [(number, one_line(getattr(error, "cause", error))) for number in self._waiting]
         self._open -= 1
         dead = ""
-        for number, answer in said:
+        for number, answer in answers:
             if isinstance(answer, ModelEnd):
                 dead = answer.why
             else:
@@ -121,11 +121,11 @@ class ReplicaClient:
             self._call()
         return asked
 
-    def _take(self, number: int, said: Answer | ScoreColumns | str) -> None:
+    def _take(self, number: int, sent: Answer | ScoreColumns | str) -> None:
         if number not in self._waiting:
             return
         question, answer = self._waiting.pop(number)
         if not answer.done():  # else the caller has stopped waiting
             answer.set_result(
-                without_answer(question, ReplyState.FAILED, said) if isinstance(said, str) else unpack_answer(said)
+                without_answer(question, ReplyState.FAILED, sent) if isinstance(sent, str) else unpack_answer(sent)
             )

@@ -72,7 +72,7 @@ class ReplicatedModel(Model):
             return
         self._cluster.begin(self)
         try:
-            held, about = await self._first()
+            replica, about = await self._first()
         except FatalError as error:
             raise UsageError(f"{self.spec}: {error}") from error
         except ray_library.lost_errors() as error:
@@ -82,22 +82,22 @@ class ReplicatedModel(Model):
         except Exception as error:
             raise UsageError(self._unloaded(error)) from error
         if isinstance(about, str):
-            self._end(held)
+            self._end(replica)
             raise UsageError(about)
         self.form, self.capabilities, self.version = about.form, about.capabilities, about.version
-        self._at_once = held.at_once = about.connections
+        self._at_once = replica.at_once = about.connections
         self.connections = AHEAD * about.connections * self._cluster.order.replicas
         if await self._cluster.all_fit():
-            self._ready.append(held)
+            self._ready.append(replica)
         else:
-            self._end(held)
+            self._end(replica)
 
     async def answer(self, request: ModelRequest) -> Answer:
         """Ask a replica. Raises `TransientError` if it is lost, `FatalError` if none can be started."""
-        held = await self._freest()
-        said = await held.ask(request)
+        replica = await self._freest()
+        result = await replica.ask(request)
         self._lost = 0
-        return said
+        return result
 
     async def rest(self) -> None:
         """Give the places of its replicas to the models that wait for one, if there are any."""
@@ -115,8 +115,8 @@ class ReplicatedModel(Model):
         self._gone = self._gone or why
         for task in self._tasks:
             task.cancel()
-        for held in [*self._ready, *self._loading]:
-            held.end(FatalError(why))
+        for replica in [*self._ready, *self._loading]:
+            replica.end(FatalError(why))
         self._ready.clear()
         self._tell()
 
@@ -133,23 +133,23 @@ class ReplicatedModel(Model):
     async def _loaded(self) -> tuple[ReplicaClient, ReplicaFacts | str]:
         """Return one more replica, and the facts about its model once that is loaded, or why that failed."""
         actor = await self._cluster.actor(self._make, self._at_once)
-        held = ReplicaClient(actor, self._note_lost, self._at_once)
-        self._loading.add(held)
-        said = asyncio.ensure_future(self._said(held))
+        replica = ReplicaClient(actor, self._note_lost, self._at_once)
+        self._loading.add(replica)
+        report = asyncio.ensure_future(self._said(replica))
         try:
-            return held, await held.about()
+            return replica, await replica.about()
         except asyncio.CancelledError:
-            self._end(held)
+            self._end(replica)
             raise
         finally:
-            said.cancel()
+            report.cancel()
             self._cluster.waits(self.spec, "")
-            self._loading.discard(held)
+            self._loading.discard(replica)
 
-    async def _said(self, held: ReplicaClient) -> None:
+    async def _said(self, replica: ReplicaClient) -> None:
         """Report whether the replica waits for room or for its model."""
         self._cluster.waits(self.spec, "begins")
-        begun = asyncio.ensure_future(held.here())
+        begun = asyncio.ensure_future(replica.here())
         try:
             if not (await asyncio.wait([begun], timeout=ROOM))[0]:
                 self._cluster.waits(self.spec, f"waits for {self._cluster.wanted()}")
@@ -169,7 +169,7 @@ class ReplicatedModel(Model):
                 raise FatalError(self._gone)
             self._changed.clear()
             await self._changed.wait()
-        return min(self._ready, key=lambda held: held.under_way)
+        return min(self._ready, key=lambda replica: replica.under_way)
 
     def _begin(self, after: float = 0.0) -> None:
         task = asyncio.ensure_future(self._begun(after))
@@ -180,7 +180,7 @@ class ReplicatedModel(Model):
         """Load one more replica, and add it to those that are asked."""
         await asyncio.sleep(after)
         try:
-            held, about = await self._loaded()
+            replica, about = await self._loaded()
         except FatalError as error:
             self._give_up(str(error))
             return
@@ -191,26 +191,26 @@ class ReplicatedModel(Model):
             self._give_up(self._unloaded(error))
             return
         if isinstance(about, str):
-            self._end(held)
+            self._end(replica)
             self._give_up(about)
         elif about.version != self.version:
-            self._end(held)
+            self._end(replica)
             self._give_up(
                 f"{self.spec} is not the same model on all machines of the cluster ({about.version} on one, "
                 f"{self.version} on another); copy the same files to all"
             )
         else:
-            self._ready.append(held)
+            self._ready.append(replica)
             self._tell()
 
     def _unloaded(self, error: Exception) -> str:
         return f"{self.spec} cannot be loaded in a replica: {one_line(getattr(error, 'cause', error))}"
 
-    def _note_lost(self, held: ReplicaClient, error: Exception) -> None:
-        if held in self._ready:  # the first of those that waited for its answers
-            self._ready.remove(held)
+    def _note_lost(self, replica: ReplicaClient, error: Exception) -> None:
+        if replica in self._ready:  # the first of those that waited for its answers
+            self._ready.remove(replica)
             self._end(
-                held, TransientError(f"a replica of {self.spec} was lost: {ray_library.loss(error)}", "replica lost")
+                replica, TransientError(f"a replica of {self.spec} was lost: {ray_library.loss(error)}", "replica lost")
             )
             self._lose(error)
 
@@ -239,7 +239,7 @@ class ReplicatedModel(Model):
         while self._ready:
             self._end(self._ready.pop())
 
-    def _end(self, held: ReplicaClient, error: TransientError | None = None) -> None:
-        held.end(error or TransientError("a replica was ended", "replica ended"))
+    def _end(self, replica: ReplicaClient, error: TransientError | None = None) -> None:
+        replica.end(error or TransientError("a replica was ended", "replica ended"))
         if not self._cluster.lost and ray_library.ray().is_initialized():
-            ray_library.ray().kill(held.actor)
+            ray_library.ray().kill(replica.actor)

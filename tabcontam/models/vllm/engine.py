@@ -107,11 +107,11 @@ class Engine:
             detokenize=False,
             output_kind=RequestOutputKind.FINAL_ONLY,
         )
-        told: Sequence[Any] = ()
+        scored: Sequence[Any] = ()
         async with aclosing(self._asked(ids, parameters)) as outputs:
             async for output in outputs:
-                told = output.prompt_logprobs
-        own = [each[token].logprob for token, each in zip(ids[1:], told[1:], strict=True)]
+                scored = output.prompt_logprobs
+        own = [each[token].logprob for token, each in zip(ids[1:], scored[1:], strict=True)]
         return [-log(self._vocabulary), *(LEAST if value < LEAST else value for value in own)]
 
     def _asked(self, ids: Sequence[int], parameters: Any) -> AsyncGenerator[Any, None]:

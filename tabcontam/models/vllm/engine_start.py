@@ -199,5 +199,5 @@ def _apart(log: IO[bytes]) -> Iterator[None]:
 def _cause(log: IO[bytes], error: Exception) -> str:
     """Return why an engine did not start: the first error that its processes printed, else the one raised here."""
     log.seek(0)
-    told_there = CAUSE.search(log.read().decode("utf-8", "replace")) or CAUSE.search(str(error))
-    return told_there[1][:300].strip() if told_there else one_line(error)
+    match = CAUSE.search(log.read().decode("utf-8", "replace")) or CAUSE.search(str(error))
+    return match[1][:300].strip() if match else one_line(error)

@@ -25,8 +25,8 @@ def by_dates(view: RunResults, room: float = WIDTH) -> list[Figure]:
     pairs, _ = dated(view)
     if not any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values()):
         return []
-    told = [one for one in chronologies(view)[0] if one.whole.dates is not None]
-    return [figure for one in told for figure in (_shares(one, room), *_accuracies(one, room))]
+    compared = [one for one in chronologies(view)[0] if one.whole.dates is not None]
+    return [figure for one in compared for figure in (_shares(one, room), *_accuracies(one, room))]
 
 
 def _shares(found: Chronology, room: float) -> Figure:
@@ -69,9 +69,9 @@ def _accuracies(found: Chronology, room: float) -> list[Figure]:
     shown = []
     for older in (True, False):
         own = [(one, [pair for pair in one.pairs if (pair.released < DIVIDE) == older]) for one in found.llms]
-        told = [(one.cutoff[:4], pairs) for one, pairs in own if pairs]
-        if len(told) > 1:
-            shown.append((f"tables from {'before ' + DIVIDE if older else DIVIDE + ' on'}", told))
+        with_pairs = [(one.cutoff[:4], pairs) for one, pairs in own if pairs]
+        if len(with_pairs) > 1:
+            shown.append((f"tables from {'before ' + DIVIDE if older else DIVIDE + ' on'}", with_pairs))
     if not shown:
         return []
     down = 1 if room >= WIDTH else len(shown)
@@ -79,14 +79,14 @@ def _accuracies(found: Chronology, room: float) -> list[Figure]:
     figure = Figure(figsize=(room, height))
     area = {"left": 0.5 / room, "right": 0.98, "top": 1 - 0.3 / height, "bottom": 0.65 / height, "wspace": 0.16}
     panels = figure.subplots(down, len(shown) // down, squeeze=False, gridspec_kw=area | {"hspace": 0.45}).flatten()
-    for axes, (head, told) in zip(panels, shown, strict=True):
+    for axes, (head, with_pairs) in zip(panels, shown, strict=True):
         axes.set_title(f"{found.title.lower()}, {head}", size=7.5, color=INK)
-        places = range(len(told))
-        means = [fmean(pair.accuracy for pair in pairs) for _, pairs in told]
+        places = range(len(with_pairs))
+        means = [fmean(pair.accuracy for pair in pairs) for _, pairs in with_pairs]
         axes.plot(places, means, marker="o", color=SURELY, markersize=3.4, linewidth=1)
-        majorities = [fmean(pair.majority for pair in pairs) for _, pairs in told]
+        majorities = [fmean(pair.majority for pair in pairs) for _, pairs in with_pairs]
         axes.plot(places, majorities, color=GREY, linewidth=0.9, linestyle=(0, (3, 2)))
-        axes.set_xticks(list(places), [cutoff for cutoff, _ in told], rotation=90 if len(told) > 12 else 0)
+        axes.set_xticks(list(places), [cutoff for cutoff, _ in with_pairs], rotation=90 if len(with_pairs) > 12 else 0)
         axes.set_ylim(0, 1)
         axes.set_xlabel("LLMs by the year of their cut-off")
     panels[0].set_ylabel("mean accuracy")

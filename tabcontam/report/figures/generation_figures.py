@@ -44,9 +44,9 @@ def _points(axes: Axes, view: RunResults, one: Generation) -> None:
         axes.plot(llm.share, llm.accuracy, marker="o", color=FOUND, markersize=3.4, linestyle="none")
         if len(one.llms) <= NAMED:
             name = view.run.catalogue[llm.llm].title if llm.llm in view.run.catalogue else llm.llm
-            place, beside = (llm.share, llm.accuracy), (3, 2.5)
+            place, offset = (llm.share, llm.accuracy), (3, 2.5)
             words = cut(name, LONGEST)
-            axes.annotate(words, place, beside, textcoords="offset points", size=6, color=INK, parse_math=False)
+            axes.annotate(words, place, offset, textcoords="offset points", size=6, color=INK, parse_math=False)
 
 
 def _correlation(one: Generation) -> str:

@@ -171,8 +171,10 @@ def names(view: RunResults, blocks: Iterable[LlmBlock]) -> list[str]:
     """Return a unique name for each LLM: the catalogue's title unless another LLM has it too."""
     named = [(block.llm, view.title(block.llm)) for block in blocks]
     often = Counter(title for _, title in named)
-    told = [cut(title if often[title] == 1 and title else llm, LONGEST["llm"]) for llm, title in named]
-    return [name + (f" #{again + 1}" if (again := told[:place].count(name)) else "") for place, name in enumerate(told)]
+    titles = [cut(title if often[title] == 1 and title else llm, LONGEST["llm"]) for llm, title in named]
+    return [
+        name + (f" #{again + 1}" if (again := titles[:place].count(name)) else "") for place, name in enumerate(titles)
+    ]
 
 
 def cut(name: str, longest: int) -> str:
@@ -246,9 +248,9 @@ def _draw_part(view: RunResults, ink: "Ink", part: HeatmapPart, left: float, top
     for number, column in enumerate(part.columns):
         x = left + number * square
         ink.text(x + square / 2, top + bottom + 0.05, column.label, ha="center", va="top", rotation=90)
-        for test, cell in column.cells.items():
-            ink.cell(x, top + tests[test], square, cell.outcome, cell.score)
-            for mark in published(view, cell):
+        for test, result in column.cells.items():
+            ink.cell(x, top + tests[test], square, result.outcome, result.score)
+            for mark in published(view, result):
                 ink.mark(x, top + tests[test], square, mark)
 
 
@@ -259,9 +261,9 @@ def _side(mark: PublishedMark) -> int:
 
 def _legend(view: RunResults) -> list[tuple[str, str]]:
     """Return the legend's entries with their words: every verdict, and the figure's other marks."""
-    present = {cell.outcome for cell in view.cells}
+    present = {result.outcome for result in view.cells}
     entries = [(outcome, outcome) for outcome in OUTCOMES if outcome != SCORE or outcome in present]
-    shown = {mark.source: mark for cell in view.cells for mark in published(view, cell)}
+    shown = {mark.source: mark for result in view.cells for mark in published(view, result)}
     sides = [f"{('left', 'right')[_side(mark)]} corner: {source.name}" for source, mark in shown.items()]
     if not sides:
         return entries

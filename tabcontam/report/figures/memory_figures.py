@@ -25,17 +25,17 @@ def memory_shares(view: RunResults, room: float = WIDTH) -> list[Figure]:
 
 def _figure(view: RunResults, found: Sequence[MemoryComparison], room: float) -> Figure:
     labels = [_label(view, one) for one in found]
-    beside = room >= WIDTH
-    left = 3 * EDGE + (max(length(label, 7) for label in labels) if beside else 0)
+    is_wide = room >= WIDTH
+    left = 3 * EDGE + (max(length(label, 7) for label in labels) if is_wide else 0)
     right = 3 * EDGE + max(length(words, 7) for words in (SHARE, *(one.share for one in found)))
-    row = ROW if beside else ROW + ABOVE
-    bottom = BOTTOM if beside else BOTTOM + LINE
+    row = ROW if is_wide else ROW + ABOVE
+    bottom = BOTTOM if is_wide else BOTTOM + LINE
     height = TOP + row * len(found) + bottom
     figure = Figure(figsize=(room, height))
     axes = figure.add_axes((left / room, bottom / height, 1 - (left + right) / room, row * len(found) / height))
     axes.set_xlim(-0.03, 1.03)
     axes.set_ylim(len(found) - 0.5, -0.5)
-    axes.set_yticks(range(len(found)), labels if beside else [""] * len(found), parse_math=False)
+    axes.set_yticks(range(len(found)), labels if is_wide else [""] * len(found), parse_math=False)
     axes.tick_params(length=2, color=GREY)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="#e4e8ec", linewidth=0.5)
@@ -43,11 +43,11 @@ def _figure(view: RunResults, found: Sequence[MemoryComparison], room: float) ->
     axes.set_xlabel("accuracy")
     for number, (one, label) in enumerate(zip(found, labels, strict=True)):
         _draw(axes, number, one)
-        if not beside:
+        if not is_wide:
             axes.text(0, number - 0.28, label, va="center", size=6.5, color=INK, parse_math=False)
     figure.text(1 - EDGE / room, 1 - 0.2 / height, SHARE, size=7, weight="bold", color=INK, ha="right")
     legends = (legend(found, "full", "empty"), INTERVAL)
-    for number, words in enumerate(["; ".join(legends)] if beside else reversed(legends)):
+    for number, words in enumerate(["; ".join(legends)] if is_wide else reversed(legends)):
         figure.text(EDGE / room, (0.05 + LINE * number) / height, words, size=6, color=QUIET)
     return figure
 
@@ -57,8 +57,8 @@ def _draw(axes: Axes, row: int, one: MemoryComparison) -> None:
     axes.plot((twin, own), (row, row), color=DOTS, linewidth=1.4, solid_capstyle="butt")
     axes.plot(twin, row, marker="o", markersize=4.6, color=DOTS, markerfacecolor="white", linestyle="none")
     axes.plot(own, row, marker="o", markersize=4.6, color=DOTS, linestyle="none")
-    beside = axes.get_yaxis_transform()
-    axes.text(1.03, row, one.share, transform=beside, va="center", size=7, color=INK, parse_math=False)
+    right_edge = axes.get_yaxis_transform()
+    axes.text(1.03, row, one.share, transform=right_edge, va="center", size=7, color=INK, parse_math=False)
 
 
 def _label(view: RunResults, one: MemoryComparison) -> str:

@@ -30,10 +30,10 @@ class AdjoiningRows:
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> "AdjoiningRows":
         """Return the object from the output of `facts` after a round trip through JSON."""
-        before, behind = (
+        before, after = (
             tuple(row if row is None else tuple(row) for row in facts[name]) for name in ("before", "behind")
         )
-        return cls(facts["by"], facts["order"], tuple(facts["told"]), before, behind)
+        return cls(facts["by"], facts["order"], tuple(facts["told"]), before, after)
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "AdjoiningRows":
         """Return the adjoining rows of a table whose rows `change` changes."""

@@ -74,12 +74,12 @@ class Chunk:
         found = (lengths.astype(np.uint64) * _TWO) ^ _ONE
         found = stirred(found ^ self.first_bytes(column))
         more = np.flatnonzero(lengths > 8)
-        at = 8
+        offset = 8
         while len(more):
-            words = self._words[self.starts[column][more] + at] & _HEADS[np.minimum(lengths[more] - at, 8)]
+            words = self._words[self.starts[column][more] + offset] & _HEADS[np.minimum(lengths[more] - offset, 8)]
             found[more] = stirred(found[more] ^ words)
-            at += 8
-            more = more[lengths[more] > at]
+            offset += 8
+            more = more[lengths[more] > offset]
         found[lengths < 0] = NONE
         return found
 
@@ -88,15 +88,15 @@ class Chunk:
         lengths, starts = self.lengths[column], self.starts[column]
         found = (lengths > 0) & (lengths <= LONGEST)
         rows = np.flatnonzero(found)
-        at, others = 0, np.zeros(len(rows), dtype=np.int64)
+        offset, others = 0, np.zeros(len(rows), dtype=np.int64)
         good = np.ones(len(rows), dtype=bool)
         dots = np.zeros(len(rows), dtype=np.int64)
         every = np.arange(len(rows))
         while len(every):
-            left = lengths[rows[every]] - at
+            left = lengths[rows[every]] - offset
             heads = _HEADS[np.minimum(left, 8)]
-            words = (self._words[starts[rows[every]] + at] & heads) | (_ZEROS & ~heads)
-            if at == 0:
+            words = (self._words[starts[rows[every]] + offset] & heads) | (_ZEROS & ~heads)
+            if offset == 0:
                 first = words & np.uint64(0xFF)
                 signs = (first == np.uint64(ord("-"))) | (first == np.uint64(ord("+")))
                 words = np.where(signs, (words & ~np.uint64(0xFF)) | np.uint64(ord("0")), words)
@@ -106,7 +106,7 @@ class Chunk:
             dots[every] += np.bitwise_count(points)
             digits = words ^ _ZEROS ^ ((points >> np.uint64(7)) * np.uint64(ord("0") ^ ord(".")))
             good[every] &= (((digits + _EACH * np.uint64(0x76)) | digits) & _TOPS) == 0
-            at += 8
+            offset += 8
             every = every[left > 8]
         found[rows] = good & (dots <= 1) & (lengths[rows] - others - dots > 0)
         return np.asarray(found)

@@ -47,8 +47,8 @@ STEP = 0.02  # least advantage of near rows over distant ones by which kinds are
 class FileOrderSearch:
     """A search for the rows next to the sampled ones in one pass over the file; `cells` are from `salted_cells`."""
 
-    def __init__(self, by: int | None, order: int, told: Sequence[int], cells: Words) -> None:
-        self.by, self.order, self.told = by, order, tuple(told)
+    def __init__(self, by: int | None, order: int, informative: Sequence[int], cells: Words) -> None:
+        self.by, self.order, self.told = by, order, tuple(informative)
         kinds = kinds_of(cells, by)
         values, self._kind = np.unique(kinds, return_inverse=True)
         self._sieve = Sieve(values)
@@ -90,8 +90,8 @@ class FileOrderSearch:
     def found(self, columns: Sequence[str]) -> AdjoiningRows:
         """Return the result over all rows."""
         by = None if self.by is None else columns[self.by]
-        told = tuple(columns[one] for one in self.told)
-        return AdjoiningRows(by, columns[self.order], told, tuple(self._before), tuple(self._behind))
+        informative = tuple(columns[one] for one in self.told)
+        return AdjoiningRows(by, columns[self.order], informative, tuple(self._before), tuple(self._behind))
 
     @staticmethod
     def _text(chunk: Chunk, row: int) -> Row:
@@ -108,11 +108,11 @@ def lines_of(
     """
     sample = _OrderSample.of(rows, cells, places, missing)
     if found := sample.best(KINDS):
-        return [FileOrderSearch(by, order, told, cells) for _, by, order, told in found]
+        return [FileOrderSearch(by, order, informative, cells) for _, by, order, informative in found]
     chunk = chunk_of(rows, len(cells))
     for order in sample.countable(rows)[:ORDERS]:
         if found := sample.in_order_of(order, marks_of(chunk, order)).best(FEWER_KINDS):
-            return [MarkOrderSearch(by, order, told, cells, chunk) for _, by, _, told in found]
+            return [MarkOrderSearch(by, order, informative, cells, chunk) for _, by, _, informative in found]
     return []
 
 

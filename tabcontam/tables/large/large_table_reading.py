@@ -72,26 +72,28 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
     places = tuple(sorted(drawn))
     rows = kept_rows(drawn[place] for place in places)
     missing = frozenset(mark for one in facts for mark in one.missing())
-    own, standing = salted_cells(chunk_of(rows, len(columns))), np.array(places)
-    found, mates, at = ResemblingRowSearch(rows, own), SharedKeySearch(rows, own, missing, count), 0
+    own, sampled_places = salted_cells(chunk_of(rows, len(columns))), np.array(places)
+    found, key_search, position = ResemblingRowSearch(rows, own), SharedKeySearch(rows, own, missing, count), 0
     lines = lines_of(rows, own, places, missing)
     combinations = _Combinations([one for one in facts if columns[one.place] != target], count)
-    held = BloomFilter(count * (1 if answered is None else 2))
+    bloom = BloomFilter(count * (1 if answered is None else 2))
     for chunk, cells in ahead((chunk, salted_cells(chunk)) for chunk in stream()):
-        kept = np.zeros(chunk.rows, dtype=bool)
-        kept[standing[(standing >= at) & (standing < at + chunk.rows)] - at] = True
-        found.add(chunk, cells, at, kept)
-        mates.add(chunk, cells, at, kept)
+        sampled = np.zeros(chunk.rows, dtype=bool)
+        sampled[sampled_places[(sampled_places >= position) & (sampled_places < position + chunk.rows)] - position] = (
+            True
+        )
+        found.add(chunk, cells, position, sampled)
+        key_search.add(chunk, cells, position, sampled)
         for line in lines:
-            line.add(chunk, cells, kept)
+            line.add(chunk, cells, sampled)
         combinations.add(cells)
         sums = cells.sum(axis=0, dtype=np.uint64)
-        held.add(sums)
+        bloom.add(sums)
         if answered is not None:
-            held.add(sums - cells[answered])
-        at += chunk.rows
-        tell_share(at, max(at, count))
-    if at != count:
+            bloom.add(sums - cells[answered])
+        position += chunk.rows
+        tell_share(position, max(position, count))
+    if position != count:
         raise TextFault(f"{name} changed while it was read; read it again")
     names = dict(zip(columns, facts, strict=True))
     distinct = {name: values for name, one in names.items() if (values := one.values(missing)) is not None}
@@ -99,11 +101,11 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
         rows=count,
         places=places,
         beside=in_order(found.found.items()),
-        mates=kept_rows(in_order(mates.found.items())),
+        mates=kept_rows(in_order(key_search.found.items())),
         distinct=distinct,
         numeric=frozenset(name for name, one in names.items() if one.is_numeric(missing)),
         enumerates_domain=combinations.all_occur,
-        held=held.held(),
+        held=bloom.held(),
         adjoining=tuple(line.found(columns) for line in lines),
     )
     return TableExcerpt(columns, rows, whole, missing, tuple(first))
@@ -196,9 +198,9 @@ def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) ->
         except UsageError as error:
             problem = problem or error
         except csv.Error as error:
-            at = str(error) if isinstance(error, UnclosedQuote) else f"{name} cannot be read as a table: {error}"
+            message = str(error) if isinstance(error, UnclosedQuote) else f"{name} cannot be read as a table: {error}"
             unclosed = unclosed or (isinstance(error, UnclosedQuote) and error.never)
-            problem = problem or UsageError(at)
+            problem = problem or UsageError(message)
     raise problem or UsageError(f"{name} has one column; give a table with two or more, or its {option('delimiter')}")
 
 

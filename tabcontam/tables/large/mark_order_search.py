@@ -18,9 +18,9 @@ def marks_of(chunk: Chunk, column: int) -> Ints:
     """Return the digits of each cell as one number: so whole numbers, and dates with the year first, are ordered."""
     starts, lengths = chunk.starts[column], chunk.lengths[column]
     found, count = np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.int64)
-    for at in range(min(LONGEST, int(lengths.max(initial=0)))):
-        digits = chunk.content[np.minimum(starts + at, len(chunk.content) - 1)].astype(np.int64) - ord("0")
-        is_digit = (digits >= 0) & (digits <= 9) & (at < lengths) & (count < MOST_DIGITS)
+    for offset in range(min(LONGEST, int(lengths.max(initial=0)))):
+        digits = chunk.content[np.minimum(starts + offset, len(chunk.content) - 1)].astype(np.int64) - ord("0")
+        is_digit = (digits >= 0) & (digits <= 9) & (offset < lengths) & (count < MOST_DIGITS)
         found = np.where(is_digit, 10 * found + digits, found)
         count += is_digit
     return np.where((count > 0) & (lengths <= LONGEST), found, NO_MARK)
@@ -29,8 +29,8 @@ def marks_of(chunk: Chunk, column: int) -> Ints:
 class MarkOrderSearch:
     """A search for the rows next to the sampled ones by the marks of a column, among those of their kind."""
 
-    def __init__(self, by: int | None, order: int, told: Sequence[int], cells: Words, rows: Chunk) -> None:
-        self.by, self.order, self.told = by, order, tuple(told)
+    def __init__(self, by: int | None, order: int, informative: Sequence[int], cells: Words, rows: Chunk) -> None:
+        self.by, self.order, self.told = by, order, tuple(informative)
         values, kinds = np.unique(kinds_of(cells, by), return_inverse=True)
         self._sieve, marks = Sieve(values), marks_of(rows, order)
         self._marks = np.unique(marks)
@@ -64,8 +64,8 @@ class MarkOrderSearch:
     def found(self, columns: Sequence[str]) -> AdjoiningRows:
         """Return the result over all rows."""
         by = None if self.by is None else columns[self.by]
-        before, behind = map(tuple, self._rows)
-        return AdjoiningRows(by, columns[self.order], tuple(columns[one] for one in self.told), before, behind)
+        before, after = map(tuple, self._rows)
+        return AdjoiningRows(by, columns[self.order], tuple(columns[one] for one in self.told), before, after)
 
     def _take(self, side: int, places: Ints, marks: Ints, chunk: Chunk, rows: Ints) -> None:
         """Store the rows that are nearer to the sampled rows at these places, on one side, than those found so far."""

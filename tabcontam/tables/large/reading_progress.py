@@ -8,9 +8,9 @@ _told: ContextVar[Callable[[str], None] | None] = ContextVar("told", default=Non
 
 
 @contextmanager
-def report_progress_to(tell: Callable[[str], None]) -> Iterator[None]:
-    """Call `tell` with a sentence on the progress of each large file that is read meanwhile."""
-    token = _told.set(tell)
+def report_progress_to(report: Callable[[str], None]) -> Iterator[None]:
+    """Call `report` with a sentence on the progress of each large file that is read meanwhile."""
+    token = _told.set(report)
     try:
         yield
     finally:
@@ -19,11 +19,11 @@ def report_progress_to(tell: Callable[[str], None]) -> Iterator[None]:
 
 def tell_rows(rows: int) -> None:
     """Report the number of rows read so far in the first pass."""
-    if tell := _told.get():
-        tell(f"{rows:,} rows read so far")
+    if report := _told.get():
+        report(f"{rows:,} rows read so far")
 
 
-def tell_share(rows: int, of: int) -> None:
+def tell_share(rows: int, total: int) -> None:
     """Report the share of rows read in the second pass, which collects rows that inform about the sampled ones."""
-    if tell := _told.get():
-        tell(f"{rows / of:.0%} of {of:,} rows read a second time")
+    if report := _told.get():
+        report(f"{rows / total:.0%} of {total:,} rows read a second time")

@@ -244,8 +244,8 @@ class _KeySample:
         yield from self._with_pieces(pieces, singles, shared, different)
         known: dict[tuple[int, ...], SharedKey] = {key.columns: key for key in singles}
         for size, most in MOST_TOGETHER.items():
-            of = repeated if size == 2 else shared  # a row entered twice shares two of its many-valued cells
-            chosen = [(prod(different[one] for one in columns), columns) for columns in combinations(of, size)]
+            source = repeated if size == 2 else shared  # a row entered twice shares two of its many-valued cells
+            chosen = [(prod(different[one] for one in columns), columns) for columns in combinations(source, size)]
             fitting = sorted((count, columns) for count, columns in chosen if rows < count * ENOUGH <= rows**size)
             for _, columns in fitting[:most]:
                 parts = tuple(known.get(part) or SharedKey(part) for part in combinations(columns, size - 1))
@@ -291,16 +291,16 @@ class _KeySample:
         common = sorted((mark for mark in counts if counts[mark] > COMMON * len(texts)), key=lambda one: -counts[one])
         for mark in common[:MOST_SEPARATORS]:
             several = any(text.count(mark) > 1 for text in texts)
-            for at in ("first", "last") if several else ("first",):
+            for position in ("first", "last") if several else ("first",):
                 yield from (
-                    SharedKey((column,), CellPiece(at, separator=mark, behind=behind)) for behind in (False, True)
+                    SharedKey((column,), CellPiece(position, separator=mark, behind=after)) for after in (False, True)
                 )
             if several:
                 yield SharedKey((column,), CellPiece("middle", separator=mark))
-        for at in ("first", "last"):
+        for position in ("first", "last"):
             shorter: tuple[SharedKey, ...] = ()
             for size in ENDS:
-                key = SharedKey((column,), CellPiece(at, size=size), shorter)
+                key = SharedKey((column,), CellPiece(position, size=size), shorter)
                 shorter = (key,)
                 yield key
         yield from self._middles(column, texts)

@@ -164,9 +164,9 @@ class StreamLayout:
             part.decode("utf-8")
         except UnicodeDecodeError as error:
             line = lines + _lines(part[: error.start]) + 1
-            said = f"{self.name}, line {line}: the bytes of this line are not UTF-8"
-            guessed = ascii_only and part[: error.start].isascii()
-            raise NotUtf8(f"{said}; give the file's {option('encoding')}", part if guessed else b"") from None
+            problem = f"{self.name}, line {line}: the bytes of this line are not UTF-8"
+            assumed = ascii_only and part[: error.start].isascii()
+            raise NotUtf8(f"{problem}; give the file's {option('encoding')}", part if assumed else b"") from None
 
     def _not_throughout(self) -> UsageError:
         return UsageError(f"{self.name} has bytes that are not {self.codec}; give its {option('encoding')}")
@@ -363,8 +363,8 @@ def _check_quotes(content: Bytes, marks: Ints, delimiter: int) -> None:
     before = content[np.maximum(opening - 1, 0)]
     begins = (opening == 0) | (before == delimiter) | (before == LF)
     begins[1:] |= closing[:-1] == opening[1:] - 1
-    behind = content[closing + 1]
-    ends = (behind == delimiter) | (behind == LF) | ((behind == CR) & (content[closing + 2] == LF))
+    following = content[closing + 1]
+    ends = (following == delimiter) | (following == LF) | ((following == CR) & (content[closing + 2] == LF))
     ends[:-1] |= opening[1:] == closing[:-1] + 1
     if not (begins.all() and ends.all()):
         raise OddText

@@ -17,7 +17,7 @@ from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.twins.twin_making import unseen
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference
-from tabcontam.verdicts.result_building import read_trial, result
+from tabcontam.verdicts.result_building import build_result, read_trial
 from tabcontam.verdicts.result_types import ResultKey
 from tests.twins.made import fleet, harbours, sea_of
 
@@ -262,14 +262,16 @@ def test_only_rows_that_both_answered_are_compared_with_a_reference() -> None:
 
 def test_a_cell_says_what_it_is_beside_the_reference() -> None:
     trials, name = answered(recalling), ResultKey("m", "fleet", "1", "is", TEST.id)
-    cell = result(name, TEST, trials, len(trials), "calibrated", 0.01, reference=Reference("old", answered(skilled)))
+    cell = build_result(
+        name, TEST, trials, len(trials), "calibrated", 0.01, reference=Reference("old", answered(skilled))
+    )
     memory = cell.memory
     assert memory is not None
     assert memory.beside is not None
     assert (cell.reference, memory.pairs, memory.beside.pairs) == ("old", 100, 100)
     assert f"larger than that of the reference old ({memory.beside.accuracy:.2f} and " in (cell.sentence or "")
     assert "count for nothing" not in (cell.sentence or "")
-    plain = result(name, TEST, trials, len(trials), "calibrated", 0.01)
+    plain = build_result(name, TEST, trials, len(trials), "calibrated", 0.01)
     assert plain.memory == replace(memory, beside=None)
     assert asked_of_reference(TEST)
 
@@ -285,7 +287,7 @@ def test_a_trial_that_was_written_down_says_what_its_twin_keeps() -> None:
 def test_a_cell_says_what_it_is_beside_several_references() -> None:
     trials, name = answered(recalling), ResultKey("m", "fleet", "1", "is", TEST.id)
     others = Reference("old", answered(skilled), {"older": answered(careless), "silent": []})
-    cell = result(name, TEST, trials, len(trials), "calibrated", 0.01, reference=others)
+    cell = build_result(name, TEST, trials, len(trials), "calibrated", 0.01, reference=others)
     assert cell.memory is not None
     among = cell.memory.among
     assert among is not None

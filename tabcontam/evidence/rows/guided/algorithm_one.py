@@ -43,8 +43,8 @@ def overlaps(trials: Iterable[Trial]) -> list[OverlapPair]:
     By a measure for which texts are joined, the first piece stands before both texts if a single text was cut.
     """
     own = {trial.query.id: trial for trial in trials if trial.query.paper}
-    beside = {trial.query.decoy_of: trial for trial in own.values() if arm_of(trial.query) == GENERAL}
-    pairs = ((own[guided], general) for guided, general in beside.items() if guided in own)
+    general_arm = {trial.query.decoy_of: trial for trial in own.values() if arm_of(trial.query) == GENERAL}
+    pairs = ((own[guided], general) for guided, general in general_arm.items() if guided in own)
     return [OverlapPair(_overlap(guided), _overlap(general)) for guided, general in pairs]
 
 
@@ -54,16 +54,18 @@ def _overlap(trial: Trial) -> float:
     if of_text(query):
         come = isinstance(trial.reply, Reply) and trial.reply.state in READ
         first = first_piece(query) if measure.joined and not of_pair(query) else ""
-        true, said = (f"{first} {text}".strip() for text in (query.expected[0] or "", trial.reply.text if come else ""))
-        return _scored(measure, true, said)
+        true, answer = (
+            f"{first} {text}".strip() for text in (query.expected[0] or "", trial.reply.text if come else "")
+        )
+        return _scored(measure, true, answer)
     parsed = trial.reading.parsed if trial.reading else None
     cells = parsed if isinstance(parsed, Mapping) else {}
     return _scored(measure, _joined(query.expected), _joined(cells.get(name) for name in query.asked))
 
 
 @lru_cache(maxsize=1000)
-def _scored(measure: OverlapMeasure, expected: str, said: str) -> float:
-    return measure.score(expected, said)
+def _scored(measure: OverlapMeasure, expected: str, answer: str) -> float:
+    return measure.score(expected, answer)
 
 
 def _joined(cells: Iterable[str | None]) -> str:

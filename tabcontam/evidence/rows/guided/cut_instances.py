@@ -131,13 +131,13 @@ def elsewhere(
         true = words(second)
         for phrase in {*phrases(true, PHRASE), *phrases(slotted(true, rare.intersection(words(before))), PHRASE)}:
             own[phrase] = row if own.get(phrase, row) == row else -1
-    found = {phrase for phrase, row in own.items() if row < 0}
+    shared = {phrase for phrase, row in own.items() if row < 0}
     for row, cells in texts.items():
         text = list(chain.from_iterable(cells[: len(task.texts)]))
         slots = {word for word, count in Counter(chain.from_iterable(cells)).items() if count > 1 and word in few}
         each = chain(phrases(text, PHRASE), phrases(slotted(text, slots), PHRASE) if slots else ())
-        found.update(phrase for phrase in each if own.get(phrase, row) != row)
-    return frozenset(found), rare
+        shared.update(phrase for phrase in each if own.get(phrase, row) != row)
+    return frozenset(shared), rare
 
 
 def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
@@ -154,14 +154,14 @@ def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
     pool = cached_fact(table, "guided pool", lambda: _pool(table, columns, labels + least, labels + most, further))
     if not pool:
         raise Skip("the shown cells identify no row")
-    guesses = _guesses(table, columns, labels + least, labels + most, pool)
+    predictions = _guesses(table, columns, labels + least, labels + most, pool)
     cuts = {row: labels + pieces_shown(share_shown(rng), len(features)) for row in rng.sample(pool, len(pool))}
     fitting = [row for row, shown in cuts.items() if row in alone(table, columns[:shown])]
     if not fitting:
         raise Skip("the shown cells identify no row")
-    found = [_cut_row(table, row, columns, cuts[row], guesses) for row in fitting]
-    papers, rest = found[:PAPERS], {one.row: one for one in found[PAPERS:]}
-    unsure = {row: RowPrediction(one.guesses, one.unsure) for row, one in rest.items()}
+    instances = [_cut_row(table, row, columns, cuts[row], predictions) for row in fitting]
+    papers, rest = instances[:PAPERS], {instance.row: instance for instance in instances[PAPERS:]}
+    unsure = {row: RowPrediction(instance.guesses, instance.unsure) for row, instance in rest.items()}
     return [*papers, *(rest[row] for row in unsure_first(rng, list(rest), unsure, further)[:further])]
 
 
@@ -216,15 +216,15 @@ def _guesses(
 
 
 def _cut_row(
-    table: Table, row: int, columns: tuple[str, ...], shown: int, guesses: Mapping[str, Mapping[int, RowPrediction]]
+    table: Table, row: int, columns: tuple[str, ...], shown: int, predictions: Mapping[str, Mapping[int, RowPrediction]]
 ) -> CutRow:
     cells = tuple(table.column(name)[row] for name in columns)
-    hidden = [name for name in columns[shown:] if name in guesses]
+    hidden = [name for name in columns[shown:] if name in predictions]
     # a later cell is predicted from hidden ones, so that only the mean over all rows reveals nothing of this row
     unsure = sum(
-        guesses[name][row].unsure if name == columns[shown] else _mean_unsure(guesses[name]) for name in hidden
+        predictions[name][row].unsure if name == columns[shown] else _mean_unsure(predictions[name]) for name in hidden
     )
-    return CutRow(row, columns, cells, shown, {name: guesses[name][row].cells[name] for name in hidden}, unsure)
+    return CutRow(row, columns, cells, shown, {name: predictions[name][row].cells[name] for name in hidden}, unsure)
 
 
 def _mean_unsure(of_rows: Mapping[int, RowPrediction]) -> float:

@@ -69,8 +69,8 @@ def cut(text: str, share: float) -> Halves | None:
         parts = whole.split(" ")
     if len(parts) < 2:
         return None
-    at = pieces_shown(share, len(parts))
-    return Halves(" ".join(parts[:at]), " ".join(parts[at:]))
+    place = pieces_shown(share, len(parts))
+    return Halves(" ".join(parts[:place]), " ".join(parts[place:]))
 
 
 def _abbreviated(sentence: str) -> bool:

@@ -82,9 +82,11 @@ class GuidedCompletion(GuidedTest):
         guided = [trial for trial in trials if not trial.query.decoy_of]
         texts = any(of_text(trial.query) for trial in guided)
         evidence = self._recited(trials) if texts else super().weigh(guided, level)
-        beside = "; ".join(filter(None, (arms_in_words(trials), self._labels(trials), _algorithm_one(trials))))
-        said = [f"{one}; {beside}" if beside and one else one for one in (evidence.sentence, evidence.counted)]
-        return replace(evidence, sentence=said[0], counted=said[1])
+        comparisons = "; ".join(filter(None, (arms_in_words(trials), self._labels(trials), _algorithm_one(trials))))
+        sentences = [
+            f"{one}; {comparisons}" if comparisons and one else one for one in (evidence.sentence, evidence.counted)
+        ]
+        return replace(evidence, sentence=sentences[0], counted=sentences[1])
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why recitation would not be detected, or None if it would."""
@@ -144,29 +146,29 @@ def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float,
 
 def arms_in_words(trials: Sequence[Trial]) -> str:
     """Return the gain by the right name, in words."""
-    said = []
+    parts = []
     unit = "bits of a run beyond three" if any(of_text(trial.query) for trial in trials) else "bits per instance"
     for arm, words in ((GENERAL, "no name"), (WRONG_NAME, "another name")):
         pairs, p_value = gained_by_name(trials, arm)
         if pairs:
             own, other = (fmean(side) for side in zip(*pairs, strict=True))
-            said.append(
+            parts.append(
                 f"{format_small_number(own)} {unit} with the right name, {format_small_number(other)} with {words} "
                 f"({describe_p_value(p_value)})"
             )
-    return "; ".join(said)
+    return "; ".join(parts)
 
 
 def pairs_of(trials: Iterable[Trial], arm: str) -> list[tuple[Trial, Trial]]:
     """Return each guided trial with that of its arm, weighed by the same chances, if both can be read."""
     known = list(trials)
     own = {trial.query.id: trial for trial in known if not trial.query.decoy_of}
-    found = []
+    pairs = []
     for trial in known:
         guided = own.get(trial.query.decoy_of)
         if guided is not None and arm_of(trial.query) == arm and guided.readable and trial.readable:
-            found.append((guided, replace(trial, query=replace(trial.query, chance=guided.query.chance))))
-    return found
+            pairs.append((guided, replace(trial, query=replace(trial.query, chance=guided.query.chance))))
+    return pairs
 
 
 def partial_conjunction(runs: Sequence[WordRun]) -> float:

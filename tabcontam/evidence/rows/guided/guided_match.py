@@ -150,16 +150,16 @@ def word_of(trial: Trial) -> Likeness | None:
 def _compared(trial: Trial) -> CompletionPair:
     """Return a completion with the true piece: the text as it was read, or of a row the answer and its cells."""
     query, reading = trial.query, trial.reading
-    said = as_read(trial.reply).text
+    answer = as_read(trial.reply).text
     parsed = reading.parsed if reading is not None and isinstance(reading.parsed, Mapping) else {}
     if of_text(query):
-        return CompletionPair(query.id, first_piece(query), query.expected[0] or "", parsed.get(SECOND) or said, ARM)
+        return CompletionPair(query.id, first_piece(query), query.expected[0] or "", parsed.get(SECOND) or answer, ARM)
     hidden = {name: cell for name, cell in zip(query.asked, query.expected, strict=True) if cell is not None}
     return CompletionPair(
         query.id,
         first_piece(query),
         ", ".join(f"{name} is {cell}" for name, cell in hidden.items()),
-        said,
+        answer,
         ARM,
         tuple(hidden.values()),
         bool(hidden) and all(same_value(parsed.get(name), cell) for name, cell in hidden.items()),

@@ -152,12 +152,12 @@ class GuidedTest(OneCellTest):
             return super().read(query, reply, serializer, dictionary)
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
-        true, said = words(query.expected[0] or ""), _without_name(plain(reply.text))
-        run = longest(query.expected[0] or "", said)
-        right = bool(true) and words(said)[: len(true)] == true
-        answers = bool(words(said)) and reply.state is ReplyState.OK and not declines(said)
+        true, answer = words(query.expected[0] or ""), _without_name(plain(reply.text))
+        run = longest(query.expected[0] or "", answer)
+        right = bool(true) and words(answer)[: len(true)] == true
+        answers = bool(words(answer)) and reply.state is ReplyState.OK and not declines(answer)
         readable = answers or len(run.text) >= SAID
-        return Reading({SECOND: said}, right, query.paper and right, readable, (SECOND,) if right else ())
+        return Reading({SECOND: answer}, right, query.paper and right, readable, (SECOND,) if right else ())
 
     def _found(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
@@ -168,25 +168,25 @@ class GuidedTest(OneCellTest):
 
     def _of_texts(self, table: Table, task: TextTask, rng: Random) -> Iterator[Query]:
         place, others = InstanceOrigin(table.title, table.split), other_places(table, OTHERS[task.form])
-        for number, one in enumerate(cut_texts(table, task, rng, self.further_texts)):
-            other_label = _other_label(table, task, one, rng)
+        for number, instance in enumerate(cut_texts(table, task, rng, self.further_texts)):
+            other_label = _other_label(table, task, instance, rng)
             other = others[rng.randrange(len(others))]
-            write = partial(text_prompt, task.form, first=one.halves.first)
+            write = partial(text_prompt, task.form, first=instance.halves.first)
             query = Query(
                 f"{self.id}-{number}",
-                partial(write, place, label=one.label),
+                partial(write, place, label=instance.label),
                 (SECOND,),
-                (one.halves.second,),
+                (instance.halves.second,),
                 TOKENS,
                 number < PAPERS,
-                (one.row,),
-                not_expected=one.common,
+                (instance.row,),
+                not_expected=instance.common,
             )
             arms = {}
             if number < PAIRED_TEXTS:
                 arms = {
-                    GENERAL: partial(write, None, label=one.label),
-                    WRONG_NAME: partial(write, other, label=one.label),
+                    GENERAL: partial(write, None, label=instance.label),
+                    WRONG_NAME: partial(write, other, label=instance.label),
                 }
             if number < PAPERS and other_label:
                 arms[WRONG_LABEL] = partial(write, place, label=other_label)
@@ -196,27 +196,30 @@ class GuidedTest(OneCellTest):
         place, others = InstanceOrigin(table.title, table.split), other_places(table, _titles(table))
         columns = label_first(table)
         room = answer_tokens(table, serializer, columns, LEAST_ROW_TOKENS)
-        for number, one in enumerate(cut_rows(table, rng, self.further_rows)):
+        for number, instance in enumerate(cut_rows(table, rng, self.further_rows)):
             other = others[rng.randrange(len(others))]
-            cells = _with_other_label(table, one, rng)
+            cells = _with_other_label(table, instance, rng)
             query = Query(
                 f"{self.id}-{number}",
-                partial(_write_row, serializer, table.target, one, place, one.cells),
-                columns[one.shown :],
-                one.cells[one.shown :],
+                partial(_write_row, serializer, table.target, instance, place, instance.cells),
+                columns[instance.shown :],
+                instance.cells[instance.shown :],
                 room,
                 number < PAPERS,
-                (one.row,),
-                chance=one.guesses,
-                row=one.row,
-                unsure=one.unsure,
+                (instance.row,),
+                chance=instance.guesses,
+                row=instance.row,
+                unsure=instance.unsure,
             )
             arms = {}
             if number < PAPERS:
-                written = partial(_write_row, serializer, table.target, one)
-                arms = {GENERAL: partial(written, None, one.cells), WRONG_NAME: partial(written, other, one.cells)}
+                written = partial(_write_row, serializer, table.target, instance)
+                arms = {
+                    GENERAL: partial(written, None, instance.cells),
+                    WRONG_NAME: partial(written, other, instance.cells),
+                }
             if number < PAPERS and cells:
-                arms[WRONG_LABEL] = partial(_write_row, serializer, table.target, one, place, cells)
+                arms[WRONG_LABEL] = partial(_write_row, serializer, table.target, instance, place, cells)
             yield from (without_missing(each, table) for each in with_arms(query, arms))
 
 
@@ -229,16 +232,16 @@ def with_arms(query: Query, arms: Mapping[str, partial[Prompt]]) -> Iterator[Que
 
 
 def _write_row(
-    serializer: Serializer, label: str | None, one: CutRow, place: InstanceOrigin | None, cells: Sequence[Cell]
+    serializer: Serializer, label: str | None, instance: CutRow, place: InstanceOrigin | None, cells: Sequence[Cell]
 ) -> Prompt:
-    columns = one.columns
+    columns = instance.columns
     return row_prompt(
         place,
-        serializer.alone(columns[: one.shown], cells[: one.shown]),
+        serializer.alone(columns[: instance.shown], cells[: instance.shown]),
         label or "",
-        columns[one.shown :],
+        columns[instance.shown :],
         serializer.header(columns),
-        serializer.prefix(columns, cells, one.shown),
+        serializer.prefix(columns, cells, instance.shown),
     )
 
 
@@ -254,20 +257,20 @@ def _titles(table: Table) -> list[str]:
     return [title_of(card) for card in other_cards(table) if described(card).text is None]
 
 
-def _other_label(table: Table, task: TextTask, one: CutText, rng: Random) -> str:
+def _other_label(table: Table, task: TextTask, instance: CutText, rng: Random) -> str:
     """Return another label of the dataset, or an empty text if there is none."""
-    if task.label is None or not one.label:
+    if task.label is None or not instance.label:
         return ""
     labels = (label_of(task, value) for value in sorted(table.distinct(task.label)))
-    return rng.choice([label for label in labels if label != one.label] or [""])
+    return rng.choice([label for label in labels if label != instance.label] or [""])
 
 
-def _with_other_label(table: Table, one: CutRow, rng: Random) -> tuple[Cell, ...]:
+def _with_other_label(table: Table, instance: CutRow, rng: Random) -> tuple[Cell, ...]:
     """Return the cells with another label, which stands first; none if the table has no label, or one value of it."""
     if table.target is None:
         return ()
-    others = [value for value in sorted(table.distinct(table.target)) if value != one.cells[0]]
-    return (rng.choice(others), *one.cells[1:]) if others else ()
+    others = [value for value in sorted(table.distinct(table.target)) if value != instance.cells[0]]
+    return (rng.choice(others), *instance.cells[1:]) if others else ()
 
 
 def _without_name(text: str) -> str:

@@ -44,9 +44,9 @@ def common(
     row that the prompt shows. A word of the prompt that is `rare` in the table is a slot: phrases of `elsewhere` may
     have slots in place of other such words, so that a form letter whose names the prompt shows does not count.
     """
-    true, said = words(text), words(shown)
-    slots = rare.intersection(said)
-    own, seen = slotted(true, slots), frozenset(phrases(said, SHOWN))
+    true, shown_words = words(text), words(shown)
+    slots = rare.intersection(shown_words)
+    own, seen = slotted(true, slots), frozenset(phrases(shown_words, SHOWN))
     covered = [False] * len(true)
     for each, length, known in ((true, PHRASE, elsewhere), (own, PHRASE, elsewhere), (true, SHOWN, seen)):
         for place, phrase in enumerate(phrases(each, length)):
@@ -84,9 +84,9 @@ class WordRun:
         return float(2.0**-self.bits)
 
 
-def longest(expected: str, said: str, left_out: Sequence[str] = ()) -> WordRun:
+def longest(expected: str, answer: str, left_out: Sequence[str] = ()) -> WordRun:
     """Return the run with most words of its own, of several the longest; parts that are left out do not count."""
-    true, own = words(expected), words(said)
+    true, own = words(expected), words(answer)
     counts = [1] * len(true)
     for part in map(str.split, left_out):
         for place in range(len(true) - len(part) + 1):
@@ -96,7 +96,7 @@ def longest(expected: str, said: str, left_out: Sequence[str] = ()) -> WordRun:
     if own == true:  # spares comparing every place of two long texts with every other
         return WordRun(tuple(true), counted[-1], len(true))
     best: tuple[int, int] = (0, 0)
-    found: tuple[str, ...] = ()
+    run_words: tuple[str, ...] = ()
     lengths = [0] * (len(true) + 1)
     for word in own:
         now = [0] * (len(true) + 1)
@@ -105,6 +105,6 @@ def longest(expected: str, said: str, left_out: Sequence[str] = ()) -> WordRun:
                 length = now[place] = lengths[place - 1] + 1
                 worth = (counted[place] - counted[place - length], length)
                 if worth > best:
-                    best, found = worth, tuple(true[place - length : place])
+                    best, run_words = worth, tuple(true[place - length : place])
         lengths = now
-    return WordRun(found, best[0], max(len(true), len(own)))
+    return WordRun(run_words, best[0], max(len(true), len(own)))

@@ -68,16 +68,16 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
         """Return twenty-five queries. Raises `Skip` if no feature can be asked."""
         place, candidates = self._feature(table)
         pool = self._pool(table, place)
-        guesses = self._guesses(table, place) if pool else {}
+        predictions = self._guesses(table, place) if pool else {}
         room = answer_tokens(table, csv_serializer(), table.columns[place : place + 1], self.max_tokens)
         write = partial(without_one, table, place)
-        hidden = HiddenCells(table, [place], write, room, guesses, examples=EXAMPLES)
+        hidden = HiddenCells(table, [place], write, room, predictions, examples=EXAMPLES)
         rows = pool or candidates
         drafts = (hidden.query(rng, row, paper=False) for row in rng.sample(rows, len(rows)))
-        found = [draft for draft, _ in zip(filter(None, drafts), range(PLACES), strict=False)]
-        if not found:
+        drawn = [draft for draft, _ in zip(filter(None, drafts), range(PLACES), strict=False)]
+        if not drawn:
             raise Skip("every draw of examples shows the asked values")
-        return [replace(query, id=f"{self.id}-{number}", paper=True) for number, query in enumerate(found)]
+        return [replace(query, id=f"{self.id}-{number}", paper=True) for number, query in enumerate(drawn)]
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """Return the value that an answer gives, which may follow the beginning of the row that the prompt shows."""
@@ -92,8 +92,8 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
         """Return the value that the answer gives, which counts for the paper, too."""
         reading = super().read(query, reply, serializer, dictionary)
         (name,), (value,) = query.asked, query.expected
-        said = reading.parsed.get(name) if isinstance(reading.parsed, dict) else None
-        exact = reading.readable and isinstance(reading.parsed, dict) and agrees(said, value)
+        answer = reading.parsed.get(name) if isinstance(reading.parsed, dict) else None
+        exact = reading.readable and isinstance(reading.parsed, dict) and agrees(answer, value)
         return replace(reading, paper_hit=query.paper and exact)
 
 

@@ -105,15 +105,23 @@ class FirstToken(RawTest):
         count = _fields(table, length)
         room = answer_tokens(table, csv_serializer(), table.columns[:count], self.max_tokens)
         begun = f"first {length} characters" if length > 1 else "first character"
-        guesses = self._guesses(table, begun, length, places.rows)
+        predictions = self._guesses(table, begun, length, places.rows)
 
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - SHOWN, place))
-            guess = after(table, place, length, guess_after_ruling_out(guesses[place], places.left))
+            prediction = after(table, place, length, guess_after_ruling_out(predictions[place], places.left))
             first = texts_of(table)[place][:length]
             write = partial(row_begins, table, shown, count)
             return Query(
-                f"{self.id}-{number}", write, (begun,), (first,), room, True, shown, chance={begun: guess}, row=place
+                f"{self.id}-{number}",
+                write,
+                (begun,),
+                (first,),
+                room,
+                True,
+                shown,
+                chance={begun: prediction},
+                row=place,
             )
 
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
@@ -161,22 +169,22 @@ class FirstToken(RawTest):
         return cached_fact(table, ("first characters", length), find)
 
 
-def after(table: Table, row: int, length: int, guess: CellPrediction) -> CellPrediction:
+def after(table: Table, row: int, length: int, prediction: CellPrediction) -> CellPrediction:
     """Return the prediction of a row's first characters, with a share for repeating or counting on from ten rows.
 
     If a first cell is shorter than the characters that are compared, every beginning has at least the cell's chance.
     """
     column = table.columns[0]
-    values = dict(guess.values)
-    shorter = guess.rest
+    values = dict(prediction.values)
+    shorter = prediction.rest
     for value, chance in likely_after(table, column, row, range(1, SHOWN + 1)).items():
         begun = f"{csv_serializer().value(value)}," if len(table.columns) > 1 else csv_serializer().value(value)
         if len(begun) < length:
             shorter = max(shorter, chance)
         else:
-            values[begun[:length]] = max(chance, values.get(begun[:length], guess.rest))
+            values[begun[:length]] = max(chance, values.get(begun[:length], prediction.rest))
     values = {value: max(chance, shorter) for value, chance in values.items()}
-    return replace(guess, values=values, rest=shorter)
+    return replace(prediction, values=values, rest=shorter)
 
 
 def length_of(table: Table) -> int:

@@ -115,17 +115,17 @@ class Header(RawTest):
         cuts = [row for row in CUTS if row + 1 < len(table.rows)]
         if len(table.rows) <= LAGS:
             raise Skip(f"too few rows: {LAGS + 1} are needed")
-        place, behind = _middle(table), _behind(table, cuts)
-        chance = _chances(table, place, cuts, behind)
+        place, following = _middle(table), _behind(table, cuts)
+        chance = _chances(table, place, cuts, following)
         room = answer_tokens(table, csv_serializer(), table.columns, 64)
 
         def query(number: int, row: int) -> Query:
             asked = [(name, row) for name in table.columns[place:]]
-            asked += [(name, other) for other in behind[row] for name in table.columns]
+            asked += [(name, other) for other in following[row] for name in table.columns]
             names = tuple(cell_name(*one) for one in asked)
             cells = tuple(table.rows[other][table.columns.index(name)] for name, other in asked)
-            write = partial(beginning, table, row, place, len(behind[row]))
-            tokens, rows = room * (1 + len(behind[row])), tuple(range(row + 1))
+            write = partial(beginning, table, row, place, len(following[row]))
+            tokens, rows = room * (1 + len(following[row])), tuple(range(row + 1))
             own = {name: chance[name] for name in names if name in chance}
             return Query(f"{self.id}-{number}", write, names, cells, tokens, True, rows, chance=own, row=row)
 
@@ -142,13 +142,13 @@ class Header(RawTest):
         place, row = next(((place, row) for place, row in rows if row), (0, None))
         if row is None:
             return {}
-        found, sorts = dict(zip(own, row[begun:], strict=True)), sorts_of(query, csv_serializer())
+        answered, sorts = dict(zip(own, row[begun:], strict=True)), sorts_of(query, csv_serializer())
         for names, line in zip(following, bare[place + 1 :], strict=False):
             cut = first_row(line, width, partial(may_be_row, names=names, sorts=sorts))
             if cut is None:
                 break
-            found |= dict(zip(names, cut, strict=True))
-        return possible_cells(values_bare(found, sorts), sorts, lambda cell: False)
+            answered |= dict(zip(names, cut, strict=True))
+        return possible_cells(values_bare(answered, sorts), sorts, lambda cell: False)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return the cells of the continuation; an answer has at least the rest of the row in which the text stops."""
@@ -200,7 +200,7 @@ def _behind(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
 
 
 def _chances(
-    table: Table, place: int, cuts: Sequence[int], behind: Mapping[int, Sequence[int]]
+    table: Table, place: int, cuts: Sequence[int], following: Mapping[int, Sequence[int]]
 ) -> dict[str, CellPrediction]:
     """Return the prediction of every counted cell by its name, without rows that a model may know."""
     later, known = table.columns[place:], known_rows(table)
@@ -210,11 +210,11 @@ def _chances(
         return row >= LAGS and not known & {row, row + 1}
 
     rows = list(filter(counts, cuts))
-    found = {**predict_rows(table, counted, table.columns[:place], rows, before=True)}
-    whole = [row for own in behind.values() for row in own if counts(row)]
+    predictions = {**predict_rows(table, counted, table.columns[:place], rows, before=True)}
+    whole = [row for own in following.values() for row in own if counts(row)]
     every = least_sure(table, table.columns, COUNTED, before=True)
-    found |= predict_rows(table, every, (), whole, before=True)
-    return chances_of(table, found)
+    predictions |= predict_rows(table, every, (), whole, before=True)
+    return chances_of(table, predictions)
 
 
 def _completed(shown: str, line: str, width: int) -> list[Cell] | None:

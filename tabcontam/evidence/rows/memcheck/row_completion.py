@@ -95,10 +95,10 @@ class NextRowPlaces:
     def chance(self, table: Table, row: int) -> dict[str, CellPrediction]:
         """Return the predictions of a row's cells, given that it is none of the ten rows before it."""
 
-        def guess(name: str, found: CellPrediction) -> CellPrediction:
-            return after_earlier(table, name, row, guess_after_ruling_out(found, self.left), FURTHER_BACK)
+        def corrected(name: str, prediction: CellPrediction) -> CellPrediction:
+            return after_earlier(table, name, row, guess_after_ruling_out(prediction, self.left), FURTHER_BACK)
 
-        return {name: guess(name, found) for name, found in self.guesses[row].cells.items()}
+        return {name: corrected(name, found) for name, found in self.guesses[row].cells.items()}
 
 
 def places_of(table: Table) -> NextRowPlaces:

@@ -147,11 +147,11 @@ class Sampling(Test):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return 25 draws; the first query carries the table's rows. Raises `Skip` if a count shows nothing."""
         check_comparable(table)
-        held, first = _held_of(table), 1 + DRAWS * rng.randrange(SEEDS)
+        packed_rows, first = _held_of(table), 1 + DRAWS * rng.randrange(SEEDS)
         room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
 
         def query(number: int) -> Query:
-            carried = () if number else (held,)
+            carried = () if number else (packed_rows,)
             write = partial(_draw, table, first + number)
             return Query(f"{self.id}-{number}", write, table.columns, (), room, not_expected=carried)
 
@@ -175,14 +175,14 @@ class Sampling(Test):
         counts = _counted(trials)
         found = f"{counts.different} of {counts.draws} draws are different rows of the table"
         luck = format_small_number(counts.alone * counts.draws)
-        beside = f"{counts.repeated} repeat another draw, {counts.near} differ from a row in one cell"
+        details = f"{counts.repeated} repeat another draw, {counts.near} differ from a row in one cell"
         unread = len(trials) - counts.draws
         silent = f"; {unread} of {len(trials)} answers hold no row" if unread else ""
         return Evidence(
             statistic="rows of the table among the draws",
             value=counts.different,
             null="none: the number of rows that a writer hits by luck is not known",
-            sentence=f"{found}, where drawing each cell by itself gets {luck}; {beside}{silent}",
+            sentence=f"{found}, where drawing each cell by itself gets {luck}; {details}{silent}",
             hits=counts.different,
             asked=len(trials),
             answered=counts.draws,
@@ -212,15 +212,15 @@ def _counted(trials: Sequence[Trial]) -> DrawCounts:
     carried = next((text for trial in trials for text in trial.query.not_expected), None)
     if carried is None:
         return DrawCounts()
-    held = _unpacked(carried)
-    own = frozenset(held)
-    numeric = [place for place, cells in enumerate(zip(*held, strict=True)) if all(map(_may_be_number, cells))]
-    listed = any(NUMBERED.match(row[0] or "") for row in held)  # rows of the table may begin like this
+    table_rows = _unpacked(carried)
+    own = frozenset(table_rows)
+    numeric = [place for place, cells in enumerate(zip(*table_rows, strict=True)) if all(map(_may_be_number, cells))]
+    listed = any(NUMBERED.match(row[0] or "") for row in table_rows)  # rows of the table may begin like this
     every = [row if listed else _unlisted(row) for trial in trials if (row := _keys(trial)) is not None]
     draws = [row for row in every if all(_may_be_number(row[place]) for place in numeric)]  # else it is talk
     rows = [row for row in draws if row in own]
     near = _near([row for row in draws if row not in own], own)
-    return DrawCounts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(held))
+    return DrawCounts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(table_rows))
 
 
 def _keys(trial: Trial) -> Row | None:
@@ -282,10 +282,10 @@ def _held_of(table: Table) -> str:
 
 
 @lru_cache(maxsize=2)
-def _unpacked(held: str) -> tuple[Row, ...]:
+def _unpacked(packed: str) -> tuple[Row, ...]:
     """Return packed rows. Raises `ValueError` for a text that holds none."""
     try:
-        text = zlib.decompressobj().decompress(b85decode(held), LARGEST)
+        text = zlib.decompressobj().decompress(b85decode(packed), LARGEST)
     except zlib.error as error:
         raise ValueError(f"the text holds no packed rows: {error}") from error
     return tuple(map(tuple, json.loads(text)))

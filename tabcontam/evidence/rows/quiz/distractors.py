@@ -70,8 +70,8 @@ def questions(table: Table) -> tuple[QuizQuestion, ...]:
         rank = ranks(table)
         return [[rank[one.row], table.columns[one.column], one.cells, one.chances] for one in found]
 
-    def read(held: Any) -> tuple[QuizQuestion, ...] | str:
-        return held if isinstance(held, str) else tuple(_read(table, *one) for one in held)
+    def read(stored: Any) -> tuple[QuizQuestion, ...] | str:
+        return stored if isinstance(stored, str) else tuple(_read(table, *one) for one in stored)
 
     question = ["quiz", VERSION, table.target, sorted(table.missing)]
     found = cached_fact(table, "quiz", lambda: cached_finding(table, question, lambda: _found(table), write, read))
@@ -104,7 +104,7 @@ def _found(table: Table) -> tuple[QuizQuestion, ...] | str:
             reasons.append(own)
         else:
             found.append(own)
-        if sum(told <= BLIND for told, _ in found) == COLUMNS:
+        if sum(recognized <= BLIND for recognized, _ in found) == COLUMNS:
             break
     if not found:
         return f"no feature can be altered unnoticed: {'; '.join(reasons[:SAID])}"
@@ -138,9 +138,9 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
     mixed = np.array([seeded(table, "ties", name, row).sample(range(OPTIONS), OPTIONS) for row in range(len(options))])
     likely, boosted = (np.take_along_axis(one, mixed, axis=1) for one in (likely, boosted))
     own = mixed.argmin(axis=1)
-    told = max(float((one.argmax(axis=1) == own).mean()) for one in (likely, boosted))
-    if told > TOLD:
-        return f"a solver that never saw the rows recognizes {told:.0%} of the cells of {name}"
+    recognized = max(float((one.argmax(axis=1) == own).mean()) for one in (likely, boosted))
+    if recognized > TOLD:
+        return f"a solver that never saw the rows recognizes {recognized:.0%} of the cells of {name}"
     surer = np.maximum(_checked(likely, own), _checked(boosted, own)).clip(1 / OPTIONS, 1.0).round(9)
     chances = np.take_along_axis(surer, mixed.argsort(axis=1), axis=1).tolist()
     column = table.columns.index(name)
@@ -148,25 +148,25 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
         QuizQuestion(row, column, cells, tuple(each))
         for (row, cells), each in zip(options.items(), chances, strict=True)
     ]
-    return told, asked
+    return recognized, asked
 
 
-def _options(table: Table, name: str, row: int, one: CellDraws) -> tuple[str, ...] | None:
+def _options(table: Table, name: str, row: int, draws: CellDraws) -> tuple[str, ...] | None:
     """Return the row's own cell and as many drawn ones, all different, in the order of the draw; None if too few."""
     own = str(table.rows[row][table.columns.index(name)])
     rng = seeded(table, "quiz", name, *table.rows[row])
-    values = [value for value, times in one.times.items() for _ in range(times)]
+    values = [value for value, times in draws.times.items() for _ in range(times)]
     others = dict.fromkeys(value for value in rng.sample(values, len(values)) if value != own)
     return (own, *list(others)[:OPTIONS]) if len(others) >= OPTIONS else None
 
 
-def _likelihoods(one: CellDraws, cells: Sequence[str]) -> list[float]:
+def _likelihoods(draws: CellDraws, cells: Sequence[str]) -> list[float]:
     """Return how likely each of the options is the own cell, by the draws and the own cell taken together.
 
     All come from one distribution, so that each draw is the own cell with the same chance. A value that is drawn often
     is likelier to be the own one, all the more because the own value is left out when the others are drawn.
     """
-    times = [one.times.get(cell, 0) + (place == 0) for place, cell in enumerate(cells[:OPTIONS])]
+    times = [draws.times.get(cell, 0) + (place == 0) for place, cell in enumerate(cells[:OPTIONS])]
     whole = SURROGATES + 1
 
     def drawn_after(own: int) -> float:

@@ -26,17 +26,17 @@ def chosen_letter(text: str, options: Mapping[str, str]) -> str | None:
 
     The letter stands first, or after a word such as `answer`; or the answer is the text of one of the `options`.
     """
-    said = plain(text).strip()
-    if not said or (declines(said) and not ALONE.match(said)):
+    answer = plain(text).strip()
+    if not answer or (declines(answer) and not ALONE.match(answer)):
         return None
-    first = said.splitlines()[0]
+    first = answer.splitlines()[0]
     if found := ALONE.match(first):
         others = set(re.findall(rf"(?<![\w'])([{ANY}])(?![\w'])", first[: found.end() + 8])) - {found[1], "A"}
         either = re.match(rf"\W*[{ANY}]\W*(?:or|and|/|,)\W*[{ANY}](?!\w)", first)
         return None if either and others else found[1]
-    named = set(SAID.findall(said))
+    named = set(SAID.findall(answer))
     if len(named) == 1:
         return str(named.pop())
-    lines = [line.strip() for line in said.splitlines()]
+    lines = [line.strip() for line in answer.splitlines()]
     whole = [letter for letter, option in options.items() if option in lines]
     return whole[0] if len(whole) == 1 else None

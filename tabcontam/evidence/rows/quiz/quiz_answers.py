@@ -38,8 +38,8 @@ def _bias_trials(trials: Sequence[Trial]) -> list[Trial]:
 
 def _bias(trials: Sequence[Trial]) -> dict[str, int]:
     """Return how often each letter was named where no option was the original."""
-    said = grouped(_bias_trials(trials), lambda trial: trial.reading.parsed if trial.reading else None)
-    return {letter: len(said[letter]) for letter in LETTERS if letter in said}
+    named = grouped(_bias_trials(trials), lambda trial: trial.reading.parsed if trial.reading else None)
+    return {letter: len(named[letter]) for letter in LETTERS if letter in named}
 
 
 def _places(trials: Sequence[Trial]) -> tuple[str, ...]:

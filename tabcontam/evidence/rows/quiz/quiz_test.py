@@ -82,60 +82,71 @@ class QuizTest(Test):
         shown: Table,
         serializer: Serializer,
         number: int,
-        one: QuizQuestion,
+        question: QuizQuestion,
         lies: Mapping[str, str],
     ) -> Iterator[Query]:
         """Yield a question with the original at every place, or at the one whose turn it is."""
-        column, name = table.columns[one.column], f"{self.id}-{number}"
+        column, name = table.columns[question.column], f"{self.id}-{number}"
         places = range(OPTIONS) if self.every_place else [number % OPTIONS]
         for first in places:
-            order = [one.cells[(place - first) % OPTIONS] for place in range(OPTIONS)]
+            order = [question.cells[(place - first) % OPTIONS] for place in range(OPTIONS)]
             chance = {
                 letter: CellPrediction({letter: each}, each)
                 for place, letter in enumerate(PLACES)
-                for each in [one.chances[(place - first) % OPTIONS]]
+                for each in [question.chances[(place - first) % OPTIONS]]
             }
             yield Query(
                 f"{name}{AT}{PLACES[first]}",
-                partial(self._prompt, table, shown, serializer, one, order),
+                partial(self._prompt, table, shown, serializer, question, order),
                 LETTERS,
                 (PLACES[first],),
                 self.max_tokens,
-                rows=(one.row,),
+                rows=(question.row,),
                 chance=chance,
-                row=one.row,
+                row=question.row,
                 lies_in=dict.fromkeys(PLACES, lies.get(column, column)),
             )
         if self.every_place:
             yield Query(
                 f"{name}{BIASED}",
-                partial(self._prompt, table, shown, serializer, one, [*one.cells[OPTIONS:], *one.cells[1:OPTIONS]]),
+                partial(
+                    self._prompt,
+                    table,
+                    shown,
+                    serializer,
+                    question,
+                    [*question.cells[OPTIONS:], *question.cells[1:OPTIONS]],
+                ),
                 LETTERS,
                 (NONE,),
                 self.max_tokens,
-                rows=(one.row,),
-                row=one.row,
+                rows=(question.row,),
+                row=question.row,
                 decoy_of=f"{name}{AT}{PLACES[0]}",
             )
 
     def _prompt(
-        self, table: Table, shown: Table, serializer: Serializer, one: QuizQuestion, order: Sequence[str]
+        self, table: Table, shown: Table, serializer: Serializer, question: QuizQuestion, order: Sequence[str]
     ) -> Prompt:
         """Return the prompt with four options, each with its letter, and the choice that none of them is right."""
-        columns, row = list(shown.columns), list(shown.rows[one.row])
-        written = [shown.rows[one.row][one.column] if cell == one.cells[0] else _as_shown(table, shown, one, cell)
+        columns, row = list(shown.columns), list(shown.rows[question.row])
+        original = shown.rows[question.row][question.column]
+        written = [original if cell == question.cells[0] else _as_shown(table, shown, question, cell)
                    for cell in order]  # fmt: skip
         if self.whole_rows:
-            rows = [serializer.row(columns, [*row[: one.column], cell, *row[one.column + 1 :]]) for cell in written]
+            rows = [
+                serializer.row(columns, [*row[: question.column], cell, *row[question.column + 1 :]])
+                for cell in written
+            ]
             about = "\n".join((f"Dataset: {_called(table)}", *serializer.header(columns)))
             asked = "Three of these four rows are not in the dataset: one value in them was changed. Which row stands "
             asked += f"in the dataset just as it is here? {NONE} says that none of them does."
         else:
             rows = [serializer.value(cell) for cell in written]
-            others = [place for place in range(len(columns)) if place != one.column]
+            others = [place for place in range(len(columns)) if place != question.column]
             rest = serializer.alone([columns[place] for place in others], [row[place] for place in others])
-            about = f"Dataset: {_called(table)}\nOne of its rows, without {columns[one.column]}:\n{rest}"
-            asked = f"Which value of {columns[one.column]} does this row have in the dataset? "
+            about = f"Dataset: {_called(table)}\nOne of its rows, without {columns[question.column]}:\n{rest}"
+            asked = f"Which value of {columns[question.column]} does this row have in the dataset? "
             asked += f"{NONE} says that it has none of these."
         lettered = [f"{letter}) {text}" for letter, text in zip(PLACES, rows, strict=True)]
         listed = "\n".join((*lettered, f"{NONE}) None of these"))
@@ -162,8 +173,8 @@ class QuizTest(Test):
         asked = units(trials)
         possible = [[(weight_of(bits), chance) for bits, chance in one.outcomes] for one in asked]
 
-        def tail(those: Sequence[int]) -> float:
-            return outcome_tail([possible[one] for one in those], sum(weight_of(asked[one].bits) for one in those))
+        def tail(indices: Sequence[int]) -> float:
+            return outcome_tail([possible[one] for one in indices], sum(weight_of(asked[one].bits) for one in indices))
 
         p_value, groups = tail(range(len(asked))), [one.lies_in for one in asked if self.decides]
         answered = [one for one in asked if one.answered]
@@ -199,8 +210,8 @@ class QuizTest(Test):
         found = published_levels(trials) if self.published else None
         if found is None:
             return ""
-        said = f"{found.lowest:.0%} to {found.highest:.0%} are contaminated (kappa {found.kappa:.2f})"
-        return f"; by the published count {said}"
+        shares = f"{found.lowest:.0%} to {found.highest:.0%} are contaminated (kappa {found.kappa:.2f})"
+        return f"; by the published count {shares}"
 
     def conceded(self, query: Query, reading: Reading) -> Query:
         """Return the query with chance 1 for the right answer, if the reference gave it: the prompt reveals it."""
@@ -261,9 +272,9 @@ def _called(table: Table) -> str:
     return f"{table.title} ({table.split})" if table.split else table.title
 
 
-def _as_shown(table: Table, shown: Table, one: QuizQuestion, cell: str) -> Cell:
+def _as_shown(table: Table, shown: Table, question: QuizQuestion, cell: str) -> Cell:
     """Return a cell as it is shown: unchanged, or by the sign of its category."""
     if shown is table:
         return cell
-    name = table.columns[one.column]
-    return dict(zip(table.column(name), shown.column(shown.columns[one.column]), strict=True)).get(cell, cell)
+    name = table.columns[question.column]
+    return dict(zip(table.column(name), shown.column(shown.columns[question.column]), strict=True)).get(cell, cell)

@@ -121,8 +121,8 @@ class ExactGeneration(GuidedTest):
         text = reply.text.lstrip()
         bare = text[len(NAME) :] if text.casefold().startswith(NAME) else text
         reading = super().read(query, replace(reply, text=bare), serializer, dictionary)
-        said = reading.parsed.get(SECOND) if isinstance(reading.parsed, Mapping) else None
-        exact = reading.readable and _plain(said) == _plain(query.expected[0])
+        written = reading.parsed.get(SECOND) if isinstance(reading.parsed, Mapping) else None
+        exact = reading.readable and _plain(written) == _plain(query.expected[0])
         return replace(reading, hit=exact, paper_hit=exact and query.paper, right=(SECOND,) if exact else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -135,16 +135,16 @@ class ExactGeneration(GuidedTest):
         hits = sum(trial.reading is not None and trial.reading.hit is True for trial in own)
         recited = sum(run.chance <= RECITED for run in runs)
         recalled = sum(run.bits for run in runs)
-        said = (
+        gained = (
             f"{hits} of {len(own)} outputs are exact; {recited} have a run of words that fluent writing gives in 1 of "
             f"100 at most, the longest has {max((len(run.text) for run in runs), default=0)} words: {recalled:.0f} bits"
         )
-        beside = arms_in_words(trials)
+        arms = arms_in_words(trials)
         return Evidence(
             statistic="recalled bits",
             value=recalled,
             null=NULL,
-            sentence=f"{said} ({describe_p_value(p_value)})" + (f"; {beside}" if beside else ""),
+            sentence=f"{gained} ({describe_p_value(p_value)})" + (f"; {arms}" if arms else ""),
             hits=hits,
             asked=len(own),
             answered=sum(trial.readable for trial in own),

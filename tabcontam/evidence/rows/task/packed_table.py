@@ -30,10 +30,10 @@ def packed(table: Table) -> str:
 
 
 @lru_cache(maxsize=2)
-def unpacked(held: str) -> Table:
+def unpacked(packed_text: str) -> Table:
     """Return the table that a text carries, cached with its facts. Raises `ValueError` for a text that holds none."""
     try:
-        text = zlib.decompressobj().decompress(b85decode(held), LARGEST).decode("utf-8", "surrogatepass")
+        text = zlib.decompressobj().decompress(b85decode(packed_text), LARGEST).decode("utf-8", "surrogatepass")
         name, title, edition, sha256, columns, target, question, read, missing, known, rows = json.loads(text)
     except (zlib.error, ValueError, TypeError) as error:
         raise ValueError(f"the text holds no packed table: {error}") from error

@@ -68,8 +68,8 @@ def find_passages(table: Table, passages: Iterable[str]) -> list[RecitedPassage]
 
 def best_by_row(passages: Sequence[RecitedPassage]) -> list[WordRun]:
     """Return the best run of each row that is identified, and a worthless one for each line that identifies none."""
-    told = grouped((one for one in passages if one.row is not None), lambda one: one.row)
-    best = [max((one.run for one in own), key=lambda run: run.bits) for own in told.values()]
+    identified = grouped((one for one in passages if one.row is not None), lambda one: one.row)
+    best = [max((one.run for one in own), key=lambda run: run.bits) for own in identified.values()]
     return [*best, *(NONE for one in passages if one.row is None)]
 
 
@@ -91,7 +91,7 @@ def _passage(
     table: Table, line: Sequence[str], keys: Mapping[Phrase, set[int]], others: set[Phrase], counting: set[int]
 ) -> RecitedPassage:
     """Return the longest run of a line after five words that identify a row."""
-    texts, place, found = (
+    texts, place, runs = (
         cached_fact(table, "words of texts", lambda: _texts(table)),
         0,
         list[tuple[int, Phrase, int]](),
@@ -104,12 +104,12 @@ def _passage(
         (row,) = rows
         goes_on = _going_on(line, place, texts[row])
         own = sum(tuple(line[at - PHRASE + 1 : at + 1]) not in others for at in range(place + KEY, place + goes_on))
-        found.append((row, tuple(line[place : place + goes_on]), own if row in counting else 0))
+        runs.append((row, tuple(line[place : place + goes_on]), own if row in counting else 0))
         place += goes_on  # the next row is identified after it
-    if not found:
+    if not runs:
         return RecitedPassage(None, NONE, exact=False)
-    row, said, own = max(found, key=lambda one: (one[2], len(one[1])))
-    return RecitedPassage(row, WordRun(said, own, round(len(found) / BEGUN)), list(line) == texts[row])
+    row, run_words, own = max(runs, key=lambda one: (one[2], len(one[1])))
+    return RecitedPassage(row, WordRun(run_words, own, round(len(runs) / BEGUN)), list(line) == texts[row])
 
 
 def _going_on(line: Sequence[str], place: int, text: Sequence[str]) -> int:

@@ -24,18 +24,18 @@ def of_texts(query: Query) -> bool:
 
 def read_texts(query: Query, reply: Reply) -> Reading:
     """Return the texts that an answer lists."""
-    said = passages_said(reply.text, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
-    if not said or (len(said) < 2 and declines(reply.text)):
+    texts = passages_said(reply.text, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
+    if not texts or (len(texts) < 2 and declines(reply.text)):
         return Reading(None, hit=None, paper_hit=False, readable=False)
-    return Reading({cell_name(TEXT, number): text for number, text in enumerate(said)}, None, query.paper, True)
+    return Reading({cell_name(TEXT, number): text for number, text in enumerate(texts)}, None, query.paper, True)
 
 
 def recited(trials: Sequence[Trial]) -> Evidence:
     """Return the evidence of the runs after the words that identify texts; of two or more, as in guided completion."""
-    held = next((text for trial in trials for text in trial.query.not_expected), None)
-    said = list(dict.fromkeys(text for trial in trials for text in _said(trial)))
-    found = find_passages(unpacked(held), said) if held else []
-    runs, exact = best_by_row(found), {text for text, one in zip(said, found, strict=False) if one.exact}
+    packed = next((text for trial in trials for text in trial.query.not_expected), None)
+    texts = list(dict.fromkeys(text for trial in trials for text in _said(trial)))
+    found = find_passages(unpacked(packed), texts) if packed else []
+    runs, exact = best_by_row(found), {text for text, one in zip(texts, found, strict=False) if one.exact}
     p_value, recalled = partial_conjunction(runs), sum(run.bits for run in runs)
     gained = (
         f"{len(found)} texts written: {len(exact)} equal texts of the table, "

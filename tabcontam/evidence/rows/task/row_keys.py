@@ -136,12 +136,12 @@ def cell_key(cell: Cell) -> Cell:
 
 def meant_row(table: Table, row: Row) -> int | None:
     """Return the one row of the table that begins with the first cells of a written one, or None if there is none."""
-    said: list[Cell] = []
+    written: list[Cell] = []
     for length, name in enumerate(order_of(table).counted, 1):
         if name not in row:
             return None
-        said.append(cell_key(row[name]))
-        place = cached_fact(table, ("task index", length), partial(_index, table, length)).get(tuple(said))
+        written.append(cell_key(row[name]))
+        place = cached_fact(table, ("task index", length), partial(_index, table, length)).get(tuple(written))
         if place != SEVERAL:
             return place
     return None

@@ -223,9 +223,9 @@ class TaskExamples(RowTest):
         found = written_rows(trials)
         rows = [] if found is None else trials_of_meant_rows(found)
         evidence = super().weigh(rows, level)
-        beside = "there is no table to compare with" if found is None else found.in_words
-        said = (
-            f"{beside}; {evidence.hits} of {evidence.asked} that begin like a single row continue like it in every "
+        counts = "there is no table to compare with" if found is None else found.in_words
+        sentence = (
+            f"{counts}; {evidence.hits} of {evidence.asked} that begin like a single row continue like it in every "
             f"counted cell: {evidence.value:.0f} bits recalled, {format_small_number(evidence.expected or 0.0)} "
             "expected by chance"
         )
@@ -234,7 +234,7 @@ class TaskExamples(RowTest):
         return replace(
             evidence,
             null=NULL,
-            sentence=f"{said} ({describe_p_value(1.0 if evidence.p_value is None else evidence.p_value)})",
+            sentence=f"{sentence} ({describe_p_value(1.0 if evidence.p_value is None else evidence.p_value)})",
             hits=holding,
             asked=len(trials),
             answered=sum(trial.readable for trial in trials),
@@ -250,7 +250,7 @@ class TaskExamples(RowTest):
 
         if queries and of_texts(queries[0]):
             return hardly_recited(queries[0], TEXTS, level)
-        chance = {name: guess for query in queries for name, guess in query.chance.items()}
+        chance = {name: prediction for query in queries for name, prediction in query.chance.items()}
         rows = [[chance[name] for name in names] for names in group_by_row(list(chance))]
         if not rows:
             return "no row is identified by its first cells, so that no continuation of a written row could be checked"

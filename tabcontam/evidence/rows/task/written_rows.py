@@ -67,10 +67,10 @@ class WrittenRows:
 
 def written_rows(trials: Sequence[Trial]) -> WrittenRows | None:
     """Return the rows that these answers list, or None if no query carries the table."""
-    held = next((text for trial in trials for text in trial.query.not_expected), None)
-    if held is None:
+    packed = next((text for trial in trials for text in trial.query.not_expected), None)
+    if packed is None:
         return None
-    table = unpacked(held)
+    table = unpacked(packed)
     every = [row for trial in trials for row in _listed(trial, table)]
     rows = [row for row in every if may_be(row, _numeric(table))]
     strange = {_identity(row) for row in every if not may_be(row, _numeric(table))}
@@ -106,17 +106,17 @@ def trials_of_meant_rows(found: WrittenRows) -> list[Trial]:
     They are trials about that row: several rows that begin alike are samples of one query.
     """
     table = found.table
-    meant = grouped(found.rows, partial(meant_row, table))
-    own = {row: said for row, said in meant.items() if row is not None and row in may_count(table)}
+    by_row = grouped(found.rows, partial(meant_row, table))
+    own = {row: written for row, written in by_row.items() if row is not None and row in may_count(table)}
     if not own:
         return []
-    guesses, lies_in = guesses_of(table, list(own)), entity_names(table, table.columns)
+    predictions, lies_in = guesses_of(table, list(own)), entity_names(table, table.columns)
 
     def trials(row: int) -> list[Trial]:
         names = counted_of(table, row)
         cells = [table.rows[row][table.columns.index(name)] for name in names]
         truth = {name: None if table.is_missing(cell) else cell for name, cell in zip(names, cells, strict=True)}
-        chance = {name: guesses[row].cells[name] for name in names}
+        chance = {name: predictions[row].cells[name] for name in names}
         entities = {name: lies_in[name] for name in names if name in lies_in}
         return [
             _trial(
@@ -130,20 +130,20 @@ def trials_of_meant_rows(found: WrittenRows) -> list[Trial]:
                     row=row,
                     lies_in=entities,
                 ),
-                {name: said[name] for name in names if name in said},
+                {name: written_row[name] for name in names if name in written_row},
             )
-            for number, said in enumerate(own[row], 1)
+            for number, written_row in enumerate(own[row], 1)
         ]
 
     return [trial for row in sorted(own) for trial in trials(row)]
 
 
-def _trial(query: Query, said: Row) -> Trial:
+def _trial(query: Query, written: Row) -> Trial:
     """Return the read trial of a row that goes on with these cells."""
     truth = dict(zip(query.asked, query.expected, strict=True))
-    right = tuple(name for name, cell in said.items() if same_value(cell, truth[name]))
+    right = tuple(name for name, cell in written.items() if same_value(cell, truth[name]))
     whole = bool(right) and len(right) == sum(cell is not None for cell in truth.values())
-    return Trial(query, Reply("", ReplyState.OK), Reading(said or None, whole, False, bool(said), right))
+    return Trial(query, Reply("", ReplyState.OK), Reading(written or None, whole, False, bool(written), right))
 
 
 def _unasked() -> Prompt:

@@ -62,7 +62,7 @@ def check_installed() -> None:
 
 
 def make(
-    recipe: Recipe, out: Path, tell: ModelProgressCallback = lambda model, of, step: None, every: float = EVERY
+    recipe: Recipe, out: Path, report: ModelProgressCallback = lambda model, of, step: None, every: float = EVERY
 ) -> list[ExposedModel]:
     """Make the models of a recipe in the folder `out`, and return them; existing ones are left as they are.
 
@@ -87,7 +87,7 @@ def make(
             read,
             reader,
             out / f"model-{number}",
-            _telling(tell, number, len(design)),
+            _telling(report, number, len(design)),
             every,
         )
         for number, (copies, read) in enumerate(zip(design, streams, strict=True))
@@ -99,8 +99,8 @@ def _reader(recipe: Recipe) -> Any:
     return load_tokenizer(recipe.base.name, recipe.base.folder) if recipe.base else learned_tokenizer(recipe)
 
 
-def _telling(tell: ModelProgressCallback, number: int, of: int) -> Callable[[TrainingProgress], None]:
-    return lambda step: tell(number, of, step)
+def _telling(report: ModelProgressCallback, number: int, of: int) -> Callable[[TrainingProgress], None]:
+    return lambda step: report(number, of, step)
 
 
 def _check_folder(recipe: Recipe, out: Path) -> None:
@@ -137,7 +137,7 @@ def _model(
     read: Stream,
     reader: Any,
     folder: Path,
-    tell: Callable[[TrainingProgress], None],
+    report: Callable[[TrainingProgress], None],
     every: float,
 ) -> ExposedModel:
     """Train and save one model, and write its card last."""
@@ -154,7 +154,7 @@ def _model(
         versions = _versions(recipe)
         start = recipe.base.facts if recipe.base else recipe.size_name
         mark = json.dumps({"stream": read.sha256, "size": start, "versions": versions}, sort_keys=True)
-        loss = train(learns.model, read, recipe.steps, folder, mark, tell, every, learns.mixed)
+        loss = train(learns.model, read, recipe.steps, folder, mark, report, every, learns.mixed)
         whole = learns.finished()
     check_numbers(whole, "the training failed in its last step: a weight is not a number; try a lower rate")
     _save(whole, reader, folder)

@@ -118,7 +118,7 @@ def _adapted(model: Any, name: str, seed: int) -> Any:
             raise UsageError(f"no adapter can be put into {name}: {one_line(error)}; train it whole") from error
 
 
-def check_numbers(model: Any, said: str) -> None:
+def check_numbers(model: Any, message: str) -> None:
     """Raise `UsageError` with this text if a weight is no number."""
     if not all(bool(weights.isfinite().all()) for weights in model.parameters()):
-        raise UsageError(said)
+        raise UsageError(message)

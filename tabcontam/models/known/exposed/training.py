@@ -64,7 +64,7 @@ def train(
     by: StepSettings,
     folder: Path,
     mark: str,
-    tell: ProgressCallback,
+    report: ProgressCallback,
     every: float = EVERY,
     mixed: bool = False,
 ) -> float:
@@ -108,7 +108,7 @@ def train(
                 )
             step, loss = step + 1, now if step == 0 else SMOOTH * loss + (1 - SMOOTH) * now
             pace = (step - begun) * in_step / max(1e-9, time.monotonic() - since)
-            tell(TrainingProgress(step * in_step, steps * in_step, loss, pace))
+            report(TrainingProgress(step * in_step, steps * in_step, loss, pace))
             if step < steps and time.monotonic() - saved >= rest:
                 saving = time.monotonic()
                 run.save(step, loss)

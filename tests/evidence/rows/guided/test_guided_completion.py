@@ -20,7 +20,7 @@ from tabcontam.statistics.bootstrap import bootstrap
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.tables.twin_tables import twin
-from tabcontam.verdicts.result_building import result
+from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tests.evidence.rows.guided.texts import news, sentence
@@ -152,11 +152,11 @@ def test_who_repeats_the_prompt_is_not_found() -> None:
 
 def test_who_says_nothing_is_not_clean() -> None:
     own = trials(lambda query: "I'm sorry, but I cannot recall this text.")
-    cell = result(NAME, TEST, own, len(own), CALIBRATED, LEVEL)
+    cell = build_result(NAME, TEST, own, len(own), CALIBRATED, LEVEL)
     assert cell.verdict is Verdict.NO_ANSWER
     silent = trials(lambda query: "")
-    assert result(NAME, TEST, silent, len(silent), CALIBRATED, LEVEL).verdict is Verdict.NO_ANSWER
-    assert result(NAME, TEST, silent, len(silent), PAPER, LEVEL).paper_verdict is Verdict.NO_ANSWER
+    assert build_result(NAME, TEST, silent, len(silent), CALIBRATED, LEVEL).verdict is Verdict.NO_ANSWER
+    assert build_result(NAME, TEST, silent, len(silent), PAPER, LEVEL).paper_verdict is Verdict.NO_ANSWER
 
 
 def test_short_texts_are_uninformative() -> None:
@@ -169,7 +169,7 @@ def test_short_texts_are_uninformative() -> None:
 
 def test_the_published_verdict_is_that_of_the_paired_bootstrap() -> None:
     own = trials(recites(10, ("",)))
-    cell = result(NAME, TEST, own, len(own), PAPER, LEVEL)
+    cell = build_result(NAME, TEST, own, len(own), PAPER, LEVEL)
     assert cell.verdict is cell.paper_verdict is Verdict.CONTAMINATED
     assert (cell.hits, cell.answered, cell.score) == (10, 10, 1.0)
     assert cell.sentence is not None
@@ -178,7 +178,7 @@ def test_the_published_verdict_is_that_of_the_paired_bootstrap() -> None:
     )
     assert "p under 0.0001 by the paired bootstrap, as published" in cell.sentence
     both = trials(recites(10))
-    assert result(NAME, TEST, both, len(both), CALIBRATED, LEVEL).paper_verdict is Verdict.NOT_DETECTED
+    assert build_result(NAME, TEST, both, len(both), CALIBRATED, LEVEL).paper_verdict is Verdict.NOT_DETECTED
 
 
 def test_the_paired_bootstrap_finds_what_the_unpaired_one_of_time_travel_does_not() -> None:

@@ -13,7 +13,7 @@ from tabcontam.evidence.rows.guided.guided_completion import GuidedCompletion
 from tabcontam.evidence.rows.guided.guided_match import GuidedMatch
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.verdicts.result_building import result
+from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import PAPER
 from tests.evidence.rows.guided.test_guided_test import quickly
@@ -57,7 +57,7 @@ def judged(words: list[Likeness | None], state: ReplyState = ReplyState.OK) -> l
 
 
 def paper(trials: list[Trial]) -> Verdict | None:
-    return result(NAME, TEST, trials, len(trials), PAPER, 0.01).paper_verdict
+    return build_result(NAME, TEST, trials, len(trials), PAPER, 0.01).paper_verdict
 
 
 @pytest.mark.usefixtures("quick")
@@ -120,7 +120,7 @@ def test_who_declines_is_not_clean() -> None:
 
 
 def test_nothing_is_decided_by_the_calibrated_rules() -> None:
-    cell = result(NAME, TEST, judged([EXACT] * 10), 10, "calibrated", 0.01)
+    cell = build_result(NAME, TEST, judged([EXACT] * 10), 10, "calibrated", 0.01)
     assert (cell.verdict, cell.score, cell.hits) == (None, 1.0, 10)
     assert cell.paper_verdict is Verdict.CONTAMINATED
     assert not TEST.row_test
