@@ -1,4 +1,4 @@
-"""Simulated answers to a query: the truth, the usual answer, or a guess. A test names its kind in `answering`."""
+"""Simulated answers to a query: the truth, the usual answer, or the likeliest. A test names its kind in `answering`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class AnswerKind:
         return [NOT_KNOWN]
 
     def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Return the best guess of an answerer that has read the prompt and does not know the answer."""
+        """Return the likeliest answer of an answerer that has read the prompt and does not know the truth."""
         return self.usual(query, table)
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
@@ -78,7 +78,7 @@ class WordAnswers(AnswerKind):
         return self.usual_words
 
     def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Return the usual words, and each expected word by its chance under the null, as to give all is to know."""
+        """Return the usual words, and each expected word with its chance under the null: only memory gives all."""
         words = [word for word in query.expected if word is not None]
         due = [word for word in words if word in query.chance and rng.random() < query.chance[word].of(word)]
         return [*due, *self.usual(query, table)]
@@ -99,7 +99,7 @@ class NameAnswers(AnswerKind):
         return query.expected[:1]
 
     def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
-        """Return the dataset name that is given most often, since nothing helps to guess a name."""
+        """Return the dataset name that is given most often, since nothing helps to predict a name."""
         return USUAL_NAMES[:1]
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
@@ -150,7 +150,7 @@ class CellAnswers(AnswerKind):
     def _of_guesses(
         self, query: "Query", table: "Table", value_of: Callable[[CellPrediction], str | None]
     ) -> "Sequence[Cell]":
-        """Return each cell's value by its guess, or the usual one if the baseline has none."""
+        """Return each cell's value by its prediction, or the usual one if the baseline has none."""
         found = [value_of(query.chance[name]) if name in query.chance else None for name in query.asked]
         usual = self.usual(query, table)
         return [other if value is None else value for value, other in zip(found, usual, strict=True)]

@@ -1,7 +1,7 @@
 """The basic classes of the contamination tests: query, answer, reading, trial, evidence, verdict.
 
 Dependencies go in one direction. A test writes queries (`Query`) and judges trials (`Trial`). It never calls a model
-and never knows which LLM answers. The questions of queries and their answers are defined in `questions`; their names
+and never knows which model answers. The questions of queries and their answers are defined in `questions`; their names
 can be imported from here, too.
 """
 
@@ -70,7 +70,7 @@ class Query:
     of a word for a reader who knows the topic alone), by choice (`Yes`) in membership, by baseline in classification.
     `lies_in` maps keys of `chance` to the column, or the columns of one entity, whose cell a right answer reveals; in
     row tests a key that is absent is the column's own name. `values` are all that an asked feature can have, if these
-    are few: an answer in words that is none of them is talk.
+    are few: an answer in words that is none of them counts as no answer.
     """
 
     id: str
@@ -85,7 +85,7 @@ class Query:
     decoy_of: str = ""  # for a decoy, the id of the query that asks the same about the table
     row: int | None = None  # the table's row that is asked, from 0
     withheld: bool = field(default=False, compare=False)  # whether it shows a row that was never published
-    unsure: float = field(default=0.0, compare=False)  # bits that the baseline lacks, given what the prompt shows
+    unsure: float = field(default=0.0, compare=False)  # bits that the baseline lacks, given the shown cells
     turn: int | None = field(default=None, compare=False)  # its place among the bets of its table, from 0
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see the docstring
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)  # see the docstring
@@ -94,15 +94,15 @@ class Query:
 
     @property
     def question(self) -> Question:
-        """The question, written anew."""
+        """The question, which is written again at each access."""
         return self.write()
 
     @property
     def prompt(self) -> Prompt:
-        """The question of a query that asks for words, written anew. Raises `TypeError` for any other query."""
+        """The question of a query that asks for words, written again. Raises `TypeError` for any other query."""
         question = self.write()
         if not isinstance(question, Prompt):
-            raise TypeError(f"{self.id} asks no prompt but a {type(question).__name__}")
+            raise TypeError(f"the question of {self.id} is a {type(question).__name__}, not a Prompt")
         return question
 
 
@@ -122,8 +122,8 @@ class UnreadReason(StrEnum):
 class Reading:
     """The answer that was read in one reply."""
 
-    parsed: Mapping[str, str | None] | str | None  # what was understood
-    hit: bool | None  # the decision by what was understood; None if only all answers together make one
+    parsed: Mapping[str, str | None] | str | None  # the values that were read
+    hit: bool | None  # the decision by these; None if only all answers together make one
     paper_hit: bool  # the published algorithm's decision on the text as it came
     readable: bool  # whether it was an answer at all; a text that declines is none
     right: tuple[str, ...] = ()  # the asked features whose cells are right, or the expected words that it holds
@@ -140,7 +140,7 @@ class Trial:
     reply: Answer
     reading: Reading | None = None
     cached: bool = False
-    judged: CompletionJudgement | None = None  # a judge's word on it, if its test has answers compared
+    judged: CompletionJudgement | None = None  # a judge's label, if its test has answers compared
 
     @property
     def readable(self) -> bool:
@@ -173,7 +173,7 @@ class PublishedRule:
         return self.detects(self.hits(trials), len(trials))
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
-        """Return why these trials cannot show that a table is clean though nothing is found, or None if they can."""
+        """Return why these trials cannot mean `not detected` though the rule detects nothing, or None if they can."""
         return None
 
     def hits(self, trials: Sequence[Trial]) -> int:
@@ -214,7 +214,7 @@ class TwinComparison:
 
 @dataclass(frozen=True)
 class TwinLossDifference:
-    """The loss of accuracy of an LLM on unseen twins less that of a reference, over pairs that both answered."""
+    """The loss of accuracy of a model on unseen twins less that of a reference, over pairs that both answered."""
 
     pairs: int
     accuracy: float  # of the reference on the rows
@@ -226,7 +226,7 @@ class TwinLossDifference:
 
 @dataclass(frozen=True)
 class ReferenceTwinAccuracy:
-    """One of several reference LLMs, with its accuracy on the compared rows and on their unseen twins."""
+    """One of several reference models, with its accuracy on the compared rows and on their unseen twins."""
 
     llm: str
     accuracy: float
@@ -235,20 +235,20 @@ class ReferenceTwinAccuracy:
 
 @dataclass(frozen=True)
 class ReferenceCurveExcess:
-    """An LLM's accuracy on rows, compared with the accuracy that several reference LLMs predict from its twins.
+    """A model's accuracy on rows, compared with the accuracy that several reference models predict from its twins.
 
-    `apart` is the least and the greatest share if one of the references is left out. `outside` is true if the LLM's
+    `apart` is the least and the greatest share if one of the references is left out. `outside` is true if the model's
     accuracy on twins is above or below that of every reference.
     """
 
     pairs: int
     references: tuple[ReferenceTwinAccuracy, ...]
-    accuracy: float  # of the LLM on the rows that all of them answered
+    accuracy: float  # of the model on the rows that all of them answered
     twin_accuracy: float
     expected: float  # accuracy on the rows
     share: float
     interval: tuple[float, float]
-    p_value: float  # that the LLM is right no more often
+    p_value: float  # that the model is right no more often
     apart: tuple[float, float]
     outside: bool
 
@@ -259,7 +259,7 @@ class Evidence:
 
     statistic: str  # its name
     value: float  # the value of the statistic
-    null: str  # what is drawn anew under the null, in words
+    null: str  # the assumption under which the p-value holds, in words
     sentence: str  # a statement that a person can check
     counted: str = field(default="", kw_only=True)  # the sentence without a p-value, of a test that is bet on
     hits: int
@@ -272,7 +272,7 @@ class Evidence:
     interval_of: str = ""  # the quantity that the interval is of
     recalled_bits: float | None = None
     score: float | None = None  # the result's score, from 0 to 1, if there is no p-value and the statistic is no share
-    share: float | None = None  # the least share of remembered rows that is found with 95 % power; None if none is
+    share: float | None = None  # the least share of remembered rows that is detected with 95 % power, if any is
     columns: Mapping[str, float] = field(default_factory=dict)  # recalled bits by column, or by an entity's columns
     # The p-value without these cells (1 if none is left), by the keys of `columns`, for each in which something was
     # asked. Empty if facts from elsewhere cannot explain the right answers: then the finding needs no second column.
@@ -282,7 +282,7 @@ class Evidence:
 
 
 class Test(ABC):
-    """A contamination test: a frozen dataclass whose docstring is its page, with all that others need to know of it.
+    """A contamination test: a frozen dataclass whose docstring is its page in the docs.
 
     Only attributes without a default have to be stated: `id`, `family` and `kind`. A class with an `id` of its own
     inherits neither the `title` nor the `published` rule of another.
@@ -299,10 +299,10 @@ class Test(ABC):
     worded: ClassVar[bool] = False  # whether its queries are worded by `prompts`, so that the prompt set matters
     by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries run in parallel
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
-    referred: ClassVar[bool] = False  # whether answers that a reference LLM gives, too, count for nothing: `conceded`
-    set_beside: ClassVar[bool] = False  # whether a reference LLM is asked as well, for comparison
+    referred: ClassVar[bool] = False  # whether answers that a reference model gives, too, count for nothing: `conceded`
+    set_beside: ClassVar[bool] = False  # whether a reference model is asked as well, for comparison
     answering: ClassVar[AnswerKind] = AnswerKind()  # the kind of answer that it asks for
-    on_request: ClassVar[bool] = False  # asked only if it is chosen or, if it scores text, an LLM here does
+    on_request: ClassVar[bool] = False  # asked only if it is chosen, or if it scores text and a model here does
     beside_fresh: ClassVar[bool] = False  # whether it compares with rows that no model can have read, if there are any
     only_with: ClassVar[RequiredInput] = RequiredInput.NOTHING  # the input without which it is not asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
@@ -355,13 +355,13 @@ class Test(ABC):
 
     @property
     def scores_text(self) -> bool:
-        """True if it has texts scored and asks no question: with an LLM that is loaded here this costs only time."""
+        """True if it has texts scored and asks no question: with a model that is loaded here this costs only time."""
         return Capability.SCORE in self.needs and Capability.INSTRUCTIONS not in self.needs
 
     def worded_by(self, prompts: PromptSet) -> Self:
         """Return this test with its queries in the words of this set; it is equal to the test with other words."""
         test = copy(self)
-        vars(test)["_prompts"] = prompts  # past a frozen dataclass, and for a class that is none
+        vars(test)["_prompts"] = prompts  # works for a frozen dataclass and for any other class
         return test
 
     @property
@@ -392,7 +392,7 @@ class Test(ABC):
         return self
 
     def in_words(self, samples: int | None) -> "Test | None":
-        """Return this test for an LLM without log-probabilities, asked in words, or None if there is no such form.
+        """Return this test for a model without log-probabilities, asked in words, or None if there is no such form.
 
         That form has the same id, and `read` and `weigh` of this test handle its trials as well. `samples` is how often
         a query may be asked at a temperature (`--samples`); None if the user did not set it.
@@ -444,7 +444,7 @@ class Test(ABC):
         return together
 
     def told_apart(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the read trials of a result, with those marked unread that only together prove to be no answers."""
+        """Return the read trials of a result, with those marked unread that are no answers next to the others."""
         return trials
 
     def counts(self, trial: Trial) -> bool:
@@ -452,41 +452,41 @@ class Test(ABC):
         return trial.readable
 
     def stakes(self, trial: Trial) -> Sequence[Stake]:
-        """Return what one unit becomes that is staked on each answered cell of a read trial; only if it is `bet_on`."""
+        """Return the value of one unit after a bet on each answered cell of a read trial; only if it is `bet_on`."""
         return ()
 
     def foreseen(self, query: Query) -> tuple[Trial, Trial]:
-        """Return the read trials of an answerer that remembers what a query asks and of one that guesses.
+        """Return the read trials of an answerer that remembers the asked cells, and of one that predicts them.
 
         Only for a test that is `bet_on`.
         """
         raise NotImplementedError(f"{self.id} is not bet on")
 
     def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query as it is weighed after an LLM that has not seen the table gave the answer of this `reading`.
+        """Return the query as it is weighed after a model that has not read the table gave the answer of `reading`.
 
         That answer gets chance 1. Only a test that is `referred` has such chances.
         """
         return query
 
     def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
-        """Return the comparison of a result's read trials with those of a reference LLM; only if it is `set_beside`.
+        """Return the comparison of a result's read trials with those of a reference model; only if it is `set_beside`.
 
-        Return None if both answered nothing in common.
+        Return None if no pair was answered by both.
         """
         return None
 
     def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> ReferenceCurveExcess | None:
-        """Return the comparison of the read trials with those of several reference LLMs, `others`, by name.
+        """Return the comparison of the read trials with those of several reference models, `others`, by name.
 
-        Return None if there is nothing that all of those answered that answered anything, or if fewer than two did.
+        Return None if fewer than two of them answered anything, or if no row was answered by all of these.
         """
         return None
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why the queries could not tell memory from prediction at this level, or None if they could.
 
-        The reason is known before anything is asked: from what the prompts show, never from the hidden values.
+        The reason is known before anything is asked: from the shown cells, never from the hidden ones.
         """
         return None
 

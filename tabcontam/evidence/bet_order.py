@@ -1,10 +1,10 @@
 """The order in which the queries of a table are bet on: its tests in turns, the most informative query of each first.
 
-A bet is fair only on cells that nothing before it has shown: neither to the LLM in a prompt nor to us as the truth of
+A bet is fair only on cells that nothing before it has shown: neither to the model in a prompt nor to us as the truth of
 an answer. So no row is bet on that an earlier query of the order asks or shows. Small tables show most of their rows
 before long; therefore a query is put off if it would spoil others that are more informative.
 
-The order follows from what prompts show and from how unsure the baseline is after that, never from a hidden cell.
+The order follows from the cells that prompts show and from the baseline's doubt after them, never from a hidden cell.
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ Place = tuple[int, int]  # of a query: the number of its test, and its own
 def in_turns(queries: Mapping[Key, Sequence[Query]]) -> dict[Key, tuple[Query, ...]]:
     """Return the queries of several tests about one table, in their old order, each with its turn.
 
-    A query that is not bet on, since an earlier one spoils it or the chance of a right guess is unknown, has no turn.
+    A query that is not bet on, since an earlier one spoils it or the chance of a right answer is unknown, has no turn.
     """
     order = {place: turn for turn, place in enumerate(_order(list(queries.values())))}
     return {

@@ -69,13 +69,13 @@ def check_comparable(table: Table) -> None:
     """Raise `Skip` if only a sample of a large file is there to compare with an answer that may hold any row."""
     if table.whole is not None:
         raise Skip(
-            f"the LLM may write any of the file's {table.rows_in_file:,} rows, and only {len(table.rows):,} are kept "
-            f"to compare its answers with; give a part of at most {READ_WHOLE:,} rows as a file of its own"
+            f"the model may write any of the file's {table.rows_in_file:,} rows, but only {len(table.rows):,} are kept "
+            f"to compare its answers with; give a part of the file with at most {READ_WHOLE:,} rows"
         )
 
 
 def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
-    """Return the rows whose asked cells follow from the shown ones, as no other row differs; no known rows."""
+    """Return the rows, but no known ones, whose asked cells follow from the shown ones: no other row differs."""
 
     def find() -> list[int]:
         shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
@@ -93,7 +93,7 @@ def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) ->
 def alone_rows(table: Table, column: int) -> list[int]:
     """Return the rows that share all cells before a column with no other row.
 
-    No cell from the column on is needed to identify them. Rows that the LLM may know are left out.
+    No cell from the column on is needed to identify them. Rows that the model may know are left out.
     """
     shared = cached_fact(table, "shared beginnings", lambda: _shared_beginnings(table))[column]
     return not_known(table, (row for row in range(len(table.rows)) if row not in shared))

@@ -2,7 +2,7 @@
 
 The words are those of Golchin and Surdeanu 2024 ("Time Travel in LLMs", section 3.2.2, Algorithm 2). A test chooses the
 answers that are compared (`Test.compared`). This module decides, by the text alone, whether a completion is an exact
-match. A judge, an LLM or a person, decides whether another one is a near-exact match.
+match. A judge, a model or a person, decides whether another one is a near-exact match.
 """
 
 import re
@@ -27,7 +27,7 @@ class Likeness(StrEnum):
 
 
 class CompletionJudgement(NamedTuple):
-    """A judge's word on a completion, and the judge: the LLM's spec, or a person's name."""
+    """A judge's label for a completion, and the judge: the model's spec, or a person's name."""
 
     word: Likeness
     by: str
@@ -37,7 +37,7 @@ class CompletionJudgement(NamedTuple):
 class CompletionPair:
     """A completion next to the true second piece.
 
-    `shown` is the first piece, `said` the LLM's text, `arm` the instruction that it was given (guided, general, ...).
+    `shown` is the first piece, `said` the model's text, `arm` the instruction that it was given (guided, general, ...).
     For a row of a table, `cells` has the values that were hidden, in order, as they stand in `expected`, and
     `same_cells` is true if all of them were read in the answer: that is an exact match, however it is written.
     """

@@ -25,11 +25,11 @@ class Family(StrEnum):
     """The tests that share a kind of evidence and an error budget: findings of one family change nothing in another."""
 
     KNOWLEDGE = "knowledge"  # the dataset is known
-    ROWS = "rows"  # its rows were seen: by the LLM's answers
+    ROWS = "rows"  # its rows were seen: by the model's answers
     LIKELIHOOD = "likelihood"  # its rows were seen: by log-probabilities
     ORDER = "order"  # its rows were seen: by the order in which they stand
     CORPUS = "corpus"  # documents hold its rows
-    SCORE = "score"  # how well the LLM does on it: no verdict on contamination
+    SCORE = "score"  # how well the model does on it: no verdict on contamination
 
 
 class RequiredInput(StrEnum):

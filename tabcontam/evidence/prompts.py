@@ -259,9 +259,9 @@ def from_file(path: Path) -> PromptSet:
 
 
 def _template(where: str, name: str, raw: object) -> Any:
-    """Return a template of a file. Raises `ValueError` with what is wrong in it."""
+    """Return a template of a file. Raises `ValueError` with the fault."""
     if not isinstance(raw, Mapping):
-        raise ValueError(f"{where} {'is lacking' if raw is None else f'cannot be {raw!r}'}; write it as [{name}]")
+        raise ValueError(f"{where} {'is missing' if raw is None else f'cannot be {raw!r}'}; write it as [{name}]")
     kind = _kinds()[name]
     texts: dict[str, str] = {key: text.strip() for key, text in check_fields(kind, raw, where, blank=True).items()}
     rules = TEXTS[name]

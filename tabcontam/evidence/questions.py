@@ -7,8 +7,8 @@
 | `Endings` | endings of a text that are to be compared | `Likelihoods`  |
 | `Lookup`  | texts to be found in a corpus             | `Matches`      |
 
-Every answer reports what became of the request: its `state`, a `detail` if that is not `ok`, what the server charged
-and how long it took.
+Every answer reports the outcome of its request: a `state`, a `detail` if that is not `ok`, the tokens that the server
+charged, and the seconds that it took.
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from tabcontam.reading.wrapping import EDGES, set_off, without_marks, without_thought
 
-LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes time
+LONGEST = 10_000  # characters of a reply that are read, many times more than is asked for: reading takes time
 
 
 class ReplyState(StrEnum):
@@ -43,7 +43,7 @@ class Capability(StrEnum):
     MOMENTS = "moments"  # reports the mean and the deviation at each token of a `Passage`
     SEARCH = "search"  # answers a `Lookup`
     SEED = "seed"  # takes a seed for its sampling
-    SAMPLE = "sample"  # draws its answer to a `Prompt` anew each time, at a temperature
+    SAMPLE = "sample"  # draws a new answer to a `Prompt` each time, at a temperature
     INSTRUCTIONS = "instructions"  # understands a question; a control does not
 
 
@@ -70,7 +70,7 @@ class Prompt:
     stop: tuple[str, ...] = ("\n",)  # the stop strings of the completion
     temperature: float = 0.0
     sample: int = 0
-    values: tuple[str, ...] = ()  # the features that a server can be made to answer by; see `evidence.structured`
+    values: tuple[str, ...] = ()  # the features that a server can be made to answer by; see `structured_answers`
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ class LookupMode(StrEnum):
 class Lookup:
     """Texts that are to be found in a corpus: any one of them is a find, and each is counted by itself.
 
-    With `By.CELLS` each text is a value that is compared with the others, as an ending is: the values `beside` it have
-    to stand close by, in any order and each at a place of its own, but for at most `lacking` of them.
+    With `LookupMode.CELLS` each text is a value that is compared with the others, as an ending is: the values `beside`
+    it have to stand close by, in any order and each at a place of its own, but for at most `lacking` of them.
 
     At most `most` places are reported; the documents that hold one are all counted.
     """
@@ -127,7 +127,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer of an LLM to a `Prompt`, and the outcome of the request."""
+    """The answer of a model to a `Prompt`, and the outcome of the request."""
 
     text: str
     state: ReplyState
@@ -194,7 +194,7 @@ class Match(NamedTuple):
 
     `source` is the name of the document in its corpus. `offset` is the place of the first character found (of a row: of
     the first of its values), in bytes of the document as UTF-8 if the corpus knows it, else -1. `quote` is the text as
-    it stands there with some of what is around it; `begin` and `end` delimit the characters of the quote that were
+    it stands there with some of the text around it; `begin` and `end` delimit the characters of the quote that were
     found, so that they can be marked. `text` is the place of the text in the `Lookup`, and `lacking` the number of
     values next to it that are absent.
     """

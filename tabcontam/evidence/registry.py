@@ -95,18 +95,18 @@ def built_in_tests() -> tuple[Test, ...]:
 
 
 def _of_package(point: EntryPoint) -> Test:
-    """Return the test that another package offers. Raises `UsageError` in one line, whatever its import raises."""
+    """Return the test that another package offers. Raises `UsageError` in one line for any error of its import."""
     with entry_points.raise_as_usage_error(point, "test"):
         found = point.load()
         test = found() if isinstance(found, type) and issubclass(found, Test) else None
         # raises if one has not been stated
         name, measure, *_ = (test.id, test.measure, test.kind, test.family) if test else ("", "")
     if test is None:
-        why = f"{point.value} is no class made from tabcontam.evidence.base.Test"
+        why = f"{point.value} is no subclass of tabcontam.evidence.base.Test"
     elif name != point.name:
-        why = f"its id is {name!r}, and an entry point is to have the name of its test"
+        why = f"its id is {name!r}, but the name of an entry point must be the id of its test"
     elif measure and measure not in get_args(Measure):
-        why = f"its measure is {measure!r}, and the ranking has the columns {', '.join(get_args(Measure))}"
+        why = f"its measure is {measure!r}, but the ranking has only {', '.join(get_args(Measure))}"
     else:
         return test
     raise UsageError(f"{entry_points.describe_entry_point(point, 'test')} is left out: {why}")

@@ -40,7 +40,7 @@ def asked_often(trials: Sequence[Trial]) -> str:
 
 
 def needs_samples(test: Test) -> bool:
-    """Return whether a test repeats its queries to an LLM without log-probabilities if the user sets how often."""
+    """Return whether a test repeats its queries to a model without log-probabilities if the user sets how often."""
     return test.in_words(None) is None and test.in_words(1) is not None
 
 

@@ -50,7 +50,7 @@ def with_shots(
 
 
 def other_tables(table: Table) -> list[Table]:
-    """Return the tables of scikit-learn's cards that are not this one and hardly any of whose rows it holds."""
+    """Return the tables of scikit-learn's cards that are not this one and share hardly any row with it."""
     return [other for other in _carried() if other.name != table.name and not _copied(other, table)]
 
 

@@ -1,6 +1,6 @@
-"""Answers in a form that a server enforces: whether the LLM gives the values, and the values by feature.
+"""Answers in a form that a server enforces: whether the model gives the values, and the values by feature.
 
-An LLM that declines has a field to say so, and reading an answer needs no guess.
+A model that declines has a field for it, and the reader of an answer has no doubt.
 """
 
 import json
@@ -11,12 +11,12 @@ from typing import Any
 from tabcontam.evidence.questions import Message, Prompt, Reply, ReplyState
 
 KNOWN, VALUES = "known", "values"
-# Small LLMs copy an example of the values, and decline wherever that is offered: the server knows the form.
+# Small models copy an example of the values, and decline wherever that is offered: the server knows the form.
 ASKED = (
     'Answer with one JSON object. "values" has for each of {values} a text, which is your best guess where you are not '
     'sure, and "" for an empty cell. "known" says whether you give values.'
 )
-# It does not mention the form, so that an LLM answers in it only if its server enforces it.
+# It does not mention the form, so that a model answers in it only if its server enforces it.
 PROBE = Prompt((Message("user", "Name a colour."),), "", "", values=("colour",))
 PROBE_TOKENS = 64  # enough for the form
 
@@ -58,7 +58,7 @@ def write_structured_answer(cells: Sequence[str | None], asked: Sequence[str]) -
 def read_structured_answer(text: str, asked: Sequence[str]) -> dict[str, str | None] | None:
     """Return the values of an answer in this form: {} if it declines, None if the text has another form.
 
-    An answer that claims not to know and gives values all the same is a guess, as all answers may be.
+    An answer that claims not to know and gives values all the same counts as an answer.
     """
     if not text.startswith("{"):
         return None

@@ -479,7 +479,7 @@ def test_the_ranking_has_the_columns_of_one_who_refuses(tmp_path: Path) -> None:
     assert all(cell["score"] is not None for cell in own if cell["llm"] != "simulated:refuser")
     shown = " ".join(done.stdout.split())
     assert "LLM contam. all member. 0-shot 1-shot" in shown
-    assert "The means of 0-shot and 1-shot leave out wine, since nobody can know" in shown
+    assert "The means of 0-shot and 1-shot leave out wine, since no model can know" in shown
     again = tabcontam("rescore", "run", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert {rank["llm"]: rank for rank in document(tmp_path / "run")["ranking"]} == ranks

@@ -102,7 +102,7 @@ def test_what_cannot_be_asked_is_one_line(tmp_path: Path, typed: tuple[str, str]
         "evaluate", "--llm", "simulated:guesser", "--dataset", "iris", *typed, "--out", str(tmp_path / "run")
     )
     if said is None:
-        assert "beside the asked rows there are 119 to show, and 200 shots are more" in done.stdout
+        assert "besides the asked rows only 119 can be shown, fewer than 200 shots" in done.stdout
     else:
         assert (done.returncode, done.stderr.count("\n")) == (4, 1)
         assert said in done.stderr

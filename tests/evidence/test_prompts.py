@@ -241,7 +241,7 @@ class TestAFileOfOnesOwn:
             (
                 "[recognition_features]",
                 "[recognition]",
-                "recognition_features is lacking; write it as [recognition_features]",
+                "recognition_features is missing; write it as [recognition_features]",
             ),
             (
                 "[membership]",
@@ -294,7 +294,7 @@ class TestAFileOfOnesOwn:
         raw = DEFAULT_FILE.read_text("utf-8").split("\n[")
         path = tmp_path / "less.toml"
         path.write_text("\n[".join(part for part in raw if not part.startswith(f"{template}]")), "utf-8")
-        with pytest.raises(UsageError, match=f"{template} is lacking"):
+        with pytest.raises(UsageError, match=f"{template} is missing"):
             from_file(path)
 
     def test_that_is_not_known_is_one_line_with_the_nearest(self) -> None:

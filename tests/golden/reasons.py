@@ -7,14 +7,14 @@ import re
 
 REASONS = {
     "power": r"(a model that remembers|a corpus that holds) .* would have been detected",
-    "no power": r"an LLM that remembers .* would be found in only .* of runs, at p <= .*",
-    "few names": r"too few names of features to tell: .*",
-    "few values": r"too few values to tell: .*",
-    "few questions": r"too few questions to tell: .*",
-    "few own words": r"too few words of their own in the (out|tex).*ts to tell: .*",
+    "no power": r"the test would detect a model that remembers .* in only .* of runs, at p <= .*",
+    "few names": r"too few names of features for a verdict: .*",
+    "few values": r"too few values for a verdict: .*",
+    "few questions": r"too few questions for a verdict: .*",
+    "few own words": r"too few words of their own in the (out|tex).*ts for a verdict: .*",
     "few features": r"too few features: .*",
     "few rows of values": r".* rows have .* values and a cell that other rows could hold as well; .*"
-    r"|no row has .* values; .*",
+    r"|no row has .* values to search for; .*",
     "few exchangeable": r".* rows have a cell that others could hold as well; .*",
     "few to learn": r"a classifier needs .* different rows to learn from; there are .*",
     "names given away": r"the features that are shown give the names of all others away, or all but one",
@@ -23,7 +23,7 @@ REASONS = {
     "no recurring": r"no feature has (.* )?values that recur and could stand in another row",
     "no row alone": r"the shown cells (identify no row|determine the answer in no row)",
     "no pair": r"no column is a text that belongs to another: .*",
-    "no question": r"no classification question.*",
+    "no question": r"(the table has )?no classification question.*",
     "no digits": r"no column of .* has numbers of three digits or more that could be exchanged between rows",
     "no instance": r"no instance has an answer to the guided and to the general instruction",
     "texts": r"its rows are texts to read: .*",
@@ -41,16 +41,16 @@ REASONS = {
     "few of a class": r"the class .* has only .* rows?; .*",
     "told apart": r"a classifier that never saw the rows (recognizes altered ones|tells altered ones apart): .*",
     "nothing learned": r"the baseline learns nothing about the label from its cells, .*",
-    "digits told": r"the last digits of .* can be told without memory: .*",
-    "one digits column": r".* alone has digits to ask about, and one column is no finding",
-    "one hidden column": r"cells of .* alone can be hidden: .*",
+    "digits told": r"the last digits of .* can be predicted without memory: .*",
+    "one digits column": r".* alone has digits to ask about, and a finding needs two columns",
+    "one hidden column": r"only cells of .* can be hidden, so that .*",
     "follows": r".* follows from the row's number",
     "order follows": r"the order of .* follows from .*"
     r"|.* is sorted by .*, which no two rows share: its order is determined",
-    "order preferred": r"who prefers (rows that are like those before them|values that rise|texts that can be packed)"
-    r" finds the order of .*",
-    "not given": r"no key of this table was given|no rows of its source were given that were never published",
-    "few shards": r"fewer than two shards were scored, or all gain the same",
+    "order preferred": r"a reader that prefers (rows that are like those before them|values that rise"
+    r"|texts that zlib packs well) finds the order of .*",
+    "not given": r"no key of this table was given|no unpublished rows of the table's source were given",
+    "few shards": r"fewer than two shards were scored, or all differ by the same amount",
     "one column": r"(.*: )?(the result rests on|all right answers are in|the baseline explains .* all columns but)"
     r" .* facts from other sources would explain this as well",
     "no answer": r"(.*: )?no readable answer to .* of .* queries.*|.* of .* queries without a readable answer: .*",

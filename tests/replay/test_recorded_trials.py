@@ -167,7 +167,9 @@ class TestRows:
 
     def test_what_everybody_guesses_could_not_tell(self) -> None:
         found = asked(recorded("The tolldue is yes", "incomplete_completion", asked=("tolldue",)))
-        assert str(found.uninformative(0.001)).startswith("an LLM that remembers 1 of the 1 asked rows would be found")
+        assert str(found.uninformative(0.001)).startswith(
+            "the test would detect a model that remembers 1 of the 1 asked"
+        )
 
     def test_rows_of_another_table_are_not_recorded(self) -> None:
         foreign = Record(1, "m", "ships", None, "full_completion", "f", "x", values={"hullNo": "0"}, asked=("hullNo",))

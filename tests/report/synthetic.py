@@ -127,7 +127,7 @@ def shared(
         "p_value": 0.003,
     }
     own |= {"interval": [low, high], "deviation": 0.4, "if_wrong": None}
-    said = f"accuracy 0.84; on unseen twins of the same rows 0.71; memory's share {share:.2f} ({low:.2f} to {high:.2f})"
+    said = f"accuracy 0.84, on unseen twins of the same rows 0.71; memory's share {share:.2f} ({low:.2f} to {high:.2f})"
     about = {"kind": "classification", "score": max(0.0, share), "hits": 84, "answered": 100, "queries": 200}
     about |= {"statistic": {"name": "memory's share", "value": share, "expected": 0.0}, "interval": [low, high]}
     about |= {"interval_of": "memory's share", "sentence": said, "memory": own | (memory or {})}

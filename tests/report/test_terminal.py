@@ -298,7 +298,7 @@ def test_the_short_summary_names_the_outcomes_that_are_asked_for_in_their_order(
 
 
 def test_memorys_share_which_no_ranking_has_is_in_the_short_summary() -> None:
-    said = "accuracy 0.84; on unseen twins of the same rows 0.71; memory's share 0.13"
+    said = "accuracy 0.84, on unseen twins of the same rows 0.71; memory's share 0.13"
     share = cell("gpt-4o", "iris", "memory_share", None, kind="classification", sentence=said)
     of = document([share, cell("gpt-4o", "iris", "classification_0shot", None)])
     summary = printed(of, verbosity=-1, width=200).split("short summary info")[-1]

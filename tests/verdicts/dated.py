@@ -73,5 +73,5 @@ def _cell(llm: str, table: str, hits: Hits) -> dict[str, Any]:
         answered=ASKED,
         queries=ASKED,
         score=right / ASKED,
-        statistic={"name": "share of valid answers right", "value": right / ASKED, "expected": 0.5},
+        statistic={"name": "share of valid answers that are right", "value": right / ASKED, "expected": 0.5},
     )

@@ -67,7 +67,7 @@ def test_two_llms_have_no_figure_and_controls_none_at_all() -> None:
 def test_another_split_and_an_unfair_question_are_not_compared() -> None:
     assert results(FOUR).generations[0].split == "train"
     assert results(FOUR, split="test").generations == ()
-    assert results(FOUR, not_averaged="nobody can know which class is which").generations == ()
+    assert results(FOUR, not_averaged="no model can know which class is which").generations == ()
 
 
 def test_equal_shares_and_points_on_a_line_are_said() -> None:

@@ -137,7 +137,7 @@ def scored(dataset: str, test: str, score: float, asked: int = 100, **changes: A
         answered=asked,
         queries=asked,
         interval=clopper_pearson(hits, asked),
-        statistic=Statistic(name="share of valid answers right", value=score, expected=0.6),
+        statistic=Statistic(name="share of valid answers that are right", value=score, expected=0.6),
     )
     return replace(made, **changes)
 
@@ -240,7 +240,7 @@ class TestScores:
 
 
 class TestLeftOutOfMeans:
-    WINE = "nobody can know from a row alone which class is class_0 and which class_1"
+    WINE = "no model can know from a row alone which class is class_0 and which class_1"
 
     def test_a_cell_that_asks_for_codes_is_in_no_mean_and_its_majority_neither(self) -> None:
         cells = [

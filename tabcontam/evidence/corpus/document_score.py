@@ -35,7 +35,7 @@ class DocumentScore(Test):
     counted: ClassVar[str]  # the items that are searched for, in words
 
     def query(self, name: str, what: str, lookup: Lookup, *of: str) -> Query:
-        """Return the query for one item; `what` names it in words, and `of` is what else is needed to read a find."""
+        """Return the query for one item; `what` names it in words, and `of` holds texts that reading a find needs."""
         return Query(f"{self.id}-{name}", partial(_same, lookup), (what, *of), lookup.texts, max_tokens=1)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
@@ -46,7 +46,7 @@ class DocumentScore(Test):
         return Reading(f"{count} documents", hit=count > 0, paper_hit=False, readable=True)
 
     def documents(self, query: Query, found: Matches) -> int:
-        """Return how many documents hold what a query looks for."""
+        """Return the number of documents that hold the texts of a query."""
         return found.documents
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -55,11 +55,12 @@ class DocumentScore(Test):
         found = [(trial.query, trial.reply) for trial in read if isinstance(trial.reply, Matches)]
         said = [*self.together(found), *(self._said(query, reply) for query, reply in found)]
         hits = sum(bool(trial.reading and trial.reading.hit) for trial in read)
-        lost = f"; {len(trials) - len(read)} of {len(trials)} could not be searched for" * (len(read) < len(trials))
+        unread = len(trials) - len(read)
+        lost = f"; {unread} of {len(trials)} items could not be searched for" * bool(unread)
         return Evidence(
             statistic=f"share of {self.counted} that documents hold",
             value=hits / len(read) if read else 0.0,
-            null="none: nothing is compared",
+            null="none: the test compares nothing",
             sentence="; ".join(said) + lost if read else lost.removeprefix("; "),
             hits=hits,
             asked=len(trials),
@@ -96,7 +97,7 @@ def in_number(count: int, least: bool = False) -> str:
     """Return the number of documents in words."""
     if count:
         return f"{'at least ' * least}{count:,} document{'s' * (count > 1)}"
-    return "no document of those that were counted, but there may be others" if least else "no document"
+    return "none of the documents that were counted, but others may hold it" if least else "no document"
 
 
 def _same(lookup: Lookup) -> Lookup:
@@ -104,5 +105,5 @@ def _same(lookup: Lookup) -> Lookup:
 
 
 def word_lookup(*texts: str, most: int = 10) -> Lookup:
-    """Return a lookup of texts word for word, whatever stands between the words."""
+    """Return a lookup of texts by their words; the text between words does not count."""
     return Lookup(tuple(dict.fromkeys(texts)), most, LookupMode.WORDS)

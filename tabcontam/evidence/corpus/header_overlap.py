@@ -39,7 +39,7 @@ class HeaderOverlap(DocumentScore):
     of their fields.
 
     Source: ours. The content of a page about a dataset is what the knowledge tests of Ronval et al. 2024, section 3.1,
-    ask an LLM for.
+    ask a model for.
 
     Example: `sepal length (cm),sepal width (cm),petal length (cm),petal width (cm),target` and `Iris`.
     """
@@ -63,7 +63,7 @@ class HeaderOverlap(DocumentScore):
         if table.question and can_be_found(table.question.text):
             found.append(self.query("question", "its question", word_lookup(table.question.text)))
         if not found:
-            raise Skip("the table has neither a header nor a name")
+            raise Skip("the table has no header, no name and no question to search for")
         return found
 
     def each(self, query: Query, found: Matches) -> str:

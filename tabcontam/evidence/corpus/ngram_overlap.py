@@ -102,7 +102,7 @@ class NgramOverlap(Test):
         """Return the queries of the rows, each followed by those of its twin. Raises `Skip` if no row is left."""
         rows = pool(table, not_known(table, range(len(table.rows))), POOL)
         if not rows:
-            raise Skip("every row may be known")
+            raise Skip("the model may know every row of the table")
         asked = rng.sample(rows, min(ROWS, len(rows)))
         twins = _twins(table)
         texts = [serializer.row(table.columns, table.rows[row]) for row in asked]
@@ -135,7 +135,7 @@ class NgramOverlap(Test):
             statistic="share of pieces of 8 words",
             value=score or 0.0,
             expected=other,
-            null="none: what the schema alone explains is the share of a shuffled twin's pieces",
+            null="none: the share of a shuffled twin's pieces shows how much the schema alone explains",
             sentence=_sentence(own, twin, rows, twins, asked),
             hits=sum(one.short >= PALM for one in rows),
             asked=asked,
@@ -145,11 +145,11 @@ class NgramOverlap(Test):
 
 
 RULES: Mapping[str, Callable[[PieceOverlap], bool]] = {
-    "GPT-3 calls {} contaminated": lambda one: one.collides,
-    "PaLM {}": lambda one: one.short >= PALM,
-    "Tülu 3 {}": lambda one: one.in_short > TULU,
-    "Llama 2 {} dirty": lambda one: one.in_runs >= DIRTY,
-    "and {} not clean": lambda one: one.in_runs >= CLEAN,
+    "GPT-3's rule counts {} of the rows": lambda one: one.collides,
+    "PaLM's {}": lambda one: one.short >= PALM,
+    "Tülu 3's {}": lambda one: one.in_short > TULU,
+    "Llama 2's {} as dirty": lambda one: one.in_runs >= DIRTY,
+    "and {} as not clean": lambda one: one.in_runs >= CLEAN,
 }
 
 
@@ -220,9 +220,9 @@ def _sentence(
     parts = [
         *(_shares(rows, twins) if rows else ()),
         _of_gpt_4(own, twin),
-        "GPT-3 leaves out what more than 10 documents hold" * any(one.common for one in rows),
-        "the table has no twin" * (bool(rows) and not twin),
-        f"counting ended early for {early} of {len(own)} queries: documents may hold more than that" * bool(early),
+        "GPT-3's rule leaves out pieces that more than 10 documents hold" * any(one.common for one in rows),
+        "the table has no shuffled twin" * (bool(rows) and not twin),
+        f"the count ended early for {early} of {len(own)} queries: documents may hold more" * bool(early),
         lost,
         f"for example {place_of(places[0])}" if places else "",
     ]
@@ -253,7 +253,7 @@ def _of_gpt_4(own: Sequence[Trial], twin: Sequence[Trial]) -> str:
         return "GPT-4's pieces of letters and digits were not searched for"
     found, lost = _of_signs(own), sum(not trial.readable for trial in asked)
     unread = f"GPT-4's pieces of {lost} of {len(asked)} rows could not be searched for" * bool(lost)
-    stated = "" if found is None else f"GPT-4 {_beside(found, _of_signs(twin))}"
+    stated = "" if found is None else f"GPT-4's rule counts {_beside(found, _of_signs(twin))}"
     return "; ".join(filter(None, (stated, unread)))
 
 

@@ -1,4 +1,4 @@
-"""The weight of the rows that were found, the least share of rows that would be found, and both in words."""
+"""The weight of the found rows, the least share of rows that would be detected, and both in words."""
 
 from collections.abc import Sequence
 from math import ceil, fsum, log2
@@ -31,7 +31,7 @@ def even_chance(query: Query) -> float:
 
 
 def detectable_share(chances: Sequence[float], level: float) -> float | None:
-    """Return the least share of rows, in hundredths, that is found with 95 % power, or None if no share is.
+    """Return the least share of rows, in hundredths, that is detected with 95 % power, or None if no share is.
 
     `chances` has for each row the chance of its own value if documents hold no other.
     """
@@ -43,7 +43,7 @@ def detectable_share(chances: Sequence[float], level: float) -> float | None:
 
 
 def word_finds(own: Sequence[RowFind], twin: Sequence[RowFind], asked: int, p_value: float) -> str:
-    """Return in words how many rows stand in how many documents, how many would by chance, and one place."""
+    """Return in words how many rows stand in how many documents, the number expected by chance, and one place."""
     there = [one for one in own if one.own]
     by_chance = format_small_number(fsum(one.share for one in own))
     stand = (
@@ -52,20 +52,19 @@ def word_finds(own: Sequence[RowFind], twin: Sequence[RowFind], asked: int, p_va
         else f"none of {len(own)} rows stands in a document"
     )
     weighing = sum(one.weight >= 1 for one in there)
-    common = f", {len(there) - weighing} of them in so many variants that they tell nothing" * (weighing < len(there))
+    common = f", {len(there) - weighing} of them in so many variants that they show nothing" * (weighing < len(there))
     changed = sum(all(place.lacking for place in one.places) for one in there if one.places)
-    but_for = f", {changed} of them but for a value or two" * bool(changed)
+    but_for = f", {changed} of them without one or two of their values" * bool(changed)
     of_twin = sum(one.own for one in twin)
     beside = (
-        f"of {len(twin)} rows of a shuffled twin {of_twin or 'none'} {_stand(of_twin)} there"
+        f"{of_twin or 'none'} of {len(twin)} rows of a shuffled twin {_stand(of_twin)} in documents"
         if twin
-        else "the table has no twin"
+        else "the table has no shuffled twin"
     )
     unread = f"; {asked - len(own)} of {asked} rows could not be searched for" * (len(own) < asked)
     quote = f"; for example {quoted(there)}" if any(one.places for one in there) else ""
-    return (
-        f"{stand}{common}{but_for}, {by_chance} would by chance; {beside} ({describe_p_value(p_value)}){unread}{quote}"
-    )
+    found = f"{stand}{common}{but_for}, {by_chance} expected by chance"
+    return f"{found}; {beside} ({describe_p_value(p_value)}){unread}{quote}"
 
 
 def _stand(rows: int) -> str:

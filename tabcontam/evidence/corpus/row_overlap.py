@@ -76,7 +76,7 @@ class RowOverlap(Test):
     Cannot show: rows in documents that are not searched, and rows of which three values or more were changed, rounded
     or left out. A single row is found if its hidden cell is rare; of a table of few values several are needed. For this
     test, documents that hold each row but for a value hold the table. A finding shows that documents hold rows, not
-    that an LLM remembers them.
+    that a model remembers them.
 
     Source: ours. Li and Flanigan 2024 ("Task Contamination", section 5) search training data for examples of a task and
     look at what is found. The p-value is that of one among exchangeable draws (Besag and Clifford 1989).
@@ -97,7 +97,7 @@ class RowOverlap(Test):
         """Return a reason for tables of fewer than twenty different rows, from which no baseline can learn."""
         if rows >= LEAST_ROWS:
             return None
-        return f"a table of {rows} different rows is too small to draw cells for; {LEAST_ROWS} are needed"
+        return f"a table of {rows} different rows is too small for the test, which needs {LEAST_ROWS}"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return at most three queries for each row: its own, a second one of another column, and the twin's.
@@ -107,8 +107,8 @@ class RowOverlap(Test):
         rows = choose_searched_rows(table)
         if len(rows) < LEAST_ROWS:
             few_values = all(len(others(table, row, "")) < LEAST_VALUES for row in table.rows)
-            why = f"no row has {LEAST_VALUES} values" if few_values else f"{len(rows)} rows have {CELL}"
-            raise Skip(f"{why}; {LEAST_ROWS} rows are needed")
+            why = f"no row has {LEAST_VALUES} values to search for" if few_values else f"{len(rows)} rows have {CELL}"
+            raise Skip(f"{why}; the test needs {LEAST_ROWS} such rows")
         twins = _twins(table, list(rows))
         queries = []
         for number, row in enumerate(rng.sample(list(rows), len(rows))):
@@ -151,7 +151,7 @@ class RowOverlap(Test):
             statistic="weight of the rows found, in bits",
             value=bits,
             expected=fsum(one.share * one.weight for one in own),
-            null="of the values that could stand in a row each is as likely to be its own",
+            null="each value that could stand in a row is as likely as any other to be the row's own",
             sentence=word_finds(own, twin, len(asked), p_value),
             hits=len(there),
             asked=len(asked),
@@ -159,7 +159,7 @@ class RowOverlap(Test):
             expected_hits=fsum(one.share for one in own),
             p_value=p_value,
             interval=clopper_pearson(len(there), len(own)) if own else None,
-            interval_of="of the rows that stand in documents",
+            interval_of="the share of rows that stand in documents",
             recalled_bits=bits,
             share=detectable_share([even_chance(one.query) for one in own], level),
             columns=bits_by_group((one.lies_in, one.bits) for one in own),
@@ -170,7 +170,7 @@ class RowOverlap(Test):
         """Return why even all rows in the documents would not be enough, or None if they would be."""
         lies = {query.lies_in.get(name, name) for query in queries if not query.decoy_of for name in query.asked}
         if len(lies) == 1:
-            return f"cells of {lies.pop()} alone can be hidden: what is found would rest on that one column"
+            return f"only cells of {lies.pop()} can be hidden, so that a finding would rest on this one column"
         best = prod(even_chance(query) for query in queries if _is_own(query))
         if best <= level:
             return None
@@ -225,7 +225,7 @@ def _lookup(guess: CellPrediction, beside: tuple[str, ...]) -> Lookup:
 
 
 def _is_again(query: Query) -> bool:
-    """Return whether the query hides a second column of a row that is searched for anyway."""
+    """Return whether the query hides a second column of a row, which another query searches for, too."""
     return query.id.endswith(f"-{AGAIN}")
 
 

@@ -43,7 +43,7 @@ class TaskOverlap(DocumentScore):
     documents are counted, and the sentence notes if there are more. The score is the share of templates that are found.
 
     Published rule: not applied. The source counts what a pattern finds and a person then takes for an example of the
-    task; it states no number from which on an LLM is contaminated. Its patterns are single words of the tasks of texts
+    task; it states no number from which on a model is contaminated. Its patterns are single words of the tasks of texts
     (entailment, paraphrase); a table's question is in words of its own.
 
     Needs: documents that can be searched; a classification question.
@@ -67,7 +67,7 @@ class TaskOverlap(DocumentScore):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each template, the same for every seed. Raises `Skip` if there is no question."""
         if table.question is None:
-            raise Skip("no classification question, so that there are no examples of its task")
+            raise Skip("the table has no classification question, and so no examples of its task")
         return [self.query(*template) for template in _templates(table, table.question)]
 
     def documents(self, query: Query, found: Matches) -> int:

@@ -1,4 +1,4 @@
-"""Tests 1 and 2 of Ronval et al. 2024, which ask the LLM for the names of the features."""
+"""Tests 1 and 2 of Ronval et al. 2024, which ask the model for the names of the features."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,13 +14,13 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 MAX_TOKENS = 256
-FEWEST = 2  # names that have to be left; a single one such as `target` is too easily guessed
+FEWEST = 2  # names that have to be left; a single one such as `target` is too easy to name
 UNIT = "names of features"
 
 
 @dataclass(frozen=True)
 class FeatureListInformed(WordTest):
-    """Given the dataset's name and some of its features, the LLM must name the others.
+    """Given the dataset's name and some of its features, the model must name the others.
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
@@ -37,10 +37,10 @@ class FeatureListInformed(WordTest):
     Published rule: Algorithm 1. One answer holds an expected name that is no English word or, where all of them are
     English, holds them all.
 
-    Needs: three features or more, and an LLM that generates text, in chat or completion form.
+    Needs: three features or more, and a model that generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. Names that follow from the topic count little, but an LLM that infers nearly all
-    of them is found. If few names are expected, not even all of them reach a result's level: `uninformative`.
+    Cannot show: that any row was seen. Names that follow from the topic count little, but a model that infers nearly
+    all of them is detected. If few names are expected, not even all of them reach a result's level: `uninformative`.
 
     Source: test 1 of Ronval et al. 2024, section 3.1; decided by Algorithm 1, section 3.2. The feature list without the
     given names is from Bordt et al. 2024.
@@ -61,7 +61,7 @@ class FeatureListInformed(WordTest):
         """Return three queries, each followed by its decoys. Raises `Skip` if every subset gives the rest away."""
         count = min(self.shown, len(table.columns) - 2)
         if count < 1:
-            raise Skip("too few features: some must be shown and two be left to name")
+            raise Skip("too few features: a prompt must show one and leave two to name")
 
         def draw() -> tuple[Query, list[str]] | None:
             shown = rng.sample(sorted(table.columns), count)
@@ -84,7 +84,7 @@ class FeatureListInformed(WordTest):
 
 @dataclass(frozen=True)
 class FeatureListUninformed(WordTest):
-    """Given the dataset's name alone, the LLM must name its features.
+    """Given the dataset's name alone, the model must name its features.
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
@@ -97,7 +97,7 @@ class FeatureListUninformed(WordTest):
     Published rule: Algorithm 1. The answer holds an expected name that is no English word or, where all of them are
     English, holds them all.
 
-    Needs: a name for the table that an LLM may know, and an LLM that generates text, in chat or completion form.
+    Needs: a name for the table that a model may know, and a model that generates text, in chat or completion form.
 
     Cannot show: that any row was seen. If few names are expected, not even all of them reach a result's level:
     `uninformative`.

@@ -1,4 +1,4 @@
-"""The feature names test of Bordt et al.: the LLM must name the features that follow the first ones of the file."""
+"""The feature names test of Bordt et al.: the model must name the features that follow the first ones of the file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ PART = 4  # one name in so many is shown
 
 @dataclass(frozen=True)
 class FeatureNames(WordTest):
-    """Given the dataset's name and the first quarter of its features, the LLM must name the others.
+    """Given the dataset's name and the first quarter of its features, the model must name the others.
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
@@ -36,7 +36,7 @@ class FeatureNames(WordTest):
     Published rule: none that decides. The package prints the answer next to the names and leaves it to the reader; here
     an answer counts if it holds all names that were asked.
 
-    Needs: three features or more, and an LLM that generates text, in chat or completion form.
+    Needs: three features or more, and a model that generates text, in chat or completion form.
 
     Cannot show: that any row was seen. Names that follow from the topic count little. If few names are expected, not
     even all of them reach a result's level: `uninformative`.

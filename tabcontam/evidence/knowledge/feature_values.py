@@ -1,4 +1,4 @@
-"""Tests 5 and 6 of Ronval et al. 2024, which ask the LLM for the values that a feature takes."""
+"""Tests 5 and 6 of Ronval et al. 2024, which ask the model for the values that a feature takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ VALUES = WordAnswers(USUAL_VALUES)
 
 @dataclass(frozen=True)
 class FeatureValuesInformed(WordTest):
-    """Given the dataset's name, a categorical feature and four rows, the LLM must name the feature's other values.
+    """Given the dataset's name, a categorical feature and four rows, the model must name the feature's other values.
 
     Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
 
@@ -51,7 +51,7 @@ class FeatureValuesInformed(WordTest):
     Published rule: Algorithm 1. One answer holds an expected value that is no English word or, where all of them are
     English, holds them all.
 
-    Needs: a feature with 3 to 30 values that are words, four rows that leave two of them to name, and an LLM that
+    Needs: a feature with 3 to 30 values that are words, four rows that leave two of them to name, and a model that
     generates text, in chat or completion form.
 
     Cannot show: that any row was seen. Two features with few values seldom reach a result's level: expect
@@ -130,7 +130,7 @@ class FeatureValuesInformed(WordTest):
 
 @dataclass(frozen=True)
 class FeatureValuesUninformed(WordTest):
-    """Given the dataset's name and a categorical feature, the LLM must name the feature's values.
+    """Given the dataset's name and a categorical feature, the model must name the feature's values.
 
     Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
 
@@ -145,7 +145,7 @@ class FeatureValuesUninformed(WordTest):
     Published rule: Algorithm 1. One answer holds an expected value that is no English word or, where all of them are
     English, holds them all.
 
-    Needs: a feature with 2 to 30 values that are words, and an LLM that generates text, in chat or completion form.
+    Needs: a feature with 2 to 30 values that are words, and a model that generates text, in chat or completion form.
 
     Cannot show: that any row was seen. Two features with few values seldom reach a result's level: expect
     `uninformative` on most tables.

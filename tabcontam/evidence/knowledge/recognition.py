@@ -1,4 +1,4 @@
-"""Tests 3 and 4 of Ronval et al. 2024, which ask the LLM to recognize the dataset."""
+"""Tests 3 and 4 of Ronval et al. 2024, which ask the model to recognize the dataset."""
 
 import re
 from collections import Counter
@@ -137,7 +137,7 @@ class RecognitionTest(WordTest):
         if len(self.decoy_kinds) < 2 or not told:
             return ""
         missed = [one.name for one in compared if one.name not in told]
-        return f": told from {' and from '.join(told)}" + "".join(f", not from {name}" for name in missed)
+        return f": distinguished from {' and from '.join(told)}" + "".join(f", not from {name}" for name in missed)
 
     def counts(self, trial: Trial) -> bool:
         """Return whether an answer was read, even one that declines, which is as good as another name."""
@@ -155,7 +155,7 @@ class RecognitionTest(WordTest):
         least = any_dependence([hypergeometric_tail(true, true, true, true + count) for count in decoys.values()])
         if least <= level:
             return None
-        best = f"an LLM named the dataset in all {true} answers about it and in none about decoys"
+        best = f"a model named the dataset in all {true} answers about it and in none about decoys"
         return explain_out_of_reach("questions", best, least, level)
 
     def is_answer(self, text: str) -> bool:
@@ -166,7 +166,7 @@ class RecognitionTest(WordTest):
 
 @dataclass(frozen=True)
 class RecognitionFeatures(RecognitionTest):
-    """Given the list of features, the LLM must name the dataset.
+    """Given the list of features, the model must name the dataset.
 
     Measures: whether the features by themselves are known as those of this dataset. A page that lists them is enough.
 
@@ -181,10 +181,10 @@ class RecognitionFeatures(RecognitionTest):
 
     Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
 
-    Needs: two features or more that do not hold the dataset's name, and an LLM that generates text, in chat or
+    Needs: two features or more that do not hold the dataset's name, and a model that generates text, in chat or
     completion form. A FILE counts as recognized by the name after `--name` alone.
 
-    Cannot show: that any row was seen. Feature names that give their topic (`wine_color`) let a reader guess the name;
+    Cannot show: that any row was seen. Feature names that give their topic (`wine_color`) let a reader infer the name;
     the mixed decoys account for that as far as they hold such names.
 
     Source: test 3 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
@@ -227,7 +227,7 @@ class RecognitionFeatures(RecognitionTest):
 
 @dataclass(frozen=True)
 class RecognitionExamples(RecognitionTest):
-    """Given four random rows, the LLM must name the dataset.
+    """Given four random rows, the model must name the dataset.
 
     Measures: whether rows are known as those of this dataset: by its features and values, or exactly as they stand in
     it.
@@ -245,11 +245,11 @@ class RecognitionExamples(RecognitionTest):
 
     Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
 
-    Needs: an LLM that generates text, in chat or completion form. A table that lists all combinations of its values
+    Needs: a model that generates text, in chat or completion form. A table that lists all combinations of its values
     (car) has no twin; it is compared with other tables alone. A FILE is compared with its twin alone: its name
     (`customers`) may follow from the names of its features.
 
-    Cannot show: which rows were seen. An LLM that knows the dataset by its features names it for the twin's rows too.
+    Cannot show: which rows were seen. A model that knows the dataset by its features names it for the twin's rows too.
 
     Source: test 4 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 

@@ -16,7 +16,7 @@ from tabcontam.tables.table import Cell, Table
 
 Values = tuple[str, ...] | tuple[float, float, int]  # words, or the ends of a range with its decimals
 
-# Tables that nobody has published: each feature with its words, or with its range and decimals.
+# Tables that were never published: each feature with its words, or with its range and decimals.
 MADE: Sequence[Mapping[str, Values]] = (
     {
         "loan_no": (1000, 9999, 0),

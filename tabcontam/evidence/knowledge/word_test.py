@@ -120,10 +120,10 @@ class WordTest(Test):
         hits, observed = sum(word.said for word in words), sum(units(word.chance) for word in words if word.said)
         p_value = weighted_tail(weights, chances, observed)
         return Evidence(
-            statistic="bits of the words said",
+            statistic="bits of the named words",
             value=observed / UNIT,
-            null="each word is as likely to be said of the table as of its decoys, or as a reader infers it",
-            sentence=f"{hits} of {len(words)} {self.unit} said, {_explained(sum(chances), p_value)}",
+            null="answers name each word for the table as often as for its decoys, or as a reader infers it",
+            sentence=f"answers name {hits} of {len(words)} {self.unit}, {_explained(sum(chances), p_value)}",
             hits=hits,
             asked=asked,
             answered=len(words),
@@ -131,13 +131,13 @@ class WordTest(Test):
             expected=sum(weight * chance for weight, chance in zip(weights, chances, strict=True)) / UNIT,
             expected_hits=sum(chances),
             interval=clopper_pearson(hits, len(words)) if words else None,
-            interval_of=f"the share of {self.unit} said",
+            interval_of=f"the share of {self.unit} that answers name",
         )
 
     def pooled(self, own: Evidence, together: Evidence) -> Evidence:
         """Return a list's own words, with the p-value of all lists of names and values."""
-        alone = f"{own.hits} of {own.answered} {self.unit} said"
-        counted = f"{together.hits} of {together.answered} {self.pool} of all its lists"
+        alone = f"answers name {own.hits} of {own.answered} {self.unit}"
+        counted = f"in all lists they name {together.hits} of {together.answered} {self.pool}"
         return replace(
             own,
             statistic=f"{together.statistic} in all lists of {self.pool}",
@@ -169,12 +169,12 @@ class WordTest(Test):
         least = prod(chances.values())
         if least <= level:
             return None
-        best = f"an LLM named all {len(chances)} of them for this table and none for other data"
+        best = f"a model named all {len(chances)} of them for this table and none for other data"
         return explain_out_of_reach(self.unit, best, least, level)
 
 
 def _explained(by_decoys: float, p_value: float) -> str:
-    return f"where answers about decoys explain {format_small_number(by_decoys)} ({describe_p_value(p_value)})"
+    return f"of which answers about decoys explain {format_small_number(by_decoys)} ({describe_p_value(p_value)})"
 
 
 def undeclined(text: str) -> str:

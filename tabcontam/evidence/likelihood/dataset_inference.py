@@ -41,25 +41,25 @@ UNIT = "nats a token"
 
 @dataclass(frozen=True)
 class DatasetInference(Test):
-    """The LLM is asked nothing: the likelihood of published rows is compared with that of unpublished rows.
+    """The model is asked nothing: the likelihood of published rows is compared with that of unpublished rows.
 
-    Measures: whether the values of the table's rows are likelier to the LLM than those of rows of the same source that
-    its owner withheld (`--withheld`). A row test: if chance decided which rows were withheld, only a model that has
-    read the published ones can distinguish them.
+    Measures: whether the values of the table's rows are likelier to the model than those of rows of the same source
+    that its owner withheld (`--withheld`). A row test: if chance decided which rows were withheld, only a model that
+    has read the published ones can distinguish them.
 
     Queries: at most 300 rows of the table and 300 withheld ones, each alone in the words of the serializer with nothing
-    before it. Contents that stand twice among all of them are left out on both sides, as are rows that the LLM may
+    before it. Contents that stand twice among all of them are left out on both sides, as are rows that the model may
     know.
 
     Null: published and withheld rows are draws of one source. Each row's score is the mean log-probability of the
     tokens of its values, less the part that follows from how usual the row is among all (its length, how well it can be
     packed, how often its cells occur, how far its numbers lie from the middle), by least squares that do not know which
     rows were withheld. So all ways to choose which of the rows are the published ones are equally likely, whatever the
-    LLM finds likely: the p-value is the share of 10,000 of them in which the sum of the published rows' ranks is as
-    large. It needs no baseline and no other LLM, and does not have to stand without any one column, since facts from
+    model finds likely: the p-value is the share of 10,000 of them in which the sum of the published rows' ranks is as
+    large. It needs no baseline and no other model, and does not have to stand without any one column, since facts from
     elsewhere are about both kinds of rows.
     Rows that are later, sorted, from another place or written by another program were not withheld by chance; with them
-    an LLM that has read nothing would look contaminated. So three predictors without memory first try to separate
+    a model that has read nothing would look contaminated. So three predictors without memory first try to separate
     withheld rows from published ones by their cells: by a single feature, by a weighted sum of all, and by the rows
     that are most like them. If one of them does better than by chance (p <= 0.05 for all three), nothing is asked, and
     the reason is given; by chance that happens once in twenty times.
@@ -67,13 +67,13 @@ class DatasetInference(Test):
     Published rule: none of ours. The source states p < 0.1 for a t-test after a classifier of some fifty scores.
 
     Needs: log-probabilities of given text; ten rows or more on each side. Without `--withheld` it is not asked. The
-    withheld rows are sent to the LLM: to one on another machine only with permission (`--send-rows`), also if the table
-    is a public one.
+    withheld rows are sent to the model: to one on another machine only with permission (`--send-rows`), also if the
+    table is a public one.
 
     Cannot show: which rows were read, or that they were read as rows: a model that has read a shuffled copy of the
-    published file, or a list of all its values, knows cells that no withheld row has, and is found as well. The owner's
-    word is the only evidence that chance decided which rows were withheld; the LLM may still see a difference that the
-    three predictors are too weak to see in so few rows.
+    published file, or a list of all its values, knows cells that no withheld row has, and is detected as well. The
+    owner's word is the only evidence that chance decided which rows were withheld; the model may still see a difference
+    that the three predictors are too weak to see in so few rows.
 
     Source: Maini, Jia, Papernot and Dziedzic 2024, "LLM Dataset Inference: Did you train on my dataset?", section 5,
     with one score in place of a classifier of many, and an exact permutation in place of a t-test. The tests of
@@ -96,12 +96,12 @@ class DatasetInference(Test):
         Raises `Skip` if these are few or plainly differ.
         """
         if not table.withheld:
-            raise Skip("no rows of its source were given that were never published")
+            raise Skip("no unpublished rows of the table's source were given")
         rows = comparable_rows(table)
         if min(len(rows.published), len(rows.withheld)) < LEAST:
             raise Skip(
-                f"{len(rows.published)} published and {len(rows.withheld)} withheld rows stand once among all of them; "
-                f"{LEAST} of each are needed"
+                f"{len(rows.published)} published and {len(rows.withheld)} withheld rows occur once among all of them; "
+                f"the test needs {LEAST} of each"
             )
         published = rng.sample(rows.published, min(MOST, len(rows.published)))
         withheld = rng.sample(rows.withheld, min(MOST, len(rows.withheld)))
@@ -139,7 +139,7 @@ class DatasetInference(Test):
         p_value = larger(own, others)
         value = ranked.value if ranked else 0.5
         interval = ranked.interval if ranked else None
-        losses = "nothing was scored on one side"
+        losses = "the model scored no published row, or no withheld one"
         if own:
             losses = f"{fmean(plain):.2f} {UNIT} in published rows, {fmean(withheld):.2f} in withheld ones"
         return Evidence(
@@ -148,9 +148,9 @@ class DatasetInference(Test):
             expected=0.5,
             null="chance decided which rows were published, and which were withheld",
             sentence=f"{losses}; a published row is likelier than a withheld one in {value:.0%} of pairs"
-            f"{format_interval(interval)}, usual rows set off ({describe_p_value(p_value)}, exact); {hits} of "
-            f"{len(own)} published rows "
-            f"lie above the middle of {len(others)} withheld ones, {format_small_number(len(own) / 2)} by chance",
+            f"{format_interval(interval)}, corrected for how usual each row is ({describe_p_value(p_value)}, exact); "
+            f"{hits} of {len(own)} published rows lie above the median of {len(others)} withheld ones, "
+            f"{format_small_number(len(own) / 2)} expected by chance",
             hits=hits,
             asked=asked,
             answered=len(own),
@@ -164,15 +164,14 @@ class DatasetInference(Test):
         """Return why no scores could be enough (too few rows), or None if they could."""
         withheld = sum(bool(query.decoy_of) for query in queries)
         least = max(1 / comb(len(queries), withheld), 1 / (DRAWS + 1))
-        return (
-            None if least <= level else explain_out_of_reach("rows", "each published row were likelier", least, level)
-        )
+        best = "each published row were likelier than all withheld ones"
+        return None if least <= level else explain_out_of_reach("rows", best, least, level)
 
 
 def _check_alike(
     table: Table, serializer: Serializer, published: Sequence[int], withheld: Sequence[int], seed: int
 ) -> None:
-    """Raise `Skip` if a predictor that has read no row can tell withheld rows from published ones."""
+    """Raise `Skip` if a predictor that has read no row can distinguish withheld rows from published ones."""
     rows = [*(table.rows[place] for place in published), *(table.withheld[place] for place in withheld)]
     texts = [serializer.row(table.columns, cells) for cells in rows]
     labels = np.arange(len(rows)) < len(published)
@@ -183,9 +182,8 @@ def _check_alike(
     p_value = min(1.0, len(p_values) * p_values[reader])
     if p_value <= LEVEL:
         raise Skip(
-            f"the withheld rows can be told from those of {table.name} without having read them, by {reader} "
-            f"({describe_p_value(p_value)}): so chance did not decide which were withheld, or another program wrote "
-            "them"
+            f"a predictor without memory distinguishes the withheld rows from those of {table.name}, by {reader} "
+            f"({describe_p_value(p_value)}): chance did not decide which were withheld, or another program wrote them"
         )
 
 

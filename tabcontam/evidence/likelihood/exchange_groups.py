@@ -95,13 +95,13 @@ def _form(cell: str) -> tuple[bool, int, int]:
 def strongest_reader(table: Table, place: int, groups: Sequence[ExchangeGroup], seed: int) -> tuple[str, float]:
     """Return the predictor without memory that best matches rows to their numbers, and its p-value.
 
-    Three predict from the other cells as an LLM does: the baseline, a weighted sum of the other cells, and the last
+    Three predict from the other cells as a model does: the baseline, a weighted sum of the other cells, and the last
     digits that go with each of them. The p-value is corrected for three predictors.
     """
     readers = {
-        "the guesser": _by_guesser(table, place, groups),
+        "the baseline": _by_guesser(table, place, groups),
         "a weighted sum of the other cells": _by_sum(table, place, groups),
-        "who knows which last digits go with other cells": _by_digits(table, place, groups),
+        "a count of the last digits that go with other cells": _by_digits(table, place, groups),
     }
     cells = table.column(table.columns[place])
     own = [np.array([group.values.index(cells[row] or "") for row in group.rows]) for group in groups]

@@ -1,4 +1,4 @@
-"""Questions in words for a hidden cell of a row, for LLMs without log-probabilities, and the reading of answers."""
+"""Questions in words for a hidden cell of a row, for models without log-probabilities, and the reading of answers."""
 
 from tabcontam.evidence.base import Prompt, Query, Reading, Reply
 from tabcontam.evidence.prompts import ask

@@ -18,7 +18,7 @@ from tabcontam.tables.table import Table
 from tabcontam.tables.twin_tables import twin_rows
 
 SHOTS = 7  # rows that were not read, before a row: the fewest that the source takes
-ROOM = 1500  # characters of all of them, of which there is one at least: eight wide rows are more than some LLMs take
+ROOM = 1500  # characters of all of them, of which there is one at least: eight wide rows are more than some models take
 SALT = "shots"  # of the twin that they are rows of: not the twin that the rows are compared with
 AFTER = "-after"  # ends the name of a query that has the text before the row
 
@@ -57,9 +57,9 @@ class InContextScore(PairedScore):
 
 @dataclass(frozen=True)
 class Recall(InContextScore):
-    """The LLM is asked nothing: the effect of unread rows on the loss of rows is compared with that on a twin's rows.
+    """The model is asked nothing: the effect of unread rows on the loss of rows is compared with that on a twin's rows.
 
-    Measures: the loss of a row after rows that the LLM has not read, divided by its loss alone. A text that was read
+    Measures: the loss of a row after rows that the model has not read, divided by its loss alone. A text that was read
     loses more by them. A score without a verdict.
 
     Queries: those of `perplexity` and `loss`, which are asked once for all of them, and each text once more after seven
@@ -73,8 +73,8 @@ class Recall(InContextScore):
     Published rule: none. Its authors choose the number of shots by labelled texts; here it is at most seven, the fewest
     of theirs.
 
-    Needs: log-probabilities of given text; a table that has a twin, and an LLM that takes so many rows at a time. It is
-    asked if it is chosen, or if an LLM that is loaded on this machine scores text.
+    Needs: log-probabilities of given text; a table that has a twin, and a model that takes so many rows at a time. It
+    is asked if it is chosen, or if a model that is loaded on this machine scores text.
 
     Cannot show: that rows were seen; it ranks rows, as `loss` does, and the text before them decides how.
 
@@ -86,7 +86,7 @@ class Recall(InContextScore):
 
     id: ClassVar[str] = "recall"
     title: ClassVar[str] = "ReCaLL"
-    said_in: ClassVar[str] = "times its loss behind unread rows"
+    said_in: ClassVar[str] = "times as large a loss after unread rows"
     toward: ClassVar[int] = 1
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -113,7 +113,7 @@ class Recall(InContextScore):
 
 @dataclass(frozen=True)
 class Codec(InContextScore):
-    """The LLM is asked nothing: the help of another row of the table for a row is compared with that for a twin's row.
+    """The model is asked nothing: the help of another row for a row of the table is compared with that for a twin's.
 
     Measures: by how much the loss of a row falls once another row of the table stands before it. A model that has read
     the rows gains little. A score without a verdict.
@@ -122,14 +122,14 @@ class Codec(InContextScore):
     random other row of the table, the same one for a row and its twin's.
 
     Null: none. The source counts the texts that another text of the same dataset does not help; on tables a single row
-    teaches names, separators and ranges to any LLM, so that this share is near zero for all of them. So it is stated
+    teaches names, separators and ranges to any model, so that this share is near zero for all of them. So it is stated
     for rows and for the twin's rows, after the same rows. The log-probabilities of the same characters in both are
     compared, those of all values but the first. The score is the AUC of rows against a shuffled twin's, as in `loss`:
     how often a row of the table gains less than a twin's row.
 
     Published rule: none. The source calls a share above 80 % a red flag and states no error rate for it.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if an LLM that is
+    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
     loaded on this machine scores text.
 
     Cannot show: that rows were seen; it ranks rows, as `loss` does.
@@ -165,11 +165,11 @@ class Codec(InContextScore):
         if not pairs:
             return ""
         rows, twins = (sum(gain < 0 for gain in side) / len(pairs) for side in zip(*pairs, strict=True))
-        return f"; another row of the table does not help with {rows:.0%} of rows and {twins:.0%} of the twin's"
+        return f"; after another row of the table the loss rises for {rows:.0%} of rows and {twins:.0%} of the twin's"
 
 
 def _another(table: Table, place: int, rng: Random) -> int:
-    """Return a random row with other cells, the same one in whatever order the rows stand."""
+    """Return a random row with other cells; the order of the rows does not change it."""
     rows = by_content(table)
     while True:
         other = rng.choice(rows)

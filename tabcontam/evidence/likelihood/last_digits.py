@@ -1,4 +1,4 @@
-"""Last digits: the LLM's likelihood of a row's own number, compared with rows that differ in the last digits."""
+"""Last digits: the model's likelihood of a row's own number, compared with rows that differ in the last digits."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -49,22 +49,22 @@ NAMED = 3  # columns that a reason names
 
 @dataclass(frozen=True)
 class Digits(Test):
-    """The LLM is asked nothing: a row's own number is compared with those of rows that differ in the last digits.
+    """The model is asked nothing: a row's own number is compared with those of rows that differ in the last digits.
 
-    Measures: whether the last digits of long numbers are likelier to the LLM in the rows that have them than in others.
-    No model can know them that has not read the rows, as long as they follow from nothing that the row shows.
+    Measures: whether the last digits of long numbers are likelier to the model in the rows that have them than in
+    others. No model can know them that has not read the rows, as long as they follow from nothing that the row shows.
 
     Queries: at most 100 rows for each of at most four columns of numbers with three digits or more, no row for two.
     Rows are put into groups of at most twelve whose numbers are written alike and differ in the last digit alone, or in
     the last two; if there are too few such rows, in groups of six that are adjacent in size. Each row is written in the
     words of the serializer, with its own number and with every other one of its group: all are the table's, so that it
     does not help to know which numbers there are. Rows whose other cells also stand in another row are not asked. A
-    column is left out if a predictor without memory matches the rows to their numbers, asked as the LLM is (p <= 0.05
+    column is left out if a predictor without memory matches the rows to their numbers, asked as the model is (p <= 0.05
     for all three): the baseline, a weighted sum of the other cells, and the association of last digits with other
     cells, for example because one person who measured rounded.
 
     Null: within a group the numbers are exchangeable, so that all assignments of them to the rows have the same chance,
-    whatever the LLM finds likely: a preference for round numbers is the same in all of them. A number's mean in all
+    whatever the model finds likely: a preference for round numbers is the same in all of them. A number's mean in all
     rows of its group is subtracted, and the rest turned into chances that add up to one in each row. The p-value is the
     share of 10,000 assignments of the numbers of all groups in which rows get chances as large as those of their own
     numbers. It is of all rows of a column together, since the rows of a group are not independent. Columns are, as no
@@ -74,10 +74,10 @@ class Digits(Test):
     Published rule: none.
 
     Needs: log-probabilities of given text; numbers of three digits or more in two columns that do not follow from the
-    other cells. It is asked if it is chosen, or if an LLM that is loaded here scores text.
+    other cells. It is asked if it is chosen, or if a model that is loaded here scores text.
 
-    Cannot show: that rows were seen if the LLM does not remember their last digits. A model is also found that knows
-    facts of two columns from elsewhere, or a rule that the predictors without memory do not know.
+    Cannot show: that rows were seen if the model does not remember their last digits. A model is also detected that
+    knows facts of two columns from elsewhere, or a rule that the predictors without memory do not know.
 
     Source: ours, after the exchange of equally likely candidates in Carlini, Liu, Erlingsson, Kos and Song 2019, "The
     Secret Sharer", section 4 (a secret's rank among others of its form). The tests of Ronval et al. 2024, section 3.1,
@@ -105,7 +105,7 @@ class Digits(Test):
                 continue
             reader, p_value = strongest_reader(table, place, groups, rng.getrandbits(32))
             if p_value <= LEVEL:
-                left_out[table.columns[place]] = f"{reader} tells it, {describe_p_value(p_value)}"
+                left_out[table.columns[place]] = f"{reader} predicts them, {describe_p_value(p_value)}"
             else:
                 kept.append(place)
         if not kept:
@@ -157,7 +157,7 @@ class Digits(Test):
             value=found,
             expected=expected,
             null="numbers that differ in their last digits are exchanged within groups of rows",
-            sentence=f"rows' own numbers have a chance of {found:.2f} among those of rows like them ({expected:.2f} "
+            sentence=f"rows' own numbers have a mean chance of {found:.2f} among those of similar rows ({expected:.2f} "
             f"expected; {describe_p_value(p_value)}), and are the likeliest in {likeliest} of {rows} "
             f"({format_small_number(expected_hits)} "
             f"expected); {by_column or 'no column'}{not_scored}",
@@ -177,8 +177,8 @@ class Digits(Test):
         columns = {query.asked[0] for query in queries}
         least = fisher([1 / (DRAWS + 1)] * (len(columns) - 1))
         if len(columns) < 2:
-            return f"{', '.join(columns) or 'no column'} alone has digits to ask about, and one column is no finding"
-        return None if least <= level else explain_out_of_reach("columns", "all rows were known", least, level)
+            return f"{', '.join(columns) or 'no column'} alone has digits to ask about, and a finding needs two columns"
+        return None if least <= level else explain_out_of_reach("columns", "the model knew all rows", least, level)
 
 
 def _none_left(table: Table, tried: dict[str, str]) -> str:
@@ -186,7 +186,7 @@ def _none_left(table: Table, tried: dict[str, str]) -> str:
         return f"no column of {table.name} has numbers of three digits or more that could be exchanged between rows"
     named = "; ".join(f"{column} ({why})" for column, why in list(tried.items())[:NAMED])
     more = f"; and {len(tried) - NAMED} more" if len(tried) > NAMED else ""
-    return f"the last digits of {table.name} can be told without memory: {named}{more}"
+    return f"the last digits of {table.name} can be predicted without memory: {named}{more}"
 
 
 def _long(table: Table) -> list[int]:

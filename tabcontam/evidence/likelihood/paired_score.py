@@ -32,7 +32,7 @@ STATISTIC = "AUC against a twin's rows"
 class PairedScore(Test):
     """A score of rows without a verdict, compared with the same score of a shuffled twin's rows.
 
-    All of these draw the same rows and twins as `perplexity`, and show an LLM the same texts, so that each text is
+    All of these draw the same rows and twins as `perplexity`, and show a model the same texts, so that each text is
     scored once for all of them.
     """
 
@@ -100,7 +100,7 @@ class PairedScore(Test):
             null="a shuffled twin's row in the place of each row",
             sentence=f"rows rank before a shuffled twin's with an AUC of {value:.2f}{format_interval(interval)}; "
             f"{own:.2f} {unit} in rows, {twin:.2f} in the twin's: {own - twin:+.2f}{format_interval(apart)}; "
-            f"{hits} of {len(pairs)} rows before their own twin's{self.more(pairs, found)}{unread}",
+            f"{hits} of {len(pairs)} rows rank before their own twin's row{self.more(pairs, found)}{unread}",
             hits=hits,
             asked=len(asked),
             answered=len(pairs),

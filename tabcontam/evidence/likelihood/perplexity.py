@@ -1,4 +1,4 @@
-"""Perplexity: the bits that the LLM needs for the values of the table's rows, and for those of a twin's rows."""
+"""Perplexity: the bits that the model needs for the values of the table's rows, and for those of a twin's rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,10 +36,10 @@ OF = "bits a character that the twin's rows take more"
 
 @dataclass(frozen=True)
 class Perplexity(Test):
-    """The LLM is asked nothing: the log-probabilities that it gives to rows are compared with those of made-up rows.
+    """The model is asked nothing: the log-probabilities that it gives to rows are compared with those of made-up rows.
 
-    Measures: how likely the values of the table's rows are to the LLM, in bits a character, next to values of the same
-    features that make no row of the table. A score without a verdict.
+    Measures: how likely the values of the table's rows are to the model, in bits a character, next to values of the
+    same features that make no row of the table. A score without a verdict.
 
     Queries: 100 random rows, each alone in the words of the serializer with nothing before it, and for each one the row
     of a shuffled twin that stands in its place: the values of every feature are reassigned at random within the classes
@@ -57,8 +57,8 @@ class Perplexity(Test):
     that has a twin, so not one that lists all combinations of its features' values.
 
     Cannot show: that rows were seen. Real rows are likelier than shuffled ones to any model that knows how the features
-    are related in the world; and a text that is likely to one LLM is not to another, so compare a table with its twin
-    and not one LLM's bits with another's.
+    are related in the world; and a text that is likely to one model is not to another, so compare a table with its twin
+    and not one model's bits with another's.
 
     Source: after the contamination test of LatestEval (Li, Guerin and Lin 2024, section Experiments), which compares
     the perplexity of a benchmark with those of texts that were surely seen and surely not. The twin in their place is
@@ -105,7 +105,7 @@ class Perplexity(Test):
             value=own,
             expected=twin if pairs else None,
             null="a shuffled twin's row in the place of each row",
-            sentence=f"{took}; {hits} of {len(pairs)} rows take fewer than their twin's{unread}",
+            sentence=f"{took}; {hits} of {len(pairs)} rows take fewer bits than their twin's row{unread}",
             hits=hits,
             asked=len(asked),
             answered=len(pairs),

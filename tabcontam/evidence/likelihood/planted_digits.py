@@ -44,30 +44,30 @@ class Planted(Test):
     """The digits that the table's owner drew are compared with those that could as well have been drawn.
 
     Measures: whether the digits that were drawn from a secret key before the table was published (`plant`) are likelier
-    to the LLM than the others that could as well have been drawn. A row test: no model can know these digits that has
+    to the model than the others that could as well have been drawn. A row test: no model can know these digits that has
     not read the published file.
 
-    Queries: the LLM is asked nothing; there is one query for each planted cell that the owner's key reveals (`--key`):
-    its row, in the words of the serializer and with nothing before it, with each of the texts that the cell could have
-    got. Every other cell of the row is as it was published, and no other cell of a row is planted.
-    An LLM that reports no log-probabilities is asked for each of these cells in words, given all other cells of its row
-    and no other row.
+    Queries: the model is asked nothing; there is one query for each planted cell that the owner's key reveals
+    (`--key`): its row, in the words of the serializer and with nothing before it, with each of the texts that the cell
+    could have got. Every other cell of the row is as it was published, and no other cell of a row is planted. A model
+    that reports no log-probabilities is asked for each of these cells in words, given all other cells of its row and no
+    other row.
 
     Null: the owner drew each text of a cell with the same chance, and each cell by itself. So the rank of the drawn one
-    is uniform for every model that has not read it, whatever else an LLM knows, computes or prefers: no baseline is
-    needed. The order of texts that are equally likely to the LLM is fixed by a draw that does not know which is the own
-    one. The ranks of all cells are summed; the p-value is the sum's exact tail. An answer in words stays, and is right
-    with the chance of one in as many as the cell could have got, if it is one of these; any other answer, and none, is
-    wrong for sure. So the p-value of the right answers is exact as well, and the evidence names which of the two it is.
-    It does not have to stand without any one column, since no fact from elsewhere explains it.
+    is uniform for every model that has not read it, whatever else a model knows, computes or prefers: no baseline is
+    needed. The order of texts that are equally likely to the model is fixed by a draw that does not know which is the
+    own one. The ranks of all cells are summed; the p-value is the sum's exact tail. An answer in words stays, and is
+    right with the chance of one in as many as the cell could have got, if it is one of these; any other answer, and
+    none, is wrong for sure. So the p-value of the right answers is exact as well, and the evidence names which of the
+    two it is. It does not have to stand without any one column, since no fact from elsewhere explains it.
 
     Published rule: none.
 
-    Needs: log-probabilities of given text, or an LLM that answers; a table that was planted, and its key. Without
+    Needs: log-probabilities of given text, or a model that answers; a table that was planted, and its key. Without
     `--key` it is not asked.
 
-    Cannot show: which copy of the file was read. A model that has read the owner's unpublished original is not found,
-    nor is an LLM that has forgotten the digits and remembers the rest of the row.
+    Cannot show: which copy of the file was read. A model that has read the owner's unpublished original is not
+    detected, nor is a model that has forgotten the digits and remembers the rest of the row.
 
     Source: the rank of a random canary among its alternatives is that of the exposure of Carlini et al. 2019 ("The
     Secret Sharer", section 4), and one of the kinds of evidence that Zhang et al. 2024 ("Membership Inference Attacks
@@ -75,7 +75,7 @@ class Planted(Test):
     the tests of Ronval et al. 2024, section 3.1, read answers about rows as they are.
 
     Example: of `The length is 43.21, The port is Wexlow` the length could have been 43.16 to 43.26; 43.21 is the
-    likeliest of the eleven to an LLM that has read the file, and to any other in one of eleven cells.
+    likeliest of the eleven to a model that has read the file, and to any other in one of eleven cells.
     """
 
     id: ClassVar[str] = "planted"
@@ -91,13 +91,13 @@ class Planted(Test):
         return PlantedInWords()
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each planted cell of a row that the LLM may not know. Raises `Skip` if there is none."""
+        """Return a query for each planted cell of a row that the model may not know. Raises `Skip` if there is none."""
         if not table.drawn_cells:
             raise Skip("no key of this table was given")
         known = _may_be_known(table)
         asked = [cell for cell in table.drawn_cells if cell not in known]
         if not asked:
-            raise Skip("all planted rows may be known")
+            raise Skip("the model may know all planted rows")
         order = rng.sample(asked, len(asked))  # `--queries` takes the first of them
         return [_query(f"{self.id}-{cell.row}", table, serializer, cell) for cell in order]
 
@@ -106,7 +106,7 @@ class Planted(Test):
         best = 2.0 ** -fsum(log2(len(query.chance[query.asked[0]].values)) for query in queries)
         if best <= level:
             return None
-        return explain_out_of_reach("planted cells", "the drawn digits of each were the likeliest", best, level)
+        return explain_out_of_reach("planted cells", "the drawn digits of each cell were the likeliest", best, level)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return the rank of the drawn digits, a hit if they are the likeliest; or the cell that an answer gives."""
@@ -128,6 +128,7 @@ class Planted(Test):
 
         found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
         hits, by_chance = sum(one.rank == 1 for one in found), fsum(1 / one.of for one in found)
+        among = f"the drawn digits are the likeliest in {hits} of {len(found)} planted cells"
         sizes = [one.of for one in found]
         lost = len(trials) - len(found)
         unread = f"; {lost} of {len(trials)} cells could not be read" if lost else ""
@@ -139,17 +140,16 @@ class Planted(Test):
             value=value,
             expected=0.5,
             null="the owner drew each of a cell's alternatives with the same chance",
-            sentence=f"by log-probabilities the drawn digits are the likeliest in {hits} of {len(found)} planted "
-            f"cells, {format_small_number(by_chance)} by chance; their mean place is {value:.0%} of the way from the "
-            "likeliest to the "
-            f"least likely ({describe_p_value(p_value)}, exact){unread}",
+            sentence=f"by log-probabilities {among}, {format_small_number(by_chance)} expected by chance; "
+            f"their mean place is {value:.0%} of the way from the likeliest to the least likely "
+            f"({describe_p_value(p_value)}, exact){unread}",
             hits=hits,
             asked=len(trials),
             answered=len(found),
             expected_hits=by_chance,
             p_value=p_value,
             interval=clopper_pearson(hits, len(found)) if found else None,
-            interval_of="of the planted cells in which the drawn digits are the likeliest",
+            interval_of="the share of planted cells in which the drawn digits are the likeliest",
             recalled_bits=bits,
             share=detectable_share(sizes, level),
         )
@@ -157,7 +157,7 @@ class Planted(Test):
 
 @dataclass(frozen=True)
 class PlantedInWords(Planted):
-    """Planted digits for an LLM without log-probabilities: it is asked for the cells."""
+    """Planted digits for a model without log-probabilities: it is asked for the cells."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
     answering: ClassVar[AnswerKind] = CellAnswers()
@@ -179,7 +179,7 @@ class PlantedInWords(Planted):
 
 
 def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
-    """Return how many answers are right, and how many are if the owner draws anew and the answers stay."""
+    """Return how many answers are right, and how many would be if the owner drew again and the answers stayed."""
     from tabcontam.statistics.exact_statistics import clopper_pearson, poisson_binomial_tail
     from tabcontam.statistics.power import detectable_choice_share
 
@@ -189,19 +189,19 @@ def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
     hits, by_chance = sum(right), fsum(chances)
     p_value = poisson_binomial_tail([chance for chance in chances if chance], hits)
     return Evidence(
-        statistic="right planted cells",
+        statistic="share of planted cells answered right",
         value=hits / len(trials),
         expected=by_chance / len(trials),
-        null="the answers stay, and the owner draws each of a cell's alternatives with the same chance",
-        sentence=f"by its answers it knows the drawn digits of {hits} of {len(trials)} planted cells, "
-        f"{format_small_number(by_chance)} by chance ({describe_p_value(p_value)}, exact)",
+        null="the answers stay as they are, and the owner draws each of a cell's alternatives with the same chance",
+        sentence=f"by its answers the model knows the drawn digits of {hits} of {len(trials)} planted cells, "
+        f"{format_small_number(by_chance)} expected by chance ({describe_p_value(p_value)}, exact)",
         hits=hits,
         asked=len(trials),
         answered=sum(trial.readable for trial in trials),
         expected_hits=by_chance,
         p_value=p_value,
         interval=clopper_pearson(hits, len(trials)),
-        interval_of="of the planted cells whose drawn digits were answered",
+        interval_of="the share of planted cells whose drawn digits were answered",
         recalled_bits=fsum(-log2(chance) for chance, known in zip(chances, right, strict=True) if known),
         share=detectable_choice_share([1 / _drawn_from(trial.query) for trial in trials], level),
     )
@@ -213,7 +213,7 @@ def _drawn_from(query: Query) -> int:
 
 
 def _chance(trial: Trial) -> float:
-    """Return the chance that an answer is right if the owner draws the cell anew: 0 if it cannot be drawn."""
+    """Return the chance that an answer is right if the owner draws the cell again: 0 if it cannot be drawn."""
     (column,) = trial.query.asked
     parsed = trial.reading.parsed if trial.reading and trial.readable else None
     said = parsed.get(column) if isinstance(parsed, Mapping) else None
@@ -227,7 +227,7 @@ def _chance(trial: Trial) -> float:
 class _PlantedRank:
     """The rank of the drawn digits among `of` alternatives, 1 for the likeliest.
 
-    `bits` are those by which the LLM's chance of them, among the alternatives, is above an even one.
+    `bits` are those by which the model's chance of them, among the alternatives, is above an even one.
     """
 
     rank: int

@@ -16,13 +16,13 @@ LEAST_DEVIATION = 0.01  # nats: if almost only one token can follow, a smaller o
 
 @dataclass(frozen=True)
 class Loss(PairedScore):
-    """The LLM is asked nothing: the likelihood of rows is compared with that of a shuffled twin's rows.
+    """The model is asked nothing: the likelihood of rows is compared with that of a shuffled twin's rows.
 
     Measures: the mean negative log-probability of the tokens of a row's values, in nats a token. A score without a
     verdict.
 
     Queries: those of `perplexity`: 100 random rows, each alone in the words of the serializer, and for each the row of
-    a shuffled twin. LLMs are asked once for both tests and all others that score the same texts.
+    a shuffled twin. Models are asked once for both tests and all others that score the same texts.
 
     Null: none. The tokens that hold a character of a value count, those of names of features and of the text between do
     not; the first token of a text is left out, since many servers do not score it. The score is the AUC: how often a
@@ -31,7 +31,7 @@ class Loss(PairedScore):
 
     Published rule: none. The source has a threshold only if labelled members and others are at hand.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if an LLM that is
+    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
     loaded on this machine scores text.
 
     Cannot show: that rows were seen. Any model that knows how features are related finds real rows likelier than
@@ -53,7 +53,7 @@ class Loss(PairedScore):
 
 @dataclass(frozen=True)
 class Zlib(PairedScore):
-    """The LLM is asked nothing: the loss of rows, divided by their packed size, is compared with a twin's rows.
+    """The model is asked nothing: the loss of rows, divided by their packed size, is compared with a twin's rows.
 
     Measures: the mean negative log-probability of the tokens of a row's values divided by the bytes that zlib packs the
     row into. A score without a verdict.
@@ -66,7 +66,7 @@ class Zlib(PairedScore):
 
     Published rule: none.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if an LLM that is
+    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
     loaded on this machine scores text.
 
     Cannot show: that rows were seen; it ranks rows, as `loss` does.
@@ -90,7 +90,7 @@ class Zlib(PairedScore):
 
 @dataclass(frozen=True)
 class MinK(PairedScore):
-    """The LLM is asked nothing: the least likely tokens of rows are compared with those of a shuffled twin's rows.
+    """The model is asked nothing: the least likely tokens of rows are compared with those of a shuffled twin's rows.
 
     Measures: the mean negative log-probability of the least likely 20 % of the tokens of a row's values, in nats a
     token. A score without a verdict.
@@ -103,7 +103,7 @@ class MinK(PairedScore):
     Published rule: none; the source reads a threshold off labelled texts. Its share of 20 % is used as it is, not
     chosen by the data.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if an LLM that is
+    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
     loaded on this machine scores text.
 
     Cannot show: that rows were seen; it ranks rows, as `loss` does.
@@ -125,7 +125,7 @@ class MinK(PairedScore):
 
 @dataclass(frozen=True)
 class MinKPlusPlus(PairedScore):
-    """The LLM is asked nothing: the least likely tokens of rows, relative to alternatives, are compared with a twin's.
+    """The model is asked nothing: the least likely tokens of rows, relative to others, are compared with a twin's.
 
     Measures: how far the log-probability of each token of a row's values lies below the mean of the whole distribution
     there, in its deviations; the mean of the 20 % that lie the furthest below. A score without a verdict.
@@ -139,8 +139,8 @@ class MinKPlusPlus(PairedScore):
     Published rule: none.
 
     Needs: log-probabilities of given text together with the mean and the deviation of all tokens at each place, which
-    LLMs loaded on this machine give, and neither servers nor the controls; a table that has a twin. It is asked if it
-    is chosen, or if an LLM that is loaded on this machine scores text.
+    models loaded on this machine give, and neither servers nor the controls; a table that has a twin. It is asked if it
+    is chosen, or if a model that is loaded on this machine scores text.
 
     Cannot show: that rows were seen; it ranks rows, as `loss` does.
 
@@ -157,7 +157,7 @@ class MinKPlusPlus(PairedScore):
     unit: ClassVar[str] = "deviations below the mean in the lowest fifth"
 
     def score(self, tokens: Sequence[ValueToken], row: str) -> float | None:
-        """Return the mean over the lowest fifth, or None if an LLM does not report the distribution."""
+        """Return the mean over the lowest fifth, or None if a model does not report the distribution."""
         below = [_above_mean(one) for one in tokens]
         known = [one for one in below if one is not None]
         return -fmean(_least(known)) if len(known) == len(tokens) else None

@@ -1,4 +1,4 @@
-"""Whole rows that are scored: the query that shows one to an LLM, and the number that is read of it."""
+"""Whole rows that are scored: the query that shows one to a model, and the number that is read of it."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -48,21 +48,21 @@ MOST = 900  # rows that are asked
 FOLLOWING = 3  # cells after the hidden one that are scored with it
 FEATURES = 4  # of the table, one of which is hidden in each row
 LEAST_ROWS = 20  # of a table, and of those that are asked
-DOUBT = 10  # factor of the p-value without a column: an LLM may know more of other rows than the baseline
+DOUBT = 10  # factor of the p-value without a column: a model may know more of other rows than the baseline
 LIKELIEST = 10  # per cent of the values, among which the own one counts as a hit
 SHORT = 12  # characters of the longest cell of a feature that is asked in words
 SAMPLED = 60  # rows that are asked in words: each is asked again for every sample
-TEMPERATURE = 1.0  # of the samples: how often an answer occurs is how likely the LLM finds it
+TEMPERATURE = 1.0  # of the samples: how often an answer occurs is how likely the model finds it
 ENOUGH = 0.5  # of a row's samples have to be read before it is weighed
 LEAST = 1e-12  # the least chance of any value
 
 
 @dataclass(frozen=True)
 class SurrogateRank(Test):
-    """The LLM is asked nothing: one cell of each row is replaced by others, which are ranked by the LLM's likelihood.
+    """The model is asked nothing: one cell of each row is replaced by others, and all are ranked by likelihood.
 
-    Measures: whether the row's own cell is likelier to the LLM than other values that could stand there. A row test: it
-    can show that rows were seen, also if the LLM remembers them too faintly to write them down.
+    Measures: whether the row's own cell is likelier to the model than other values that could stand there. A row test:
+    it can show that rows were seen, also if the model remembers them too faintly to write them down.
 
     Queries: one for each row, at most 900, that no other row equals in all other features. In it one cell is hidden, of
     the four features that are hardest to predict (numbers, and texts most of which several rows have) in turn; a cell
@@ -70,7 +70,7 @@ class SurrogateRank(Test):
     The baseline draws 99 surrogates of the cell, and the row is scored up to the third cell after it, once with the own
     cell and once with each surrogate in its place, in the words of the serializer and with nothing before it. The text
     before the cell is the same for all; the text after it shows which models know how the row goes on. A column that
-    repeats the hidden one in other values is hidden and replaced together with it. An LLM that reports no
+    repeats the hidden one in other values is hidden and replaced together with it. A model that reports no
     log-probabilities is asked in words with `--samples N`: N times at temperature 1 for the hidden cell of each of at
     most 60 rows, given all other cells of the row and no other row, and a cell is likelier the more of its answers read
     as this cell. Only features are asked of which no cell is longer than 12 characters, since longer text is hardly
@@ -83,21 +83,21 @@ class SurrogateRank(Test):
     page, but not its row, has no advantage; and the assignment is so sure of itself that a model with just its
     knowledge would find the own cells in the less likely half. The p-value is the exact tail of the sum of all ranks;
     the recalled bits measure how rare such good places are. The cells of the 19 rows that are most like each row are
-    scored as well: if the own cell is not likelier than half of these, nothing was found, whatever the ranks among the
+    scored as well: if the own cell is not likelier than half of these, the p-value is 1, whatever the ranks among the
     draws are.
 
     Published rule: none. The rank among alternatives is the idea of several published scores, none of which states a
     p-value.
 
-    Needs: log-probabilities of given text, or `--samples N` and an LLM that draws its answers; a table of 20 rows or
-    more in which at least 20 rows have a cell that can be drawn. It is asked if it is chosen, or if an LLM that is
+    Needs: log-probabilities of given text, or `--samples N` and a model that draws its answers; a table of 20 rows or
+    more in which at least 20 rows have a cell that can be drawn. It is asked if it is chosen, or if a model that is
     loaded on this machine scores text.
 
-    Cannot show: memory of values that follow from the others by knowledge of the world that the LLM has and the
-    baseline has not: an LLM that knows more than the baseline is found too. So a finding has to stand without any one
-    column, ten times as clearly as one of another test: the p-value without a column is multiplied by ten. A key that a
-    few rows share, such as the ticket of a family, is one column with the cells that it determines. A model that has
-    read other rows of the same file may be found all the same: `--known` names such rows.
+    Cannot show: memory of values that follow from the others by knowledge of the world that the model has and the
+    baseline has not: a model that knows more than the baseline is detected too. So a finding has to stand without any
+    one column, ten times as clearly as one of another test: the p-value without a column is multiplied by ten. A key
+    that a few rows share, such as the ticket of a family, is one column with the cells that it determines. A model that
+    has read other rows of the same file may be detected all the same: `--known` names such rows.
 
     Source: ours. The rank of a text among alternatives is that of the exposure of a canary (Carlini et al. 2019, "The
     Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and Clifford 1989). The
@@ -121,13 +121,13 @@ class SurrogateRank(Test):
         """Return a reason for tables of fewer than twenty different rows, from which no baseline can learn."""
         if rows >= LEAST_ROWS:
             return None
-        return f"a table of {rows} different rows is too small to draw cells for; {LEAST_ROWS} are needed"
+        return f"a table of {rows} different rows is too small for the test, which needs {LEAST_ROWS}"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each row whose cell can be drawn. Raises `Skip` if there are fewer than twenty."""
         asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
         if len(asked) < LEAST_ROWS:
-            raise Skip(f"{len(asked)} rows have a cell that others could hold as well; {LEAST_ROWS} are needed")
+            raise Skip(f"{len(asked)} rows have a cell that others could hold as well; the test needs {LEAST_ROWS}")
         lies = entity_names(reduce_table(table).table, {feature for feature, _ in asked.values()}, keys=True)
         rows = rng.sample(list(asked), len(asked))  # in a random order: a limit on queries leaves any of them out
         return [
@@ -165,9 +165,9 @@ class SurrogateRank(Test):
         p_value = tail(range(len(found)))
         hits = sum(one.rank * 100 <= LIKELIEST * one.of for one in found)
         near = [one.near for one in found if one.near is not None]
-        beside = f", and {fmean(near):.0%} among those of rows like it" if near else ""
+        beside = f", and {fmean(near):.0%} among the cells of similar rows" if near else ""
         value = fmean(one.place for one in found) if found else 0.5
-        among = f"{hits} of {len(found)} cells are among the likeliest {LIKELIEST}% of what could stand in their place"
+        among = f"{hits} of {len(found)} cells are among the likeliest {LIKELIEST}% of the values for their place"
         mean = f"the mean place is {value:.0%} of the way from the likeliest to the least likely{beside}"
         asked = len({sampled_query(trial.query.id) for trial in trials})
         unread = f"; {asked - len(found)} of {asked} cells could not be read" if len(found) < asked else ""
@@ -177,15 +177,15 @@ class SurrogateRank(Test):
             value=value,
             expected=0.5,
             null="the own cell and the surrogates are drawn alike, so that each rank is as likely as any other",
-            sentence=f"{counted}{among}, {format_small_number(len(found) * LIKELIEST / 100)} by chance; {mean} "
-            f"({describe_p_value(p_value)}){unread}",
+            sentence=f"{counted}{among}, {format_small_number(len(found) * LIKELIEST / 100)} expected by chance; "
+            f"{mean} ({describe_p_value(p_value)}){unread}",
             hits=hits,
             asked=asked,
             answered=len(found),
             expected_hits=len(found) * LIKELIEST / 100,
             p_value=p_value,
             interval=clopper_pearson(hits, len(found)) if found else None,
-            interval_of=f"of the cells among the likeliest {LIKELIEST}%",
+            interval_of=f"the share of cells among the likeliest {LIKELIEST}%",
             recalled_bits=max(0.0, sum(one.bits for one in found)),
             columns={
                 name: max(0.0, bits) for name, bits in bits_by_group((one.lies_in, one.bits) for one in found).items()
@@ -196,7 +196,7 @@ class SurrogateRank(Test):
 
 @dataclass(frozen=True)
 class SampledRank(SurrogateRank):
-    """Surrogate rank for an LLM without log-probabilities: `samples` answers at a temperature are counted."""
+    """Surrogate rank for a model without log-probabilities: `samples` answers at a temperature are counted."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.SAMPLE})
     answering: ClassVar[AnswerKind] = CellAnswers()
@@ -212,7 +212,7 @@ class SampledRank(SurrogateRank):
         asked = {row: cell for row, cell in drawn_for.items() if cell[0] in short}
         if len(asked) < LEAST_ROWS:
             what = f"a cell of {SHORT} characters or fewer that others could hold as well"
-            raise Skip(f"{len(asked)} rows have {what}; {LEAST_ROWS} are needed")
+            raise Skip(f"{len(asked)} rows have {what}; the test needs {LEAST_ROWS}")
         lies = entity_names(reduce_table(table).table, {feature for feature, _ in asked.values()}, keys=True)
         rows = rng.sample(list(asked), min(SAMPLED, len(asked)))
         queries = [

@@ -1,4 +1,4 @@
-"""Readers without memory, which judge the order of a table's rows as an LLM does: none of them may find it."""
+"""Readers without memory, which judge the order of a table's rows as a model does: none of them may find it."""
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ COMPRESSED = 9  # zlib's best
 
 @dataclass(frozen=True)
 class Preference:
-    """The preference of a reader without memory, and its p-value when it is asked as an LLM is."""
+    """The preference of a reader without memory, and its p-value when it is asked as a model is."""
 
     reader: str
     p_value: float
@@ -53,5 +53,5 @@ def _scores(columns: Sequence[ColumnCells], places: Ints, text: Callable[[int], 
     return {
         "rows that are like those before them": [round(float(score), 9) for score in alike],
         "values that rise": [round(float(score), 9) for score in rising],
-        "texts that can be packed": [float(score) for score in packed],
+        "texts that zlib packs well": [float(score) for score in packed],
     }

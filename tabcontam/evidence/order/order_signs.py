@@ -1,4 +1,4 @@
-"""Signs that tell the order of rows from the reverse without memory of the table, such as columns that rise or fall.
+"""Signs that distinguish the order of rows from the reverse without memory, such as columns that rise or fall.
 
 A reader of rows one after the other needs no memory to find such an order the likelier one. So it is looked for column
 by column: a column that shows the direction has to be held still.

@@ -1,4 +1,4 @@
-"""The test of whether rows are likelier to the LLM in the order of the file than backwards."""
+"""The test of whether rows are likelier to the model in the order of the file than backwards."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,38 +47,38 @@ STATISTIC = "shards of rows that are likelier in the file's order than backwards
 
 @dataclass(frozen=True)
 class RowOrder(Test):
-    """The LLM is asked nothing: the log-probability of rows in the file's order is compared with that backwards.
+    """The model is asked nothing: the log-probability of rows in the file's order is compared with that backwards.
 
-    Measures: whether rows are likelier to the LLM in the order of the file than in the reverse order. Only a model that
-    has read the file can know which of the two is the file's. An LLM that knows which rows belong together, such as
-    players of one team by their names, finds them as likely after each other as before each other.
+    Measures: whether rows are likelier to the model in the order of the file than in the reverse order. Only a model
+    that has read the file can know which of the two is the file's. A model that knows which rows belong together, such
+    as players of one team by their names, finds them as likely after each other as before each other.
 
     Queries: the file is cut into shards of 4 to 15 consecutive rows, fewer if they are long (some 600 tokens a shard)
     or the file has fewer than 48; at most 50 shards are asked. Each is written a row a line in the words of the
     serializer, in the file's order and backwards. Rows stay in place if they are sorted or their order has a visible
-    direction: only rows change places that share the values of the columns that show it. A column shows it if it tells
-    the file's order from its reverse better than it does so for other orders of 15 rows at a time, at a p-value of 0.05
-    divided by the number of columns, among 400 orders, in up to 2,000 rows: by values that rise or fall, by neighbours
-    up to four rows apart that are alike or unlike as far as rows may change places, by values that follow each other,
-    by cells that stand in the row before. This is repeated until no column shows it; nor may all columns together, at
-    0.05. Then three readers without memory are asked as the LLM is: one prefers rows like those before, one values that
-    rise, one texts that can be packed; if one of them finds the file's order (p <= 0.05 for all three), nothing is
-    asked. Cells that merely number the rows stay where they are, whatever row comes there.
+    direction: only rows change places that share the values of the columns that show it. A column shows it if it
+    distinguishes the file's order from its reverse better than it does so for other orders of 15 rows at a time, at a
+    p-value of 0.05 divided by the number of columns, among 400 orders, in up to 2,000 rows: by values that rise or
+    fall, by neighbours up to four rows apart that are alike or unlike as far as rows may change places, by values that
+    follow each other, by cells that stand in the row before. This is repeated until no column shows it; nor may all
+    columns together, at 0.05. Then three readers without memory are asked as the model is: one prefers rows like those
+    before, one values that rise, one texts that zlib packs well; if one of them finds the file's order (p <= 0.05 for
+    all three), nothing is asked. Cells that merely number the rows stay where they are, whatever row comes there.
 
     Null: rows that may change places could as well stand the other way round, so that each shard is likelier in the
     file's order with a chance of one half, by as much as it is less likely otherwise. Then the p-value of Wilcoxon's
-    signed ranks is exact, whatever the LLM finds likely. Ranks replace log-probabilities, since shards differ in how
+    signed ranks is exact, whatever the model finds likely. Ranks replace log-probabilities, since shards differ in how
     much they can lose.
 
     Published rule: Student's t over the shards' differences to other orders, one-sided, here to the one that is asked;
     the source reports p-values, and p <= 0.05 counts as a finding. Its p-value stands in the sentence as well. The
     deviation is that of a sample and the tail is computed directly: as published, the deviation divides by the number
-    of shards, which calls 5.6 % of clean tables of 15 shards contaminated at 5 %, and the tail is one minus the
+    of shards, which calls 5.6 % of unread tables of 15 shards contaminated at 5 %, and the tail is one minus the
     distribution, which is 0 for the smallest p-values. The rule stays an approximation, and decides nothing under the
     calibrated rules.
 
     Needs: log-probabilities of given text; a table whose order is not determined by its values, so not one that is
-    sorted by a key that no two rows share. The test is run if it is chosen, or if an LLM that is loaded here scores
+    sorted by a key that no two rows share. The test is run if it is chosen, or if a model that is loaded here scores
     text.
 
     Cannot show: that rows were seen in another order than this file's, such as that of training data shuffled row by
@@ -101,7 +101,7 @@ class RowOrder(Test):
     kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
     on_request: ClassVar[bool] = True
-    published = ShardedTRule("shards are likelier in the file's order than in others on average", source="oren2024")
+    published = ShardedTRule("shards are likelier in the file's order than in others", source="oren2024")
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each shard, the file's order first. Raises `Skip` if the order shows nothing."""
@@ -128,7 +128,7 @@ class RowOrder(Test):
         """Return the exact p-value of the signed ranks, and that of the published rule."""
         gains = gains_of(trials)
         first, p_value, published = sum(gain > 0 for gain in gains), signed_rank_tail(gains), published_p_value(gains)
-        mean = f", by {fmean(gains):+.2f} nats in the mean" if gains else ""
+        mean = f", by {fmean(gains):+.2f} nats on average" if gains else ""
         by_t = "" if published is None else f"; by the published t-test over shards {describe_p_value(published)}"
         unread = f"; {len(trials) - len(gains)} of {len(trials)} shards were not scored"
         return Evidence(
@@ -151,7 +151,8 @@ class RowOrder(Test):
         least = 0.5 ** len(queries)
         if least <= level:
             return None
-        return explain_out_of_reach("rows that may change places", "the file's order were the likeliest", least, level)
+        best = "the file's order were the likelier one in each shard"
+        return explain_out_of_reach("rows that may change places", best, least, level)
 
 
 def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
@@ -161,7 +162,7 @@ def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
     """
     rows = not_known(table, range(len(table.rows)))
     if len(rows) < SHORTEST:
-        raise Skip(f"{table.name} has {len(rows)} rows to ask about: their order needs {SHORTEST}")
+        raise Skip(f"{table.name} has {len(rows)} rows to ask about; the test needs {SHORTEST}")
     sample = [serializer.row(table.columns, table.rows[row]) for row in rows[:: max(1, len(rows) // 100)]]
     fitting = int(TOKENS / (fmean(len(TOKEN.findall(text)) for text in sample) + 1))
     length = max(2, min(fitting, MOST, max(min(FEWEST, len(rows) // FEW), len(rows) // AIMED)))
@@ -200,8 +201,8 @@ def _check_blind(table: Table, serializer: Serializer, turned: Mapping[tuple[int
     )
     if preferred.p_value <= BLIND_LEVEL:
         raise Skip(
-            f"who prefers {preferred.reader} finds the order of {table.name} without having seen it "
-            f"({describe_p_value(preferred.p_value)}): the order shows"
+            f"a reader that prefers {preferred.reader} finds the order of {table.name} without having read the table "
+            f"({describe_p_value(preferred.p_value)})"
         )
 
 

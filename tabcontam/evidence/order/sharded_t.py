@@ -26,7 +26,7 @@ class ShardedTRule(PublishedRule):
         """Return why the t-test is not defined, or None if it is: it needs the deviation of two shards that differ."""
         if published_p_value(gains_of(trials)) is not None:
             return None
-        return "fewer than two shards were scored, or all gain the same"
+        return "fewer than two shards were scored, or all differ by the same amount"
 
     def hits(self, trials: Sequence[Trial]) -> int:
         """Return how many shards are likelier in the file's order than in the other."""
@@ -39,7 +39,7 @@ class ShardedTRule(PublishedRule):
             return "no shard was scored"
         p_value = published_p_value(gains)
         decided = "no t-test" if p_value is None else f"{describe_p_value(p_value)} by the t-test over shards"
-        return f"{super().said(trials)}: by {fmean(gains):+.2f} nats in the mean ({decided})"
+        return f"{super().said(trials)}: by {fmean(gains):+.2f} nats on average ({decided})"
 
 
 def gains_of(trials: Sequence[Trial]) -> list[float]:

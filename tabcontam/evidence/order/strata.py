@@ -1,8 +1,8 @@
-"""Strata of rows that may change places: rows that share what the file is sorted by, or what gives it a direction.
+"""Strata of rows that may change places: rows that share the values by which the file is sorted or has a direction.
 
-If the values of a column tell the file's order from the reverse, every reader of rows finds it the likelier one. So
-these values stay where they are, and only rows that share them change places. The rest is looked at again, until no
-column tells the two orders apart.
+If the values of a column distinguish the file's order from the reverse, every reader of rows finds it the likelier one.
+So these values stay where they are, and only rows that share them change places. The rest is looked at again, until no
+column distinguishes the two orders.
 """
 
 import re
@@ -21,9 +21,9 @@ from tabcontam.tables.table import Cell, Table
 ORDERS = 400  # orders with which a column's order in the file is compared, the file's among them
 LEVEL = 0.05  # p-value at which a column stands out, shared by all columns; and that of all together
 NUMBERED = re.compile(r"(\D*)(\d{1,15})(\D*)")
-LEAST = 0.002  # p-value that has to be within reach, whatever the LLM finds likely
+LEAST = 0.002  # p-value that has to be within reach, whatever the model finds likely
 NAMED = 3  # columns that a reason names
-TOGETHER = "all columns together tell it from the reverse"
+TOGETHER = "all columns together distinguish it from the reverse"
 SORTED = "it is sorted"
 
 Shards = tuple[tuple[int, ...], ...]  # rows by their places in the table, in the order of the file
@@ -136,7 +136,7 @@ def _sorted(ranks: Floats) -> bool:
 
 
 def _standing_out(columns: Sequence[ColumnCells], orders: Ints, classes: Ints) -> list[tuple[int, OrderDirection]]:
-    """Return the columns, by number, that tell an order from the turned one; the strongest if only all together do."""
+    """Return the columns, by number, that distinguish an order from the turned one, or the strongest if only all do."""
     if not columns:
         return []
     *own, together = standing_out(columns, orders, _turned(orders, classes))
@@ -181,10 +181,10 @@ def _orders(places: Ints, classes: Ints, rng: np.random.Generator) -> Ints:
 def _ordered(table: Table, held: Mapping[str, str]) -> str:
     """Return why too few rows may change places."""
     if not held:
-        return f"{table.name} has too few rows that differ: hardly any other order of them can be told from the file's"
+        return f"{table.name} has too few rows that differ: hardly any other order of them differs from the file's"
     named = [f"{column} ({why})" for column, why in list(held.items())[:NAMED]]
     more = f" and {len(held) - NAMED} more" if len(held) > NAMED else ""
     return (
-        f"the order of {table.name} follows from {', '.join(named)}{more}, which a reader of rows sees without memory: "
-        "too few rows share these that could change places"
+        f"the order of {table.name} follows from {', '.join(named)}{more}, which a reader sees without memory; "
+        "too few rows that share these values could change places"
     )

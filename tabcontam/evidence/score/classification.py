@@ -1,4 +1,4 @@
-"""Classification: the accuracy of the LLM on the table's own task."""
+"""Classification: the accuracy of the model on the table's own task."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -80,7 +80,7 @@ class ClassificationTest(ChoiceTest):
         write = partial(self._prompt, table, serializer, question, labels)
         candidates = self._candidates(table, labels)
         if not candidates:
-            raise Skip("every row that has a class may be known")
+            raise Skip("the model may know every row that has a class")
         baseline = self._baseline(table, target, labels, candidates)
         majority = CellPrediction({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
         rows = in_random_order(rng, candidates, QUERIES)[: max(self.rows, QUERIES)]
@@ -115,7 +115,7 @@ class ClassificationTest(ChoiceTest):
         return cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
 
     def not_averaged(self, table: Table) -> str | None:
-        """Return a reason if the card's question is not `fair`: then nobody can know which class is which."""
+        """Return a reason if the card's question is not `fair`: then no model can know which class is which."""
         return unfair(table.question) if table.question else None
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -127,21 +127,22 @@ class ClassificationTest(ChoiceTest):
         asked = [trial.query for trial, _ in answers]
         majority, few = _largest(asked), _baseline(asked, FEW_SHOT)
         gets = f"; the majority class gets {majority:.2f}" if majority is not None else ""
-        gets += f", logistic regression on {SHOTS} rows a class {few:.2f}" if few is not None else ""
+        gets += f", logistic regression on {SHOTS} rows of each class {few:.2f}" if few is not None else ""
         invalid = len(trials) - len(answers)
-        none = f"; {invalid} {'answer was' if invalid == 1 else 'answers were'} none of the classes" if invalid else ""
+        none = f"; {invalid} {'answer names' if invalid == 1 else 'answers name'} no class" if invalid else ""
         return Evidence(
-            statistic="share of valid answers right",
+            statistic="share of valid answers that are right",
             value=score,
             expected=majority,
-            null="always the majority class",
-            sentence=f"{hits} of {len(answers)} valid answers right: {score:.2f} [{low:.2f}, {high:.2f}]{gets}{none}",
+            null="the answer is always the majority class",
+            sentence=f"{hits} of {len(answers)} valid answers are right: "
+            f"{score:.2f} [{low:.2f}, {high:.2f}]{gets}{none}",
             hits=hits,
             asked=len(trials),
             answered=len(answers),
             expected_hits=None if majority is None else majority * len(answers),
             interval=(low, high),
-            interval_of="share of valid answers right",
+            interval_of="the share of valid answers that are right",
         )
 
     def _example(self, table: Table, candidates: list[int], asked: int, rng: Random) -> int:
@@ -173,18 +174,18 @@ class ClassificationTest(ChoiceTest):
 def task_of(table: Table) -> tuple[str, ClassificationQuestion]:
     """Return the target and the question about it. Raises `Skip` if there is none."""
     if table.target is None:
-        raise Skip("no classification question: a FILE needs --target with a column of 2 to 10 values")
+        raise Skip("the table has no classification question: a FILE needs --target with a column of 2 to 10 values")
     if table.question is None:
-        number = len(table.distinct(table.target))
-        raise Skip(f"no classification question: --target needs 2 to 10 values, {table.target} has {number:,}")
+        size = f"{table.target} has {len(table.distinct(table.target)):,}"
+        raise Skip(f"the table has no classification question: --target needs 2 to 10 values, but {size}")
     return table.target, table.question
 
 
 def unfair(question: ClassificationQuestion) -> str | None:
-    """Return why a question cannot be answered from a row alone, or None if it can: see `Question.fair`."""
+    """Return why a row alone cannot answer a question, or None if it can: see `ClassificationQuestion.fair`."""
     if question.fair:
         return None
-    return f"nobody can know from a row alone which class is {' and which '.join(answers_of(question)[:2])}"
+    return f"no model can know from a row alone which class is {' and which '.join(answers_of(question)[:2])}"
 
 
 def answers_of(question: ClassificationQuestion) -> tuple[str, ...]:
@@ -306,7 +307,7 @@ def described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.floa
 
 @dataclass(frozen=True)
 class Classification0Shot(ClassificationTest):
-    """Shown a row without its target, the LLM must give the class.
+    """Shown a row without its target, the model must give the class.
 
     Measures: the share of right answers among valid ones. An answer that is none of the classes is counted separately.
 
@@ -317,7 +318,7 @@ class Classification0Shot(ClassificationTest):
 
     Published rule: none; the paper reports the share of right answers.
 
-    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), and an LLM that understands a
+    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), and a model that understands a
     question; the controls take no part.
 
     Cannot show: contamination. A high share may be skill; it stands in the ranking next to the other tests' findings.
@@ -336,7 +337,7 @@ class Classification0Shot(ClassificationTest):
 
 @dataclass(frozen=True)
 class Classification1Shot(ClassificationTest):
-    """Shown one row of each class with its answer, the LLM must give the class of another row.
+    """Shown one row of each class with its answer, the model must give the class of another row.
 
     Measures: the share of right answers among valid ones. An answer that is none of the classes is counted separately.
 
@@ -349,7 +350,7 @@ class Classification1Shot(ClassificationTest):
     Published rule: none; the paper reports the share of right answers.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), two rows of each class or
-    more, and an LLM that understands a question; the controls take no part.
+    more, and a model that understands a question; the controls take no part.
 
     Cannot show: contamination. A high share may be skill; it stands in the ranking next to the other tests' findings.
 

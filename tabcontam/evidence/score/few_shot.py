@@ -71,10 +71,10 @@ class FewShotPlan:
 
 @dataclass(frozen=True)
 class FewShot(ChoiceTest):
-    """Shown rows with their classes, the LLM must give the class of another row: accuracy and AUC by the rows shown.
+    """Shown rows with their classes, the model must give the class of another row: accuracy and AUC by the rows shown.
 
     Measures: the share of right answers at each number of shots, with refused and unreadable answers counted as errors
-    and, next to it, left out; if the LLM reports log-probabilities, the AUC, too (of several classes the mean of each
+    and, next to it, left out; if the model reports log-probabilities, the AUC, too (of several classes the mean of each
     against the rest); and memory's share at each number of shots, on unseen twins of the rows as in `memory_share`.
 
     Queries: by default 100 rows at each of 0, 1, 4, 16 and 64 shots, and the twin of each that has one. The table is
@@ -90,13 +90,13 @@ class FewShot(ChoiceTest):
 
     Published rule: none; the paper reports AUCs.
 
-    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values) and an LLM that understands a
+    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values) and a model that understands a
     question. If log-probabilities can be had, the answer is the likeliest class name after the prompt in the form for
-    base models; else the LLM is asked in words. `evaluate` asks it; `run -k shots` asks in words.
+    base models; else the model is asked in words. `evaluate` asks it; `run -k shots` asks in words.
 
-    Cannot show: contamination. TabLLM fine-tunes its LLM on the shots; here they stand in the prompt, so that beyond 0
-    shots the two differ. A prompt that is longer than the LLM's context is never cut: it gets no answer, and the result
-    reports that.
+    Cannot show: contamination. TabLLM fine-tunes its model on the shots; here they stand in the prompt, so that beyond
+    0 shots the two differ. A prompt that is longer than the model's context is never cut: it gets no answer, and the
+    result reports that.
 
     Source: TabLLM (Hegselmann et al. 2023), sections 3 and 4, and its code for the splits and shots.
 
@@ -127,7 +127,7 @@ class FewShot(ChoiceTest):
         ]
 
     def not_averaged(self, table: Table) -> str | None:
-        """Return a reason if the card's question is not `fair`: then nobody can know which class is which."""
+        """Return a reason if the card's question is not `fair`: then no model can know which class is which."""
         return unfair(table.question) if table.question else None
 
     def dealt(self, table: Table, rng: Random) -> FewShotPlan:
@@ -154,13 +154,13 @@ class FewShot(ChoiceTest):
             statistic="share of rows classified right",
             value=hits / asked if asked else 0.0,
             expected=sum(one.majority * one.asked for one in found) / asked if asked else None,
-            null="always the majority class",
+            null="the answer is always the majority class",
             sentence=_sentence(found),
             hits=hits,
             asked=sum(not trial.query.decoy_of for trial in trials),
             answered=sum(one.read.rows for one in found if one.read),
             interval=most.own.interval if most else None,
-            interval_of=f"share of rows classified right at {most.shots} shots" if most else "",
+            interval_of=f"the share of rows classified right at {most.shots} shots" if most else "",
         )
 
     def _dealt(self, table: Table, seed: int) -> FewShotPlan:
@@ -169,14 +169,14 @@ class FewShot(ChoiceTest):
         twin, why = _twin(table) if self.twins else (None, "")
         asked_of = _askable(table, labels, twin)
         if not asked_of:
-            raise Skip("every row that has a class may be known")
+            raise Skip("the model may know every row that has a class")
         most = max(self.shots, default=0)
         draws = [draw for draw in draw_shots(table, labels, asked_of, self.draws, self.rows, most, seed) if draw.asked]
         there = min((len(draw.shown) for draw in draws), default=0)
         shots = tuple(shots for shots in sorted(set(self.shots)) if shots <= there)
         if not draws or not shots:
             wanted = " or ".join(map(str, sorted(set(self.shots))))
-            raise Skip(f"beside the asked rows there are {there:,} to show, and {wanted} shots are more")
+            raise Skip(f"besides the asked rows only {there:,} can be shown, fewer than {wanted} shots")
         chances, failed = _chances(table, target, question, labels, draws, shots, twin)
         lines = [*_lines(self, question, labels, draws, there), *([why] if why else []), *absent(), *failed]
         return FewShotPlan(shots, tuple(draws), chances, twin, tuple(lines))
@@ -245,7 +245,7 @@ class FewShotScored(FewShot):
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE, Capability.INSTRUCTIONS})
 
     def in_words(self, samples: int | None) -> Test | None:
-        """Return the test as it is asked of an LLM that reports no log-probabilities."""
+        """Return the test as it is asked of a model that reports no log-probabilities."""
         return FewShot(**{item.name: getattr(self, item.name) for item in fields(FewShot)})
 
     def _asked(self, prompt: Prompt, answers: Sequence[str]) -> Question:
@@ -297,7 +297,7 @@ def _chances(
     shots: Sequence[int],
     twin: UnseenTwin | None,
 ) -> tuple[dict[tuple[int, int], list[dict[str, CellPrediction]]], list[str]]:
-    """Return the predictions for each asked row without the LLM, by shots and draw, and why a learner has none.
+    """Return the predictions for each asked row without the model, by shots and draw, and why a learner has none.
 
     Numbers are scaled by all rows that are asked or shown; labels play no part in that.
     """
@@ -337,17 +337,17 @@ def _lines(
 ) -> Iterator[str]:
     """Yield lines on rows and shots that differ from the request."""
     if why := unfair(question):
-        yield f"{why}: what stands at 0 shots is chance"
+        yield f"{why}: the accuracy at 0 shots is chance"
     asked = sum(len(draw.asked) for draw in draws)
     if asked < test.rows:
-        yield f"{asked} rows are asked at each number of shots, not {test.rows}: no more may be asked"
+        yield f"{asked} rows are asked at each number of shots, not {test.rows}: the table has no more to ask about"
     if lost := [shots for shots in sorted(set(test.shots)) if shots > there]:
         numbers = " and ".join(map(str, lost))
-        yield f"{numbers} shots cannot be shown: beside the asked rows there are {there:,}"
+        yield f"{numbers} shots cannot be shown: besides the asked rows only {there:,} can be"
     shown = [{labels[row] for row in draw.shown} for draw in draws]
     for name in answers_of(question):
         if name not in set(labels.values()):
-            yield f"no row is of the class {name}"
+            yield f"no row has the class {name}"
         elif without := sum(name not in classes for classes in shown if max(test.shots) >= len(answers_of(question))):
             yield f"in {without} of {len(draws)} draws no row of the class {name} can be shown"
     counted = [Counter(labels[row] for row in draw.shown[: max(test.shots)]) for draw in draws]
@@ -374,5 +374,7 @@ def _sentence(found: Sequence[ShotResult]) -> str:
     for one in found:
         low, high = one.own.interval
         auc = f", AUC {one.own.auc:.2f}" if one.own.auc is not None else ""
-        parts.append(f"{one.shots} shots: {one.own.right} of {one.asked} right, {low:.2f} to {high:.2f}{auc}")
+        parts.append(
+            f"at {one.shots} shots {one.own.right} of {one.asked} rows are right, {low:.2f} to {high:.2f}{auc}"
+        )
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""Memory's share by fresh rows: accuracy on the table's rows compared with rows that no LLM can have read."""
+"""Memory's share by fresh rows: accuracy on the table's rows compared with rows that no model can have read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ class AnsweredRows:
 
     @property
     def beyond(self) -> list[float]:
-        """The LLM's correctness less that of the learners, row by row."""
+        """The model's correctness less that of the learners, row by row."""
         return [one - other for one, other in zip(self.right, self.learned, strict=True)]
 
 
@@ -44,7 +44,7 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
         statistic="memory's share",
         value=found.mean,
         expected=0.0,
-        null="right as often on fresh rows, by how hard they are for models that learned from the table",
+        null="the model is right as often on fresh rows, given how hard they are for the learners",
         sentence="; ".join(filter(None, (_said(rows, fresh, found), _left_out(left_out, if_wrong)))),
         hits=sum(rows.right),
         asked=sum(not is_fresh(trial.query) for trial in trials),
@@ -100,7 +100,7 @@ def _share(rows: AnsweredRows, fresh: AnsweredRows) -> MeanGain:
     """Return the difference less that of learners, with the more cautious of two p-values and lower limits.
 
     The second p-value and limit are of the answers alone: learners that do better on fresh rows are no evidence against
-    an LLM that does as well on both.
+    a model that does as well on both.
     """
     if not rows.right or not fresh.right:
         return MeanGain(0.0, (-1.0, 1.0), 1.0)
@@ -111,9 +111,9 @@ def _share(rows: AnsweredRows, fresh: AnsweredRows) -> MeanGain:
 
 def _said(rows: AnsweredRows, fresh: AnsweredRows, found: MeanGain) -> str:
     if not rows.right or not fresh.right:
-        return f"no {'fresh ' if rows.right else ''}row was answered"
+        return f"the model answered no {'fresh ' if rows.right else ''}row"
     return (
-        f"accuracy {fmean(rows.right):.2f}; on {len(fresh.right)} fresh rows {fmean(fresh.right):.2f}; "
+        f"accuracy {fmean(rows.right):.2f}, on {len(fresh.right)} fresh rows {fmean(fresh.right):.2f}; "
         f"{share_in_words(found, fmean(rows.learned), fmean(fresh.learned))}"
     )
 
@@ -122,8 +122,8 @@ def _left_out(silent: int, if_wrong: MeanGain | None) -> str:
     """Return in words how many answers are left out, and the share if they count as wrong."""
     if not silent:
         return ""
-    said = f"{silent} {'answer is' if silent == 1 else 'answers are'} left out: no class was named"
+    said = f"{silent} {'answer names' if silent == 1 else 'answers name'} no class and count for nothing"
     if if_wrong is None:
         return said
-    low, high = if_wrong.interval
-    return f"{said} (as wrong answers: {format_signed(if_wrong.mean)}, {format_signed(low)} to {format_signed(high)})"
+    mean, low, high = map(format_signed, (if_wrong.mean, *if_wrong.interval))
+    return f"{said} (if they count as wrong, the share is {mean}, {low} to {high})"

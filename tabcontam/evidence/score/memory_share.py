@@ -56,18 +56,18 @@ class TwinAnswers:
 
     @property
     def gain(self) -> float:
-        """The loss of the LLM less that of the learners."""
+        """The loss of the model less that of the learners."""
         return self.lost - (self.learned - self.learned_twin)
 
 
 @dataclass(frozen=True)
 class MemoryShare(ClassificationTest):
-    """Shown one row of each class, the LLM must give the class of another row, and of an unseen twin of that row.
+    """Shown one row of each class, the model must give the class of another row, and of an unseen twin of that row.
 
-    Measures: memory's share of an accuracy: how much more often the LLM is right on rows of the table than on their
+    Measures: memory's share of an accuracy: how much more often the model is right on rows of the table than on their
     unseen twins. Gradient boosting and logistic regression learn from other rows; their loss on the same twins,
     averaged over the two, is subtracted: it is the twins' own difficulty. A row and its twin are asked after the same
-    examples in the same order. If fresh rows are given (`--fresh FILE`), which no LLM can have read, they take the
+    examples in the same order. If fresh rows are given (`--fresh FILE`), which no model can have read, they take the
     place of twins, and the two learners' loss on them is subtracted in the same way.
 
     Queries: 100 random rows, or N with `--rows N`, with the card's question, one example of each class before each, and
@@ -78,7 +78,7 @@ class MemoryShare(ClassificationTest):
     interval, and a blind classifier must not be able to distinguish them from the table (its AUC has an interval that
     reaches down to 0.55; with fewer rows it has less power).
 
-    Null: an LLM that recalls no label is right on twins, or on fresh rows, as often as on rows. The interval has a
+    Null: a model that recalls no label is right on twins, or on fresh rows, as often as on rows. The interval has a
     confidence of 95 %; a share is reported as above 0 if the one-sided p-value is 0.01 or less, whatever `--alpha` is.
     It is the larger of two: of the answers, and of the answers less those of the learners. With twins both are computed
     by exchanging the two sides of each pair (for the answers it is McNemar's exact test), with fresh rows, which form
@@ -89,22 +89,22 @@ class MemoryShare(ClassificationTest):
     Published rule: none.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more and 10
-    different ones of each class, at most 300 features, and an LLM that understands a question; the controls take no
+    different ones of each class, at most 300 features, and a model that understands a question; the controls take no
     part. For twins also labels of which learners can learn something, no feature with texts to read, and twins that
     pass their check; in their place 20 fresh rows or more.
 
     Cannot show: memory that works on the twin, too: of a row that is recalled by the cells that stayed, such as its
-    name or its number, or of rows like it. So the share is a lower bound for an LLM that recalls rows by and large, and
-    right for one that needs the row as it stands. Knowledge of the task, of the meaning of features and categories and
-    of named persons or things does as well on the twin and counts for nothing; a twin in other words (`recoded`) would
-    take it for memory, and so it is not used. A law that is finer than the rows show would be taken for memory, such as
-    one by single digits of measured numbers: its twins may have a wrong label. Only rows that can be moved so are
-    asked, which on average are easier than the rest, so that the accuracy differs from that of `classification_1shot`,
-    and less of it can be memory's. Fresh rows have none of these limits. But if the world has changed since the table
-    was made, an LLM that knows the world of the table, and no row of it, loses on them what learners may not lose. One
-    test in a hundred reports a share above 0 by chance, and nothing corrects for the number of LLMs and tables.
-    Reference LLMs that have read the rows themselves hide what others have: if all have, nothing is left of the
-    reported difference.
+    name or its number, or of rows like it. So the share is a lower bound for a model that recalls rows by and large,
+    and right for one that needs the row as it stands. Knowledge of the task, of the meaning of features and categories
+    and of named persons or things does as well on the twin and counts for nothing; a twin in other words (`recoded`)
+    would take it for memory, and so it is not used. A law that is finer than the rows show would be taken for memory,
+    such as one by single digits of measured numbers: its twins may have a wrong label. Only rows that can be moved so
+    are asked, which on average are easier than the rest, so that the accuracy differs from that of
+    `classification_1shot`, and less of it can be memory's. Fresh rows have none of these limits. But if the world has
+    changed since the table was made, a model that knows the world of the table, and no row of it, loses on them what
+    learners may not lose. One test in a hundred reports a share above 0 by chance, and nothing corrects for the number
+    of models and tables. Reference models that have read the rows themselves hide the memory of others: if all have,
+    nothing is left of the reported difference.
 
     Source: the project's own; after the perturbed tables of Bordt et al. 2024 and Oren et al.'s demand for an exact
     null. Accuracy on rows is compared with accuracy on similar rows in ConStat (Dekoninck et al. 2024) and GSM1k.
@@ -146,7 +146,7 @@ class MemoryShare(ClassificationTest):
             statistic="memory's share",
             value=found.mean,
             expected=0.0,
-            null="right as often on unseen twins of the same rows",
+            null="the model is right as often on unseen twins of the same rows",
             sentence="; ".join(filter(None, (_said(pairs, found), _left_out(silent, if_wrong), _kept(trials)))),
             hits=sum(pair.own for pair in pairs),
             asked=sum(not trial.query.decoy_of for trial in trials),
@@ -158,7 +158,7 @@ class MemoryShare(ClassificationTest):
         )
 
     def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
-        """Return the LLM's loss on twins less a reference LLM's on the same ones (after Dekoninck et al. 2024)."""
+        """Return the model's loss on twins less a reference model's on the same ones (after Dekoninck et al. 2024)."""
         own, reference = by_row(trials), by_row(others)
         both = [(own[name], reference[name]) for name in own if name in reference]
         if not both:
@@ -168,7 +168,7 @@ class MemoryShare(ClassificationTest):
         return TwinLossDifference(len(both), accuracy, twins, found.mean, found.interval, found.p_value)
 
     def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> ReferenceCurveExcess | None:
-        """Return how far rows are above a curve of several reference LLMs (after Dekoninck et al. 2024, section 3)."""
+        """Return how far rows are above a curve of reference models (after Dekoninck et al. 2024, section 3)."""
         own = by_row(trials)
         known = {llm: pairs for llm, read in others.items() if (pairs := by_row(read))}
         names = [name for name in own if all(name in pairs for pairs in known.values())]
@@ -323,8 +323,8 @@ def by_row(
 def _share(pairs: Sequence[TwinAnswers]) -> MeanGain:
     """Return the mean gain of the pairs, with its interval.
 
-    The p-value is the larger of two: of the LLM's gain, and of that less the learners' gain. So an LLM is not suspected
-    that does as well on both, however the learners do, nor one that does worse on twins as they do.
+    The p-value is the larger of two: of the model's gain, and of that less the learners' gain. So a model is not
+    suspected that does as well on both, however the learners do, nor one that does worse on twins as they do.
     """
     if not pairs:
         return MeanGain(0.0, (-1.0, 1.0), 1.0)
@@ -361,10 +361,10 @@ def _on_twins(
 def _said(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
     """Return the finding in words that a person can check."""
     if not pairs:
-        return "no row and its unseen twin were both answered"
+        return "the model answered no row together with its unseen twin"
     own, twins = fmean(pair.own for pair in pairs), fmean(pair.twin for pair in pairs)
     models = fmean(pair.learned for pair in pairs), fmean(pair.learned_twin for pair in pairs)
-    return f"accuracy {own:.2f}; on unseen twins of the same rows {twins:.2f}; {share_in_words(found, *models)}"
+    return f"accuracy {own:.2f}, on unseen twins of the same rows {twins:.2f}; {share_in_words(found, *models)}"
 
 
 def _kept(trials: Sequence[Trial]) -> str:
@@ -374,8 +374,8 @@ def _kept(trials: Sequence[Trial]) -> str:
         return ""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return (
-        f"the twins keep {', '.join(map(repr, names[:NAMED]))}{more}, which may tell more of a class than models know: "
-        "what is recalled by these alone is not seen"
+        f"the twins keep {', '.join(map(repr, names[:NAMED]))}{more}, so that the test "
+        "misses labels that are recalled by these alone"
     )
 
 
@@ -389,10 +389,8 @@ def _left_out(silent: Counter[str], if_wrong: MeanGain | None) -> str:
         count = silent["pair"]
         parts.append(f"{count} {'pair is' if count == 1 else 'pairs are'} left out: no class was named for {whose}")
         if if_wrong:
-            low, high = if_wrong.interval
-            parts[-1] += (
-                f" (as wrong answers: {format_signed(if_wrong.mean)}, {format_signed(low)} to {format_signed(high)})"
-            )
+            mean, low, high = map(format_signed, (if_wrong.mean, *if_wrong.interval))
+            parts[-1] += f" (if they count as wrong, the share is {mean}, {low} to {high})"
     if alone := silent["without a twin"]:
-        parts.append(f"{alone} {'row' if alone == 1 else 'rows'} whose twin was not asked counted for nothing")
+        parts.append(f"{alone} {'row' if alone == 1 else 'rows'} without an asked twin counted for nothing")
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""Memory's share of accuracy, log-loss and AUC, for LLMs that report log-probabilities."""
+"""Memory's share of accuracy, log-loss and AUC, for models that report log-probabilities."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ Chances = Mapping[str, float]
 
 @dataclass(frozen=True)
 class _PairChances:
-    """The chances of each class for a row and its twin: the LLM's, and those of learners that saw other rows."""
+    """The chances of each class for a row and its twin: the model's, and those of learners that saw other rows."""
 
     label: str
     own: Chances
@@ -41,12 +41,12 @@ class _PairChances:
 
     @property
     def plain(self) -> float:
-        """The LLM's log-loss on the twin less that on the row, as a share of the largest."""
+        """The model's log-loss on the twin less that on the row, as a share of the largest."""
         return (_loss(self.twin, self.label) - _loss(self.own, self.label)) / WORST
 
     @property
     def gain(self) -> float:
-        """The LLM's loss less that of the learners."""
+        """The model's loss less that of the learners."""
         return self.plain - (_loss(self.learned_twin, self.label) - _loss(self.learned, self.label)) / WORST
 
 
@@ -62,8 +62,8 @@ class MemoryShareScored(MemoryShare):
     Queries: those of `memory_share`, each with its classes as endings that are scored after the prompt in the form for
     base models. The chance of a class is its likelihood among the classes.
 
-    Null: an LLM that recalls no label finds it as likely for twins. The p-value of the log-loss is the larger of two,
-    of the LLM's own losses and of these less those of the learners, each by exchanging the two sides of each pair; a
+    Null: a model that recalls no label finds it as likely for twins. The p-value of the log-loss is the larger of two,
+    of the model's own losses and of these less those of the learners, each by exchanging the two sides of each pair; a
     share is reported as above 0 if it is 0.01 or less. The interval of the log-loss is Student's, that of the AUC is
     from 2,000 resamples of the rows within each class; both have a confidence of 95 %. A chance below 0.01 counts as
     0.01, so that one sure and wrong answer does not decide. There is a score, the share of the accuracy, and no
@@ -74,7 +74,7 @@ class MemoryShareScored(MemoryShare):
     Needs: the same as `memory_share`, but twins in any case, and log-probabilities of given text. Fresh rows take no
     part.
 
-    Cannot show: more than `memory_share` can. An LLM that is surer of rows than of twins for another reason than
+    Cannot show: more than `memory_share` can. A model that is surer of rows than of twins for another reason than
     memory, for example because a moved value makes a row look odd to it, has a share of the log-loss without one of the
     accuracy.
 
@@ -191,7 +191,7 @@ def shared(trials: Sequence[Trial]) -> ChanceShares | None:
 def _said(found: ChanceShares | None) -> list[str]:
     """Return the log-loss and the AUC on rows and twins, in words that a person can check."""
     if found is None:
-        return ["no row and its twin have log-probabilities"]
+        return ["the model reports log-probabilities for no row and its twin"]
     low, high = map(format_signed, found.interval)
     said = [
         f"log-loss {found.own:.2f}, on twins {found.twins:.2f}; memory's share of the log-loss "

@@ -38,6 +38,6 @@ def share_in_words(found: MeanGain, own: float, other: float) -> str:
 def _difficulty(own: float, other: float) -> str:
     if abs(own - other) < LEAST:
         return f"; {MODELS} get {own:.3f} on both"
-    taken = "taken off" if own > other else "added"
-    get = f"get on average {own:.3f} of the first and {other:.3f} of the second"
+    taken = "subtracted" if own > other else "added"
+    get = f"get {own:.3f} on the first and {other:.3f} on the second"
     return f"; {MODELS} {get}, and this difference is {taken}"

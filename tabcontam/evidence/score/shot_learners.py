@@ -1,4 +1,4 @@
-"""Learners that see only the rows of a prompt: what can be learned from so few, without a language model."""
+"""Learners that see only the rows of a prompt: they show how much so few teach without a language model."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -88,5 +88,5 @@ def learned(learner: ShotLearner, shown: Floats, labels: Sequence[str], asked: F
         said = np.asarray(model.predict_proba(asked), dtype=np.float64)
         names = [str(name) for name in model.classes_]
     except Exception as error:  # whatever a library raises, which may want weights that are not here
-        return f"{learner.name} could not be asked: {one_line(error)}"
+        return f"{learner.name} failed: {one_line(error)}"
     return [dict(zip(names, map(float, row), strict=True)) for row in said]

@@ -27,7 +27,7 @@ Chances = Mapping[str, float]
 
 @dataclass(frozen=True)
 class ClassifierScore:
-    """The accuracy and AUC of an LLM, or of a learner that saw only the prompts' rows, on the same rows.
+    """The accuracy and AUC of a model, or of a learner that saw only the prompts' rows, on the same rows.
 
     Intervals have a confidence of 95 % and are of the rows, given the shots. A spread is the standard deviation over
     draws of the shots, each with rows of its own, so that both are in it. `auc` is None if there are no probabilities,
@@ -57,12 +57,12 @@ class ShotMemory:
 
 @dataclass(frozen=True)
 class ShotResult:
-    """The results of an LLM's answers at one number of shots.
+    """The results of a model's answers at one number of shots.
 
     `asked` are the rows with an answer of any kind. `own` counts refused and unreadable answers as errors, `read`
-    leaves them out. An answer that never came, for example to a prompt beyond the LLM's context, is in neither;
-    `failed` counts these, with each of the `reasons` once, whatever numbers it has. `by` tells whether classes were
-    given by log-probabilities or in words. `shown` has the share of each class among the shots, if there are any.
+    leaves them out. An answer that never came, for example to a prompt beyond the model's context, is in neither;
+    `failed` counts these, with each of the `reasons` once, whatever numbers it has. `by` is the way in which classes
+    were given by log-probabilities or in words. `shown` has the share of each class among the shots, if there are any.
     """
 
     shots: int
@@ -94,7 +94,7 @@ class MemoryFading:
 
 @dataclass(frozen=True)
 class _ClassPrediction:
-    """The answer of an LLM or learner about a row: the named class, if any, and all probabilities, if there are any."""
+    """The answer of a model or learner about a row: the named class, and all probabilities, if there are any."""
 
     group: int
     truth: str
@@ -113,7 +113,7 @@ def _numbers(name: str) -> tuple[int, int, int]:
 
 
 def chances_of(trial: Trial) -> dict[str, float] | None:
-    """Return the probability of each class, among the classes, or None if the LLM does not report it."""
+    """Return the probability of each class, among the classes, or None if the model does not report it."""
     answer = trial.reply
     if not isinstance(answer, Likelihoods) or answer.state is not ReplyState.OK:
         return None
@@ -158,7 +158,7 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Shot
     classes = trials[0].query.asked
     said = [_of_llm(trial, named.get(trial.query.id)) for trial in came]
     readable = [one for one in said if one.answer is not None]
-    rows = came or trials  # the learners' results are known though the LLM gave no answer
+    rows = came or trials  # the learners' results are known though the model gave no answer
     truths = Counter(str(trial.query.expected[0]) for trial in rows)
     return ShotResult(
         shots=shots,

@@ -31,12 +31,12 @@ CODED_QUESTION = "Which number is Y?"
 
 @dataclass(frozen=True)
 class Versions(ClassificationTest):
-    """Shown one row of each class, the LLM must give the class of a row, in four versions of the same rows.
+    """Shown one row of each class, the model must give the class of a row, in four versions of the same rows.
 
     Measures: the accuracy on rows as they are, with other last digits and names (`perturbed`), also in other words
     (`task`), and as numbers without names (`statistical`). The loss from the first to the second may be memory of the
-    file, to the third memory of its wording, to the fourth knowledge of the world; the rest, on the fourth, is what an
-    LLM learns from the examples. Next to each loss stands that of gradient boosting and logistic regression, which
+    file, to the third memory of its wording, to the fourth knowledge of the world; the rest, on the fourth, is what a
+    model learns from the examples. Next to each loss stands that of gradient boosting and logistic regression, which
     learned from other rows, on the same version.
 
     Queries: 100 random rows, or N with `--rows N`, with the card's question and one example of each class before each,
@@ -51,11 +51,11 @@ class Versions(ClassificationTest):
 
     Needs: the same as `memory_share`, but no feature whose meaning learners know: a target with a question (a FILE:
     `--target` with a column of 2 to 10 values), 40 rows or more and 10 different ones of each class, at most 300
-    features, none of them texts to read, and an LLM that understands a question; the controls take no part.
+    features, none of them texts to read, and a model that understands a question; the controls take no part.
 
-    Cannot show: memory's share. Nothing holds the label of a perturbed row fixed. An LLM that recalls a row by its name
-    or by the cells that stayed loses nothing, and one that knows what names mean loses on the last version as one that
-    recalls them does. For a share that holds see `memory_share`.
+    Cannot show: memory's share. Nothing holds the label of a perturbed row fixed. A model that recalls a row by its
+    name or by the cells that stayed loses nothing, and one that knows what names mean loses on the last version as one
+    that recalls them does. For a share that holds see `memory_share`.
 
     Source: Bordt et al. 2024, "Elephants Never Forget", and the package `tabmemcheck`, which has a recipe of each
     version for some datasets; here it is derived from the table.
@@ -82,7 +82,7 @@ class Versions(ClassificationTest):
         ]
 
     def not_averaged(self, table: Table) -> str | None:
-        """Return None: the score stands in no mean, as another draw of what `classification_1shot` measures."""
+        """Return None: the score stands in no mean, since `classification_1shot` measures the same."""
         return None
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -103,13 +103,13 @@ class Versions(ClassificationTest):
         return Evidence(
             statistic="accuracy on rows as they are",
             value=score,
-            null="right as often on each version of a row",
+            null="the model is right as often on each version of a row",
             sentence="; ".join(parts),
             hits=hits,
             asked=len(rows),
             answered=len(answered),
             interval=(low, high),
-            interval_of="accuracy on rows as they are",
+            interval_of="the accuracy on rows as they are",
         )
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
@@ -211,7 +211,7 @@ def _named(query: str, version: str) -> str:
 def _lost(name: str, pairs: Sequence[tuple[Query, Query]], right: Mapping[str, bool]) -> str:
     """Return in words the accuracy on a version, its loss from the rows, and the learners' loss."""
     if not pairs:
-        return f"{name} not asked, since models find it harder or easier, or it cannot be made"
+        return f"{name} not asked, since learners find it harder or easier, or it cannot be made"
     both = [(own, other) for own, other in pairs if own.id in right and other.id in right]
     if not both:
         return f"{name}: no row was answered in both versions"
@@ -221,6 +221,6 @@ def _lost(name: str, pairs: Sequence[tuple[Query, Query]], right: Mapping[str, b
     models = fmean(learned(own) - learned(other) for own, other in both)
     return (
         f"{name} {accuracy:.2f}, lost {format_signed(found.mean)} ({format_signed(low)} to {format_signed(high)}; "
-        "models lose "
+        "learners lose "
         f"{format_signed(models)})"
     )

@@ -112,7 +112,7 @@ def test_places_that_are_not_all_told_are_told_as_the_least() -> None:
     found = one.weigh([read(one, lines, Matches(places, 7, ReplyState.OK, counts=counts))], LEVEL)
     assert "lines of features: at least 1 document (" in found.sentence
     found = one.weigh([read(one, lines, Matches(places[:1], 7, ReplyState.OK, counts=counts))], LEVEL)
-    assert "lines of features: no document of those that were counted, but there may be others" in found.sentence
+    assert "lines of features: none of the documents that were counted, but others may hold it" in found.sentence
 
 
 def test_each_name_of_a_dataset_has_its_own_number() -> None:
@@ -138,7 +138,7 @@ def test_what_could_not_be_searched_is_told(test: str) -> None:
     one, queries = by_id()[test], asked(test, ships())
     found = one.weigh([read(one, query, Matches((), 0, ReplyState.REFUSED, "no")) for query in queries], LEVEL)
     assert (found.answered, found.score) == (0, None)
-    assert found.sentence == f"{len(queries)} of {len(queries)} could not be searched for"
+    assert found.sentence == f"{len(queries)} of {len(queries)} items could not be searched for"
 
 
 @pytest.mark.parametrize("test", TOLD)

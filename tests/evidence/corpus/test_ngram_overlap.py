@@ -84,10 +84,10 @@ def test_what_gpt_3_leaves_out_is_told() -> None:
     table = ships(60)
     text = as_sentences(table, table.rows)
     few, many = (evidence(table, {f"{n}": text for n in range(times)}, "ngram_overlap") for times in (10, 11))
-    assert "GPT-3 calls 100% (" in few.sentence
+    assert "GPT-3's rule counts 100% (" in few.sentence
     assert "leaves out" not in few.sentence
-    assert "GPT-3 calls 0% (0% of a twin's) contaminated" in many.sentence
-    assert "GPT-3 leaves out what more than 10 documents hold" in many.sentence
+    assert "GPT-3's rule counts 0% (0% of a twin's) of the rows" in many.sentence
+    assert "GPT-3's rule leaves out pieces that more than 10 documents hold" in many.sentence
 
 
 def test_a_short_row_is_looked_for_whole_by_gpt_4() -> None:
@@ -137,11 +137,11 @@ def test_pieces_of_letters_and_digits_that_were_not_searched_for_are_no_zero() -
     queries, none = asked("ngram_overlap", crops(40)), Matches((), 0, ReplyState.OK)
     without = TEST.weigh([read(TEST, query, none) for query in queries if "-signs" not in query.id], LEVEL)
     assert "GPT-4's pieces of letters and digits were not searched for" in without.sentence
-    assert "GPT-4 0%" not in without.sentence
+    assert "GPT-4's rule counts 0%" not in without.sentence
     gone = Matches((), 0, ReplyState.FAILED, "gone")
     lost = TEST.weigh([read(TEST, query, gone if "-signs" in query.id else none) for query in queries], LEVEL)
     assert "GPT-4's pieces of 40 of 40 rows could not be searched for" in lost.sentence
-    assert "GPT-4 0%" not in lost.sentence
+    assert "GPT-4's rule counts 0%" not in lost.sentence
 
 
 def test_a_table_without_a_twin_is_asked_alone() -> None:

@@ -149,7 +149,7 @@ def test_all_combinations_of_a_small_domain_tell_nothing() -> None:
     found = evidence(table, {"domain": everything})
     assert found.hits == found.answered >= 20
     assert standing(found) > LEVEL
-    assert "in so many variants that they tell nothing" in found.sentence
+    assert "in so many variants that they show nothing" in found.sentence
     assert standing(evidence(table, {"table": as_csv(rows)})) < 1e-9
 
 
@@ -158,7 +158,7 @@ def test_rows_that_lack_a_value_are_found_and_said_to() -> None:
     table = ships()
     found = evidence(table, {"copy": as_csv([row[:-1] for row in table.rows])})
     assert standing(found) < 1e-9
-    assert "but for a value or two" in found.sentence
+    assert "without one or two of their values" in found.sentence
 
 
 def test_a_copy_without_the_column_that_is_hidden_first_is_found_by_the_others() -> None:
@@ -255,7 +255,7 @@ def test_a_table_whose_rows_nothing_tells_apart_is_skipped_with_the_reason() -> 
     with pytest.raises(Skip, match="no row has 3 values"):
         TEST.queries(pairs, IS, Random(0))
     coins = made_table(("a", "b", "c"), [("x", "y", str(number)) for number in range(60)], "coins")
-    with pytest.raises(Skip, match="20 rows are needed"):
+    with pytest.raises(Skip, match="the test needs 20 such rows"):
         TEST.queries(coins, IS, Random(0))
 
 
@@ -284,6 +284,6 @@ def test_a_table_of_which_one_column_alone_can_be_hidden_cannot_tell() -> None:
     rows = [(f"title {number}", f"text {number * 7}", rng.choice(["a", "b", "c", "d"])) for number in range(80)]
     queries = asked("row_overlap", made_table(("title", "text", "label"), rows, "news"))
     assert {query.asked for query in queries} == {("label",)}
-    assert "label alone can be hidden" in str(TEST.uninformative(queries, LEVEL))
+    assert "only cells of label can be hidden" in str(TEST.uninformative(queries, LEVEL))
     assert TEST.uninformative(asked("row_overlap", crops()), LEVEL) is None
     assert "too few rows" in str(TEST.uninformative(asked("row_overlap", crops())[:3], 1e-9))

@@ -213,8 +213,8 @@ def test_without_a_twin_rows_are_compared_with_those_of_other_tables_alone() -> 
     assert p_value(test, queries, lambda query: "Car Evaluation") == 1
     evidence = weighed(test, queries, lambda query: "Iris" if query.decoy_of else "Car Evaluation")
     assert evidence.sentence == (
-        "8 of 8 answers name the dataset, and 0 of 10 about rows of other tables (p = 2.3e-05: told from rows of other "
-        "tables)"
+        "8 of 8 answers name the dataset, and 0 of 10 about rows of other tables (p = 2.3e-05: distinguished from rows "
+        "of other tables)"
     )
 
 
@@ -228,8 +228,8 @@ def test_a_file_is_compared_with_its_twin_alone_since_its_name_may_follow_from_i
 @pytest.mark.parametrize(
     ("twin", "elsewhere", "told"),
     [
-        ("Zand Register", "Iris", "told from rows of other tables, not from rows of its twin"),
-        ("Iris", "Iris", "told from rows of other tables and from rows of its twin"),
+        ("Zand Register", "Iris", "distinguished from rows of other tables, not from rows of its twin"),
+        ("Iris", "Iris", "distinguished from rows of other tables and from rows of its twin"),
         ("Zand Register", "Zand Register", ""),
     ],
 )
@@ -271,7 +271,9 @@ def test_short_lists_of_a_table_are_weighed_together() -> None:
     cell = found.cells["feature_values_uninformed"]
     assert cell.hits == 3
     assert cell.sentence
-    assert cell.sentence.startswith("3 of 3 values said; 8 of 8 names and values of all its lists, where answers")
+    assert cell.sentence.startswith(
+        "answers name 3 of 3 values; in all lists they name 8 of 8 names and values, of which"
+    )
     found = judge(run, ask(run, "mode", 0), LEVEL)
     assert {cell.verdict for cell in found.cells.values()} == {Verdict.NOT_DETECTED}
 
@@ -380,7 +382,10 @@ def test_words_said_of_the_table_alone_are_known() -> None:
     assert evidence.p_value == pytest.approx(7**-4, rel=0.2)
     assert (evidence.hits, evidence.asked, evidence.answered) == (4, 4, 4)
     assert evidence.expected_hits == pytest.approx(4 / 7)
-    assert evidence.sentence == "4 of 4 names of features said, where answers about decoys explain 0.57 (p = 0.00042)"
+    assert (
+        evidence.sentence
+        == "answers name 4 of 4 names of features, of which answers about decoys explain 0.57 (p = 0.00042)"
+    )
     assert evidence.interval is not None
     assert evidence.interval[1] == 1
 
@@ -480,8 +485,8 @@ def test_few_english_words_could_not_tell_memory_from_inference() -> None:
     queries = made(words=("age", "sex", "race"), floor=0.5)
     assert LISTS.uninformative(queries, 0.2) is None
     reason = (
-        "too few names of features to tell: even if an LLM named all 3 of them for this table and none for other data, "
-        "p would be 0.12, and the verdict needs p <= 0.01"
+        "too few names of features for a verdict: even if a model named all 3 of them for this table and none for "
+        "other data, p would be 0.12, above 0.01"
     )
     assert LISTS.uninformative(queries, 0.01) == reason
 
@@ -495,8 +500,8 @@ def test_too_few_answers_could_not_reach_the_level() -> None:
     queries = asked(NAMES, ships())
     assert NAMES.uninformative(queries, 1e-4) is None
     reason = (
-        "too few questions to tell: even if an LLM named the dataset in all 8 answers about it and in none about "
-        "decoys, p would be 2.3e-05, and the verdict needs p <= 1e-05"
+        "too few questions for a verdict: even if a model named the dataset in all 8 answers about it and in none "
+        "about decoys, p would be 2.3e-05, above 1e-05"
     )
     assert NAMES.uninformative(queries, 1e-5) == reason
 

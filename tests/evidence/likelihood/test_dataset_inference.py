@@ -110,7 +110,7 @@ def later(rows: Iterable[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
 def test_withheld_rows_that_anyone_can_tell_are_not_asked_about() -> None:
     every = later([*TABLE.rows, *TABLE.withheld])
     sorted_off = replace(TABLE, rows=tuple(every[:100]), withheld=tuple(every[100:]))
-    with pytest.raises(Skip, match=r"can be told from those of .* without having read them, by (a|rows) "):
+    with pytest.raises(Skip, match=r"distinguishes the withheld rows from those of .*, by (a|rows) "):
         asked(sorted_off)
     one = TABLE.columns.index("length_m")
     written = replace(
@@ -121,11 +121,13 @@ def test_withheld_rows_that_anyone_can_tell_are_not_asked_about() -> None:
 
 
 def test_too_few_rows_are_not_asked_about() -> None:
-    with pytest.raises(Skip, match="100 published and 9 withheld rows stand once among all of them; 10 of each"):
+    with pytest.raises(
+        Skip, match="100 published and 9 withheld rows occur once among all of them; the test needs 10 of"
+    ):
         asked(replace(TABLE, withheld=TABLE.withheld[:9]))
-    with pytest.raises(Skip, match="no rows of its source were given"):
+    with pytest.raises(Skip, match="no unpublished rows of the table's source were given"):
         asked(replace(TABLE, withheld=()))
-    assert "too few rows to tell" in str(TEST.uninformative(asked()[:4], 0.01))
+    assert "too few rows for a verdict" in str(TEST.uninformative(asked()[:4], 0.01))
     assert TEST.uninformative(asked(), 0.01) is None
 
 

@@ -212,7 +212,9 @@ def test_who_has_read_the_published_file_is_found_by_his_answers() -> None:
     found = weighed(ASKED, table, own)
     assert found.p_value == pytest.approx(0.1**40)
     assert found.recalled_bits == pytest.approx(40 * math.log2(10))
-    assert found.sentence.startswith("by its answers it knows the drawn digits of 40 of 40 planted cells, 4 by chance")
+    assert found.sentence.startswith(
+        "by its answers the model knows the drawn digits of 40 of 40 planted cells, 4 expected"
+    )
     assert found.without == {}
 
 

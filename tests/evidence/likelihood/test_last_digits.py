@@ -171,7 +171,9 @@ def test_a_table_of_totals_alone_is_refused_with_the_reason() -> None:
     rng = Random(0)
     pairs = [(rng.randrange(100, 500), rng.randrange(100, 500)) for _ in range(300)]
     table = made([(one, other, one + other) for one, other in pairs], "one", "other", "total")
-    with pytest.raises(Skip, match=r"the last digits of made can be told without memory: .* tells it, p = 0.0003"):
+    with pytest.raises(
+        Skip, match=r"the last digits of made can be predicted without memory: .* predicts them, p = 0.0003"
+    ):
         TEST.queries(table, CSV, Random(0))
 
 

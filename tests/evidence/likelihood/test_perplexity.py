@@ -180,7 +180,7 @@ def test_the_evidence_is_the_mean_difference_of_pairs() -> None:
     assert (evidence.hits, evidence.asked, evidence.answered, evidence.score) == (3, 4, 4, 0.75)
     assert evidence.p_value is None
     assert evidence.sentence.startswith("2.00 bits a character in rows, 2.75 in a shuffled twin's: +0.75 [")
-    assert evidence.sentence.endswith("3 of 4 rows take fewer than their twin's")
+    assert evidence.sentence.endswith("3 of 4 rows take fewer bits than their twin's row")
 
 
 def test_a_row_without_its_twin_is_not_counted() -> None:

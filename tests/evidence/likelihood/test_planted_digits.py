@@ -84,7 +84,7 @@ def test_who_has_read_the_file_is_found_for_sure() -> None:
     assert evidence.expected_hits == pytest.approx(4.0)
     assert evidence.recalled_bits == pytest.approx(40 * math.log2(10), rel=0.01)
     assert evidence.without == {}
-    assert "likeliest in 40 of 40 planted cells, 4 by chance" in evidence.sentence
+    assert "likeliest in 40 of 40 planted cells, 4 expected by chance" in evidence.sentence
 
 
 def test_a_share_of_remembered_rows_is_found_as_often_as_is_stated() -> None:
@@ -131,7 +131,7 @@ def test_what_is_not_answered_whole_is_not_read() -> None:
 
 
 def test_too_few_cells_are_uninformative() -> None:
-    assert "too few planted cells to tell" in str(TEST.uninformative(asked(TABLE)[:1], 0.01))
+    assert "too few planted cells for a verdict" in str(TEST.uninformative(asked(TABLE)[:1], 0.01))
     assert TEST.uninformative(asked(TABLE)[:3], 0.01) is None
 
 

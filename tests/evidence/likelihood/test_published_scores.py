@@ -198,7 +198,7 @@ def test_the_evidence_is_an_auc_with_its_interval_unlike_in_codec_and_no_verdict
     low, high = evidence.interval or (1, 0)
     assert 0 < low < evidence.value < high < 1
     assert (evidence.hits, evidence.asked, evidence.answered) == (3, 5, 4)
-    assert "3 of 4 rows before their own twin's; 1 of 5 pairs were not scored" in evidence.sentence
+    assert "3 of 4 rows rank before their own twin's row; 1 of 5 pairs were not scored" in evidence.sentence
     assert "2.00 nats a token in rows, 2.75 in the twin's: -0.75 [" in evidence.sentence
 
 
@@ -238,7 +238,7 @@ def test_of_what_stands_before_a_row_both_texts_have_to_be_scored() -> None:
     assert Codec().of("other", found) is None
     assert Recall().of("q", {"q": 0.0, f"q{AFTER}": 0.6}) is None
     assert (Recall.toward, Codec.toward) == (1, -1)  # what was read loses more by other rows, and gains less
-    assert Codec().more([(-0.2, 0.1), (0.1, 0.2)], {}).endswith("with 50% of rows and 0% of the twin's")
+    assert Codec().more([(-0.2, 0.1), (0.1, 0.2)], {}).endswith("for 50% of rows and 0% of the twin's")
 
 
 def test_the_rows_are_drawn_from_the_seed() -> None:

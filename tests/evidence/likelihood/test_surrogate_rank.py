@@ -242,7 +242,7 @@ def test_two_rows_that_are_alike_in_all_else_are_not_asked() -> None:
     ids=["keys", "two values"],
 )
 def test_a_table_without_such_cells_is_skipped(rows: list[tuple[Cell, ...]]) -> None:
-    with pytest.raises(Skip, match="0 rows have a cell that others could hold as well; 20 are needed"):
+    with pytest.raises(Skip, match="0 rows have a cell that others could hold as well; the test needs 20"):
         TEST.queries(made_table(("one", "other"), rows), IS, Random(0))
 
 

@@ -340,7 +340,7 @@ def test_the_p_value_is_that_of_signed_ranks() -> None:
     signs = list(product((0, 1), repeat=4))
     assert evidence.p_value == sum(sum(map(prod, zip(own, (3, 2, 1, 4), strict=True))) >= 9 for own in signs) / 16
     assert (evidence.hits, evidence.asked, evidence.answered) == (3, 4, 4)
-    said = "3 of 4 shards are likelier in the file's order than backwards (2 expected), by +2.00 nats in the mean"
+    said = "3 of 4 shards are likelier in the file's order than backwards (2 expected), by +2.00 nats on average"
     assert evidence.sentence.startswith(said)
 
 

@@ -36,14 +36,14 @@ def test_it_finds_what_the_t_test_over_shards_finds_at_one_in_twenty(gains: list
 
 def test_it_says_its_own_p_value_beside_what_it_counts() -> None:
     said = RULE.said(shards([3.0, 4.0, 5.0, -1.0, None]))
-    assert said.startswith("3 of 5 shards are likelier in the file's order than in others on average: ")
-    assert said.endswith("by +2.75 nats in the mean (p = 0.064 by the t-test over shards)")
+    assert said.startswith("3 of 5 shards are likelier in the file's order than in others: ")
+    assert said.endswith("by +2.75 nats on average (p = 0.064 by the t-test over shards)")
 
 
 @pytest.mark.parametrize("gains", [[], [None, None], [4.0], [1.0, 1.0]])
 def test_where_the_t_test_is_not_defined_nothing_is_called_clean(gains: list[float | None]) -> None:
     assert RULE.finds(shards(gains)) is False
-    assert RULE.lacks(shards(gains)) == "fewer than two shards were scored, or all gain the same"
+    assert RULE.lacks(shards(gains)) == "fewer than two shards were scored, or all differ by the same amount"
 
 
 def test_it_is_a_papers_method_beside_the_calibrated_one() -> None:

@@ -140,7 +140,7 @@ def test_too_few_queries_are_uninformative_before_anything_is_asked() -> None:
     assert TEST.uninformative(asked(), 0.01 / 15) is None
     reason = TEST.uninformative(asked()[:10], 0.01 / 15)
     assert reason is not None
-    assert "an LLM that remembers half of the rows would be found in only" in reason
+    assert "the test would detect a model that remembers half of the rows in only" in reason
 
 
 def test_rows_and_columns_in_another_order_are_asked_alike() -> None:

@@ -245,7 +245,7 @@ def test_asking_what_every_guesser_knows_would_tell_nothing() -> None:
     sure = CellPrediction({"39": 0.99}, 0.001)
     reason = IncompleteCompletion().uninformative([query(number, {"age": ("39", sure)}) for number in range(40)], LEVEL)
     assert reason is not None
-    assert "an LLM that remembers half of the rows would be found in only 2% of runs, at p <= 0.001" in reason
+    assert "the test would detect a model that remembers half of the rows in only 2% of runs, at p <= 0.001" in reason
 
 
 def test_asking_forty_people_can_tell() -> None:

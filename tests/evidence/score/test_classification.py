@@ -41,7 +41,7 @@ def test_wine_is_asked_and_stands_in_no_mean(edition: str) -> None:
     table = load_table(edition)
     answers = ("class_0", "class_1") if edition == "wine" else ("1", "2")
     assert len(TEST.queries(table, IS, Random("0"))) == 100
-    why = f"nobody can know from a row alone which class is {answers[0]} and which {answers[1]}"
+    why = f"no model can know from a row alone which class is {answers[0]} and which {answers[1]}"
     assert TEST.not_averaged(table) == why
 
 
@@ -58,8 +58,8 @@ def test_a_table_without_a_question_has_no_reason() -> None:
 def test_an_invalid_answer_is_no_wrong_one() -> None:
     evidence = weighed(lambda number, query: "tulip" if number < 4 else str(query.expected[0]))
     assert (evidence.value, evidence.answered, evidence.asked, evidence.p_value) == (1.0, 96, 100, None)
-    assert evidence.sentence.startswith("96 of 96 valid answers right: 1.00 [0.96, 1.00]")
-    assert evidence.sentence.endswith("; 4 answers were none of the classes")
+    assert evidence.sentence.startswith("96 of 96 valid answers are right: 1.00 [0.96, 1.00]")
+    assert evidence.sentence.endswith("; 4 answers name no class")
 
 
 def test_always_the_same_class_is_never_above_the_majority_class() -> None:
@@ -89,7 +89,7 @@ def test_nothing_answered_has_no_score_to_speak_of() -> None:
 def test_a_target_of_too_many_values_is_told_from_none() -> None:
     """A newcomer who gave --target was told to give it."""
     table = replace(IRIS, target="petal length (cm)", question=None)
-    with pytest.raises(Skip, match=r"2 to 10 values, petal length \(cm\) has 43$"):
+    with pytest.raises(Skip, match=r"2 to 10 values, but petal length \(cm\) has 43$"):
         TEST.queries(table, IS, Random("0"))
 
 

@@ -233,9 +233,9 @@ def test_more_shots_than_rows_are_told_and_not_repeated() -> None:
     asked = test.queries(table, IS, Random("0"))
     assert {place_of(query)[0] for query in asked} == {4}
     said = " ".join(notes(test, table, Random("0")))
-    assert "64 shots cannot be shown: beside the asked rows there are 48" in said
+    assert "64 shots cannot be shown: besides the asked rows only 48 can be" in said
     assert "60 rows are asked at each number of shots, not 100" in said
-    with pytest.raises(Skip, match="there are 48 to show, and 64 shots are more"):
+    with pytest.raises(Skip, match="only 48 can be shown, fewer than 64 shots"):
         FewShot(shots=(64,), twins=False).queries(table, IS, Random("0"))
 
 
@@ -300,7 +300,7 @@ def test_an_extra_learner_that_fails_is_left_out_with_the_reason(monkeypatch: py
     monkeypatch.setitem(sys.modules, "tabpfn", SimpleNamespace(TabPFNClassifier=lacking, __spec__=SimpleNamespace()))
     test, table = FewShot(shots=(0, 4), twins=False), made("ab" * 30, "weights")
     first = test.queries(table, IS, Random("0"))[-1]
-    assert "TabPFN could not be asked: no weights here" in notes(test, table, Random("0"))
+    assert "TabPFN failed: no weights here" in notes(test, table, Random("0"))
     assert "TabPFN" not in first.chance
     assert "logistic regression" in first.chance
 

@@ -79,7 +79,7 @@ def test_recalled_labels_are_told_with_their_share() -> None:
     found = weighed(recalling)
     low, high = found.interval or (0.0, 0.0)
     assert 0 < low <= found.value <= high
-    assert found.sentence.startswith("accuracy 1.00; on 100 fresh rows 0.")
+    assert found.sentence.startswith("accuracy 1.00, on 100 fresh rows 0.")
     assert ", above 0 (p = " in found.sentence
     assert (found.hits, found.asked, found.answered) == (100, 100, 100)
     assert found.score == found.value
@@ -93,7 +93,7 @@ def test_fresh_rows_that_are_harder_for_anyone_accuse_nobody() -> None:
     assert found.sentence.startswith("accuracy 0.")
     assert abs(found.value) < 0.2
     assert "not shown to be above 0" in found.sentence
-    assert "this difference is taken off" in found.sentence
+    assert "this difference is subtracted" in found.sentence
 
 
 def test_fresh_rows_that_are_easier_for_models_alone_accuse_nobody() -> None:
@@ -112,19 +112,19 @@ def test_answers_without_a_class_are_left_out_and_said() -> None:
     silent = {query.id for query in queries()[:7]}
     found = weighed(lambda query: "I would rather not say" if query.id in silent else recalling(query))
     assert (found.asked, found.answered) == (100, 96)
-    assert "; 7 answers are left out: no class was named (as wrong answers: 0." in found.sentence
+    assert "; 7 answers name no class and count for nothing (if they count as wrong, the share is 0." in found.sentence
 
 
 def test_nothing_answered_is_no_share_at_all() -> None:
     found = weighed(lambda query: "")
     assert (found.answered, found.interval) == (0, (-1.0, 1.0))
-    assert found.sentence == "no row was answered; 200 answers are left out: no class was named"
+    assert found.sentence == "the model answered no row; 200 answers name no class and count for nothing"
 
 
 def test_no_fresh_row_answered_is_no_share_either() -> None:
     found = weighed(lambda query: "" if query.withheld else recalling(query))
     assert found.interval == (-1.0, 1.0)
-    assert found.sentence.startswith("no fresh row was answered; 100 answers are left out")
+    assert found.sentence.startswith("the model answered no fresh row; 100 answers name no class")
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_a_run_says_what_it_compares_and_its_records_are_weighed_as_it_was(tmp_p
         return cell["sentence"], cell["score"], cell["interval"]
 
     done = run("later.csv", "-k", "memory_share")
-    assert (done.returncode, "; on 100 fresh rows 0." in done.stdout) == (0, True)
+    assert (done.returncode, ", on 100 fresh rows 0." in done.stdout) == (0, True)
     assert "later.csv: 200 fresh rows are compared with rows of my.csv" in done.stderr
     (dataset,) = read_results(tmp_path / "run").run.datasets
     assert (dataset.fresh, len(dataset.fresh_sha256)) == (200, 64)

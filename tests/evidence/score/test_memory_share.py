@@ -100,7 +100,7 @@ def test_recalled_labels_are_told_with_their_share() -> None:
     accuracy = weighed(careless).hits / 100
     low, high = own.interval or (0.0, 0.0)
     assert low <= 1 - accuracy <= high
-    assert own.sentence.startswith("accuracy 1.00; on unseen twins of the same rows 0.")
+    assert own.sentence.startswith("accuracy 1.00, on unseen twins of the same rows 0.")
     assert f"memory's share {own.value:.2f} ({low:.2f} to {high:.2f}), above 0 (p = " in own.sentence
     assert own.score == own.value
     assert own.p_value is None
@@ -128,29 +128,30 @@ def test_answers_that_cannot_be_read_count_for_neither_side_and_are_said() -> No
     left = {f"memory_share-{number}" for number in range(5)} | {"memory_share-7-twin"}
     found = weighed(lambda query: "I would rather not say" if query.id in left else recalling(query))
     assert (found.asked, found.answered) == (100, 94)
-    assert "; 6 pairs are left out: no class was named for 5 rows and 1 twin (as wrong answers: 0." in found.sentence
+    assert "; 6 pairs are left out: no class was named for 5 rows and 1 twin (if they count as " in found.sentence
+    assert "wrong, the share is 0." in found.sentence
 
 
 def test_a_row_whose_twin_was_not_asked_counts_for_nothing() -> None:
     found = weighed(recalling, queries()[:-1])
     assert found.answered == 99
-    assert "; 1 row whose twin was not asked counted for nothing" in found.sentence
+    assert "; 1 row without an asked twin counted for nothing" in found.sentence
 
 
 def test_nothing_answered_is_no_share_at_all() -> None:
     found = weighed(lambda query: "")
     assert (found.answered, found.interval) == (0, (-1.0, 1.0))
-    assert found.sentence.startswith("no row and its unseen twin were both answered; 100 pairs are left out")
-    assert "as wrong answers" not in found.sentence
+    assert found.sentence.startswith("the model answered no row together with its unseen twin; 100 pairs are left out")
+    assert "count as wrong" not in found.sentence
     assert found.twins is None
 
 
 def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() -> None:
     """Silence on twins would hide memory: so it is also said what it comes to if silence is wrong."""
     found = weighed(lambda query: "" if query.decoy_of and careless(query) != query.expected[0] else recalling(query))
-    assert "accuracy 1.00; on unseen twins of the same rows 1.00" in found.sentence
+    assert "accuracy 1.00, on unseen twins of the same rows 1.00" in found.sentence
     assert ", not shown to be above 0" in found.sentence
-    said = r"no class was named for \d+ twins \(as wrong answers: 0\.\d\d, 0\.\d\d to 0\.\d\d\)"
+    said = r"no class was named for \d+ twins \(if they count as wrong, the share is 0\.\d\d, 0\.\d\d to 0\.\d\d\)"
     assert re.search(said, found.sentence)
     assert found.twins is not None
     assert found.twins.left_out == found.asked - found.twins.pairs > 0
@@ -165,7 +166,7 @@ def test_a_call_that_failed_is_no_wrong_answer() -> None:
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     found = TEST.weigh(trials, 0.01)
     assert found.answered == 90
-    assert "as wrong answers" not in found.sentence
+    assert "count as wrong" not in found.sentence
 
 
 def test_who_gives_the_same_answer_always_is_said_to_recall_nothing_however_easy_twins_are_for_models() -> None:
@@ -182,8 +183,7 @@ def test_who_gives_the_same_answer_always_is_said_to_recall_nothing_however_easy
 
 def test_it_is_said_of_which_features_the_twins_keep_all_values() -> None:
     assert weighed(skilled).sentence.endswith(
-        "; the twins keep 'name', which may tell more of a class than models know: what is recalled by these alone is "
-        "not seen"
+        "; the twins keep 'name', so that the test misses labels that are recalled by these alone"
     )
 
 
@@ -194,7 +194,7 @@ def test_who_knows_where_harbours_lie_recalls_nothing() -> None:
 
     found = weighed(knowing, TEST.queries(harbours(8), IS, Random("0")))
     assert found.hits == 100
-    assert "accuracy 1.00; on unseen twins of the same rows 1.00" in found.sentence
+    assert "accuracy 1.00, on unseen twins of the same rows 1.00" in found.sentence
     assert "not shown to be above 0" in found.sentence
 
 
@@ -208,7 +208,7 @@ def test_what_is_harder_for_models_that_learned_is_taken_off() -> None:
     every = [harder(query) for query in queries()]
     found, plain = weighed(recalling, every), weighed(recalling)
     assert found.value < plain.value - 0.5
-    assert ", and this difference is taken off" in found.sentence
+    assert ", and this difference is subtracted" in found.sentence
 
 
 def test_the_same_rows_are_asked_in_whatever_order_they_stand() -> None:

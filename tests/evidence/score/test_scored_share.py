@@ -108,7 +108,7 @@ def test_who_always_says_one_class_has_no_share() -> None:
 
 def test_pairs_without_log_probabilities_are_left_out_and_none_is_told() -> None:
     assert shared(trials(lambda query: None)) is None
-    assert "no row and its twin have log-probabilities" in weighed(lambda query: None).sentence
+    assert "the model reports log-probabilities for no row and its twin" in weighed(lambda query: None).sentence
     half = shared(trials(lambda query: recalling(query) if len(query.id) % 2 else None))
     assert half is None or half.own < 0.02
 

@@ -707,7 +707,7 @@ def test_a_rare_class_is_kept_and_asked_about(tmp_path: Path) -> None:
 @pytest.mark.parametrize("test", ["task_examples", "sampling"])
 def test_rows_that_may_be_any_of_the_file_are_not_looked_for_in_a_sample(tmp_path: Path, test: str) -> None:
     table = load_table(str(written(tmp_path / "a.csv", *table_of(24))), target="target")
-    with pytest.raises(Skip, match=r"any of the file's 900 rows, and only \d+ are kept"):
+    with pytest.raises(Skip, match=r"any of the file's 900 rows, but only \d+ are kept"):
         by_id()[test].queries(table, load_serializer("is"), Random(1))
 
 

@@ -163,7 +163,7 @@ def test_short_texts_are_uninformative() -> None:
     table = news(90)
     short = replace(table, rows=tuple((f"{(row[0] or '')[:40]} end.", *row[1:]) for row in table.rows))
     queries = TEST.planned(short, IS, Random(0))
-    assert "too few words of their own in the texts to tell" in (TEST.uninformative(queries, LEVEL) or "")
+    assert "too few words of their own in the texts for a verdict" in (TEST.uninformative(queries, LEVEL) or "")
     assert TEST.uninformative(TEST.planned(table, IS, Random(0)), LEVEL) is None
 
 
