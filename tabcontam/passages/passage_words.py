@@ -43,7 +43,7 @@ def longest_run(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def copied_share(expected: Sequence[str], actual: Sequence[str], run: int) -> float:
-    """Return the share of the expected words in runs of at least `run` words that are also in `actual`; 0 without any."""
+    """Return the share of expected words in runs of at least `run` words that are also in `actual`; 0 without any."""
     actual_runs = _grams(actual, run)
     covered = [False] * len(expected)
     for place in range(len(expected) - run + 1):
