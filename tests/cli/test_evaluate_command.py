@@ -49,7 +49,7 @@ def test_rescore_judges_it_again(guessed: Path) -> None:
     before = json.loads((guessed / "results.json").read_text("utf-8"))["cells"]
     assert tabcontam("rescore", str(guessed), "-q").returncode == 0
     assert json.loads((guessed / "results.json").read_text("utf-8"))["cells"] == before
-    assert "of 20 right" in before[0]["sentence"].split(";")[0]
+    assert "of 20 rows are right" in before[0]["sentence"].split(";")[0]
 
 
 def test_other_shots_do_not_mix_with_the_answers_of_a_folder(guessed: Path) -> None:

@@ -82,7 +82,7 @@ def test_words_are_taken_down_as_they_are_typed_and_judging_goes_on_where_it_sto
     typed(monkeypatch, "what?", *words[:4], "s", "q")
     ended = tabcontam("judge", str(run), "--by", "Ida")
     assert ended.returncode == 0
-    assert "judge Ida:" in ended.stdout
+    assert "judge Ida judged " in ended.stdout
     assert len(sheet_of(run, "Ida").left) == len(sheet.items) - 4
     typed(monkeypatch, words[4], *words[5:])
     assert tabcontam("judge", str(run), "--by", " Ida ").returncode == 0

@@ -228,7 +228,7 @@ def test_a_part_that_needs_what_the_others_find_is_refused(tmp_path: Path) -> No
             ran(tmp_path / "none", "1/2", **changes)
     with pytest.raises(UsageError, match="at most 2 parts; write --shard 2/2"):
         ran(tmp_path / "none", "3/4")
-    with pytest.raises(UsageError, match=r"shard is '4/3' is no part"):
+    with pytest.raises(UsageError, match=r"shard is '4/3' is not a part"):
         tabcontam.run("simulated:oracle", "iris", shard="4/3")
     with pytest.raises(SystemExit, match="4"):
         main(["run", "--shard", "0/2"])

@@ -251,7 +251,7 @@ def test_why_there_is_no_twin_is_told() -> None:
     test = FewShot(shots=(0,))
     test.queries(made("ab" * 12), IS, Random("0"))
     assert notes(test, made("ab" * 12), Random("0"))[1].startswith(
-        "memory's share is not measured: 24 rows have a class"
+        "memory's share is not measured: only 24 rows have a class"
     )
 
 
