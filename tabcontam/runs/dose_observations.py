@@ -60,7 +60,7 @@ def placed(folder: Path) -> list[tuple[TableName, Observation]]:
         if single_result.exposure is not None and not single_result.control and not single_result.lacks
     ]
     if any(single_result.sequential for single_result in known):
-        raise UsageError(f"{folder} was made with --until-decided; ladder needs a run that asks every query")
+        raise UsageError(f"{folder} was made with {option('until_decided')}; ladder needs a run that asks every query")
     read = read_again(folder, replace(past, cells=tuple(known)), english())
     return [
         (table, observed)

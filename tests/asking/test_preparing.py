@@ -311,5 +311,5 @@ def test_a_script_that_guards_nothing_runs_once(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     first, results = done.stdout.splitlines()
     assert first == "once"
-    assert "3 LLMs, 6 cells" in results
+    assert "3 LLMs, 6 results" in results
     assert done.stderr == ""

@@ -557,7 +557,7 @@ def test_damaged_trials_are_asked_again_and_never_judged(tmp_path: Path) -> None
     assert document(tmp_path / "run")["cells"] == before["cells"]
     path.unlink()
     done = tabcontam("rescore", "run", cwd=tmp_path)
-    assert (done.returncode, "it is incomplete" in done.stderr) == (4, True)
+    assert (done.returncode, "is incomplete" in done.stderr) == (4, True)
 
 
 @pytest.mark.slow

@@ -150,5 +150,5 @@ def test_a_model_on_this_machine_tells_probabilities_and_cuts_no_prompt(tmp_path
         (0, 10, "log-probabilities"),
     ]
     assert one["at"][0]["own"]["auc"] is not None
-    assert "64 shots: 10 of 10 rows got no answer and are left out" in done.stdout
+    assert "At 64 shots, 10 of 10 rows got no answer and are left out" in " ".join(done.stdout.split())
     assert "the text is too long" in done.stdout

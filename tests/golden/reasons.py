@@ -32,14 +32,14 @@ REASONS = {
     "enumerates": r".* lists every combination of its .*|the table enumerates its domain: .*",
     "twin": r".* of .* rows of a shuffled twin of .* are its own rows",
     "drawn": r"cells that are drawn one by one often make a row of the table: .*",
-    "not altered": r"no feature can be altered (unnoticed|so that nobody sees it): .*"
+    "not altered": r"no feature can be altered unnoticed: .*"
     r"|only .* can be altered unnoticed, .*",
     "swaps": r"every swap of one value makes another row of the table",
-    "seen by skill": r"(arithmetic or general knowledge reveals every alteration|whoever computes .* is altered): .*",
+    "seen by skill": r"arithmetic or general knowledge reveals every alteration: .*",
     "label told": r"its last digits predict the label: .*",
     "few moved": r"only .* rows have values that can be changed so that .*",
     "few of a class": r"the class .* has only .* rows?; .*",
-    "told apart": r"a classifier that never saw the rows (recognizes altered ones|tells altered ones apart): .*",
+    "told apart": r"a classifier that never saw the rows recognizes altered ones: .*",
     "nothing learned": r"the baseline learns nothing about the label from its cells, .*",
     "digits told": r"the last digits of .* can be predicted without memory: .*",
     "one digits column": r".* alone has digits to ask about, and a finding needs two columns",
@@ -68,11 +68,28 @@ REASONS = {
     "not asked": r"not asked: .*",
     "no answer to": r"no answer to .*",
 }  # fmt: skip
+STORED = {  # the words of reasons in `chances.json.xz`, which was computed before they were reworded
+    "twin": r"a shuffled twin of .* shares .* of its .* rows with it",
+    "drawn": r"cells that are drawn one by one make many a row of the table: .*",
+    "not altered": r"no feature can be altered so that nobody sees it: .*"
+    r"|only .* can be altered without anybody seeing it, .*",
+    "swaps": r"swapping one value of a row makes another row of the table every time",
+    "seen by skill": r"whoever computes or knows the world sees what is altered: .*",
+    "label told": r"its label is told by what the noise moves: .*",
+    "few moved": r"values of .* rows alone can be moved so that .*",
+    "few of a class": r"of the class .* there are .* different rows to learn from; .*",
+    "told apart": r"a classifier that never saw the rows tells altered ones apart: .*",
+    "nothing learned": r"from its cells models learn nothing about the label, .*",
+}
 
 
 def code(reason: str | None) -> str:
     """Return the code of a reason, empty where there is none. Raises `LookupError` for a sentence that has none."""
-    found = [name for name, pattern in REASONS.items() if reason and re.fullmatch(pattern, reason, re.DOTALL)]
+    found = [
+        name
+        for name, pattern in (*REASONS.items(), *STORED.items())
+        if reason and re.fullmatch(pattern, reason, re.DOTALL)
+    ]
     if reason and not found:
         raise LookupError(f"tests/golden/reasons.py has no code for the reason {reason!r}")
     return found[0] if found else ""

@@ -184,7 +184,7 @@ def test_answers_are_rated_and_compared_in_both_orders(tmp_path: Path, capsys: p
     assert held["llms"][0]["llm"] == "long"
     assert held["position_bias"]["consistent"] == 10
     text = capsys.readouterr().out
-    assert "of 10 pairs 0 were judged the same in both orders; the place decided 10: the first 10 times" in text
+    assert "0 of 10 pairs were judged the same in both orders; the place decided 10: the first won 10" in text
     assert "(p = 0.002 if both places are equal)" in text
     assert "people and the judge agree on 9 of 10 (faithful), kappa 0.00" in text
 

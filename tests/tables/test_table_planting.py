@@ -172,7 +172,7 @@ def test_what_another_column_follows_from_is_left_out(write: Write) -> None:
     )
     assert {change.column for change in found.changes} == {"price"}
     assert {"weight", "depth", "total"} <= set(found.left_out)
-    assert all("follow" in found.left_out[name] for name in ("weight", "depth", "total"))
+    assert all("determine" in found.left_out[name] for name in ("weight", "depth", "total"))
 
 
 def test_a_row_that_stands_there_twice_is_not_planted(write: Write) -> None:
