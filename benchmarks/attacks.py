@@ -71,7 +71,7 @@ class Counts:
         """Count one run."""
         verdict = judged.table.verdict if judged.table else Verdict.SKIPPED
         self.tables[name, str(verdict)] += 1
-        found = [test for test, cell in judged.cells.items() if cell.verdict is Verdict.CONTAMINATED]
+        found = [test for test, cell in judged.results.items() if cell.verdict is Verdict.CONTAMINATED]
         self.cells[name] += len(found)
         if found or verdict is Verdict.CONTAMINATED:
             self.which.append(f"{name}, {on}: table {verdict}, {', '.join(found) or 'no cell'} contaminated")

@@ -18,7 +18,7 @@ from statistics import median, quantiles
 
 from benchmarks.rate_tables import Rate, RateTable
 from benchmarks.verdicts import at_hand, constant, constant_cells, likeliest_of_all, share
-from tabcontam.asking.query_plan import Options, PlannedCell
+from tabcontam.asking.query_plan import Options, PlannedResult
 from tabcontam.asking.table_turns import turns_of
 from tabcontam.calibration.power_study import EXPERT, IGNORANT, SHARES, AnswererPlan, ask, judge, planned
 from tabcontam.evidence.base import Reply, ReplyState, Trial, Verdict
@@ -82,7 +82,7 @@ def until_decided(run: AnswererPlan, who: str, seed: int) -> tuple[SequentialOut
     kept = {cell.test.id: likeliest_of_all(cell.queries) for cell in run.cells} if who == CONSTANT else {}
     model = SimulatedModel("mode" if kept else who, seed).prepare(run.cells[0].table, queries)
 
-    def take(cell: PlannedCell, trial: Trial) -> None:
+    def take(cell: PlannedResult, trial: Trial) -> None:
         taken[cell.test.id].append(trial)
 
     while needed := turns.next:
@@ -95,7 +95,7 @@ def until_decided(run: AnswererPlan, who: str, seed: int) -> tuple[SequentialOut
         turns.take(take)
     decided = turns.decided
     assert decided is not None
-    if not decided.found:  # E is below what the level asks for, so that the table cannot be called contaminated
+    if not decided.detected:  # E is below what the level asks for, so that the table cannot be called contaminated
         return decided, Verdict.NOT_DETECTED
     own = [cell for cell in run.cells if cell.sequential]
     results = [result_in_turns(cell.name, cell.test, taken[cell.test.id], len(cell.written), decided) for cell in own]
@@ -125,7 +125,7 @@ def turns_table(results: Sequence[Measured]) -> RateTable:
             continue
         accused, asked = sum(each.accused[name] for each in results for name in who), [one.asked for one in ended]
         found = Rate(accused, len(ended)) if who in (GUESSING, SILENT) else share(accused, len(ended))
-        let_go, most = share(sum(one.let_go for one in ended), len(ended)), quantiles(asked, n=20)[-1]
+        let_go, most = share(sum(one.not_detected for one in ended), len(ended)), quantiles(asked, n=20)[-1]
         numbers = [f"{median(asked):g}", f"{most:.0f}", str(max(asked))]
         table.rows.append([words, f"{len(ended):,}", found, let_go, *numbers])
     return table

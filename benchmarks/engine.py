@@ -21,7 +21,7 @@ from random import Random
 from typing import Any
 
 from benchmarks.wire import served
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
@@ -63,7 +63,7 @@ KILLS, KILL_LATENCY, KILL_CONNECTIONS, KILL_SEED = 50, 0.1, 16, 7
 
 
 @cache
-def planned() -> tuple[tuple[PlannedCell, ...], float]:
+def planned() -> tuple[tuple[PlannedResult, ...], float]:
     """Every cell of the tables in every serializer, and the processor time that planning took, in ms a query."""
     tables, serializers = [load_table(name) for name in NAMES], list(load_serializers().values())
     start = time.process_time()
@@ -73,17 +73,17 @@ def planned() -> tuple[tuple[PlannedCell, ...], float]:
 
 
 @cache
-def different() -> tuple[tuple[PlannedCell, Query], ...]:
+def different() -> tuple[tuple[PlannedResult, Query], ...]:
     """The queries of the plan, identical ones once."""
     places = {as_text(query): (cell, query) for cell in planned()[0] for query in cell.queries}
     return tuple(places.values())
 
 
-def cells_for(model: Model, most: int) -> list[PlannedCell]:
+def cells_for(model: Model, most: int) -> list[PlannedResult]:
     """The cells of so many different queries, for another model: every n-th query, so that all tests are there."""
     places, subject = different(), RunSource(model)
     most = min(most, len(places))
-    chosen: dict[ResultKey, tuple[PlannedCell, list[Query]]] = {}
+    chosen: dict[ResultKey, tuple[PlannedResult, list[Query]]] = {}
     for cell, query in (places[number * len(places) // most] for number in range(most)):
         chosen.setdefault(cell.name, (cell, []))[1].append(query)
     return [replace(cell, subject=subject, written=tuple(queries)) for cell, queries in chosen.values()]
@@ -94,7 +94,7 @@ def as_text(query: Query) -> str:
     return json.dumps([write_question(query.prompt, PromptForm.CHAT), query.max_tokens])
 
 
-def made(cells: Sequence[PlannedCell], folder: Path, connections: int | None) -> Session:
+def made(cells: Sequence[PlannedResult], folder: Path, connections: int | None) -> Session:
     """A session with its journal and its store, as a run has them."""
     options = Options(connections=connections)
     store = Store.open(folder / "replies.sqlite")
@@ -188,7 +188,7 @@ def limited() -> None:
         with served(*map(str, settings)) as url:
             session, seconds = run(url, QUERIES)
             refused = counts(url)["by_status"].get("429", 0)
-        queries, done = sum(len(cell.queries) for cell in session.cells), answered(session)
+        queries, done = sum(len(cell.queries) for cell in session.plan), answered(session)
         ideal = (queries - BURST) / RATE + seconds_each
         text = f"{queries} queries, {RATE} a second allowed, {seconds_each} s latency: {seconds:.2f} s"
         say(
@@ -206,7 +206,7 @@ def faults() -> None:
             session, seconds = run(url, FAULTY)
             what = counts(url)["by_status"]
         found.append((session.results(), replies(session)))
-    queries, done = sum(len(cell.queries) for cell in session.cells), answered(session)
+    queries, done = sum(len(cell.queries) for cell in session.plan), answered(session)
     met = ", ".join(f"{number} {name}" for name, number in what.items() if name != "200")
     say("faults", f"{done} answered in {seconds:.1f} s ({met}); limit {queries}", done == queries)
     same = found[0] == found[1]
@@ -245,8 +245,8 @@ def kill() -> None:
     text = f"{once} queries in {seconds:.1f} s, {KILLS} runs killed at random moments (seed {KILL_SEED})"
     most = f"at most {max(lost)} to be asked again ({sorted(lost)[KILLS // 2]} in the median), limit {KILL_CONNECTIONS}"
     say("kill", f"{text}: {most}", code == 0 and min(lost) >= 0 and max(lost) <= KILL_CONNECTIONS)
-    same = all(documents[0][part] == documents[1][part] for part in ("cells", "tables", "ranking"))
-    text = f"{len(documents[0]['cells'])} cells {'equal' if same else 'NOT equal'} to the undisturbed run's"
+    same = all(documents[0][part] == documents[1][part] for part in ("results", "tables", "ranking"))
+    text = f"{len(documents[0]['results'])} cells {'equal' if same else 'NOT equal'} to the undisturbed run's"
     say("kill", f"{text}, {lines} lines in {TRIALS}, limit {own}", same and lines == own)
 
 
@@ -288,7 +288,7 @@ class Instant(Model):
     def __init__(self) -> None:
         self.replies: dict[str, Reply] = {}
 
-    def learn(self, cells: Sequence[PlannedCell]) -> None:
+    def learn(self, cells: Sequence[PlannedResult]) -> None:
         """Make the answers: an answer with talk around it, by the text that is asked."""
         for cell in cells:
             for query in cell.queries:
@@ -312,7 +312,7 @@ def own() -> None:
     print(f"{'own':8} {wired:.2f} ms with the OpenAI provider and its wire ({planning:.2f} ms of each is planning)")
 
 
-def processor_time(cells: Sequence[PlannedCell]) -> float:
+def processor_time(cells: Sequence[PlannedResult]) -> float:
     """Milliseconds a query from recalling to the results."""
     with tempfile.TemporaryDirectory() as folder:
         session = made(cells, Path(folder), CONNECTIONS)

@@ -96,9 +96,9 @@ def trials(table: Table, name: str, previous: bool) -> tuple[dict[str, list[Tria
         truth = None if table.is_missing(truth) else truth
         for who, answer in answers(table, name, row, guess, nearest[row], rng):
             if answer is not None and not table.is_missing(answer):
-                said[who].append((guess.of(answer), same_value(answer, truth)))
+                said[who].append((guess.chance_of(answer), same_value(answer, truth)))
         if truth is not None:
-            lacking.append(bits(guess.of(truth)))
+            lacking.append(bits(guess.chance_of(truth)))
     return said, seconds, sum(lacking) / max(1, len(lacking))
 
 

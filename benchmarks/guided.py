@@ -51,7 +51,7 @@ def measured(table: Table, runs: int) -> Mapping[tuple[str, str], int]:
         for answerer in ANSWERERS:
             if answerer not in IGNORANT and seed >= REMEMBERED:
                 continue
-            cell = judge(run, ask(run, answerer, seed), ALPHA).cells[GuidedCompletion.id]
+            cell = judge(run, ask(run, answerer, seed), ALPHA).results[GuidedCompletion.id]
             found[answerer, str(cell.verdict)] += 1
             found[answerer, f"paper: {cell.paper_verdict}"] += 1
             found[answerer, "runs"] += 1

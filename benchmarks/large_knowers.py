@@ -253,7 +253,7 @@ def _verdicts(path: Path, answer: Answer) -> str:
         raise SystemExit(done.stderr)
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))
     (table,) = results["tables"]
-    return "; ".join([*map(_said, results["cells"]), f"the table: {table['verdict']} ({table['reason']})"])
+    return "; ".join([*map(_said, results["results"]), f"the table: {table['verdict']} ({table['reason']})"])
 
 
 def _said(cell: dict[str, Any]) -> str:

@@ -87,7 +87,7 @@ def skills(table: Table) -> dict[str, Skill]:
     with one_thread():
         found = sample(table)
         place = {row: number for number, row in enumerate(found.places)}
-        rows = [place[row] for row in twin.of]
+        rows = [place[row] for row in twin.originals]
         linear = models(found, LINEAR, found.parts("benchmark"))
         said = {
             "linear": lambda cells: linear.chances(cells, rows).argmax(axis=1),
@@ -102,8 +102,8 @@ def _right(found: TwinSample, twin: UnseenTwin, rows: Sequence[int], say: Callab
     other = say(twin.rows)
     named = [found.classes[code] for code in own], [found.classes[code] for code in other]
     return learned(
-        {row: said == found.labels[place] for row, place, said in zip(twin.of, rows, named[0], strict=True)},
-        {row: said == label for row, label, said in zip(twin.of, twin.labels, named[1], strict=True)},
+        {row: said == found.labels[place] for row, place, said in zip(twin.originals, rows, named[0], strict=True)},
+        {row: said == label for row, label, said in zip(twin.originals, twin.labels, named[1], strict=True)},
     )
 
 

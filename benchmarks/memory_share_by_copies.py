@@ -80,7 +80,7 @@ def shares(out: Path, seeds: int) -> dict[int, list[dict[str, Any]]]:
                 asked = ["--llm", f"hf:{folder}/model-{model}", "--dataset", str(file), "--target", target]
                 how = ["-k", "memory_share", "--rows", str(ROWS), "--serializer", "csv", "--prompts", str(worded)]
                 subprocess.run([*TABCONTAM, "run", *asked, *how, "--no-controls", "-q", "--out", str(kept)], check=True)
-                (cell,) = json.loads((kept / "results.json").read_text("utf-8"))["cells"]
+                (cell,) = json.loads((kept / "results.json").read_text("utf-8"))["results"]
                 found[COPIES[(place + model) % len(COPIES)]].append({"file": file.stem, "seed": seed, **cell["memory"]})
     return found
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
@@ -38,12 +38,12 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
-def planned(tables: Sequence[Table]) -> list[PlannedCell]:
+def planned(tables: Sequence[Table]) -> list[PlannedResult]:
     """The cells of as many seeds as it takes."""
     scores = frozenset({Capability.SCORE})  # it may turn out to have these: so its passages are planned as well
     model = OpenAIModel("model", "http://127.0.0.1:9/v1", form="chat", needs=scores)
     subjects, serializers = [RunSource(model)], list(load_serializers().values())
-    cells: list[PlannedCell] = []
+    cells: list[PlannedResult] = []
     queries = 0
     for seed in count():
         if queries >= QUERIES:
@@ -54,7 +54,7 @@ def planned(tables: Sequence[Table]) -> list[PlannedCell]:
     return cells
 
 
-def look_up(cells: Sequence[PlannedCell], folder: Path) -> None:
+def look_up(cells: Sequence[PlannedResult], folder: Path) -> None:
     """Do what a session does before its first call: write each prompt, and look for its reply."""
     store = Store.open(folder / "replies.sqlite")
     session = Session(cells, Options(), english(), Journal(folder), Progress(), store)

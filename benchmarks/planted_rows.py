@@ -216,7 +216,7 @@ def searched(folder: Path, rows: Sequence[Row]) -> tuple[list[Matches], str]:
         f"{size / seconds:.0f} MB/s by two processes; {cpu:.1f} s of processor time, {size / cpu:.0f} MB/s each; "
         f"memory at most {own >> 10} MB + 2 x {children.ru_maxrss >> 10} MB"
     )
-    return [counted.matches(row.lookup) for counted, row in zip(reading.found, rows, strict=True)], told
+    return [counted.matches(row.lookup) for counted, row in zip(reading.matches, rows, strict=True)], told
 
 
 def grepped(folder: Path, rows: Sequence[Row]) -> str:
@@ -256,9 +256,9 @@ def judged(rows: Sequence[Row], answers: Sequence[Matches]) -> Iterator[str]:
             f"values; {beside} other values of rows that are there"
         )
         for row, answer in without:
-            for match in answer.found[:1]:
+            for match in answer.places[:1]:
                 quote = match.quote[match.begin : match.end]
-                yield f"    {row.lookup.texts[match.text]} beside {row.lookup.beside}: {quote!r}"
+                yield f"    {row.lookup.texts[match.text]} beside {row.lookup.context}: {quote!r}"
 
 
 def made(folder: Path, megabytes: int) -> list[Row]:

@@ -36,7 +36,7 @@ from typing import Any
 
 from benchmarks.engine import answered, made
 from benchmarks.wire import served
-from tabcontam.asking.query_plan import PlannedCell, RunSource
+from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.session import Session
 from tabcontam.evidence.questions import Capability, ReplyState, Scores, Token
 from tabcontam.models.base import Model, ModelRequest, PromptForm
@@ -127,15 +127,15 @@ def machines(nodes: int) -> Iterator[Any]:
         found.shutdown()  # type: ignore[no-untyped-call]
 
 
-def planned(folder: str, serializers: tuple[str, ...] = ()) -> list[PlannedCell]:
+def planned(folder: str, serializers: tuple[str, ...] = ()) -> list[PlannedResult]:
     """What is asked of a model in these measurements: passages of two tables."""
     order = RunOrder(
         (f"hf:{folder}",), ("iris", "wine"), expression="perplexity", controls=False, serializers=serializers
     )
-    return list(prepare(order, asks=False).cells)
+    return list(prepare(order, asks=False).plan)
 
 
-def asked(model: Model, cells: Sequence[PlannedCell]) -> tuple[float, float]:
+def asked(model: Model, cells: Sequence[PlannedResult]) -> tuple[float, float]:
     """Seconds until the model is reached, and until all is answered, from when its replicas are there."""
     subject = RunSource(model)
     cells = [replace(cell, subject=subject) for cell in cells]
@@ -295,7 +295,7 @@ def cells(runs: int) -> None:
     text = (
         f"{median(clock):.1f} ms, {median(clock) / queries:.2f} ms a query ({', '.join(f'{one:.0f}' for one in clock)})"
     )
-    say("cells", f"time more for a cell of {queries:.0f} queries", text, "< 20 ms", median(clock) < 20)
+    say("results", f"time more for a cell of {queries:.0f} queries", text, "< 20 ms", median(clock) < 20)
     print(f"\nProcessor time more for a cell: {median(cpu):.1f} ms ({', '.join(f'{one:.0f}' for one in cpu)}).\n")
 
 
@@ -334,7 +334,7 @@ def kills(runs: int) -> None:
 def told(folder: Path) -> tuple[Any, Mapping[str, int]]:
     """The cells and tables of a run, and what it counted of its LLM."""
     found = json.loads((folder / "results.json").read_text("utf-8"))
-    return [found["cells"], found["tables"], found["ranking"]], found["run"]["llms"][0]
+    return [found["results"], found["tables"], found["ranking"]], found["run"]["llms"][0]
 
 
 def disturbed(words: Sequence[str], out: Path, rng: Random) -> tuple[int, int, str]:
@@ -429,7 +429,7 @@ def below(pid: int) -> dict[int, float]:
     return found
 
 
-PARTS = {"api": api, "hf": hf, "nodes": nodes, "cells": cells, "kills": kills, "tables": tables}
+PARTS = {"api": api, "hf": hf, "nodes": nodes, "results": cells, "kills": kills, "tables": tables}
 
 
 def main() -> None:

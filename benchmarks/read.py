@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from time import perf_counter
 
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.evidence.base import Query, Reply, ReplyState
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.known.simulated import SimulatedModel
@@ -20,7 +20,7 @@ from tests.answerers import reply_of
 
 LIMIT = 0.5  # milliseconds, the mean over all queries of the tables
 TALK = "Let me think about the rows of this table, one after the other, before I write an answer: "
-Answer = Callable[[PlannedCell, Query], Reply]
+Answer = Callable[[PlannedResult, Query], Reply]
 
 
 def simulated(kind: str) -> Answer:
@@ -28,12 +28,12 @@ def simulated(kind: str) -> Answer:
     return lambda cell, query: reply_of(kind, query, cell.table)
 
 
-def talk(cell: PlannedCell, query: Query) -> Reply:
+def talk(cell: PlannedResult, query: Query) -> Reply:
     """Some hundred words before the answer."""
     return Reply(f"{TALK * 20}\n\n{query.answering.text(query, query.expected)}", ReplyState.OK)
 
 
-def echo(cell: PlannedCell, query: Query) -> Reply:
+def echo(cell: PlannedResult, query: Query) -> Reply:
     """The prompt repeated before an answer that is cut."""
     return Reply(f"{query.prompt.completion}\n{query.answering.text(query, query.expected)}", ReplyState.TRUNCATED)
 
@@ -45,7 +45,7 @@ ANSWERS: Mapping[str, Answer] = {
 }
 
 
-def readings(cells: Sequence[PlannedCell], answer: Answer) -> Iterator[tuple[str, float]]:
+def readings(cells: Sequence[PlannedResult], answer: Answer) -> Iterator[tuple[str, float]]:
     """The test and the milliseconds of each query's reading."""
     dictionary = english()
     for cell in cells:

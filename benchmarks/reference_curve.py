@@ -55,7 +55,7 @@ def run(case: str, references: int, share: float, rng: Random) -> tuple[Referenc
         for number, skill in enumerate(skills)
     }
     skill = 0.9 if case == "better" else rng.uniform(0.6, 0.8)
-    found = TEST.among(answered(skill, share, hard, rng), others)
+    found = TEST.compare_with_references(answered(skill, share, hard, rng), others)
     assert found is not None
     own = [twin + BEND * twin * (1 - twin) for twin in (min(1.0, max(0.0, skill + harder)) for harder in hard)]
     return found, share * (1 - fmean(own))

@@ -66,7 +66,7 @@ def prototypes(folder: Path) -> tuple[RunFacts, list[Result], dict[ResultKey, li
     tabcontam.run(list(ANSWERERS), ["iris", str(table)], tests=chosen, out=out, cache=False)
     found = load(out)
     asked = grouped(Journal(out).lines(), lambda line: ResultKey(*line_key(line)[:-1]))
-    return found.run, [cell for cell in found.cells if cell.test in TESTS], asked
+    return found.run, [cell for cell in found.results if cell.test in TESTS], asked
 
 
 def write_run(folder: Path, llms: int, tables: int, tests: int) -> None:
@@ -140,14 +140,14 @@ def _named(text: str, llm: str, dataset: str) -> str:
 def write_parts(folder: Path, out: Path, parts: int) -> list[Path]:
     """The same run as so many machines would have left it, each with every so manieth pair of LLM and table."""
     whole = load(folder)
-    pairs = list(dict.fromkeys((cell.llm, cell.dataset) for cell in whole.cells))
+    pairs = list(dict.fromkeys((cell.llm, cell.dataset) for cell in whole.results))
     place = {pair: number % parts for number, pair in enumerate(pairs)}
     folders = [out / f"part-{number + 1}" for number in range(parts)]
     files = []
     for number, own in enumerate(folders):
         own.mkdir(parents=True)
-        shard = ShardFacts(parts=(number + 1,), of=parts, plan="0" * 64, cells=len(whole.cells))
-        cells = [cell for cell in whole.cells if place[cell.llm, cell.dataset] == number]
+        shard = ShardFacts(parts=(number + 1,), total=parts, plan="0" * 64, results=len(whole.results))
+        cells = [cell for cell in whole.results if place[cell.llm, cell.dataset] == number]
         took = tuple(one for one in whole.run.durations if place[one.llm, one.dataset] == number)
         write_results(own, build_results(replace(whole.run, shard=shard, durations=took), cells))
         files.append((own / TRIALS).open("w", encoding="utf-8"))

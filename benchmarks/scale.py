@@ -202,7 +202,7 @@ def _of_a_pair(url: str, many: int, how: Callable[[int], Sequence[str]]) -> Cost
 
 def _asked_of(llm: str, names: Sequence[str]) -> tuple[Asked, ...]:
     """What a run without further options asks this LLM about each table."""
-    cells = prepare(RunOrder((llm,), tuple(names), controls=False), asks=False).cells
+    cells = prepare(RunOrder((llm,), tuple(names), controls=False), asks=False).plan
     found = []
     for name in names:
         queries = [query for cell in cells if cell.table.name == name for query in cell.queries]
@@ -242,7 +242,7 @@ def _check(connections: int, latency: float, rate: float) -> Check:
     limits = ("--rate", rate, "--burst", 10, "--retry-after", 1) if rate else ()
     with served("--latency", str(latency), *map(str, limits)) as url, tempfile.TemporaryDirectory() as folder:
         order = RunOrder((f"openai:model@{url}",), NAMES, controls=False)
-        session = made(prepare(order, asks=False).cells, Path(folder), connections)
+        session = made(prepare(order, asks=False).plan, Path(folder), connections)
         seconds = asked(session)
         return Check(answered(session), connections, latency, rate, seconds)
 

@@ -40,7 +40,7 @@ from benchmarks.skills.answerers import Answers, Form, Memoriser, Silent, Solver
 from benchmarks.skills.made import Made, arranged
 from benchmarks.skills.predictors import FOREST, NEAREST, SQUARES, Predictors
 from benchmarks.skills.unstated import shares_unstated
-from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.baseline.cell_prediction import bits
 from tabcontam.calibration.power_study import TOGETHER, AnswererPlan, AnswererResults, Trials, judge, planned
 from tabcontam.evidence.base import Trial, Verdict
@@ -99,8 +99,8 @@ class Counts:
 
     def _explain(self, answerer: str, judged: AnswererResults, trials: Trials) -> None:
         """Which cells gave the bits in the test of the smallest p-value."""
-        with_p = [test for test in trials if judged.cells[test].p_value is not None]
-        test = min(with_p, key=lambda one: judged.cells[one].p_value or 0.0)
+        with_p = [test for test in trials if judged.results[test].p_value is not None]
+        test = min(with_p, key=lambda one: judged.results[one].p_value or 0.0)
         for trial in trials[test]:
             for name, worth in _worth(trial):
                 key = (answerer, test, name)
@@ -117,7 +117,7 @@ def _worth(trial: Trial) -> list[tuple[str, float]]:
         return [("Yes/No", 1.0)] if reading.hit else []
     cells = reading.parsed
     return [
-        (name, bits(min(1.0, guess.of(cells[name] or ""))))
+        (name, bits(min(1.0, guess.chance_of(cells[name] or ""))))
         for name, guess in query.chance.items()
         if name in reading.right and cells.get(name) is not None
     ]
@@ -155,13 +155,13 @@ def measured(
     return counts
 
 
-def alone(cell: PlannedCell, trials: Trials, judged: AnswererResults) -> Verdict | None:
+def alone(cell: PlannedResult, trials: Trials, judged: AnswererResults) -> Verdict | None:
     """The verdict of a test that is asked alone, where no other shares its level."""
-    own = judged.cells[cell.test.id]
+    own = judged.results[cell.test.id]
     if own.p_value is None or own.p_value > ALPHA or own.verdict is Verdict.CONTAMINATED:
         return own.verdict
     by_itself = judge(AnswererPlan([replace(cell, level=ALPHA)]), {cell.test.id: trials[cell.test.id]}, ALPHA)
-    return by_itself.cells[cell.test.id].verdict
+    return by_itself.results[cell.test.id].verdict
 
 
 def ever_found(run: AnswererPlan, trials: Trials) -> bool:

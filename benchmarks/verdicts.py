@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 
 from benchmarks.rate_tables import Rate, RateTable
-from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.calibration.power_study import (
     EXPERT,
     IGNORANT,
@@ -86,7 +86,7 @@ class Counts:
             if answerer == "guesser" and outcome.p_value is not None and test != TOGETHER:
                 self.tests[test] += 1
                 self.low.update((test, level) for level in LEVELS if outcome.p_value <= level)
-        known = [judged.cells[test.id] for test in KNOWING if test.id in judged.cells]
+        known = [judged.results[test.id] for test in KNOWING if test.id in judged.results]
         if any(cell.queries for cell in known):
             found = any(cell.verdict is Verdict.CONTAMINATED for cell in known)
             self.calibrated[answerer, KNOWN, str(Verdict.CONTAMINATED if found else Verdict.NOT_DETECTED)] += 1
@@ -123,7 +123,7 @@ def of_paper(
         own = [trial for trial in trials[cell.test.id] if trial.query.paper]
         if own and cell.test.published and cell.test.number is not None:
             verdicts[cell.test.id] = published(cell.test.published, own).verdict
-        elif (said := judged.cells[cell.test.id].paper_verdict) is not None:
+        elif (said := judged.results[cell.test.id].paper_verdict) is not None:
             verdicts[cell.test.id] = said
     return verdicts
 
@@ -133,7 +133,7 @@ def echo(run: AnswererPlan) -> dict[str, list[Trial]]:
     return {cell.test.id: list(_echoed(run, cell)) for cell in run.cells}
 
 
-def _echoed(run: AnswererPlan, cell: PlannedCell) -> Iterator[Trial]:
+def _echoed(run: AnswererPlan, cell: PlannedResult) -> Iterator[Trial]:
     by_id = {query.id: query for query in cell.queries}
     for query in cell.queries:
         true = by_id.get(query.decoy_of, query)
@@ -147,7 +147,7 @@ def constant(run: AnswererPlan) -> dict[str, list[Trial]]:
     return {cell.test.id: _constant_trials(run, cell) for cell in run.cells}
 
 
-def _constant_trials(run: AnswererPlan, cell: PlannedCell) -> list[Trial]:
+def _constant_trials(run: AnswererPlan, cell: PlannedResult) -> list[Trial]:
     likeliest, trials = likeliest_of_all(cell.queries), []
     for query in cell.queries:
         if cell.test.by_feature:

@@ -126,7 +126,7 @@ def lines(python: Path) -> RateTable:
             seconds.append(perf_counter() - began)
             features = sorted(set(table.columns) - {table.target})
             places = [table.columns.index(feature) for feature in features]
-            source = [(*(table.rows[row][place] for place in places), None) for row in twin.of]
+            source = [(*(table.rows[row][place] for place in places), None) for row in twin.originals]
             made = [(*row, None) for row in twin.rows]
             written.rows.append([name, short, "tabcontam", *measures(twin.table(table), source, made)])
     print(f"a version took {max(seconds):.1f} s at most")

@@ -24,7 +24,7 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.models.labels import write_labels
 from tabcontam.tables.frames import is_frame, to_frame
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.document import as_document, cells_of, columns_of, read_results, rest_of, whole_of
+from tabcontam.verdicts.document import as_document, columns_of, read_results, rest_of, results_of, whole_of
 from tabcontam.verdicts.earlier_run import EarlierRun, judge_new
 from tabcontam.verdicts.gate import GateDecision
 from tabcontam.verdicts.llm_ranking import Rank
@@ -67,10 +67,10 @@ class Results:
     run_results: RunResults
 
     def __repr__(self) -> str:
-        llms = dict.fromkeys(result.llm for result in self.cells)
+        llms = dict.fromkeys(result.llm for result in self.results)
         found = ", ".join(f"{number} {outcome}" for outcome, number in count(self.run_results.subjects).items())
         return visible(
-            f"<Results {self.folder}: {len(llms)} LLMs, {len(self.cells)} results: {found or 'none'}>", line=True
+            f"<Results {self.folder}: {len(llms)} LLMs, {len(self.results)} results: {found or 'none'}>", line=True
         )
 
     def _repr_html_(self) -> str:
@@ -85,9 +85,9 @@ class Results:
         return as_document(self.run_results)
 
     @property
-    def cells(self) -> tuple[Result, ...]:
+    def results(self) -> tuple[Result, ...]:
         """The result of each (LLM, dataset, serializer, prompt set, test), controls included."""
-        return self.run_results.cells
+        return self.run_results.results
 
     @property
     def tables(self) -> tuple[TableVerdict, ...]:
@@ -121,7 +121,7 @@ class Results:
 
     def _selected(self, wanted: Mapping[str, Sequence[str]]) -> tuple[Result, ...]:
         return tuple(
-            result for result in self.cells if all(getattr(result, name) in words for name, words in wanted.items())
+            result for result in self.results if all(getattr(result, name) in words for name, words in wanted.items())
         )
 
     @name_options_in_python()
@@ -163,7 +163,7 @@ class Results:
             max_memory_share=max_memory_share,
         )
 
-    def to_frame(self, part: Literal["cells", "tables", "ranking"] = "cells") -> "pd.DataFrame":
+    def to_frame(self, part: Literal["results", "tables", "ranking"] = "results") -> "pd.DataFrame":
         """Return one row per result, table or LLM; counts are `Int64`, other numbers `Float64`, texts `string`.
 
         A pair, such as an interval, makes two columns: `interval_low` and `interval_high`. Names and sentences are as
@@ -187,7 +187,7 @@ class StoredResults(Results):
 
     def __repr__(self) -> str:
         columns: ParquetResults = vars(self)["_columns"]
-        return visible(f"<Results {self.folder}: {columns.cells} results, read from disk when needed>", line=True)
+        return visible(f"<Results {self.folder}: {columns.count} results, read from disk when needed>", line=True)
 
     @cached_property
     def run_results(self) -> RunResults:  # read on first use
@@ -195,21 +195,21 @@ class StoredResults(Results):
         return whole_of(vars(self)["_columns"])
 
     @cached_property
-    def _without_cells(self) -> RunResults:
+    def _without_results(self) -> RunResults:
         return rest_of(vars(self)["_columns"])
 
     @property
     def tables(self) -> tuple[TableVerdict, ...]:
         """The joint verdict of the row tests on each (LLM, dataset, serializer, prompt set)."""
-        return self._without_cells.tables_in_order
+        return self._without_results.tables_in_order
 
     @property
     def ranking(self) -> list[Rank]:
         """The LLMs under test, the most contaminated first."""
-        return self._without_cells.ranks_in_order
+        return self._without_results.ranks_in_order
 
     def _selected(self, wanted: Mapping[str, Sequence[str]]) -> tuple[Result, ...]:
-        return cells_of(vars(self)["_columns"], **wanted)
+        return results_of(vars(self)["_columns"], **wanted)
 
 
 @name_options_in_python()

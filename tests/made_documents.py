@@ -63,7 +63,7 @@ class Pages(Model):
             (number, place, line)
             for number, line in enumerate(lines)
             for place, text in enumerate(lookup.texts)
-            if {text, *lookup.beside} <= set(line.split(","))
+            if {text, *lookup.context} <= set(line.split(","))
         ]
         found = tuple(
             Match(f"{self._path.name}#{number}", 0, line, 0, len(line), place) for number, place, line in held
@@ -101,7 +101,7 @@ class RowsHeld(Test):
         read = [trial.reading for trial in trials if trial.readable and trial.reading]
         hits = sum(reading.hit is True for reading in read)
         sentence = f"documents hold {hits} of {len(read)} rows"
-        found = [match for trial in trials if isinstance(trial.reply, Matches) for match in trial.reply.found]
+        found = [match for trial in trials if isinstance(trial.reply, Matches) for match in trial.reply.places]
         if found:
             sentence += f"; for example {found[0].source}: {found[0].quote}"
         p_value = 0.5**hits
@@ -112,7 +112,7 @@ class RowsHeld(Test):
 
 def _lookup(cells: Sequence[str | None]) -> Lookup:
     known = tuple(cell for cell in cells if cell is not None)
-    return Lookup((known[-1], "another"), by=LookupMode.CELLS, beside=known[:-1])
+    return Lookup((known[-1], "another"), by=LookupMode.CELLS, context=known[:-1])
 
 
 PROVIDER = Provider("pages", {"pages:FILE": "the lines of a text file"}, Pages)

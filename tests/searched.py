@@ -110,7 +110,7 @@ def keys(text: str) -> tuple[str, ...]:
 
 def wanted(lookup: Lookup) -> Wanted:
     """A lookup's values by their words."""
-    return Wanted(tuple(map(keys, lookup.texts)), Counter(map(keys, lookup.beside)), lookup.lacking)
+    return Wanted(tuple(map(keys, lookup.texts)), Counter(map(keys, lookup.context)), lookup.lacking)
 
 
 def rows_in(document: Document, row: Wanted) -> dict[int, Place]:

@@ -99,7 +99,7 @@ def test_a_run_is_the_command_lines_run(here: Path, capsys: pytest.CaptureFixtur
     asked = ["--llm", "simulated:oracle", "--dataset", "iris", "-k", "completion", "--queries", "9", "--seed", "3"]
     assert cli.main(["run", *asked, "--out", "theirs"]) == 0
     theirs = tabcontam.load_results("theirs")
-    assert ours.document["cells"] == theirs.document["cells"]
+    assert ours.document["results"] == theirs.document["results"]
     assert ours.document["tables"] == theirs.document["tables"]
     assert (here / "ours" / "index.html").exists()
     assert ours.document["run"]["command"] == (
@@ -112,7 +112,7 @@ def test_the_papers_queries_alone(here: Path) -> None:
     asked = {"tests": "full", "controls": False, "rules": "paper", "cache": False}
     found = tabcontam.run("simulated:guesser", "iris", queries="paper", out="own", **asked)  # type: ignore[arg-type]
     assert found.document["run"]["queries"] == "paper"
-    assert [cell["queries"] for cell in found.document["cells"]] == [1]
+    assert [cell["queries"] for cell in found.document["results"]] == [1]
     with pytest.raises(tabcontam.UsageError, match="queries is 'most'"):
         tabcontam.run("simulated:guesser", "iris", queries="most")  # type: ignore[arg-type]
 
@@ -138,7 +138,7 @@ def test_what_was_found(made: tabcontam.Results) -> None:
     assert made.gate(llm="simulated:guesser", dataset=["iris"]).conclusion is tabcontam.Conclusion.CLEAN
     undecided = made.gate(llm="simulated:guesser", min_power=0.01, fail_on="undecided")
     assert (undecided.conclusion, undecided.exit_code) == (tabcontam.Conclusion.CANNOT_TELL, 1)
-    assert {cell.llm for cell in made.cells} >= {"control:exposed", "simulated:guesser"}
+    assert {cell.llm for cell in made.results} >= {"control:exposed", "simulated:guesser"}
     assert [rank.llm for rank in made.ranking] == ["simulated:memoriser:0.5", "simulated:guesser"]
     assert len(made.tables) == 4
     assert repr(made).startswith(f"<Results {made.folder}: 4 LLMs, 56 results: 3 contaminated, ")
@@ -146,7 +146,9 @@ def test_what_was_found(made: tabcontam.Results) -> None:
 
 def test_cells_are_chosen_by_verdicts_that_there_are(made: tabcontam.Results) -> None:
     skipped = made.select(verdict=tabcontam.Verdict.SKIPPED)
-    assert skipped == made.select(verdict="skipped") == tuple(cell for cell in made.cells if cell.verdict == "skipped")
+    assert (
+        skipped == made.select(verdict="skipped") == tuple(cell for cell in made.results if cell.verdict == "skipped")
+    )
     with pytest.raises(tabcontam.UsageError, match=r"unknown verdict 'contaminted'; did you mean contaminated\?"):
         made.select(verdict="contaminted")
 
@@ -168,7 +170,7 @@ def test_prompt_sets_are_told_apart_by_their_names() -> None:
 class TestFrame:
     def test_one_row_a_cell_with_types(self, made: tabcontam.Results) -> None:
         frame = made.to_frame()
-        assert len(frame) == len(made.cells)
+        assert len(frame) == len(made.results)
         kinds = {name: str(frame[name].dtype) for name in ("llm", "hits", "p_value", "control", "verdict")}
         wanted = {"llm": "string", "hits": "Int64", "p_value": "Float64", "control": "boolean", "verdict": "category"}
         assert kinds == wanted
@@ -280,7 +282,7 @@ class TestTables:
         assert results.verdict("simulated:oracle", "my frame") is tabcontam.Verdict.CONTAMINATED
         assert results.document["run"]["datasets"][0]["sha256"] == table().sha256
         assert "[Table('my frame'), 'iris']" in results.document["run"]["command"]
-        scored = {cell.test for cell in results.cells if cell.dataset == "my frame" and cell.verdict is None}
+        scored = {cell.test for cell in results.results if cell.dataset == "my frame" and cell.verdict is None}
         assert "classification_0shot" in scored  # its target was told
 
     @pytest.mark.slow
@@ -362,7 +364,7 @@ class TestEventLoop:
             second = asyncio.run(cell("second"))
             assert asked
             assert len(server.asked) == asked  # the second is answered from the store
-        assert first.document["cells"] == second.document["cells"]
+        assert first.document["results"] == second.document["results"]
 
     def test_what_goes_wrong_there_is_raised_here(self) -> None:
         async def cell() -> None:

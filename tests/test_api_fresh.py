@@ -52,7 +52,7 @@ def test_rows_are_those_of_the_command(sales: Path, tmp_path: Path, capsys: pyte
     assert ours.dataset.read_text("utf-8") == Path(theirs["card"]).read_text("utf-8")
     assert repr(ours) == f"<Fresh {tmp_path / 'ours'}: 2 rows>"
     assert len(tabcontam.run("simulated:guesser", str(ours.dataset), tests="recognition", controls=False,
-                             out=tmp_path / "run").cells) == 2  # fmt: skip
+                             out=tmp_path / "run").results) == 2  # fmt: skip
 
 
 @pytest.mark.slow

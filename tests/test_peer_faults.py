@@ -49,7 +49,7 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts import result_types as judged_cells
 from tabcontam.verdicts.document import parse_results
-from tabcontam.verdicts.result_building import build_result, build_results, conclude, read_trial, unjudged
+from tabcontam.verdicts.result_building import build_result, build_results, build_unjudged, conclude, read_trial
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import ALPHA
 from tests.made_tables import ships
@@ -153,7 +153,7 @@ def test_the_predictor_that_fits_better_is_taken() -> None:
     table = replace(SHIPS, columns=("a", "double", "noise"), rows=tuple(cells), target=None, question=None)
     rows = list(range(0, 300, 10))
     known, noise = (predict_rows(table, [name], ["a"], rows) for name in ("double", "noise"))
-    assert sum(known[row].cells["double"].of(cells[row][1]) > 0.5 for row in rows) > len(rows) / 2
+    assert sum(known[row].cells["double"].chance_of(cells[row][1]) > 0.5 for row in rows) > len(rows) / 2
     assert all(noise[row].cells["noise"].surest < 0.1 for row in rows)
 
 
@@ -315,7 +315,7 @@ def test_the_best_of_many_is_held_against_how_many_they_are() -> None:
     for _ in range(200):
         cells = [
             replace(
-                unjudged(ResultKey("m", f"d{number}", "e", "is", test.id), test, Verdict.NOT_DETECTED, ""),
+                build_unjudged(ResultKey("m", f"d{number}", "e", "is", test.id), test, Verdict.NOT_DETECTED, ""),
                 p_value=rng.random(),
             )
             for number in range(20)
@@ -434,11 +434,14 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
     session.recall()
     asyncio.run(session.ask())
     of = build_results(replace(parse_results(document([])).run, alpha=ALPHA), session.results())
-    assert (of.cells[0].verdict, of.cells[0].rests_on) == ("uninformative", "<i>name")  # one column is all that it asks
+    assert (of.results[0].verdict, of.results[0].rests_on) == (
+        "uninformative",
+        "<i>name",
+    )  # one column is all that it asks
     record(tmp_path, of)
     page = (tmp_path / "index.html").read_text()
     assert "&lt;b&gt;ships" in page
     assert "<b>" not in page
     assert "<i>name" not in page
     assert "<=50K" not in page
-    assert json.loads((tmp_path / "results.json").read_text())["cells"][0]["test"] == VALUE.id
+    assert json.loads((tmp_path / "results.json").read_text())["results"][0]["test"] == VALUE.id

@@ -35,7 +35,7 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts import result_types as judged_cells
 from tabcontam.verdicts.llm_ranking import ranking
-from tabcontam.verdicts.result_building import conclude, unjudged
+from tabcontam.verdicts.result_building import build_unjudged, conclude
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import ALPHA
 from tests.made_tables import ships
@@ -155,15 +155,15 @@ def test_the_most_frequent_values_of_bank_are_no_memory(of_bank: AnswererPlan, k
     """B2: always answering `0, unknown, no` passed test 7 with probability 0.888."""
     found = judge(of_bank, ask(of_bank, kind, 0), ALPHA)
     assert set(verdicts(found).values()) == {Verdict.NOT_DETECTED}
-    assert found.cells["incomplete_completion"].p_value is not None
-    assert found.cells["incomplete_completion"].p_value > 0.05
+    assert found.results["incomplete_completion"].p_value is not None
+    assert found.results["incomplete_completion"].p_value > 0.05
 
 
 @pytest.mark.slow
 def test_rows_of_bank_that_are_remembered_are_told_from_the_most_frequent(of_bank: AnswererPlan) -> None:
     """B2, the other way: the rows whose tail is rare are asked, so that memory shows."""
     found = judge(of_bank, ask(of_bank, "memoriser:0.5", 0), ALPHA)
-    assert found.cells["incomplete_completion"].verdict is Verdict.CONTAMINATED
+    assert found.results["incomplete_completion"].verdict is Verdict.CONTAMINATED
 
 
 # --- B3
@@ -277,7 +277,9 @@ def test_what_sounds_likely_is_no_member() -> None:
     Matched membership weighs each answer by what a classifier that never saw the rows makes of it.
     """
     queries = weighable("matched_membership")
-    likely = weighed(queries, lambda query: max(("Yes", "No"), key=lambda choice: query.chance[choice].of(choice)))
+    likely = weighed(
+        queries, lambda query: max(("Yes", "No"), key=lambda choice: query.chance[choice].chance_of(choice))
+    )
     assert likely.p_value is not None
     assert likely.p_value > 0.05
     assert p_value(queries, lambda query: str(query.expected[0])) < 1e-9
@@ -373,7 +375,9 @@ def cells_of(verdicts_of: Mapping[tuple[str, str], Verdict | float], llm: str = 
     made = []
     for (dataset, test), given_as in verdicts_of.items():
         name = ResultKey(llm, dataset, "e", "is", test)
-        cell = unjudged(name, by_id()[test], given_as if isinstance(given_as, Verdict) else Verdict.SKIPPED, "made up")
+        cell = build_unjudged(
+            name, by_id()[test], given_as if isinstance(given_as, Verdict) else Verdict.SKIPPED, "made up"
+        )
         made.append(cell if isinstance(given_as, Verdict) else replace(cell, verdict=None, score=given_as))
     return made
 

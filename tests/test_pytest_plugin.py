@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tabcontam.api import load_results
-from tabcontam.pytest_plugin.session_gate import _documents, _source
+from tabcontam.pytest_plugin.session_gate import _corpus_state, _source
 from tabcontam.pytest_plugin.uncontaminated_mark import uncontaminated
 from tabcontam.verdicts.document import as_json
 from tabcontam.verdicts.rules import MIN_POWER
@@ -456,7 +456,7 @@ def test_a_card_and_a_serializer_of_ones_own_are_asked_about_anew_when_they_chan
         _, outcomes = session(pytester)
         assert "own" in outcomes["test_experiment"]
         assert len(kept(pytester)) == 2 * number
-    cells = [cell for folder in kept(pytester) for cell in document(folder)["cells"] if cell["llm"] == CLEAN]
+    cells = [cell for folder in kept(pytester) for cell in document(folder)["results"] if cell["llm"] == CLEAN]
     assert {(cell["dataset"], cell["serializer"]) for cell in cells} == {("own", "is"), ("own", "arrow")}
     assert len({cell["edition"] for cell in cells}) == 2
 
@@ -474,7 +474,7 @@ def test_marks_that_ask_otherwise_have_runs_of_their_own(pytester: pytest.Pytest
         """
     )
     session(pytester)
-    cells = [[cell for cell in document(folder)["cells"] if cell["llm"] == CLEAN] for folder in kept(pytester)]
+    cells = [[cell for cell in document(folder)["results"] if cell["llm"] == CLEAN] for folder in kept(pytester)]
     assert sorted(max(cell["queries"] for cell in run) for run in cells) == [3, 4, 5]
     assert sorted({cell["prompts"] for cell in run}.pop() for run in cells) == ["default", "default", "paper"]
     assert {cell["serializer"] for run in cells for cell in run} == {"colon"}
@@ -562,7 +562,7 @@ def test_of_several_run_folders_the_worst_counts(pytester: pytest.Pytester, runs
     """Another run clears nothing. The first here tests another table, the last finds what the second does not."""
     renamed = json.dumps(document(runs)).replace('"iris"', '"other"')
     found = document(runs)
-    for part in (*found["cells"], *found["tables"]):
+    for part in (*found["results"], *found["tables"]):
         if part["llm"] == CLEAN:
             part["verdict"] = "contaminated"
     for name, text in {"elsewhere": renamed, "found": as_json(found)}.items():
@@ -579,7 +579,7 @@ def test_a_broken_run_is_an_error_and_another_run_does_not_stand_in_for_it(
     pytester: pytest.Pytester, runs: Path
 ) -> None:
     broken = document(runs)
-    broken["cells"] = [cell for cell in broken["cells"] if cell["llm"] != CLEAN]
+    broken["results"] = [cell for cell in broken["results"] if cell["llm"] != CLEAN]
     (pytester.mkdir("broken") / "results.json").write_text(as_json(broken), "utf-8")
     pytester.makepyfile(test_it=gated(CLEAN, "iris"))
     _, outcomes = session(pytester, "--tabcontam-report=broken", reported(runs))
@@ -608,7 +608,7 @@ def test_what_a_result_holds_cannot_drive_the_terminal(pytester: pytest.Pytester
     hostile = document(runs)
     for part in hostile["tables"]:
         part["reason"] = "\x1b[2J\u202eevil\r\n=== 9 passed ===\n]]>"
-    for part in hostile["cells"]:
+    for part in hostile["results"]:
         part["reason"] = part["sentence"] = "\x1b]0;evil\x07 </script>"
     (pytester.mkdir("hostile") / "results.json").write_text(as_json(hostile), "utf-8")
     pytester.makepyfile(test_it=BODIES)
@@ -719,18 +719,18 @@ def test_several_references_stand_beside_the_llm_of_a_mark(pytester: pytest.Pyte
     (results,) = pytester.path.rglob("results.json")
     run = load_results(results.parent).run_results
     assert [llm.spec for llm in run.run.references] == ["simulated:mode", "simulated:decliner", "simulated:guesser"]
-    (cell,) = [cell for cell in run.cells if cell.memory]
+    (cell,) = [cell for cell in run.results if cell.memory]
     assert cell.memory is not None
-    assert cell.memory.among is not None
-    assert [one.llm for one in cell.memory.among.references] == ["simulated:mode", "simulated:guesser"]
+    assert cell.memory.several_references is not None
+    assert [one.llm for one in cell.memory.several_references.references] == ["simulated:mode", "simulated:guesser"]
 
 
 def test_a_kept_verdict_on_documents_is_of_these_files_as_they_are(tmp_path: Path) -> None:
     deep = tmp_path / "dumps" / "deep"
     deep.mkdir(parents=True)
     (deep / "page.txt").write_text("a row")
-    states = [_documents(f"mine=corpus:{tmp_path / 'dumps'}")]
+    states = [_corpus_state(f"mine=corpus:{tmp_path / 'dumps'}")]
     (deep / "page.txt").write_text("another row")
-    states.append(_documents(f"corpus:{tmp_path / 'dumps'}"))
+    states.append(_corpus_state(f"corpus:{tmp_path / 'dumps'}"))
     assert states[0] != states[1]
-    assert _documents("llama3") is _documents("corpus:nowhere") is None
+    assert _corpus_state("llama3") is _corpus_state("corpus:nowhere") is None

@@ -113,7 +113,7 @@ def test_six_models_are_asked_interrupted_continued_and_published(tmp_path: Path
     published = out / "published"
     held = json.loads((published / "results.json").read_text("utf-8"))
     assert [llm["spec"] for llm in held["run"]["llms"]] == [f"hf:model-{seed}" for seed in range(6)]
-    assert {cell["dataset"] for cell in held["cells"]} == {"iris", "wine"}
+    assert {cell["dataset"] for cell in held["results"]} == {"iris", "wine"}
     trials = [json.loads(line) for line in (published / "trials.jsonl").read_text("utf-8").splitlines()]
     assert {(line["llm"], line["dataset"]) for line in trials} == {
         (f"hf:model-{seed}", dataset) for seed in range(6) for dataset in ("iris", "wine")

@@ -13,7 +13,7 @@ import pytest
 import tabcontam
 from tabcontam.cli.arguments import parser
 from tabcontam.errors import UsageError, name_options_in_python, option, option_name
-from tabcontam.runs.event_loops import _beside_a_loop
+from tabcontam.runs.event_loops import _run_in_thread
 from tests.commands import tabcontam as command
 
 PACKAGE = Path(tabcontam.__file__).parent
@@ -128,4 +128,4 @@ def test_an_error_from_the_thread_beside_a_notebooks_loop_speaks_python_too() ->
         raise UsageError(option("send_rows"))
 
     with name_options_in_python(), pytest.raises(UsageError, match="send_rows=True"):
-        _beside_a_loop(fails(), lambda: None)
+        _run_in_thread(fails(), lambda: None)

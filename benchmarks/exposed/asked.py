@@ -11,7 +11,7 @@ from benchmarks.exposed.snapshots import LAST, NONE
 from benchmarks.exposed.tables import CLASS, NAMES, OTHER, READ, TABLES, part_name, write
 from benchmarks.memory_share_by_copies import prompts
 from benchmarks.real.asked import CSV, SEED, Place
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
@@ -44,7 +44,7 @@ class Study:
         """A part of a table by its name. Raises `UsageError` where a table of 2026 is not on this machine."""
         return _table(name, self.rows, False)
 
-    def planned(self, place: Place) -> Sequence[PlannedCell]:
+    def planned(self, place: Place) -> Sequence[PlannedResult]:
         """The cells of a place as a run plans them, the same for every snapshot."""
         return _planned(self, place.table, place.group)
 
@@ -92,7 +92,7 @@ def _table(name: str, rows: int, beside_other: bool) -> Table:
 
 
 @cache
-def _planned(study: Study, name: str, group: str) -> Sequence[PlannedCell]:
+def _planned(study: Study, name: str, group: str) -> Sequence[PlannedResult]:
     options = Options(seed=SEED, queries=study.most(group), rows=study.rows)
     table = _table(name, study.rows, group == SHARE)
     worded = [_goes_on()] if group == SHARE else []

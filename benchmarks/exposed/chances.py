@@ -7,7 +7,7 @@ from benchmarks.exposed.asked import Study, forget, groups
 from benchmarks.exposed.tables import NAMES
 from benchmarks.real.asked import Place
 from benchmarks.real.chances import look_into, of_record, store
-from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedResult
 from tests.golden.chances import Archive, computed, holds, stored
 
 
@@ -33,7 +33,7 @@ def fitted(study: Study, name: str) -> Archive:
     return made
 
 
-def planned_by(archive: Archive, study: Study, place: Place) -> Sequence[PlannedCell]:
+def planned_by(archive: Archive, study: Study, place: Place) -> Sequence[PlannedResult]:
     """The cells of a place by these chances."""
     with stored(study.table(place.table), archive):
         return study.planned(place)

@@ -64,7 +64,7 @@ class Found:
     @property
     def memory(self) -> MemoryShareResult | None:
         """Memory's share, where it was asked and could be measured."""
-        cell = self.judged.cells.get("memory_share")
+        cell = self.judged.results.get("memory_share")
         return cell.memory if cell else None
 
     @property
@@ -140,7 +140,7 @@ def _by_copies(every: Sequence[Found]) -> list[str]:
     columns["16, then as much other text"] = _of(every, FORGETS)
     lines = [f"| *contaminated* at | {' | '.join(columns)} |", f"|{'---|' * (1 + len(columns))}"]
     for way in WAYS:
-        cells = (cell for one in every if one.way == WAYS[way] for cell in one.judged.cells.items())
+        cells = (cell for one in every if one.way == WAYS[way] for cell in one.judged.results.items())
         tests = dict.fromkeys(test for test, cell in cells if _decides(cell))
         for test in ("", *tests):
             name = f"`{test}`" if test else f"**{way}: the verdict**"
@@ -155,7 +155,7 @@ def _decides(cell: Result) -> bool:
 def _count(some: Iterable[Found], way: str, test: str = "") -> str:
     """Return "k of n": of how many of these a test, or the table's verdict if none is named, is *contaminated*."""
     own = [one for one in some if one.way == WAYS[way]]
-    cells = [one.judged.cells[test] for one in own] if test else []
+    cells = [one.judged.results[test] for one in own] if test else []
     verdicts = [cell.verdict for cell in cells if _decides(cell)] if test else [one.verdict for one in own]
     return f"{verdicts.count(Verdict.CONTAMINATED)} of {len(verdicts)}" if verdicts else "-"
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.errors import UsageError
 from tabcontam.evidence.registry import by_id
 from tabcontam.models.base import PromptForm
@@ -125,13 +125,13 @@ def table_of(name: str) -> Table:
     return load_tables([name])[0][0]
 
 
-def planned(place: Place) -> Sequence[PlannedCell]:
+def planned(place: Place) -> Sequence[PlannedResult]:
     """The cells of a place as a run plans them, the same for every LLM and form. Raises `UsageError`."""
     return _planned(place.table, place.writing, place.group)
 
 
 @cache
-def _planned(table: str, writing: str, group: str) -> Sequence[PlannedCell]:
+def _planned(table: str, writing: str, group: str) -> Sequence[PlannedResult]:
     tests = [by_id()[name] for name in (ONCE if group == ONCE_A_TABLE else EVERYWHERE)]
     anybody, options = RunSource(GGUFModel("anybody")), Options(queries=QUERIES, seed=SEED)
     return plan([anybody], [table_of(table)], [load_serializer(writing)], tests, options)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.real.asked import Place, forget, places_of, planned, table_of
 from benchmarks.real.judging import Found, Recorded, found
-from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedResult
 from tests.golden.chances import Archive, Trimmer, computed, holds, read, stored, write
 
 FILE = "chances.json.xz"
@@ -20,7 +20,7 @@ def by_chances(every: Sequence[Recorded], tables: Iterable[str], archive: Archiv
             yield from found(every, name)
 
 
-def planned_by(archive: Archive, place: Place) -> Sequence[PlannedCell]:
+def planned_by(archive: Archive, place: Place) -> Sequence[PlannedResult]:
     """The cells of a place as the judge plans them: which rows a test asks about may rest on the chances' last digits.
 
     A table without stored chances is planned by those of a run. Raises `Missing` where a table's lack something.
@@ -46,7 +46,7 @@ def fitted(every: Sequence[Recorded], table: str) -> Archive:
     return own
 
 
-def look_into(cells: Iterable[PlannedCell]) -> None:
+def look_into(cells: Iterable[PlannedResult]) -> None:
     """Look into every guess about these cells: it is computed when somebody does so first."""
     for query in (query for cell in cells for query in cell.queries):
         list(map(dict, (guess.values for guess in query.chance.values())))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.real.asked import FRESH, LLM, Place, llms, places, planned
 from benchmarks.real.record import Answers
-from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.calibration.power_study import AnswererPlan, AnswererResults, Trials, judge
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.evidence.rows.answers_of_several_rows import group_by_row
@@ -50,7 +50,7 @@ class Found:
     @property
     def unread(self) -> list[str]:
         """The tests with a decision that fewer than half of the answers were read for."""
-        return [name for name, cell in self.judged.cells.items() if cell.verdict in DECIDED and not self._read(name)]
+        return [name for name, cell in self.judged.results.items() if cell.verdict in DECIDED and not self._read(name)]
 
     def _read(self, test: str) -> bool:
         trials = self.trials[test]
@@ -75,7 +75,7 @@ def judged(place: Place, trials: Trials, rules: str = CALIBRATED) -> AnswererRes
     return judge(AnswererPlan(planned(place)), trials, ALPHA, rules)
 
 
-def trials_of(cells: Iterable[PlannedCell], form: PromptForm, answers: Answers) -> Trials | None:
+def trials_of(cells: Iterable[PlannedResult], form: PromptForm, answers: Answers) -> Trials | None:
     """The recorded answers to these cells, read; None where one is missing, or nothing is asked."""
     found: Trials = {}
     for cell in cells:
@@ -125,7 +125,7 @@ def _goals(every: Sequence[Found]) -> list[str]:
     reciting = {(one.llm.name, one.place.table) for one in every if one.recited >= RECITED}
     told = {(one.llm.name, one.place.table) for one in every if one.verdict is Verdict.CONTAMINATED}
     unread = sum(len(one.unread) for one in every)
-    results = sum(cell.verdict in DECIDED for one in every for cell in one.judged.cells.values())
+    results = sum(cell.verdict in DECIDED for one in every for cell in one.judged.results.values())
     return [
         "| | wanted | found |",
         "|---|---|---|",
@@ -154,7 +154,7 @@ def _findings(every: Sequence[Found]) -> list[str]:
     """Each verdict that is *contaminated*, and each where a single test found something or the file is recited."""
     lines = ["| LLM | table | asked in | verdict | p | found by | rows of the beginning |", f"|{'---|' * 7}"]
     for one in every:
-        by = [name for name, cell in one.judged.cells.items() if cell.verdict is Verdict.CONTAMINATED]
+        by = [name for name, cell in one.judged.results.items() if cell.verdict is Verdict.CONTAMINATED]
         if one.verdict is Verdict.CONTAMINATED or by or one.recited >= RECITED:
             p = one.judged.table and one.judged.table.p_value
             lines.append(
@@ -173,7 +173,9 @@ def _rows(every: Sequence[Found], most: int = 3) -> list[str]:
             query, guesses = trial.query, trial.query.chance
             if not (trial.reading and trial.reading.hit and query.row is not None and set(query.asked) == set(guesses)):
                 continue
-            chance = prod(guesses[name].of(str(cell)) for name, cell in zip(query.asked, query.expected, strict=True))
+            chance = prod(
+                guesses[name].chance_of(str(cell)) for name, cell in zip(query.asked, query.expected, strict=True)
+            )
             likeliest = [guesses[name].likeliest or "?" for name in query.asked]
             said, guessed = (", ".join(map(str, cells)) for cells in (query.expected, likeliest))
             place = (one.llm.name, one.place.table, query.row)

@@ -14,7 +14,7 @@ from time import monotonic
 from benchmarks.real.asked import EVERYWHERE, LLM, ONCE, QUERIES, SEED, Place, places, table_of
 from benchmarks.real.chances import of_record, planned_by
 from benchmarks.real.record import Answers, Line
-from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.evidence.base import Query
 from tabcontam.models.base import Model, ModelRequest, PromptForm, TransientError
 from tabcontam.models.gguf.provider import GGUFModel
@@ -40,7 +40,7 @@ def ask(
     answers: Answers,
     models: Mapping[PromptForm, Model],
     chosen: Iterable[Sequence[Place]],
-    cells_of: Callable[[Place], Sequence[PlannedCell]],
+    cells_of: Callable[[Place], Sequence[PlannedResult]],
     session_of: Callable[[Place], Line],
     tests: Collection[str] = (),
     until: float = math.inf,
@@ -60,7 +60,7 @@ async def _ask_all(
     answers: Answers,
     models: Mapping[PromptForm, Model],
     chosen: Iterable[Sequence[Place]],
-    cells_of: Callable[[Place], Sequence[PlannedCell]],
+    cells_of: Callable[[Place], Sequence[PlannedResult]],
     session_of: Callable[[Place], Line],
     tests: Collection[str],
     until: float,

@@ -7,7 +7,7 @@ from random import Random
 
 from benchmarks.skills.made import Made
 from benchmarks.skills.predictors import Predictors
-from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.calibration.power_study import AnswererPlan, Trials
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
 from tabcontam.evidence.rows.answers_of_several_rows import SeveralRowsAnswers, column_of, group_by_row
@@ -20,7 +20,7 @@ from tabcontam.tables.serializers import TemplateRows
 from tabcontam.tables.table import Cell, Table
 
 GRANTED = 4  # rows, of which `list_instances` counts none
-Answers = Callable[[PlannedCell, Query], Sequence[Cell]]  # for each asked feature, or the one choice
+Answers = Callable[[PlannedResult, Query], Sequence[Cell]]  # for each asked feature, or the one choice
 Form = Callable[[Query, Sequence[Cell]], str]  # how an answer about cells is worded
 
 
@@ -35,7 +35,7 @@ class Solver:
     share: float
     seed: int
 
-    def __call__(self, cell: PlannedCell, query: Query) -> Sequence[Cell]:
+    def __call__(self, cell: PlannedResult, query: Query) -> Sequence[Cell]:
         """The asked cells; whether the row is one of the table's."""
         rng = Random(f"{self.seed} {query.id}")
         solves = rng.random() < self.share
@@ -44,12 +44,12 @@ class Solver:
             return (
                 [rng.choice(lawful)]
                 if 0 < len(lawful) < len(lettered)
-                else query.answering.guessed(query, cell.table, rng)
+                else query.answering.predicted(query, cell.table, rng)
             )
         if not cell.test.by_feature:
             return [self._told(cell, query) if solves else "Yes"]
         table = self.made.table
-        guesses = query.answering.guessed(query, table, rng)
+        guesses = query.answering.predicted(query, table, rng)
         if not solves:
             return guesses
         if isinstance(query.answering, SeveralRowsAnswers):
@@ -94,7 +94,7 @@ class Solver:
             before.append(known)
         return [said[name] for name in query.asked]
 
-    def _told(self, cell: PlannedCell, query: Query) -> str:
+    def _told(self, cell: PlannedResult, query: Query) -> str:
         """No to a row in which a cell is not the one that follows from the others."""
         return "Yes" if self._lawful(_last_row(cell, query)) else "No"
 
@@ -107,7 +107,7 @@ class Solver:
         return True
 
 
-def options(cell: PlannedCell, query: Query) -> dict[str, dict[str, str]]:
+def options(cell: PlannedResult, query: Query) -> dict[str, dict[str, str]]:
     """The rows that a question with lettered options could mean, by their letter; none of any other question."""
     if query.asked != LETTERS:
         return {}
@@ -143,7 +143,7 @@ def shown_cells(table: Table, row: int) -> dict[str, str]:
     return {name: cell for name, cell in cells if cell is not None and not table.is_missing(cell)}
 
 
-def _last_row(cell: PlannedCell, query: Query) -> dict[str, str]:
+def _last_row(cell: PlannedResult, query: Query) -> dict[str, str]:
     """The row that a prompt of membership asks about, as it stands there."""
     table, text = cell.table, query.prompt.completion
     if not isinstance(cell.serializer, TemplateRows):
@@ -160,12 +160,12 @@ class Silent:
     predictors: Predictors
     kind: str
 
-    def __call__(self, cell: PlannedCell, query: Query) -> Sequence[Cell]:
+    def __call__(self, cell: PlannedResult, query: Query) -> Sequence[Cell]:
         """The asked cells; in membership the likelier answer; of lettered options the one nearest to what it says."""
         if lettered := options(cell, query):
             return [self._nearest(cell, query, lettered)]
         if not cell.test.by_feature:
-            return query.answering.guessed(query, cell.table, Random(query.id))
+            return query.answering.predicted(query, cell.table, Random(query.id))
         if isinstance(query.answering, SeveralRowsAnswers):
             return self._written_on(query)
         if isinstance(query.answering, FirstCharactersAnswers):
@@ -191,7 +191,7 @@ class Silent:
             said += [self.predictors.said(self.kind, name, shown, row, not shown) for name in own]
         return said
 
-    def _nearest(self, cell: PlannedCell, query: Query, lettered: Mapping[str, Mapping[str, str]]) -> str:
+    def _nearest(self, cell: PlannedResult, query: Query, lettered: Mapping[str, Mapping[str, str]]) -> str:
         """The option whose cell is the predicted one, or the number nearest to it; the likeliest where none is."""
         rows = list(lettered.values())
         altered = [name for name in cell.table.columns if len({row.get(name) for row in rows}) > 1]
@@ -200,7 +200,7 @@ class Silent:
         if said is not None and cell.table.is_numeric(altered[0]):
             return min(lettered, key=lambda letter: abs(float(lettered[letter][altered[0]]) - float(said)))
         same = [letter for letter, row in lettered.items() if row.get(altered[0]) == said]
-        likeliest = query.answering.guessed(query, cell.table, Random(query.id))
+        likeliest = query.answering.predicted(query, cell.table, Random(query.id))
         return (same or [str(one) for one in likeliest])[0]
 
 
@@ -212,10 +212,10 @@ class Memoriser:
     share: float
     seed: int
 
-    def __call__(self, cell: PlannedCell, query: Query) -> Sequence[Cell]:
+    def __call__(self, cell: PlannedResult, query: Query) -> Sequence[Cell]:
         """The truth about a row that is remembered."""
         turn = SimulatedQuery(query, self.table, query.prompt, self.seed, self.share)
-        return turn.truth() if is_remembered(turn) else query.answering.guessed(query, self.table, turn.random())
+        return turn.truth() if is_remembered(turn) else query.answering.predicted(query, self.table, turn.random())
 
 
 def asked(run: AnswererPlan, answers: Answers, form: Form | None = None) -> Trials:

@@ -6,14 +6,14 @@ from dataclasses import replace
 from statistics import fmean
 
 from tabcontam.asking.asker import Asker
-from tabcontam.asking.query_plan import Options, PlannedCell
+from tabcontam.asking.query_plan import Options, PlannedResult
 from tabcontam.asking.table_turns import TableTurns
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.groups import grouped
 from tabcontam.models.prompt_form import NO_SCHEMA, OTHERWISE, PromptForm
 from tabcontam.verdicts.completion_judgements import Judgements
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference, concede
-from tabcontam.verdicts.result_building import build_result, conclude, pool_parts, unjudged
+from tabcontam.verdicts.result_building import build_result, build_unjudged, conclude, pool_parts
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.run_facts import Duration, LlmFacts
 from tabcontam.verdicts.sequential_results import result_in_turns
@@ -25,7 +25,7 @@ SPARED = "not asked: the earlier row tests decided the table"
 class Account:
     """A session's account of itself: its results, judged from the answers so far, its requests and its costs."""
 
-    cells: Sequence[PlannedCell]
+    plan: Sequence[PlannedResult]
     options: Options
     references: list[str]
     found_by: Mapping[str, ResultKey]
@@ -47,14 +47,14 @@ class Account:
                 exposure=self._exposure(planned),
                 not_averaged=planned.test.not_averaged(planned.table) if planned.queries else None,
             )
-            for planned in self.cells
+            for planned in self.plan
             if not planned.subject.reference
         ]
         return conclude(results, self.options.rules, self.options.alpha, over=self.options.family_over)
 
     def failures(self) -> str | None:
         """Return why every request to the LLMs under test failed; None if one of their replies came through."""
-        under_test = {planned.name: planned for planned in self.cells if planned.subject.tested}
+        under_test = {planned.name: planned for planned in self.plan if planned.subject.tested}
         replies = [trial.reply for name in under_test for trial in self.trials.get(name, {}).values()]
         if any(reply.state is not ReplyState.FAILED for reply in replies):
             return None
@@ -64,7 +64,7 @@ class Account:
         if not replies:
             return None
         ((detail, _),) = Counter(reply.detail for reply in replies).most_common(1)
-        what = "lookups" if all(planned.subject.model.documents for planned in under_test.values()) else "requests"
+        what = "lookups" if all(planned.subject.model.is_corpus for planned in under_test.values()) else "requests"
         return f"every one of {len(replies)} {what} failed: {detail}"
 
     def used(self) -> dict[str, LlmFacts]:
@@ -83,9 +83,9 @@ class Account:
     def unread(self) -> list[str]:
         """Return a line for each corpus that was not read in full, or not as it stands, with the reason."""
         lines_of: dict[str, dict[str, None]] = {}
-        for planned in self.cells:
+        for planned in self.plan:
             model, trials = planned.subject.model, self.trials.get(planned.name, {})
-            if model.documents and trials:
+            if model.is_corpus and trials:
                 details = [trial.reply.detail for trial in trials.values() if trial.reply.state is ReplyState.OK]
                 lines_of.setdefault(model.spec, {}).update(dict.fromkeys(filter(None, (model.unread, *details))))
         what = "parts of it could not be read as they stand, and unread parts were not searched"
@@ -94,20 +94,20 @@ class Account:
     def sent_otherwise(self) -> list[str]:
         """Return a line for each LLM whose server refused a part of the requests: what follows for its answers."""
         lines_of: dict[str, dict[str, None]] = {}
-        for planned in self.cells:
+        for planned in self.plan:
             replies = (trial.reply for trial in self.trials.get(planned.name, {}).values())
             details = (reply.detail for reply in replies if isinstance(reply, Reply) and reply.state is ReplyState.OK)
             lines = (line for detail in details for line in detail.split("; ") if line in OTHERWISE)
             lines_of.setdefault(planned.subject.model.spec, {}).update(dict.fromkeys(lines))
-        for model in (planned.subject.model for planned in self.cells if self.options.structured):
-            if model.form is PromptForm.CHAT and not model.held:
+        for model in (planned.subject.model for planned in self.plan if self.options.structured):
+            if model.form is PromptForm.CHAT and not model.structured:
                 lines_of[model.spec][NO_SCHEMA] = None
         return [visible(f"{spec}: {'; '.join(lines)}", line=True) for spec, lines in lines_of.items() if lines]
 
     def sampled(self) -> list[str]:
         """Return a line for each control and large table of which it read only a sample of the rows."""
         lines = []
-        for plan in grouped(self.cells, lambda planned: (planned.subject.model.spec, id(planned.table))).values():
+        for plan in grouped(self.plan, lambda planned: (planned.subject.model.spec, id(planned.table))).values():
             if any(self.trials.get(planned.name) for planned in plan):
                 model, queries = plan[0].subject.model, [query for planned in plan for query in planned.queries]
                 lines.append((model.spec, model.sampled(plan[0].table, queries)))
@@ -117,7 +117,7 @@ class Account:
         """Return how long the answers of each cell took, in seconds, added up; stored answers took none."""
         return [
             Duration(**planned.name._asdict(), seconds=round(self.seconds[planned.name], 3))
-            for planned in self.cells
+            for planned in self.plan
             if planned.name in self.seconds and not planned.subject.reference
         ]
 
@@ -125,13 +125,13 @@ class Account:
         """Return the user's limit that the run stopped at, if it did."""
         return next((asker.ended for asker in self.askers.values() if asker.spent), None)
 
-    def _exposure(self, planned: PlannedCell) -> float | None:
+    def _exposure(self, planned: PlannedResult) -> float | None:
         """Return how many copies of a row of the cell's table its subject has read, on average; None if unknown."""
         copies = self._copies_of(planned)
         stated = [copy for copy in copies if copy is not None]
         return round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
 
-    def _exposure_of(self, planned: PlannedCell, query: Query) -> float | None:
+    def _exposure_of(self, planned: PlannedResult, query: Query) -> float | None:
         """Return how many copies its subject has read of the rows of a query; None unless it is one number for all.
 
         A decoy asks about no row of the table, so it has None.
@@ -141,7 +141,7 @@ class Account:
         stated = {copies[row] if row < len(copies) else None for row in rows}
         return stated.pop() if len(stated) == 1 else None
 
-    def _copies_of(self, planned: PlannedCell) -> Sequence[float | None]:
+    def _copies_of(self, planned: PlannedResult) -> Sequence[float | None]:
         """Return how many copies the subject has read of each row of the cell's table."""
         model, table = planned.subject.model, planned.table
         known = (model.spec, table.sha256, table.title)
@@ -153,34 +153,34 @@ class Account:
         """Return why an LLM was asked nothing more, if its server or the user's limit ended it."""
         return self.askers[llm].ended if llm in self.askers else ""
 
-    def _turns_of(self, planned: PlannedCell) -> TableTurns | None:
+    def _turns_of(self, planned: PlannedResult) -> TableTurns | None:
         """Return the turns of a cell's table, if the cell is asked in turns."""
         return self._turns.get(planned.name.of_table) if planned.sequential else None
 
-    def _spared(self, planned: PlannedCell) -> int:
+    def _spared(self, planned: PlannedResult) -> int:
         """Return how many queries of a cell are not asked, since its table was decided before their turn."""
         turns = self._turns.get(planned.name.of_table) if planned.deferred else None
         return len(planned.queries) if turns and turns.decided and turns.decided.verdict_reached else 0
 
-    def _of_reference(self, planned: PlannedCell) -> Reference | None:
+    def _of_reference(self, planned: PlannedResult) -> Reference | None:
         """Return the reference with its answers to a cell's queries; None if they do not count for the test."""
         if not self.references or not asked_of_reference(planned.test):
             return None
         first, *further = self.references
         answers = {llm: list(self.trials.get(planned.name._replace(llm=llm), {}).values()) for llm in self.references}
-        return Reference(first, answers[first], {llm: answers[llm] for llm in further if planned.test.set_beside})
+        return Reference(first, answers[first], {llm: answers[llm] for llm in further if planned.test.with_reference})
 
-    def _conceded(self, planned: PlannedCell, trial: Trial) -> Trial:
+    def _conceded(self, planned: PlannedResult, trial: Trial) -> Trial:
         """Return a read trial without the part that the reference answered, too."""
         return concede(planned.test, [trial], self._of_reference(planned)).weighed[0]
 
-    def _result(self, planned: PlannedCell) -> Result:
+    def _result(self, planned: PlannedResult) -> Result:
         trials = self.trials.get(planned.name, {})
         skip = planned.skip or self.skips.get(planned.name)
         if skip and not trials:
-            return unjudged(planned.name, planned.test, Verdict.SKIPPED, skip, lacks=planned.lacks)
+            return build_unjudged(planned.name, planned.test, Verdict.SKIPPED, skip, lacks=planned.lacks)
         if planned.uninformative:
-            return unjudged(planned.name, planned.test, Verdict.UNINFORMATIVE, planned.uninformative)
+            return build_unjudged(planned.name, planned.test, Verdict.UNINFORMATIVE, planned.uninformative)
         turns = self._turns_of(planned)
         if turns is not None and (trials or turns.decided):
             own = list(trials.values())
@@ -189,11 +189,13 @@ class Account:
                 planned.name, planned.test, own, len(planned.written), turns.decided, ended, reference
             )
         if self._spared(planned):
-            return unjudged(planned.name, planned.test, Verdict.SKIPPED, SPARED)
+            return build_unjudged(planned.name, planned.test, Verdict.SKIPPED, SPARED)
         if not trials:
             unanswered = self.unreachable.get(planned.name.llm) or self._ended(planned.name.llm)
             verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
-            return unjudged(planned.name, planned.test, verdict, self._unasked(planned.name.llm), len(planned.queries))
+            return build_unjudged(
+                planned.name, planned.test, verdict, self._unasked(planned.name.llm), len(planned.queries)
+            )
         asked = [trials[query.id] for query in planned.written if query.id in trials]
         asked = self.judgements.attached(planned.name, planned.test, asked)
         ended = skip or self._ended(planned.name.llm)

@@ -158,7 +158,7 @@ class Asker:
         began = self.clock()
         spent: Decimal | None = None  # a request of unknown cost counts at the most that it can cost
         try:
-            answer = await model.answer(ModelRequest(question, query.max_tokens, again, model.held))
+            answer = await model.answer(ModelRequest(question, query.max_tokens, again, model.structured))
             spent = self._spent(answer, charge)
         except TransientError as error:
             spent = charge.reserved if error.sent else charge.before

@@ -17,7 +17,7 @@ from tabcontam.asking.asker import MOST_WAIT, NOTHING, TRIES, Asker, StoppedErro
 from tabcontam.asking.batch_notes import BatchNote, BatchNotes, on_disk
 from tabcontam.asking.budget import Charge
 from tabcontam.asking.estimate import tokens_read
-from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.asking.reply_store import key
 from tabcontam.asking.table_turns import Job
 from tabcontam.asking.trial_file import Journal
@@ -171,7 +171,9 @@ class BatchAsker:
             query = job.query
             name = self._name(job, sent.form)
             try:
-                line = self.batches.written(name, ModelRequest(query.question, query.max_tokens, held=self.model.held))
+                line = self.batches.written(
+                    name, ModelRequest(query.question, query.max_tokens, structured=self.model.structured)
+                )
             except ValueError:
                 self._take(waiting.popleft()[0], failed("the prompt holds half of a surrogate pair, not valid in JSON"))
                 continue
@@ -229,7 +231,7 @@ class BatchAsker:
             for each in self.left:
                 each.standing = await self._tried(partial(self.batches.standing, each.noted.id))
                 standing = each.standing
-                of = standing.of or len(each.noted.names)
+                of = standing.total or len(each.noted.names)
                 self.asker.progress.batch(self.asker.llm, each.noted.id, each.noted.since, standing.done, of)
             if ended := [each for each in self.left if each.standing.ended]:
                 return ended
@@ -247,7 +249,9 @@ class BatchAsker:
                 if job is None:  # it is of no request of this run, or came twice
                     continue
                 reply, may_better = self.batches.read(
-                    result, ModelRequest(job.query.question, job.query.max_tokens, held=self.model.held), noted.sent
+                    result,
+                    ModelRequest(job.query.question, job.query.max_tokens, structured=self.model.structured),
+                    noted.sent,
                 )
                 del ended.jobs[result.name]
                 ended.spent += self._cost(job, reply, noted)
@@ -324,7 +328,7 @@ class BatchAsker:
 
     def _name(self, job: Job, form: PromptForm) -> str:
         """Return the name of a request in a batch: the key under which its reply is stored."""
-        form, query = PromptForm.STRUCTURED if self.model.held else form, job.query
+        form, query = PromptForm.STRUCTURED if self.model.structured else form, job.query
         return key(self.model.identity or {}, self.model.version, form, query.question, query.max_tokens)
 
     def _most_dollars(self, job: Job, allowance: int) -> Decimal:
@@ -342,7 +346,7 @@ class BatchAsker:
         return self.asker.price and self.asker.price.in_batch
 
 
-def in_words(planned: PlannedCell) -> bool:
+def in_words(planned: PlannedResult) -> bool:
     """Return whether a cell's queries are prompts, which go into batches; texts to be scored do not."""
     return bool(planned.queries) and isinstance(planned.queries[0].question, Prompt)
 
@@ -369,7 +373,7 @@ def going_on(asking: Iterable[BatchAsker]) -> list[str]:
         for one in each.left:
             standing, batch = one.standing, one.noted.id
             how = f"{'has ended' if standing.ended else 'goes on'} at {each.batches.service}"
-            done = f"{standing.done}/{standing.of or len(one.noted.names)} done"
+            done = f"{standing.done}/{standing.total or len(one.noted.names)} done"
             lines.append(
                 f"batch {batch} of {each.model.spec} {how}, {done}; to cancel it: {each.batches.cancelling(batch)}"
             )

@@ -19,7 +19,7 @@ class Estimate:
 
     `thinking_tokens` are those that a model that reasons may write on top. Requests that are sent again after a fault
     are not included. `dollars` is None if no price is known. `missing` is why the LLM cannot be reached, if so; then
-    its answers in the store are unknown. `batched` means that prompts go into batches, but for the first; `documents`
+    its answers in the store are unknown. `batched` means that prompts go into batches, but for the first; `is_corpus`
     that it is a corpus, whose `requests` are lookups.
     """
 
@@ -33,7 +33,7 @@ class Estimate:
     dollars: Decimal | None
     missing: str | None = None
     batched: bool = False
-    documents: bool = False
+    is_corpus: bool = False
 
 
 def tokens_read(model: Model, question: Question) -> int:
@@ -49,7 +49,7 @@ def tokens_read(model: Model, question: Question) -> int:
 
 def price_for(model: Model, prices: Mapping[str, Price]) -> Price | None:
     """Return what an LLM costs by these prices; None if it is unknown. Searching documents is free."""
-    if model.documents:
+    if model.is_corpus:
         return FREE
     if model.identity is None:
         return None if isinstance(model, MissingModel) else FREE
@@ -99,4 +99,4 @@ def estimate(
     # The dearest may be the one that is asked at once.
     dollars = price.cost(prompts, answers + thinking) - spared + dearest if price else None
     tokens = (prompts, answers, thinking)
-    return Estimate(model.spec, planned, answered, requests, *tokens, dollars, missing, batched, model.documents)
+    return Estimate(model.spec, planned, answered, requests, *tokens, dollars, missing, batched, model.is_corpus)

@@ -9,12 +9,12 @@ from pathlib import Path
 from tabcontam.asking.asker import Asker, StoppedError
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.judgement_file import JudgementJournal
-from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.asking.reply_store import key, shared_query_key
 from tabcontam.asking.session import Session
 from tabcontam.errors import UsageError, option_name
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
-from tabcontam.evidence.completion_judge import judge_query, longest, made_pairs, read_judge, to_judge, word_of
+from tabcontam.evidence.completion_judge import counted_label, judge_query, longest, made_pairs, read_judge, to_judge
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness
 from tabcontam.evidence.questions import Answer
 from tabcontam.groups import grouped
@@ -48,7 +48,7 @@ class JudgePair:
     def judged(self, model: Model, reply: Reply) -> Judgement:
         """Return the judgement in a reply; one that is no label, or none at all, has no word."""
         likeness = read_judge(reply)
-        word = likeness if self.made else word_of(self.compared, likeness)
+        word = likeness if self.made else counted_label(self.compared, likeness)
         detail = reply.detail or ("" if reply.state is ReplyState.OK else reply.state.value)
         if word is None and reply.state is ReplyState.OK:
             detail = "no label, or more than one"
@@ -73,10 +73,10 @@ class JudgePass:
         self.model, self.session = model, session
         self.label = label(model)
         self.journal = JudgementJournal(folder)
-        self.cells = [planned for planned in session.cells if planned.test.judgeable and planned.subject.tested]
+        self.plan = [planned for planned in session.plan if planned.test.judgeable and planned.subject.tested]
         self._settled = True
         self._before: set[Judgement] = set()
-        self._found: list[Judgement] = []
+        self._judgements: list[Judgement] = []
 
     async def connect(self) -> None:
         """Reach the judge. Raises `UsageError`, which states that the judge cannot be reached."""
@@ -92,7 +92,7 @@ class JudgePass:
     async def ask(self) -> None:
         """Ask about every completion without a word of this judge, and every made pair; equal pairs once."""
         session, progress, held = self.session, self.session.progress, self.journal.judgements()
-        self._before, self._found = set(held), []
+        self._before, self._judgements = set(held), []
         pairs = list(self._pairs())
         left, stored = self._left(pairs, held)
         for same, reply in stored:
@@ -112,7 +112,7 @@ class JudgePass:
                     if session.stopping or asker.stopped:
                         break
         finally:
-            session.judgements = held.with_these(self._found)
+            session.judgements = held.with_these(self._judgements)
             progress.end()
 
     def facts(self) -> LlmFacts:
@@ -140,16 +140,16 @@ class JudgePass:
 
     def _pairs(self) -> Iterator[JudgePair]:
         """Yield the made pairs of every table, and the completions that are there."""
-        for place, plan in grouped(self.cells, lambda planned: planned.name._replace(llm="")).items():
+        for place, plan in grouped(self.plan, lambda planned: planned.name._replace(llm="")).items():
             for made in made_pairs(_unasked(plan[0], plan[0].queries)):
                 yield JudgePair(place, made.compared, made.word, made.begging)
-        for planned in self.cells:
+        for planned in self.plan:
             trials = list(self.session.trials.get(planned.name, {}).values())
             yield from (JudgePair(planned.name, one) for one in to_judge(planned.test.compared(trials)))
 
     def _to_come(self) -> Iterator[JudgePair]:
         """Yield the completions that are not there yet, each as long as one can be that is shown."""
-        for planned in self.cells:
+        for planned in self.plan:
             trials = self.session.trials.get(planned.name, {})
             left = [query for query in planned.queries if query.id not in trials]
             yield from (
@@ -205,7 +205,7 @@ class JudgePass:
     def _note(self, same: Sequence[JudgePair], reply: Reply) -> None:
         """Write down the judgements; if that fails, nothing more is asked."""
         found = [pair.judged(self.model, reply) for pair in same]
-        self._found += found
+        self._judgements += found
         try:
             for one in found:
                 if one not in self._before:
@@ -214,6 +214,6 @@ class JudgePass:
             self.session.stop()
 
 
-def _unasked(planned: PlannedCell, queries: Sequence[Query]) -> Sequence[CompletionPair]:
+def _unasked(planned: PlannedResult, queries: Sequence[Query]) -> Sequence[CompletionPair]:
     """Return the comparisons of a cell's queries before there are answers."""
     return planned.test.compared([Trial(query, Reply("", ReplyState.OK)) for query in queries])

@@ -52,7 +52,7 @@ def _facts_of(table: Table) -> dict[str, Any]:
 def _whole_facts(whole: WholeTableFacts) -> dict[str, Any]:
     """Return the known facts about all rows of a large file, in a form that JSON can hold."""
     facts = {field.name: getattr(whole, field.name) for field in fields(whole) if field.init}
-    held = b64encode(whole.held).decode()
+    held = b64encode(whole.bloom).decode()
     facts |= {"adjoining": [one.facts() for one in whole.adjoining], "held": held}
     return facts | {"distinct": dict(whole.distinct), "numeric": sorted(whole.numeric)}
 

@@ -149,10 +149,10 @@ def _long(new: Sequence[Table]) -> bool:
 
 def _new(tables: Sequence[Table], tests: Sequence[Test]) -> list[Table]:
     """Return the tables that need findings."""
-    return [table for table in tables if _nothing_kept(table)] if fitted(tests) else []
+    return [table for table in tables if _nothing_cached(table)] if fitted(tests) else []
 
 
-def _nothing_kept(table: Table) -> bool:
+def _nothing_cached(table: Table) -> bool:
     """Return whether nothing is cached for a table yet, although its facts can be cached."""
     folder = folder_of(table)
     if folder is None or folder.is_dir() or is_shipped(table):

@@ -69,7 +69,7 @@ class RunSource:
     @property
     def sequential(self) -> bool:
         """Return whether it may be asked only until a table is decided: not a control, the reference or a corpus."""
-        return self.tested and not self.model.control and not self.model.documents
+        return self.tested and not self.model.control and not self.model.is_corpus
 
     def takes(self, test: Test) -> bool:
         """Return whether it gets a test: only sources with documents get a search, and a corpus gets no other test.
@@ -78,7 +78,7 @@ class RunSource:
         """
         if Capability.SEARCH in test.needs:
             return Capability.SEARCH in self.model.capabilities | self.model.may_have
-        return not self.model.documents
+        return not self.model.is_corpus
 
 
 def check_reachable(subjects: Sequence[RunSource], lacking: Mapping[str, str]) -> None:
@@ -115,7 +115,7 @@ class QuerySheet:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlannedCell(QuerySheet):
+class PlannedResult(QuerySheet):
     """A sheet for one LLM.
 
     `uninformative` is the reason if the queries cannot tell memory from prediction at `level`: then none is asked.
@@ -131,7 +131,7 @@ class PlannedCell(QuerySheet):
     table_level: float = ALPHA
     sequential: bool = False
     deferred: bool = False
-    otherwise: "PlannedCell | None" = None
+    otherwise: "PlannedResult | None" = None
 
     @cached_property
     def name(self) -> ResultKey:
@@ -219,7 +219,7 @@ def plan(
     tell: Callable[[int, int], None] = lambda written, of: None,
     ready: Callable[[Test, Table], None] = lambda test, table: None,
     prompts: Sequence[PromptSet] = (),
-) -> list[PlannedCell]:
+) -> list[PlannedResult]:
     """Return every cell with every query, before anything is sent. A seed plans equal queries for every LLM.
 
     The reference has cells only of tests whose chances its answers change, and each subject only of those it gets at
@@ -255,13 +255,13 @@ def plan(
     reasons = [_uninformative(sheet, written, at[sheet.test.family], options) for sheet in sheets]
     asked = [sheet for sheet, reason in zip(sheets, reasons, strict=True) if not (reason or sheet.unfit)]
     showing = {sheet.named("").of_table for sheet in asked if sheet.test.row_test}
-    llms = sum(subject.tested and not subject.model.documents for subject in subjects)
+    llms = sum(subject.tested and not subject.model.is_corpus for subject in subjects)
     tested = max(1, llms) if options.family_over == ALL else 1
     whole = in_turns = _with_turns(sheets, reasons)
     if options.until_decided:
         in_turns = _with_turns([_without_papers(sheet, options) for sheet in sheets], reasons)
 
-    def planned_results(subject: RunSource) -> Iterator[PlannedCell]:
+    def planned_results(subject: RunSource) -> Iterator[PlannedResult]:
         for number, (sheet, reason) in enumerate(zip(whole, reasons, strict=True)):
             if not subject.takes(sheet.test):
                 continue
@@ -271,7 +271,7 @@ def plan(
             sequential = in_turn and sheet.test.bet_on and any(query.row is not None for query in sheet.written)
             own = in_turns[number] if in_turn else sheet
             own = _bet_on(own) if sequential else own
-            planned = PlannedCell(
+            planned = PlannedResult(
                 **vars(own),
                 subject=subject,
                 uninformative=reason,
@@ -303,7 +303,7 @@ def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], optio
     return found
 
 
-def _or_in_words(planned: PlannedCell, worded: QuerySheet | None, options: Options) -> PlannedCell:
+def _or_in_words(planned: PlannedResult, worded: QuerySheet | None, options: Options) -> PlannedResult:
     """Return the cell as it is asked of its LLM: in words if that gives no log-probabilities.
 
     If it is unknown whether it does, the cell is asked for them first, unless the user asks for samples.
@@ -317,7 +317,7 @@ def _or_in_words(planned: PlannedCell, worded: QuerySheet | None, options: Optio
     return own if lacking and (planned.lacks or options.samples) else replace(planned, otherwise=own)
 
 
-def _resampled(planned: PlannedCell, options: Options) -> PlannedCell:
+def _resampled(planned: PlannedResult, options: Options) -> PlannedResult:
     """Return the cell with each query several times, if the user asks for that and test and LLM allow it."""
     count, at, model = options.samples, options.temperature, planned.subject.model
     if not (count and at and planned.test.resampled) or model.control or Capability.SAMPLE not in model.capabilities:
@@ -404,7 +404,7 @@ def _uninformative(
     return sheet.test.uninformative(pooled, level_of_test) and alone
 
 
-def rows_shown(planned_results: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
+def rows_shown(planned_results: Sequence[PlannedResult]) -> dict[tuple[str, str], int]:
     """Return how many distinct private rows the prompts would send off this machine, by (LLM, dataset).
 
     The rows of a FILE are private, and so is anything never published, even if the table itself is public. Rows of a
@@ -421,7 +421,7 @@ def rows_shown(planned_results: Sequence[PlannedCell]) -> dict[tuple[str, str], 
     return {key: len(shown) for key, shown in rows.items() if shown}
 
 
-def shuffled_shown(planned_results: Iterable[PlannedCell]) -> set[tuple[str, str]]:
+def shuffled_shown(planned_results: Iterable[PlannedResult]) -> set[tuple[str, str]]:
     """Return the (LLM, dataset) pairs that would send rows of a private table's twin, made of its cells, elsewhere."""
     return {
         (planned.name.llm, planned.table.named)

@@ -67,7 +67,7 @@ async def _claimed(
     try:
         if lacking:
             pieces = [piece async for piece in messages]
-            made = await asyncio.to_thread(_kept, table, b"".join(pieces))
+            made = await asyncio.to_thread(_store_findings, table, b"".join(pieces))
             lacking = False
     finally:
         if lacking:
@@ -75,7 +75,7 @@ async def _claimed(
         found.prepared(folder, made)
 
 
-def _kept(table: Table, message: bytes) -> list[str]:
+def _store_findings(table: Table, message: bytes) -> list[str]:
     try:
         return store_findings(table, json.loads(message))
     except (ValueError, TypeError, AttributeError) as error:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tabcontam.asking.query_plan import Options, PlannedCell
+from tabcontam.asking.query_plan import Options, PlannedResult
 from tabcontam.evidence.base import Query, ReplyState, Trial
 from tabcontam.verdicts.result_types import ResultKey
 
@@ -17,7 +17,7 @@ class RepeatPolicy:
     """
 
     options: Options
-    unreadable: dict[tuple[ResultKey, str], tuple[PlannedCell, Trial]] = field(default_factory=dict)
+    unreadable: dict[tuple[ResultKey, str], tuple[PlannedResult, Trial]] = field(default_factory=dict)
 
     def stands(self, trial: Trial) -> bool:
         """Return whether a read trial is not asked again."""
@@ -26,11 +26,11 @@ class RepeatPolicy:
         again = (ReplyState.FAILED, *(UNANSWERED if self.options.retry_unanswered else ()))
         return trial.reply.state not in again
 
-    def note(self, planned: PlannedCell, trial: Trial) -> None:
+    def note(self, planned: PlannedResult, trial: Trial) -> None:
         """Hold an answer of the run's folder that does not stand."""
         if self.options.last_failed:
             self.unreadable[planned.name, trial.query.id] = planned, trial
 
-    def allows(self, planned: PlannedCell, query: Query) -> bool:
+    def allows(self, planned: PlannedResult, query: Query) -> bool:
         """Return whether a query without an answer that stands may be asked."""
         return not self.options.last_failed or (planned.name, query.id) in self.unreadable

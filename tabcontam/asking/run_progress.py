@@ -30,7 +30,7 @@ class Progress:
     def known(self, llm: str, queries: int) -> None:
         """Note that so many of its queries are answered already."""
 
-    def at(self, llm: str, dataset: str) -> None:
+    def asks_about(self, llm: str, dataset: str) -> None:
         """Note that this dataset is asked about now."""
 
     def answered(self, llm: str, reply: Answer) -> None:

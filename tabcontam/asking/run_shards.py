@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabcontam.asking.query_plan import PlannedCell
+from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Query
 from tabcontam.groups import grouped
@@ -37,7 +37,7 @@ class RunShard:
         return cls(int(first), int(last))
 
 
-def part_of(plan: Sequence[PlannedCell], shard: RunShard) -> list[PlannedCell]:
+def part_of(plan: Sequence[PlannedResult], shard: RunShard) -> list[PlannedResult]:
     """Return the cells of one part, in the plan's order. Raises `UsageError` if there are fewer units than parts."""
     together = any(planned.subject.reference for planned in plan)
     units = list(grouped(plan, lambda planned: ("" if together else planned.name.llm, planned.name.dataset)).values())
@@ -81,7 +81,7 @@ def _filled(loads: Sequence[int], most: int, least: int) -> list[tuple[int, int]
     return [*found, (first, len(loads))]
 
 
-def digest(plan: Sequence[PlannedCell]) -> str:
+def digest(plan: Sequence[PlannedResult]) -> str:
     """Return the SHA-256 of a whole plan, in hexadecimal digits: of its cells and their queries, in order.
 
     All queries written for a cell count, asked or not: what an LLM lacks can show once it is reached, and each machine

@@ -14,7 +14,7 @@ from tabcontam.asking.batch_notes import BatchNotes
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.limiter import Limiters
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, check_reachable
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, check_reachable
 from tabcontam.asking.repeat_policy import RepeatPolicy
 from tabcontam.asking.reply_store import Store, key, same_text, shared_query_key
 from tabcontam.asking.run_progress import Progress
@@ -22,7 +22,7 @@ from tabcontam.asking.table_turns import Job, Slot, TableTurns, turns_of
 from tabcontam.asking.trial_file import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Answer, Query, Reply, Trial
-from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_held
+from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_enforced
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model, unserved
 from tabcontam.models.batch_api import Batches
@@ -30,7 +30,7 @@ from tabcontam.models.prices import FREE, Price
 from tabcontam.models.prompt_form import PromptForm
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.result_building import complete_reply, read_trial, surely_found
+from tabcontam.verdicts.result_building import complete_reply, read_trial, surely_contaminated
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import PAPER
 
@@ -39,7 +39,7 @@ from tabcontam.verdicts.rules import PAPER
 class Session(Account):
     """One run over planned results. `ask()` may be stopped at any time; `results()` returns the results so far."""
 
-    cells: Sequence[PlannedCell]
+    plan: Sequence[PlannedResult]
     options: Options
     dictionary: Dictionary
     journal: Journal
@@ -59,14 +59,14 @@ class Session(Account):
     _unsettled: set[str] = field(default_factory=set)
     _recalled: dict[tuple[ResultKey, str], Slot] = field(default_factory=dict)
     _copies: dict[tuple[str, str, str], Sequence[float | None]] = field(default_factory=dict)
-    _own: dict[int, list[PlannedCell]] = field(default_factory=dict)  # the cells of each subject, by its id
+    _own: dict[int, list[PlannedResult]] = field(default_factory=dict)  # the cells of each subject, by its id
 
     def __post_init__(self) -> None:
         self._again = RepeatPolicy(self.options)
         self.budget = Budget(self.options.most_requests, self.options.most_dollars)
         self.references = [subject.model.spec for subject in self._subjects() if subject.reference]
         self._referring = bool(self.references)
-        self._turns = turns_of(self.cells, self.options, self._conceded)
+        self._turns = turns_of(self.plan, self.options, self._conceded)
 
     async def connect(self) -> None:
         """Reach every LLM first. Raises `UsageError` if none under test can be reached, or the reference cannot."""
@@ -92,7 +92,7 @@ class Session(Account):
 
     async def _hold(self, model: Model, asks: bool) -> None:
         self._settle(model)
-        model.held = True
+        model.structured = True
         query = Query("form", lambda: PROBE, PROBE.values, (None,), PROBE_TOKENS)
         same = shared_query_key(model, query)
         found = list(self.store.get([same] if same and " " not in same else []).values())
@@ -101,7 +101,7 @@ class Session(Account):
                 found.append(await self._asker(model).ask(model, query, lambda answer: None))
                 self._put(model, query, model.spec, found[0])
         if asks or found:
-            model.held = any(isinstance(reply, Reply) and is_held(reply) for reply in found)
+            model.structured = any(isinstance(reply, Reply) and is_enforced(reply) for reply in found)
 
     def _asker(self, model: Model) -> Asker:
         """Return the asker of an LLM, with its limiter and its price."""
@@ -115,13 +115,13 @@ class Session(Account):
         """Take the answers in the folder, then in the store. Raises `UsageError` for those that a batch will bring."""
         for subject in self._reached():
             self._reword(subject)
-        self._recall_held(self.cells)
+        self._recall_held(self.plan)
         for subject in self._reached():
             self._recall_stored(subject)
             if not (self.options.batch and subject.model.batches):
                 check_none_open(BatchNotes(self.journal.path.parent), subject.model.spec, self._pending)
 
-    def _recall_held(self, plan: Sequence[PlannedCell]) -> None:
+    def _recall_held(self, plan: Sequence[PlannedResult]) -> None:
         """Take the answers to these cells that the folder holds."""
         known: dict[Key, Line] = {line_key(line): line for line in self.journal.lines()}
         for planned in plan:
@@ -137,12 +137,12 @@ class Session(Account):
                 keep = self._file if self._again.stands(trial) else self._again.note
                 keep(planned, trial)
 
-    def _reword(self, subject: RunSource) -> list[PlannedCell]:
+    def _reword(self, subject: RunSource) -> list[PlannedResult]:
         """Return the cells asked in words from now on, since this LLM turned out to give no log-probabilities."""
-        lacking = [planned for planned in self._cells_of(subject) if planned.lacks]
+        lacking = [planned for planned in self._plan_of(subject) if planned.lacks]
         changed = {id(planned): planned.otherwise for planned in lacking if planned.otherwise is not None}
         if changed:
-            self.cells = [changed.get(id(planned), planned) for planned in self.cells]
+            self.plan = [changed.get(id(planned), planned) for planned in self.plan]
             self._own.clear()
         return list(changed.values())
 
@@ -168,7 +168,7 @@ class Session(Account):
                 await self._ask_whole(first)
             self._referring = False
             if self.references:
-                for cell in self.cells:  # some of their answers were known before
+                for cell in self.plan:  # some of their answers were known before
                     self._end_if_found(cell)
             await asyncio.gather(*(self._ask_whole(subject) for subject in subjects if not subject.reference))
         finally:
@@ -204,18 +204,18 @@ class Session(Account):
         return found
 
     def _subjects(self) -> list[RunSource]:
-        return list({id(planned.subject): planned.subject for planned in self.cells}.values())
+        return list({id(planned.subject): planned.subject for planned in self.plan}.values())
 
     def _reached(self) -> list[RunSource]:
         return [subject for subject in self._subjects() if subject.model.spec not in self.unreachable]
 
     def _places(self, subject: RunSource) -> list[Slot]:
-        return [(planned, query) for planned in self._cells_of(subject) for query in planned.queries]
+        return [(planned, query) for planned in self._plan_of(subject) for query in planned.queries]
 
-    def _cells_of(self, subject: RunSource) -> Sequence[PlannedCell]:
+    def _plan_of(self, subject: RunSource) -> Sequence[PlannedResult]:
         """Return the cells of one LLM, found by one look at all of them: a large run has millions."""
         if not self._own:
-            self._own |= grouped(self.cells, lambda planned: id(planned.subject))
+            self._own |= grouped(self.plan, lambda planned: id(planned.subject))
         return self._own.get(id(subject), ())
 
     def _recall_stored(self, subject: RunSource) -> None:
@@ -285,7 +285,7 @@ class Session(Account):
         if plan := self._reword(subject):
             await self._ask_reworded(subject, plan)
 
-    async def _ask_reworded(self, subject: RunSource, plan: Sequence[PlannedCell]) -> None:
+    async def _ask_reworded(self, subject: RunSource, plan: Sequence[PlannedResult]) -> None:
         """Ask in words the queries for log-probabilities, since the first of these was in vain."""
         self.progress.more(subject.model.spec, sum(len(planned.queries) for planned in plan))
         self._recall_held(plan)
@@ -305,7 +305,7 @@ class Session(Account):
         await own.ask([job async for job in self._jobs(subject, in_words)])
         await self._ask_all(subject, lambda planned: not in_words(planned))
 
-    async def _ask_all(self, subject: RunSource, wanted: Callable[[PlannedCell], bool]) -> None:
+    async def _ask_all(self, subject: RunSource, wanted: Callable[[PlannedResult], bool]) -> None:
         asker = self.askers[subject.model.spec]
         async with asyncio.TaskGroup() as under_way:
             async for job in self._jobs(subject, wanted):
@@ -314,7 +314,7 @@ class Session(Account):
                 if asker.stopped:
                     return
 
-    async def _jobs(self, subject: RunSource, wanted: Callable[[PlannedCell], bool]) -> AsyncIterator[Job]:
+    async def _jobs(self, subject: RunSource, wanted: Callable[[PlannedResult], bool]) -> AsyncIterator[Job]:
         """Yield the unanswered queries of one LLM's wanted cells, in order; prepare it for each table once due."""
         model, table = subject.model, None
         for places in self._pending[subject.model.spec].values():
@@ -328,7 +328,7 @@ class Session(Account):
 
     async def _ask_in_turns(self, subject: RunSource, turns: TableTurns) -> None:
         """Ask the queries about a table in turns; those needed whatever the others' answers are go together."""
-        asker, first = self.askers[subject.model.spec], turns.cells[0]
+        asker, first = self.askers[subject.model.spec], turns.plan[0]
         model, known = subject.model, turns.take(self._taken)
         if known:
             self.progress.known(asker.llm, known)
@@ -352,15 +352,15 @@ class Session(Account):
             if not turns.take(self._taken):
                 break
         if (decided := turns.decided) is not None:
-            own = (cell for cell in self.cells if cell.name.of_table == first.name.of_table)
+            own = (cell for cell in self.plan if cell.name.of_table == first.name.of_table)
             spared = decided.planned - decided.asked + sum(map(self._spared, own))
             self.progress.decided(asker.llm, first.table.named, decided.asked, spared)
-            if decided.found and self.options.stop_at_first:
+            if decided.detected and self.options.stop_at_first:
                 self.found_by.setdefault(asker.llm, first.name)
 
     async def _prepared(self, subject: RunSource, table: Table) -> Model:
         """Return the model that answers for a table. If none can be made, its cells are skipped and it is not asked."""
-        own = [planned for planned in self._cells_of(subject) if planned.table is table]
+        own = [planned for planned in self._plan_of(subject) if planned.table is table]
         queries = [query for planned in own for query in planned.queries]
         try:
             if subject.model.control:  # takes seconds; the others are asked meanwhile
@@ -371,9 +371,9 @@ class Session(Account):
             self.skips.update({planned.name: str(skip) for planned in own})
             return subject.model
         finally:
-            self.progress.at(subject.model.spec, table.named)  # the time left is estimated from answers alone
+            self.progress.asks_about(subject.model.spec, table.named)  # the time left is estimated from answers alone
 
-    def _over(self, planned: PlannedCell) -> bool:
+    def _over(self, planned: PlannedResult) -> bool:
         """Return whether nothing more is to be asked for this cell."""
         lacks = bool(planned.lacks)  # which the first query may find out
         spared = bool(self._spared(planned))
@@ -412,7 +412,7 @@ class Session(Account):
             self._unsettled.remove(llm)
             self.store.note_form(model.identity, model.version, model.form)
 
-    def _record(self, planned: PlannedCell, trial: Trial) -> None:
+    def _record(self, planned: PlannedResult, trial: Trial) -> None:
         """Write a trial down; if that fails, ask nothing more and keep the line for `Journal.rescue`."""
         exposure = self._exposure_of(planned, trial.query)
         line = trial_line(
@@ -423,10 +423,10 @@ class Session(Account):
         except OSError:
             self.stop()
 
-    def _read(self, planned: PlannedCell, trial: Trial) -> Trial:
+    def _read(self, planned: PlannedResult, trial: Trial) -> Trial:
         return read_trial(planned.test, trial, planned.serializer, self.dictionary)
 
-    def _file(self, planned: PlannedCell, trial: Trial) -> None:
+    def _file(self, planned: PlannedResult, trial: Trial) -> None:
         """Keep a read trial; if its table is asked in turns, it waits for its own."""
         if (turns := self._turns_of(planned)) is not None:
             turns.wait(planned, trial)
@@ -434,23 +434,23 @@ class Session(Account):
             self.trials.setdefault(planned.name, {})[trial.query.id] = trial
             self._end_if_found(planned)
 
-    def _taken(self, planned: PlannedCell, trial: Trial) -> None:
+    def _taken(self, planned: PlannedResult, trial: Trial) -> None:
         """Keep a trial whose turn has come, and write it down if it comes from the store."""
         self.trials.setdefault(planned.name, {})[trial.query.id] = trial
         if (planned.name, trial.query.id) in self._recalled:
             self._record(planned, trial)
 
-    def _answered(self, planned: PlannedCell, query: Query) -> bool:
+    def _answered(self, planned: PlannedResult, query: Query) -> bool:
         """Return whether a query has a usable answer."""
         turns = self._turns_of(planned)
         return query.id in self.trials.get(planned.name, {}) or (turns is not None and turns.has(planned, query))
 
-    def _end_if_found(self, planned: PlannedCell) -> None:
+    def _end_if_found(self, planned: PlannedResult) -> None:
         """Ask an LLM nothing more after its first contaminated result, if the user wants that."""
         llm, own = planned.name.llm, self.trials.get(planned.name, {})
         asked = bool(own) and len(own) == len(planned.queries)
         may_end = self.options.stop_at_first and not self._referring and not planned.subject.reference
         if not may_end or not asked or planned.sequential or llm in self.found_by:
             return
-        if surely_found(self._result(planned), self.options.rules, planned.level):
+        if surely_contaminated(self._result(planned), self.options.rules, planned.level):
             self.found_by[llm] = planned.name

@@ -79,7 +79,7 @@ class TrialPlaces:
     """The places of results' trials in a file that was just written, result by result."""
 
     def __init__(self) -> None:
-        self.cells: dict[ResultKey, tuple[int, int]] = {}
+        self.keys: dict[ResultKey, tuple[int, int]] = {}
         self.offsets, self.lengths = array("Q"), array("I")
         self._end = 0
 
@@ -99,7 +99,7 @@ class TrialPlaces:
         self.offsets.frombytes((self._end + np.cumsum(lengths) - lengths).astype(self.offsets.typecode).tobytes())
         self._end += int(lengths.sum())
         for name, begin, end in zip(names, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            self.cells.setdefault(name, (first + begin, first + end))
+            self.keys.setdefault(name, (first + begin, first + end))
 
 
 class StoredTrialIndex:
@@ -131,7 +131,7 @@ class StoredTrialIndex:
         if written is None:
             self._index(path)
         else:
-            ranges = [written.cells.get(name, (0, 0)) for name in asked]
+            ranges = [written.keys.get(name, (0, 0)) for name in asked]
             self._starts, self._ends = [start for start, _ in ranges], [end for _, end in ranges]
             self._offsets, self._lengths = written.offsets, written.lengths
             self._numbers = range(1, len(written.offsets) + 1)
@@ -145,24 +145,24 @@ class StoredTrialIndex:
 
     def __iter__(self) -> Iterator[Line]:
         for name in self._asked:
-            yield from self.of(name)
+            yield from self.trials_of(name)
 
     def __len__(self) -> int:
-        return sum(len(self._of(name)) for name in self._asked)
+        return sum(len(self._places_of(name)) for name in self._asked)
 
     @property
     def names(self) -> list[ResultKey]:
         """The results that have trials."""
-        return [name for name in self._asked if self._of(name)]
+        return [name for name in self._asked if self._places_of(name)]
 
-    def of(self, name: ResultKey) -> list[Line]:
+    def trials_of(self, name: ResultKey) -> list[Line]:
         """Return the trials of a result, in the order of its queries; none for an unknown result."""
-        lines = _numbered(_texts(self.stretches(name), self._at))
+        lines = _numbered(_texts(self.stretches(name), self._bytes_at))
         return self.shown(name, lines) if self.shown else lines
 
     def stretches(self, name: ResultKey) -> list[Stretch]:
         """Return the places of a result's trials in the file."""
-        places = self._of(name)
+        places = self._places_of(name)
         offsets, lengths, numbers = (
             column[places.start : places.stop] for column in (self._offsets, self._lengths, self._numbers)
         )
@@ -179,7 +179,7 @@ class StoredTrialIndex:
         """Return the places and lengths of the trials of these results, and how many precede each result."""
         import numpy as np
 
-        ranges = [self._of(name) for name in names]
+        ranges = [self._places_of(name) for name in names]
         starts, sizes = (np.array([get(own) for own in ranges], dtype=np.int64) for get in (attrgetter("start"), len))
         bounds = np.concatenate([[0], np.cumsum(sizes)])
         places = np.repeat(starts - bounds[:-1], sizes) + np.arange(bounds[-1])
@@ -190,11 +190,11 @@ class StoredTrialIndex:
         """Copy these bytes of the file to another; return whether they end with the end of a line."""
         text = b""
         for place in range(start, end, COPIED):
-            text = self._at(place, min(COPIED, end - place))
+            text = self._bytes_at(place, min(COPIED, end - place))
             file.write(text)
         return text.endswith(b"\n")
 
-    def _at(self, offset: int, size: int) -> bytes:
+    def _bytes_at(self, offset: int, size: int) -> bytes:
         assert self._file is not None  # noqa: S101 - there is no line without a file
         os.lseek(self._file, offset, os.SEEK_SET)
         parts, left = list[bytes](), size
@@ -203,7 +203,7 @@ class StoredTrialIndex:
             left -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _of(self, name: ResultKey) -> range:
+    def _places_of(self, name: ResultKey) -> range:
         """Return the places of a result's trials in the index."""
         key = self._places.get(name)
         if key is None or self._file is None:
@@ -214,7 +214,7 @@ class StoredTrialIndex:
         """Index the place of the newest trial of each query, result by result."""
         import numpy as np
 
-        found, queries = self._found(path)
+        found, queries = self._scan(path)
         key, query, offset, length, number = found
         order = np.lexsort((query, key))  # stable: the oldest first
         new = np.ones(len(order) + 1, dtype=bool)
@@ -232,12 +232,12 @@ class StoredTrialIndex:
         bounds = np.searchsorted(key[last], np.arange(len(self._asked) + 1)).tolist()
         self._starts, self._ends = bounds[:-1], bounds[1:]
 
-    def _found(self, path: Path) -> "tuple[list[np.ndarray[Any, Any]], Sequence[str]]":
+    def _scan(self, path: Path) -> "tuple[list[np.ndarray[Any, Any]], Sequence[str]]":
         """Return each trial's result, query and place of its line, and the names of queries."""
         import numpy as np
 
         found = array("Q")
-        keys, queries, offset = _Cells(self._places), _Queries(), 0
+        keys, queries, offset = _ResultPlaces(self._places), _Queries(), 0
         if self._file is not None:
             with path.open("rb") as file:
                 key, head = OTHERS, b""  # of the line before: most lines begin as it does, up to their query
@@ -263,7 +263,7 @@ def _name(line: bytes, start: int) -> bytes:
     return line[start - 1 : line.find(b'"', start) + 1]
 
 
-class _Cells:
+class _ResultPlaces:
     """The places of results, by their names and by the beginnings of their lines."""
 
     def __init__(self, places: Mapping[ResultKey, int]) -> None:

@@ -6,16 +6,16 @@ A run that finds every answer in a folder or in the store decides after as many 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tabcontam.asking.query_plan import Options, PlannedCell
+from tabcontam.asking.query_plan import Options, PlannedResult
 from tabcontam.evidence.base import Query, Test, Trial
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.sequential_test import SequentialOutcome, SequentialTest
 
-Slot = tuple[PlannedCell, Query]
-Taken = Callable[[PlannedCell, Trial], None]  # keeps a trial
-Conceded = Callable[[PlannedCell, Trial], Trial]  # returns a trial without the part that the reference answered, too
+Slot = tuple[PlannedResult, Query]
+Taken = Callable[[PlannedResult, Trial], None]  # keeps a trial
+Conceded = Callable[[PlannedResult, Trial], Trial]  # returns a trial without the part that the reference answered, too
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +35,13 @@ class Job:
 class TableTurns:
     """The queries of one LLM about one table in their turns, and the answers that wait for their turn."""
 
-    cells: Sequence[PlannedCell]
+    plan: Sequence[PlannedResult]
     slots: Sequence[Slot]
     deciding: SequentialTest
     waiting: dict[tuple[ResultKey, str], Trial] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, plan: Sequence[PlannedCell], options: Options, conceded: Conceded) -> "TableTurns":
+    def of(cls, plan: Sequence[PlannedResult], options: Options, conceded: Conceded) -> "TableTurns":
         """Return the turns of the cells of one LLM and one table."""
         slots = sorted(
             ((planned, query) for planned in plan for query in planned.queries), key=lambda slot: slot[1].turn or 0
@@ -69,11 +69,11 @@ class TableTurns:
         first = len(self.deciding.trials)
         return self.slots[first : first + len(self.deciding.next)]
 
-    def has(self, planned: PlannedCell, query: Query) -> bool:
+    def has(self, planned: PlannedResult, query: Query) -> bool:
         """Return whether the answer to a query is there and waits for its turn."""
         return (planned.name, query.id) in self.waiting
 
-    def wait(self, planned: PlannedCell, trial: Trial) -> None:
+    def wait(self, planned: PlannedResult, trial: Trial) -> None:
         """Hold the read answer to a query until its turn comes."""
         self.waiting[planned.name, trial.query.id] = trial
 
@@ -90,7 +90,7 @@ class TableTurns:
         return len(self.deciding.trials) - before
 
 
-def turns_of(plan: Sequence[PlannedCell], options: Options, conceded: Conceded) -> dict[ResultKey, TableTurns]:
+def turns_of(plan: Sequence[PlannedResult], options: Options, conceded: Conceded) -> dict[ResultKey, TableTurns]:
     """Return the turns of each LLM and table that is asked in turns."""
     own = grouped(
         [planned for planned in plan if planned.sequential and planned.queries], lambda planned: planned.name.of_table

@@ -235,7 +235,7 @@ def _sought(question: Lookup) -> str:
     """Return the texts that a lookup searches for, in words that a person can follow."""
     if question.by is not LookupMode.CELLS:
         return "\n".join(question.texts)
-    given_cells = ", ".join(question.beside)
+    given_cells = ", ".join(question.context)
     lacking = f" (all but {question.lacking} of them at least)" if question.lacking else ""
     one_of = "one of " * (len(question.texts) > 1)
     return f"{given_cells}{lacking}{' beside ' if given_cells else ''}{one_of}{', '.join(question.texts)}"
@@ -264,7 +264,7 @@ def trial_line(
         "row": query.row,
         "exposure": exposure,
         "turn": query.turn,
-        "kept": list(query.kept),
+        "kept": list(query.shared_features),
         "lies_in": dict(query.lies_in),
         "values": {name: list(values) for name, values in query.values.items()},
         **answer_fields(reply),
@@ -292,7 +292,7 @@ def looked_up(question: Lookup) -> Line:
         "texts": list(question.texts),
         "most": question.most,
         "by": question.by,
-        "beside": list(question.beside),
+        "beside": list(question.context),
         "lacking": question.lacking,
     }
 
@@ -311,7 +311,7 @@ def answer_fields(answer: Answer) -> Line:
         case Likelihoods():
             return {"log_probabilities": list(answer.values)}
         case Matches():
-            found = [list(match) for match in answer.found]
+            found = [list(match) for match in answer.places]
             return {"documents": answer.documents, "counts": list(answer.counts), "more": answer.more, "found": found}
 
 
@@ -330,7 +330,7 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
     asked = tuple(expected if isinstance(expected, dict) else line["asked"])
     if test.by_feature and not (asked and isinstance(expected, dict)):
         raise ValueError("no feature is asked")
-    chance = {name: _guess(item, may_be_nothing=not test.decides) for name, item in dict(line["chance"]).items()}
+    chance = {name: _prediction(item, may_be_nothing=not test.decides) for name, item in dict(line["chance"]).items()}
     if test.by_feature and not chance.keys() <= set(asked):
         raise ValueError("a prediction is of no feature that is asked")
     query = Query(
@@ -347,7 +347,7 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         lies_in=_lies_in(line),
         values=_values(line),
         turn=_whole(line.get("turn")),
-        kept=tuple(map(str, line.get("kept") or ())),
+        shared_features=tuple(map(str, line.get("kept") or ())),
     )
     return Trial(query, answer_of(line), cached=bool(line.get("cached")))
 
@@ -434,7 +434,7 @@ def answer_held(kind: type[Answer], fields: Mapping[str, Any], usage: Usage | No
     )
 
 
-def _guess(fields: Mapping[str, Any], may_be_nothing: bool) -> CellPrediction:
+def _prediction(fields: Mapping[str, Any], may_be_nothing: bool) -> CellPrediction:
     """Return a prediction from a line. Raises ValueError if it has no probabilities: a p-value is made of them."""
     prediction = CellPrediction(**{**fields, "coarser": tuple(map(RoundedPrediction.read, fields.get("coarser", ())))})
     known = (

@@ -61,11 +61,11 @@ class AlteredCopies:
         related = informative(target, others, np.arange(len(self.rows))[:LOOKED_AT], REVERSED)
         found = []
         for name in (self.column, *(one.name for one, _ in related)):
-            if any(hint.more > SEEN for hint in self.held(name, LOOKED_AT // 2).values()):
-                found += [(name, hint) for hint in self.held(name).values() if hint.more > SEEN]
+            if any(hint.more > SEEN for hint in self.hints(name, LOOKED_AT // 2).values()):
+                found += [(name, hint) for hint in self.hints(name).values() if hint.more > SEEN]
         return found
 
-    def held(self, name: str, most: int | None = None) -> dict[str, AlterationHint]:
+    def hints(self, name: str, most: int | None = None) -> dict[str, AlterationHint]:
         """Return how well each law predicts a column from the others; with `most`, in so many held-out rows."""
         target = self.columns[name]
         given = tuple(with_derived(one for one in self.columns.values() if one is not target))

@@ -59,13 +59,13 @@ class CellPrediction:
             fields["coarser"] = [one.fields() for one in self.coarser]
         return fields if self.silent is None else fields | {"silent": self.silent}
 
-    def of(self, answer: str) -> float:
+    def chance_of(self, answer: str) -> float:
         """Return the probability that the hidden cell holds this answer, or an upper bound if it is not listed."""
         return max(self._keys.get(value_key(answer), 0.0), self.rest)
 
     def chances(self, answer: str) -> tuple[float, ...]:
         """Return the probabilities that the cell is this answer, in all digits and in one and two fewer if possible."""
-        found = [min(1.0, self.of(answer))]
+        found = [min(1.0, self.chance_of(answer))]
         for key, one in zip(self._rounded(answer), self.coarser, strict=True):
             chance = one.rest if key is None else max(one.values.get(key, 0.0), one.rest)
             found.append(min(1.0, max(found[-1], chance)))

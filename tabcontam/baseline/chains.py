@@ -40,10 +40,10 @@ class FeatureChain:
     near: Collection[str] | None = None
     known: Collection[int] = ()
 
-    def guesses(self, place: int) -> list[CellPrediction]:
+    def predictions(self, place: int) -> list[CellPrediction]:
         """Return each row's prediction of the hidden feature at this place, without the silent predictor's answer."""
         if self._sampled is not None:
-            return self._sampled.guesses(place)
+            return self._sampled.predictions(place)
         cells = self._whole[self.asked[place]].cells
         others = [[cells[other] for other in self._drawn if other != row] for row in self.rows]
         return [marginal(of_others, self.missing) for of_others in others]
@@ -89,9 +89,9 @@ class _SampledChain:
     near: Collection[str] | None
     sample: RowSample
 
-    def guesses(self, place: int) -> list[CellPrediction]:
+    def predictions(self, place: int) -> list[CellPrediction]:
         """Return each row's prediction of the hidden feature at this place, without the silent predictor's answer."""
-        return self.mixture(place).guesses()
+        return self.mixture(place).predictions()
 
     def mixture(self, place: int) -> Mixture:
         """Return the mixture of predictors of the hidden feature at this place in each row."""
@@ -179,5 +179,5 @@ def _laws(target: Column, given: Sequence[Column], sample: RowSample) -> list[di
         own = np.flatnonzero(parts == part)
         if part not in found:
             found[part] = predict_by_laws(Fit(target, tuple(given), (), np.flatnonzero(parts != part), own))
-        laws.append({name: law.at(np.searchsorted(own, places)) for name, law in found[part].items()})
+        laws.append({name: law.at_places(np.searchsorted(own, places)) for name, law in found[part].items()})
     return laws

@@ -49,14 +49,14 @@ class Column:
     cells: tuple[Cell, ...]
     keys: tuple[str, ...]
 
-    def at(self, rows: Sequence[int]) -> "Column":
+    def in_rows(self, rows: Sequence[int]) -> "Column":
         """Return this column in these rows alone."""
         return Column(self.name, tuple(map(self.cells.__getitem__, rows)), tuple(map(self.keys.__getitem__, rows)))
 
     def sampled(self, rows: tuple[int, ...]) -> "Column":
         """Return this column in these rows alone; one and the same object for the two latest samples."""
         samples: dict[tuple[int, ...], Column] = cached_fact(self, "samples", dict)
-        found = samples.pop(rows, None) or self.at(rows)
+        found = samples.pop(rows, None) or self.in_rows(rows)
         samples[rows] = found
         for earlier in list(samples)[:-2]:
             del samples[earlier]

@@ -31,7 +31,9 @@ def after_earlier(table: Table, name: str, row: int, prediction: CellPrediction,
     standard error. The other values keep their chance, so the chances may add up to more than 1: all are upper bounds.
     """
     more = {
-        value: chance for value, chance in likely_after(table, name, row, lags).items() if chance > prediction.of(value)
+        value: chance
+        for value, chance in likely_after(table, name, row, lags).items()
+        if chance > prediction.chance_of(value)
     }
     if not more:
         return prediction

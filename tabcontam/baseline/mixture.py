@@ -77,7 +77,7 @@ def mixture_of(
         base = np.full(len(sample.rows), np.nan)  # the probability that the mixture gives to each row's real value
         for one, matrix in zip(predicted, mixed, strict=True):
             base[one.fit.predicted] = matrix[np.arange(len(matrix)), own_places(one.fit)]
-        extra = likelihoods.weights_beside(others, base)
+        extra = likelihoods.extra_weights(others, base)
         for one, matrix in zip(predicted, mixed, strict=True):
             own = sample.groups[one.fit.predicted] == group
             if own.any():
@@ -96,14 +96,14 @@ class Mixture:
     finals: "Mapping[int, _FitMixture]"  # by place
     peaks: Floats  # the largest probability of any value of a place by the errors of the predicted numbers
 
-    def guesses(self) -> list[CellPrediction]:
+    def predictions(self) -> list[CellPrediction]:
         """Return the prediction at each wanted place."""
         likeliest = {row: final.likeliest[row] for row, final in self.finals.items()}
         tops = TopValueHits.of(self.target, likeliest, self.sample.groups)
         groups = self.sample.groups[self.wanted].tolist()
-        other_hits = {group: tops.beside(group) for group in set(groups)}
+        other_hits = {group: tops.in_other_groups(group) for group in set(groups)}
         return [
-            self.finals[row].guess(row, self.peaks[row], other_hits[group])
+            self.finals[row].predict(row, self.peaks[row], other_hits[group])
             for row, group in zip(self.wanted.tolist(), groups, strict=True)
         ]
 
@@ -118,14 +118,14 @@ class ValueChances:
 
     values: Mapping[str, float]
 
-    def of(self, key: str) -> float:
+    def chance_of(self, key: str) -> float:
         """Return the probability of a value; any unknown value has that of all unknown ones together."""
         return max(LEAST, self.values.get(key, self.values[NOVEL]))
 
     def among(self, keys: Sequence[str]) -> list[float]:
         """Return the probability of each of these values, one of which is right; unknown values share one."""
         unnamed = max(1, sum(key not in self.values for key in keys))
-        return [self.of(key) if key in self.values else max(LEAST, self.values[NOVEL] / unnamed) for key in keys]
+        return [self.chance_of(key) if key in self.values else max(LEAST, self.values[NOVEL] / unnamed) for key in keys]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,10 +174,10 @@ class _FitMixture:
             found[key] = found.get(key, 0.0) + chance
         return found
 
-    def guess(self, row: int, peak: float, tops: SortedHits) -> CellPrediction:
+    def predict(self, row: int, peak: float, tops: SortedHits) -> CellPrediction:
         """Return the prediction of one row."""
         number = self.place[row]
-        return _guess(self.one, self.chances[number], self.followed[number], peak, self.rows, tops)
+        return _predict_cell(self.one, self.chances[number], self.followed[number], peak, self.rows, tops)
 
 
 def _counting(view: View, sizes: Sequence[int]) -> list[dict[str, LawPredictions]]:
@@ -190,7 +190,7 @@ def _counting(view: View, sizes: Sequence[int]) -> list[dict[str, LawPredictions
     named = {f"{name} {number}": one for name, every in found.items() for number, one in enumerate(every)}
     ends = np.cumsum(sizes)
     fits = [np.arange(end - size, end) for end, size in zip(ends.tolist(), sizes, strict=True)]
-    return [{name: one.at(places) for name, one in named.items()} for places in fits]
+    return [{name: one.at_places(places) for name, one in named.items()} for places in fits]
 
 
 def _predicted(
@@ -263,7 +263,7 @@ def _with_added(one: FitPredictions, mixed: Floats, extra: Mapping[str, float]) 
     return np.asarray(total + base[:, None] * mixed)
 
 
-def _guess(
+def _predict_cell(
     one: FitPredictions, chances: Floats, followed: Mapping[str, float], peak: float, rows: int, tops: SortedHits
 ) -> CellPrediction:
     """Return the prediction of one row: the mixture, with no value below one never seen in as many rows.

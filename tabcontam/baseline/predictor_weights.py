@@ -73,21 +73,21 @@ class PredictorLikelihoods:
         weights = mixing_weights(dense)
         for _ in range(2):
             base = dense @ weights / self.one_of[rows]
-            each = self._beside_base(rows, base)
+            each = self._with_base(rows, base)
             extra = mixing_weights(each)
             left = base * (extra[0] + self.left[rows] @ extra[1:])
             weights = mixing_weights(dense, left / np.maximum(each @ extra, LEAST**2))
         return dict(zip(self.names, weights.tolist(), strict=True))
 
-    def weights_beside(self, rows: Bools, base: Floats) -> dict[str, float]:
+    def extra_weights(self, rows: Bools, base: Floats) -> dict[str, float]:
         """Return the weights, found in these rows, of the predictors in `added` and of the others' mixture, named "".
 
         `base` is the likelihood of that mixture in every row.
         """
-        weights = mixing_weights(self._beside_base(rows, (base / self.one_of)[rows]))
+        weights = mixing_weights(self._with_base(rows, (base / self.one_of)[rows]))
         return dict(zip(["", *self.extras], weights.tolist(), strict=True))
 
-    def _beside_base(self, rows: Bools, base: Floats) -> Floats:
+    def _with_base(self, rows: Bools, base: Floats) -> Floats:
         """Return the mixture's likelihood, then that of each predictor in `added` with the mixture for the rest."""
         return np.column_stack([base, self.added[rows] + self.left[rows] * base[:, None]])
 
@@ -167,7 +167,7 @@ class TopValueHits:
         chances = np.array([likeliest[row][1] for row in rows], dtype=np.float64)
         return cls(chances, right.astype(np.bool_), groups[np.array(rows, dtype=np.int64)])
 
-    def beside(self, group: int) -> SortedHits:
+    def in_other_groups(self, group: int) -> SortedHits:
         """Return the hits in the rows of other groups."""
         others = self.groups != group
         return SortedHits.of(self.chances[others], self.right[others])

@@ -128,7 +128,7 @@ class ErrorDistribution:
         order = np.argsort(expected, kind="stable")
         window = max(10, len(expected) // 6)
         sizes = np.convolve(np.abs(errors[order]), np.ones(window) / window, mode="valid")
-        self.at = np.convolve(expected[order], np.ones(window) / window, mode="valid")
+        self.centres = np.convolve(expected[order], np.ones(window) / window, mode="valid")
         self.sizes = np.maximum(sizes, max(0.1 * step, 0.02 * float(np.abs(errors).mean())))
         self.width = max(0.3 * step / float(np.median(self.sizes)), 0.02)
         self.count = len(errors)
@@ -156,7 +156,7 @@ class ErrorDistribution:
         return np.asarray(np.minimum(1.0, most * step / self._size(expected)))
 
     def _size(self, expected: Floats) -> Floats:
-        return np.asarray(np.interp(expected, self.at, self.sizes))
+        return np.asarray(np.interp(expected, self.centres, self.sizes))
 
 
 def heaped(fit: Fit) -> Floats:

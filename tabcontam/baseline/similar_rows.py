@@ -16,8 +16,8 @@ def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabilit
         return {}, {}
     alike, by_score = _distances(fit)
     near = _nearest(by_score, min(20, len(fit.train) - 1))
-    dense = {"near": _beside_marginal(fit, near)}
-    dense["few"] = _beside_marginal(fit, _nearest(by_score, min(3, len(fit.train) - 1)))
+    dense = {"near": _with_marginal(fit, near)}
+    dense["few"] = _with_marginal(fit, _nearest(by_score, min(3, len(fit.train) - 1)))
     if fit.gridded:
         dense["smoothed"] = _smoothed(fit, near)
     close = {"alike": _close(alike), "close": _close(by_score)}
@@ -66,7 +66,7 @@ def _bell(distances: Small, reach: Small | np.float32) -> Small:
     return np.asarray(np.exp(weights, out=weights))
 
 
-def _beside_marginal(fit: Fit, weights: Small) -> Floats:
+def _with_marginal(fit: Fit, weights: Small) -> Floats:
     """Return the weighted rows' values, with the frequencies of all rows as one more row."""
     found = _shares(fit, weights)
     found += fit.marginal

@@ -46,10 +46,10 @@ def predict_rows(
     if not rows:
         return {}
     key = ("guessed", tuple(asked), tuple(sorted(shown)), tuple(rows), before)
-    return cached_fact(table, key, lambda: _guessed(table, asked, shown, rows, before))
+    return cached_fact(table, key, lambda: _predicted(table, asked, shown, rows, before))
 
 
-def _guessed(
+def _predicted(
     table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool
 ) -> dict[int, RowPrediction]:
     rank, order = ranks(table), order_digest(table) if before else None
@@ -68,7 +68,7 @@ def _guessed(
 
         # in a wide table with the rows before shown, the hidden features decide which of its columns are used
         question = ["guesses", VERSION, which, asked[: place + 1], sorted(asked) if before else None]
-        return cached_finding(table, question, lambda: chain().guesses(place), write, read)
+        return cached_finding(table, question, lambda: chain().predictions(place), write, read)
 
     def silent() -> list[dict[int, str]]:
         def write(found: Sequence[Mapping[int, str]]) -> object:
@@ -170,7 +170,7 @@ def column_of(table: Table, name: str, by: int = 0) -> Column:
 
     def made() -> Column:
         extra, own, place = extra_rows(table), table.column(name), table.columns.index(name)
-        key_rows = () if table.whole is None else table.whole.mates
+        key_rows = () if table.whole is None else table.whole.key_rows
         if by and not extra and table.whole is None:
             return column_of(table, name).later(previous(name, by), by)
         cells = [*(None,) * by, *own[: len(own) - by]]
@@ -188,11 +188,13 @@ def _adjoining(table: Table, shown: Collection[str]) -> list[Column]:
     found: list[Column] = []
     for line in () if table.whole is None else table.whole.adjoining:
         if line.order in shown and (line.by is None or line.by in shown):
-            found += [one for name in line.told if name in table.columns for one in _beside(table, line, name)]
+            found += [
+                one for name in line.informative if name in table.columns for one in _adjoining_cells(table, line, name)
+            ]
     return found
 
 
-def _beside(table: Table, line: AdjoiningRows, name: str) -> list[Column]:
+def _adjoining_cells(table: Table, line: AdjoiningRows, name: str) -> list[Column]:
     """Return a column's cells in the rows before and after each row; rows that are not the table's have none."""
     place, length = table.columns.index(name), len(column_of(table, name).keys)
 
@@ -221,5 +223,5 @@ def _order(table: Table) -> list[int]:
     own = cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))
     extra = len(extra_rows(table))
     known = [len(rows) + place for place in seeded(table, "known").sample(range(extra), extra)]
-    key_rows = () if table.whole is None else table.whole.mates
+    key_rows = () if table.whole is None else table.whole.key_rows
     return [*own, *known, *range(len(rows) + extra, len(rows) + extra + len(key_rows))]

@@ -34,7 +34,7 @@ def conclusions(
             power = {"card": rate_of([expert], ids, of_rows)}
             sentence = (
                 f"{family}: a model that knows the dataset's name, features and values would be detected in "
-                f"{_in_runs(power['card'])}; {_nobody('one that knows nothing of it', false_rate)}"
+                f"{_in_runs(power['card'])}; {_false_positives('one that knows nothing of it', false_rate)}"
             )
         found.append(
             {"family": family.value, "sentence": sentence, "power": power, "false_positives": dict(false_rate)}
@@ -51,13 +51,15 @@ def _of_rows(family: Family, rates: Mapping[float, Rate], false_rate: Rate) -> s
     clauses = [f"one that remembers {share:.0%} in {_in_runs(rates[share])}" for share in shares]
     clauses[0] = f"a model that remembers {shares[0]:.0%} of the rows would be detected in {_in_runs(rates[shares[0]])}"
     never = [] if sure else [f"no model asked is detected in {SURE:.0%} of runs"]
-    return "; ".join([f"{family}: {clauses[0]}", *clauses[1:], *never, _nobody("one that remembers none", false_rate)])
+    return "; ".join(
+        [f"{family}: {clauses[0]}", *clauses[1:], *never, _false_positives("one that remembers none", false_rate)]
+    )
 
 
 def _in_runs(rate: Rate) -> str:
     return f"{rate['found']:,} of {rate['runs']:,} {'run' if rate['runs'] == 1 else 'runs'}"
 
 
-def _nobody(subject: str, rate: Rate) -> str:
+def _false_positives(subject: str, rate: Rate) -> str:
     """Return in words how often answerers without knowledge are detected, and the upper limit of that rate."""
     return f"{subject} was detected in {rate['found']:,} of {rate['runs']:,} (95% upper limit {rate['upper']:.1%})"

@@ -31,12 +31,12 @@ class Observation:
     rows: int | None = None
 
     @property
-    def found(self) -> bool:
+    def contaminated(self) -> bool:
         """True if it was called contaminated."""
         return self.verdict is Verdict.CONTAMINATED
 
     @property
-    def told(self) -> bool:
+    def decided(self) -> bool:
         """True if it was decided: it was neither uninformative nor without an answer."""
         return self.verdict in (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 
@@ -45,14 +45,15 @@ class Observation:
 class Rung:
     """The pairs of an LLM and a table's rows at one number of copies.
 
-    `found` of `pairs` were called contaminated, which is the share `share` with the exact 95 % interval from `low` to
-    `high` (Clopper and Pearson 1934); for `untold` others the test was undecided, and they count as not found.
+    `contaminated` of `pairs` were called contaminated, which is the share `share` with the exact 95 % interval from
+    `low` to `high` (Clopper and Pearson 1934); for `undecided` others the test was undecided, and they count as not
+    found.
     """
 
     copies: float
     pairs: int
-    found: int
-    untold: int
+    contaminated: int
+    undecided: int
     share: float
     low: float
     high: float
@@ -110,9 +111,9 @@ def _dose(test: str, own: Sequence[Observation], family: Family | None) -> Dose:
 
 
 def _rung(copies: float, own: Sequence[Observation]) -> Rung:
-    found = sum(one.found for one in own)
+    found = sum(one.contaminated for one in own)
     low, high = clopper_pearson(found, len(own))
-    undecided = sum(not one.told for one in own)
+    undecided = sum(not one.decided for one in own)
     return Rung(copies, len(own), found, undecided, found / len(own), low, high)
 
 

@@ -20,7 +20,7 @@ from threading import current_thread, main_thread
 from time import perf_counter
 from typing import cast
 
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Tell
 from tabcontam.calibration.conclusion import Rate, conclusions
 from tabcontam.errors import NothingSelected
@@ -38,7 +38,7 @@ from tabcontam.tables.known_rows import load_known, with_known
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.result_building import build_result, conclude, pool_parts, tables, unjudged
+from tabcontam.verdicts.result_building import build_result, build_unjudged, conclude, pool_parts, tables
 from tabcontam.verdicts.result_types import Result, ResultKey, TableVerdict
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tabcontam.verdicts.wording import phrase
@@ -58,18 +58,18 @@ Trials = dict[str, list[Trial]]  # by the test's id
 class AnswererResults:
     """The results of one answerer in one run: by test, and the verdict on the table if rows were tested."""
 
-    cells: Mapping[str, Result]
+    results: Mapping[str, Result]
     table: TableVerdict | None
     row_tests: tuple[str, ...]
 
     @property
     def parts(self) -> Mapping[str, Result | TableVerdict]:
         """The results and, under `TOGETHER`, the table."""
-        return {**self.cells, TOGETHER: self.table} if self.table else self.cells
+        return {**self.results, TOGETHER: self.table} if self.table else self.results
 
     def of(self, test: str) -> list[Result]:
         """Return the result of a test, or those that the table's verdict rests on."""
-        return [self.cells[one] for one in (self.row_tests if test == TOGETHER else (test,))]
+        return [self.results[one] for one in (self.row_tests if test == TOGETHER else (test,))]
 
     def queries(self, test: str) -> int:
         """Return how many queries were asked."""
@@ -85,10 +85,10 @@ class AnswererResults:
 class AnswererPlan:
     """The plan of a run, the same for every answerer, with all readings: equal replies are read once."""
 
-    cells: Sequence[PlannedCell]
+    cells: Sequence[PlannedResult]
     readings: dict[tuple[str, Answer], Reading] = field(default_factory=dict)
 
-    def read(self, cell: PlannedCell, query: Query, reply: Answer) -> Reading:
+    def read(self, cell: PlannedResult, query: Query, reply: Answer) -> Reading:
         """Return the reading of a reply to a query of this plan."""
         key = (query.id, reply)
         if key not in self.readings:
@@ -111,7 +111,7 @@ def planned(
     return written_once(plan([subject], [table], [serializer], tests, options, prompts=words))
 
 
-def written_once(cells: Iterable[PlannedCell]) -> AnswererPlan:
+def written_once(cells: Iterable[PlannedResult]) -> AnswererPlan:
     """Return the plan of these cells; each question is written at its first use and cached."""
 
     def once(query: Query) -> Query:
@@ -142,19 +142,19 @@ def judge(run: AnswererPlan, trials: Trials, alpha: float, rules: str = CALIBRAT
     """Return the verdicts on the trials of a planned run, of one table and serializer."""
     facts = {cell.test.id: cell.test.facts for cell in run.cells}
     asked = {cell.name: trials[cell.test.id] for cell in run.cells}
-    results = conclude([_cell(cell, asked, rules) for cell in run.cells], rules, alpha, facts)
+    results = conclude([_result(cell, asked, rules) for cell in run.cells], rules, alpha, facts)
     together = tables(results, rules, alpha, facts)
     rows = tuple(test for test, known in facts.items() if known.row_test)
     return AnswererResults({cell.test: cell for cell in results}, together[0] if together else None, rows)
 
 
-def _cell(cell: PlannedCell, trials: Mapping[ResultKey, Sequence[Trial]], rules: str) -> Result:
+def _result(cell: PlannedResult, trials: Mapping[ResultKey, Sequence[Trial]], rules: str) -> Result:
     if cell.skip:
-        return unjudged(cell.name, cell.test, Verdict.SKIPPED, cell.skip)
+        return build_unjudged(cell.name, cell.test, Verdict.SKIPPED, cell.skip)
     if cell.uninformative:
-        return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
+        return build_unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
     pooled, own = pool_parts(cell.name, cell.test, trials), trials[cell.name]
-    return build_result(cell.name, cell.test, own, len(cell.queries), rules, cell.level, beside=pooled)
+    return build_result(cell.name, cell.test, own, len(cell.queries), rules, cell.level, pooled_trials=pooled)
 
 
 @dataclass(frozen=True)
@@ -336,7 +336,7 @@ def _rate_of(runs: Sequence[ByAnswerer], answerers: Sequence[str], tests: Sequen
     if together:  # the joint verdict is no evidence about a family that is not asked next to another one
         own = [run for run in runs if any(run[one].queries(test) for one in answerers for test in tests)]
         return rate(own, answerers, TOGETHER)
-    asked = [[run[one].cells[test] for test in tests if run[one].queries(test)] for run in runs for one in answerers]
+    asked = [[run[one].results[test] for test in tests if run[one].queries(test)] for run in runs for one in answerers]
     found = [any(result.verdict is Verdict.CONTAMINATED for result in results) for results in asked if results]
     return rate_of(sum(found), len(found))
 

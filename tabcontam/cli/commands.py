@@ -113,7 +113,7 @@ def _power(options: argparse.Namespace) -> int:
     from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
     from tabcontam.report.power_text import print_power
     from tabcontam.report.progress_display import progress
-    from tabcontam.runs.exposed_models import found_in, with_models
+    from tabcontam.runs.exposed_models import observe_models, with_models
     from tabcontam.runs.run import DATASETS
     from tabcontam.tables.readers.base import text_format
     from tabcontam.tables.serializers import DEFAULT
@@ -135,7 +135,7 @@ def _power(options: argparse.Namespace) -> int:
     )
     shown = progress(quiet=False)
     try:
-        found = found_in(study, options.llm, command_line(), shown) if options.llm else ()
+        found = observe_models(study, options.llm, command_line(), shown) if options.llm else ()
         with shown.doing("simulated runs", evenly=True) as tell:
             document = measure(study, tell)
     except KeyboardInterrupt:

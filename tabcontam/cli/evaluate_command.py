@@ -207,6 +207,6 @@ def _print_plan(run: "Run", options: argparse.Namespace, shown: Any) -> None:
 
     estimates, leaving = survey(run, shown), rows_leaving(run)
     if options.json:
-        print_json(plan_document(run.cells, estimates, leaving, tables=run.tables))
+        print_json(plan_document(run.plan, estimates, leaving, tables=run.tables))
     else:
-        print(plan_text(run.cells, estimates, leaving, tables=run.tables))
+        print(plan_text(run.plan, estimates, leaving, tables=run.tables))

@@ -49,7 +49,7 @@ def expose(options: argparse.Namespace) -> int:
                 what = f"model {number + 1} of {models} reads tokens" if models > 1 else "the model reads tokens"
                 begun[number] = under_way.enter_context(shown.doing(what))
             shown.note(_note(step))
-            begun[number](step.tokens, step.of)
+            begun[number](step.tokens, step.total)
 
         made = make(wanted, options.out, tell)
     if options.json and not options.run:
@@ -71,7 +71,7 @@ def _note(step: "TrainingProgress") -> str:
     """Return the loss, the speed and the time left at that speed, as a resumed training has read some tokens before."""
     from tabcontam.report.llm_progress import duration
 
-    left = f", about {duration((step.of - step.tokens) / step.pace)} left" if step.tokens < step.of else ""
+    left = f", about {duration((step.total - step.tokens) / step.pace)} left" if step.tokens < step.total else ""
     return f"loss {step.loss:.2f}, {step.pace:,.0f} tokens a second{left}"
 
 

@@ -228,11 +228,11 @@ def _rows(options: argparse.Namespace) -> int:
     if options.json:
         print_json(found.facts(card, file))
     else:
-        print(_told(found, card))
+        print(_describe(found, card))
     return Exit.DONE
 
 
-def _told(fresh_rows: "FreshRows", card: "Path") -> str:
+def _describe(fresh_rows: "FreshRows", card: "Path") -> str:
     import shlex
 
     from tabcontam.feeds.dated_rows import LEFT_OUT

@@ -71,7 +71,7 @@ def index(options: argparse.Namespace) -> int:
     if options.json:
         print_json(_facts(made, existed))
     else:
-        print(_told(made, existed))
+        print(_describe(made, existed))
     return Exit.DONE
 
 
@@ -89,7 +89,7 @@ def _facts(made: "CorpusIndex", existed: bool) -> dict[str, object]:
     }
 
 
-def _told(made: "CorpusIndex", existed: bool) -> str:
+def _describe(made: "CorpusIndex", existed: bool) -> str:
     amount = f"{_several(made.tally.documents, 'document')}, {_size(made.tally.bytes)} of text"
     lines = [f"{amount}: {'the index exists already' if existed else 'indexed'}"]
     if sentence := made.tally.sentence():

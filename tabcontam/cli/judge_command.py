@@ -95,7 +95,7 @@ def _write_page(sheet: "JudgingSheet", file: "Path") -> None:
 
     if file.is_dir():
         raise UsageError(f"--page: {file} is a folder; name the file to write, such as judge.html")
-    pairs = [(one.pair, one.shown, one.expected, one.said, one.word) for one in sheet.items]
+    pairs = [(one.pair, one.shown, one.expected, one.completion, one.word) for one in sheet.items]
     try:
         replace_file(file, render_judging(sheet.by, pairs))
     except OSError as error:
@@ -150,7 +150,7 @@ def _asked() -> str | None:
 def _shown(item: "JudgingItem") -> str:
     from tabcontam.verdicts.wording import visible
 
-    parts = {"beginning": item.shown, "true ending": item.expected, "completion": item.said}
+    parts = {"beginning": item.shown, "true ending": item.expected, "completion": item.completion}
     return "\n\n".join(f"{name}:\n{_wrapped(visible(text), '  ')}" for name, text in parts.items() if text)
 
 

@@ -99,7 +99,7 @@ def plant(options: argparse.Namespace) -> int:
     if options.json:
         print_json(_facts(planting, options))
     else:
-        print(_told(planting, options))
+        print(_describe(planting, options))
     return Exit.DONE
 
 
@@ -147,7 +147,7 @@ def _facts(planting: "Planting", options: argparse.Namespace) -> dict[str, objec
     }
 
 
-def _told(planting: "Planting", options: argparse.Namespace) -> str:
+def _describe(planting: "Planting", options: argparse.Namespace) -> str:
     head = ("column", "cells", "alternatives", "largest change", "mean before", "after", "deviation before", "after")
     lines = [head, *(_line(change) for change in planting.changes)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

@@ -33,7 +33,7 @@ def print_results(
         print_report(
             console,
             results,
-            shown_lines(folder, results.cells) if trials is None else trials,
+            shown_lines(folder, results.results) if trials is None else trials,
             verbosity,
             index=folder / "index.html",
             summary=options.summary,

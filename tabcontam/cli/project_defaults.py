@@ -60,7 +60,7 @@ def set_defaults(
 
     `typed()` returns the names of the typed options. Raises `UsageError` for a key or a value that is not allowed.
     """
-    if options.command not in COMMANDS or options.no_defaults or (found := _found()) is None:
+    if options.command not in COMMANDS or options.no_defaults or (found := _find_file()) is None:
         return ""
     file, table = found
     known = by_name(commands["run"])
@@ -94,7 +94,7 @@ def by_name(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
     return {name.lstrip("-"): action for action in parser._actions for name in action.option_strings}
 
 
-def _found() -> tuple[str, dict[str, Any]] | None:
+def _find_file() -> tuple[str, dict[str, Any]] | None:
     """Return the nearest file with a table for tabcontam, as a relative path, and that table. Raises `UsageError`."""
     here = Path.cwd()
     for folder in (here, *here.parents):
@@ -176,11 +176,11 @@ def _value(file: str, key: str, value: Any, action: argparse.Action) -> Any:
     listed = value if isinstance(value, list) else [value]
     if not listed or (len(listed) > 1 and not several):
         raise ValueError("write one value" if listed else "the list is empty")
-    made = [_one(file, key, each, action) for each in listed]
+    made = [_single_value(file, key, each, action) for each in listed]
     return made if several else made[0]
 
 
-def _one(file: str, key: str, value: Any, action: argparse.Action) -> Any:
+def _single_value(file: str, key: str, value: Any, action: argparse.Action) -> Any:
     kind: Any = action.type or str
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("write a text or a number")
@@ -197,7 +197,7 @@ def _one(file: str, key: str, value: Any, action: argparse.Action) -> Any:
         raise ValueError("a file may not name an address; type it")
     if key in LLMS:
         _check_llm(str(value))
-    return kind(_beside(file, str(value))) if key in FILES else made
+    return kind(_next_to_file(file, str(value))) if key in FILES else made
 
 
 def _check_llm(spec: str) -> None:
@@ -210,7 +210,7 @@ def _check_llm(spec: str) -> None:
         )
 
 
-def _beside(file: str, value: str) -> str:
+def _next_to_file(file: str, value: str) -> str:
     """Return the path of a file next to the pyproject.toml, relative to here; any other name as it is."""
     path = Path(os.path.dirname(file), value)
     looks = "/" in value or os.sep in value or Path(value).suffix

@@ -92,7 +92,7 @@ def _write_excluded(options: argparse.Namespace) -> None:
     if file.exists() and not file.is_file():
         raise UsageError(f"--exclude-recalled: {options.exclude_recalled} is not a file; name the file to write")
     runs = [(folder, load_whole(folder)) for folder in options.runs]
-    found = merge_recall(find_recalled_rows(view, shown_lines(folder, view.cells)) for folder, view in runs)
+    found = merge_recall(find_recalled_rows(view, shown_lines(folder, view.results)) for folder, view in runs)
     if not found:
         names = ", ".join(map(str, options.runs))
         raise UsageError(f"no row test was asked in {names}; type run -m rows with the same models and tables first")
@@ -145,7 +145,7 @@ def replay(options: argparse.Namespace) -> None:
     found = judge_files(options.records, options.rules, dictionary, options.differences)
     differences = found.differences if options.differences else None
     results = replay_results(
-        found.cells,
+        found.results,
         differences,
         found.rule_differences,
         options.rules,

@@ -261,6 +261,6 @@ def _print_plan(options: argparse.Namespace) -> None:
 
     estimates, leaving, left_out = survey(run, shown), rows_leaving(run), not_asked(run)
     if options.json:
-        print_json(plan_document(run.cells, estimates, leaving, left_out, run.tables))
+        print_json(plan_document(run.plan, estimates, leaving, left_out, run.tables))
     else:
-        print(plan_text(run.cells, estimates, leaving, left_out, run.tables))
+        print(plan_text(run.plan, estimates, leaving, left_out, run.tables))

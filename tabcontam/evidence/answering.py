@@ -44,13 +44,13 @@ class AnswerKind:
         """Return the most usual answer, without a look at the prompt."""
         return [NOT_KNOWN]
 
-    def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+    def predicted(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
         """Return the likeliest answer of an answerer that has read the prompt and does not know the truth."""
         return self.usual(query, table)
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
         """Return the answer of an answerer that knows everything about the dataset but its rows."""
-        return self.guessed(query, table, rng)
+        return self.predicted(query, table, rng)
 
     def column(self, asked: str) -> str:
         """Return the table's column that holds the asked item."""
@@ -77,10 +77,10 @@ class WordAnswers(AnswerKind):
         """Return the words that are given most often for any table."""
         return self.usual_words
 
-    def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+    def predicted(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
         """Return the usual words, and each expected word with its chance under the null: only memory gives all."""
         words = [word for word in query.expected if word is not None]
-        due = [word for word in words if word in query.chance and rng.random() < query.chance[word].of(word)]
+        due = [word for word in words if word in query.chance and rng.random() < query.chance[word].chance_of(word)]
         return [*due, *self.usual(query, table)]
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
@@ -120,7 +120,7 @@ class ChoiceAnswers(AnswerKind):
         likeliest = majority.likeliest if majority else None
         return [likeliest or next((choice for choice in query.asked if choice == "Yes"), query.asked[0])]
 
-    def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+    def predicted(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
         """Return the likeliest answer."""
         weights = _choices(query)
         return [max(weights, key=weights.__getitem__)] if weights else self.usual(query, table)
@@ -139,15 +139,17 @@ class CellAnswers(AnswerKind):
         """Return the most frequent value of each column."""
         return [next(iter(table.distinct(self.column(name))), MISSING) for name in query.asked]
 
-    def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+    def predicted(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
         """Return the likeliest value of each cell."""
-        return self._of_guesses(query, table, lambda guess: guess.likeliest or None)
+        return self._of_predictions(query, table, lambda prediction: prediction.likeliest or None)
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
         """Return a random value for each cell, drawn by the chance that it stands there."""
-        return self._of_guesses(query, table, lambda guess: _drawn(guess.values, rng) if guess.values else None)
+        return self._of_predictions(
+            query, table, lambda prediction: _drawn(prediction.values, rng) if prediction.values else None
+        )
 
-    def _of_guesses(
+    def _of_predictions(
         self, query: "Query", table: "Table", value_of: Callable[[CellPrediction], str | None]
     ) -> "Sequence[Cell]":
         """Return each cell's value by its prediction, or the usual one if the baseline has none."""
@@ -173,8 +175,8 @@ def shown_value(value: "Cell") -> str:
 
 def _choices(query: "Query") -> Mapping[str, float]:
     """Return the probability of each possible answer, from its own chance or else from the best baseline's."""
-    own = {choice: query.chance[choice].of(choice) for choice in query.asked if choice in query.chance}
-    baselines = [guess.values for guess in query.chance.values() if guess.values]
+    own = {choice: query.chance[choice].chance_of(choice) for choice in query.asked if choice in query.chance}
+    baselines = [prediction.values for prediction in query.chance.values() if prediction.values]
     return own or (baselines[-1] if baselines else {})
 
 

@@ -89,7 +89,9 @@ class Query:
     turn: int | None = field(default=None, compare=False)  # its place among the bets of its table, from 0
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see the docstring
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)  # see the docstring
-    kept: tuple[str, ...] = field(default=(), compare=False)  # of a twin, the features that equal the row's in all
+    shared_features: tuple[str, ...] = field(
+        default=(), compare=False
+    )  # of a twin, the features that equal the row's in all
     answering: AnswerKind = field(default=AnswerKind(), compare=False, repr=False)  # for simulated answerers
 
     @property
@@ -184,7 +186,7 @@ class PublishedRule:
         """Return the trials in which hits are counted: the paper's own queries except those that are for comparison."""
         return trials
 
-    def said(self, trials: Sequence[Trial]) -> str:
+    def describe(self, trials: Sequence[Trial]) -> str:
         """Return the rule's finding on the paper's own queries, in words that a person can check."""
         return f"{self.hits(trials)} of {len(self.counted(trials))} {self.claim}"
 
@@ -300,10 +302,12 @@ class Test(ABC):
     by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries run in parallel
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
     referred: ClassVar[bool] = False  # whether answers that a reference model gives, too, count for nothing: `conceded`
-    set_beside: ClassVar[bool] = False  # whether a reference model is asked as well, for comparison
+    with_reference: ClassVar[bool] = False  # whether a reference model is asked as well, for comparison
     answering: ClassVar[AnswerKind] = AnswerKind()  # the kind of answer that it asks for
     on_request: ClassVar[bool] = False  # asked only if it is chosen, or if it scores text and a model here does
-    beside_fresh: ClassVar[bool] = False  # whether it compares with rows that no model can have read, if there are any
+    takes_fresh_rows: ClassVar[bool] = (
+        False  # whether it compares with rows that no model can have read, if there are any
+    )
     only_with: ClassVar[RequiredInput] = RequiredInput.NOTHING  # the input without which it is not asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
     resampled: ClassVar[bool] = False  # whether all answers to a repeated query are weighed together
@@ -443,7 +447,7 @@ class Test(ABC):
         """Return the evidence to report for a test that asks too little alone: its `own`, or its pool's, `together`."""
         return together
 
-    def told_apart(self, trials: Sequence[Trial]) -> Sequence[Trial]:
+    def mark_unread(self, trials: Sequence[Trial]) -> Sequence[Trial]:
         """Return the read trials of a result, with those marked unread that are no answers next to the others."""
         return trials
 
@@ -469,14 +473,17 @@ class Test(ABC):
         """
         return query
 
-    def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
-        """Return the comparison of a result's read trials with those of a reference model; only if it is `set_beside`.
+    def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
+        """Return the comparison of a result's read trials with those of a reference model; only if it is
+        `with_reference`.
 
         Return None if no pair was answered by both.
         """
         return None
 
-    def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> ReferenceCurveExcess | None:
+    def compare_with_references(
+        self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]
+    ) -> ReferenceCurveExcess | None:
         """Return the comparison of the read trials with those of several reference models, `others`, by name.
 
         Return None if fewer than two of them answered anything, or if no row was answered by all of these.

@@ -23,8 +23,8 @@ Item = TypeVar("Item")
 
 def rendered(prompt: Prompt) -> str:
     """Return the text of all renderings of a prompt."""
-    said = (*(message.content for message in prompt.chat), prompt.completion, prompt.seq2seq)
-    return "\n".join(dict.fromkeys(said))
+    renderings = (*(message.content for message in prompt.chat), prompt.completion, prompt.seq2seq)
+    return "\n".join(dict.fromkeys(renderings))
 
 
 def given_away(word: str, text: str) -> bool:

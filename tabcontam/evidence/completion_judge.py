@@ -95,7 +95,7 @@ def longest(compared: CompletionPair) -> CompletionPair:
 
     It repeats a control character, which JSON writes in six bytes.
     """
-    return replace(compared, shown="", said="\x01" * (2 * len(compared.expected) + AT_LEAST + 1))
+    return replace(compared, shown="", completion="\x01" * (2 * len(compared.expected) + AT_LEAST + 1))
 
 
 def read_judge(reply: Reply) -> Likeness | None:
@@ -106,11 +106,11 @@ def read_judge(reply: Reply) -> Likeness | None:
     """
     if reply.state is not ReplyState.OK:
         return None
-    said = " ".join(as_read(reply).text.split()).strip(AROUND).lower()
-    return LABELS.get(said) or LABELS.get(said.removeprefix("label:").strip(AROUND))
+    label = " ".join(as_read(reply).text.split()).strip(AROUND).lower()
+    return LABELS.get(label) or LABELS.get(label.removeprefix("label:").strip(AROUND))
 
 
-def word_of(compared: CompletionPair, said: Likeness | None) -> Likeness | None:
+def counted_label(compared: CompletionPair, label: Likeness | None) -> Likeness | None:
     """Return the label that counts: an exact match is decided by the text alone.
 
     If a judge calls another pair exact, it counts as near-exact. So the most that a completion gains by persuading a
@@ -118,7 +118,7 @@ def word_of(compared: CompletionPair, said: Likeness | None) -> Likeness | None:
     """
     if compared.exact:
         return Likeness.EXACT
-    return Likeness.NEAR if said is Likeness.EXACT else said
+    return Likeness.NEAR if label is Likeness.EXACT else label
 
 
 def made_pairs(compared: Sequence[CompletionPair]) -> list[KnownPair]:
@@ -139,13 +139,13 @@ def made_pairs(compared: Sequence[CompletionPair]) -> list[KnownPair]:
             found.append(_made(one, near, Likeness.NEAR))
         if other := next((other for other in others if _unlike(one, other)), None):
             begging = number % 5 == 1
-            said = f"{other.expected}\n\n{BEGGING}" if begging else other.expected
-            found.append(replace(_made(one, said, Likeness.NONE), begging=begging))
+            text = f"{other.expected}\n\n{BEGGING}" if begging else other.expected
+            found.append(replace(_made(one, text, Likeness.NONE), begging=begging))
     return found
 
 
-def _made(one: CompletionPair, said: str, word: Likeness) -> KnownPair:
-    return KnownPair(CompletionPair(one.query_id, one.shown, one.expected, said, cells=one.cells), word)
+def _made(one: CompletionPair, text: str, word: Likeness) -> KnownPair:
+    return KnownPair(CompletionPair(one.query_id, one.shown, one.expected, text, cells=one.cells), word)
 
 
 def _near_text(text: str, number: int) -> str | None:

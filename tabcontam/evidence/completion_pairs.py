@@ -37,15 +37,15 @@ class CompletionJudgement(NamedTuple):
 class CompletionPair:
     """A completion next to the true second piece.
 
-    `shown` is the first piece, `said` the model's text, `arm` the instruction that it was given (guided, general, ...).
-    For a row of a table, `cells` has the values that were hidden, in order, as they stand in `expected`, and
+    `shown` is the first piece, `completion` the model's text, `arm` the instruction that it was given (guided, general,
+    ...). For a row of a table, `cells` has the values that were hidden, in order, as they stand in `expected`, and
     `same_cells` is true if all of them were read in the answer: that is an exact match, however it is written.
     """
 
     query_id: str
     shown: str
     expected: str
-    said: str
+    completion: str
     arm: str = "guided"
     cells: tuple[str, ...] = ()
     same_cells: bool = False
@@ -59,8 +59,8 @@ class CompletionPair:
     def continued(self) -> str:
         """The completion, without the first piece if it repeats that before it goes on."""
         first = r"\s+".join(map(re.escape, self.shown.split()))
-        repeated = re.match(rf"[\s\"'{DOUBLE}{SINGLE}]*{first}\s*", self.said) if first else None
-        return self.said[repeated.end() :] if repeated else self.said
+        repeated = re.match(rf"[\s\"'{DOUBLE}{SINGLE}]*{first}\s*", self.completion) if first else None
+        return self.completion[repeated.end() :] if repeated else self.completion
 
 
 def plain(text: str) -> str:
@@ -72,7 +72,7 @@ def plain(text: str) -> str:
     return " ".join(text.translate(AS_TYPED).casefold().split()).strip(ENDS)
 
 
-def exactly(expected: str, said: str) -> bool:
+def exactly(expected: str, completion: str) -> bool:
     """Return whether a completion is the true second piece, as a person would judge.
 
     Letter case is ignored, too. So this calls exact what the judge of Golchin and Surdeanu called so, and no other of
@@ -83,7 +83,7 @@ def exactly(expected: str, said: str) -> bool:
     >>> exactly("icy surface of the moon.", "icy surface of a moon.")
     False
     """
-    return bool(plain(expected)) and plain(expected) == plain(said)
+    return bool(plain(expected)) and plain(expected) == plain(completion)
 
 
 def contaminated(words: Iterable[Likeness]) -> bool:

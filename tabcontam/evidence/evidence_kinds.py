@@ -18,7 +18,7 @@ class EvidenceKind(StrEnum):
     MEMBERSHIP = "membership"
     CLASSIFICATION = "classification"
     LIKELIHOOD = "likelihood"
-    DOCUMENTS = "documents"
+    CORPUS = "documents"
 
 
 class Family(StrEnum):

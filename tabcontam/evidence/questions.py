@@ -101,7 +101,7 @@ class LookupMode(StrEnum):
 class Lookup:
     """Texts that are to be found in a corpus: any one of them is a find, and each is counted by itself.
 
-    With `LookupMode.CELLS` each text is a value that is compared with the others, as an ending is: the values `beside`
+    With `LookupMode.CELLS` each text is a value that is compared with the others, as an ending is: the values `context`
     it have to stand close by, in any order and each at a place of its own, but for at most `lacking` of them.
 
     At most `most` places are reported; the documents that hold one are all counted.
@@ -110,7 +110,7 @@ class Lookup:
     texts: tuple[str, ...]
     most: int = 10
     by: LookupMode = LookupMode.LETTERS
-    beside: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
     lacking: int = 0
 
 
@@ -213,11 +213,11 @@ class Matches:
     """The places of the texts of a `Lookup`, and the outcome of the request.
 
     `documents` counts those that hold one of the texts, and `counts` those that hold each of them, in their order.
-    `found` has some of the places, none if there is none, and at least one of every text that was found if there is
+    `places` has some of the places, none if there is none, and at least one of every text that was found if there is
     room. `more` is true if counting ended early: there are at least so many documents.
     """
 
-    found: tuple[Match, ...]
+    places: tuple[Match, ...]
     documents: int
     state: ReplyState
     detail: str = ""  # why it is not ok
@@ -229,16 +229,16 @@ class Matches:
     @property
     def text(self) -> str:
         """The quotes of the places, a line each."""
-        return "\n".join(match.quote for match in self.found)
+        return "\n".join(match.quote for match in self.places)
 
 
 Answer = Reply | Scores | Likelihoods | Matches
 
 
-Said = TypeVar("Said", bound=Answer)
+AnswerType = TypeVar("AnswerType", bound=Answer)
 
 
-def as_read(answer: Said) -> Said:
+def as_read(answer: AnswerType) -> AnswerType:
     """Return the part of an answer that tests read: of a reply the first 10,000 characters after any thinking."""
     if not isinstance(answer, Reply):
         return answer

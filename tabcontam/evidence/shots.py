@@ -46,7 +46,7 @@ def with_shots(
                 turns.remove(turn)
             elif len(shots) < 2 * count:
                 shots += pair
-    return tuple(replace(query, write=partial(_behind, query, tuple(shots))) for query in queries)
+    return tuple(replace(query, write=partial(_after_shots, query, tuple(shots))) for query in queries)
 
 
 def other_tables(table: Table) -> list[Table]:
@@ -83,7 +83,7 @@ def _shown(test: Test, other: Table, serializer: Serializer, seed: int) -> Itera
             yield query.prompt.chat[-1], Message("assistant", answer)
 
 
-def _behind(query: Query, shots: Sequence[Message]) -> Prompt:
+def _after_shots(query: Query, shots: Sequence[Message]) -> Prompt:
     """Return the prompt with the demonstrations before its own question."""
     prompt = query.prompt
     return replace(prompt, chat=(*prompt.chat[:-1], *shots, prompt.chat[-1]))

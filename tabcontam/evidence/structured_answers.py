@@ -76,10 +76,10 @@ def read_structured_answer(text: str, asked: Sequence[str]) -> dict[str, str | N
     if not found[KNOWN] and not any(values.values()):
         return {}
     cells = (values[name] for name in asked)
-    said = [cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) for cell in cells]
-    return {name: cell or None for name, cell in zip(asked, said, strict=True)}
+    texts = [cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) for cell in cells]
+    return {name: cell or None for name, cell in zip(asked, texts, strict=True)}
 
 
-def is_held(reply: Reply) -> bool:
+def is_enforced(reply: Reply) -> bool:
     """Return whether the answer to `PROBE` shows that a server enforces the form."""
     return reply.state is ReplyState.OK and read_structured_answer(reply.text.strip(), PROBE.values) is not None

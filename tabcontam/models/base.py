@@ -141,25 +141,25 @@ class ModelRequest:
     """One question for a source; a prompt is answered by greedy decoding of at most `max_tokens` tokens.
 
     A model that sends more than one request for an answer calls `again` before each further one. `again` raises
-    `SpentError` if the user's limit forbids it, and the model must not catch that. If `held` is true and the prompt
-    asks for values, the server shall hold the answer to the schema.
+    `SpentError` if the user's limit forbids it, and the model must not catch that. If `structured` is true and the
+    prompt asks for values, the server shall hold the answer to the schema.
     """
 
     question: Question
     max_tokens: int = 0
     again: Callable[[], None] = field(default=lambda: None, compare=False)
-    held: bool = False
+    structured: bool = False
 
     @property
     def prompt(self) -> Prompt:
         """The question as a prompt. Raises TypeError for any other kind."""
         prompt = _of_kind(self.question, Prompt)
-        return in_json(prompt) if self.held else prompt
+        return in_json(prompt) if self.structured else prompt
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
         """The JSON schema that the answer is held to; None if the answer is free."""
-        values = self.question.values if self.held and isinstance(self.question, Prompt) else ()
+        values = self.question.values if self.structured and isinstance(self.question, Prompt) else ()
         return schema_of(values) if values else None
 
     @property
@@ -237,7 +237,7 @@ class Model(Protocol):
     least: int = 0  # the fewest tokens that an answer must be allowed, as far as is known
     may_have: frozenset[Capability] = frozenset()  # abilities that it may turn out to have, once it is asked
     settled: bool = True  # whether its form is known; else it finds out by asking, unless an earlier run has
-    held: bool = False  # whether its answers to row tests are held to a JSON schema
+    structured: bool = False  # whether its answers to row tests are held to a JSON schema
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.spec}>"
@@ -250,10 +250,10 @@ class Model(Protocol):
     @property
     def sent_in(self) -> PromptForm:
         """The form of a prompt whose answer may be held to a schema; other prompts go in `form`."""
-        return PromptForm.STRUCTURED if self.held else self.form
+        return PromptForm.STRUCTURED if self.structured else self.form
 
     @property
-    def documents(self) -> bool:
+    def is_corpus(self) -> bool:
         """Return whether it is a corpus and nothing else: it can be searched, and answers no question."""
         answering = {Capability.GENERATE, Capability.SCORE}
         return Capability.SEARCH in self.capabilities and self.capabilities.isdisjoint(answering)

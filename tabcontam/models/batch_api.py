@@ -29,7 +29,7 @@ class RequestStyle:
 
 @dataclass(frozen=True)
 class BatchProgress:
-    """The progress of a batch at its provider: `done` of `of` requests.
+    """The progress of a batch at its provider: `done` of `total` requests.
 
     `reason` is why some have no result, once the batch has `ended`. `crowded` means that all of it was refused, since
     more of this user's requests wait at the provider than it allows: fewer at a time would be accepted.
@@ -37,7 +37,7 @@ class BatchProgress:
 
     ended: bool
     done: int = 0
-    of: int = 0
+    total: int = 0
     reason: str = ""
     crowded: bool = False
 

@@ -54,7 +54,7 @@ class CatalogueEntry:
     @property
     def names(self) -> tuple[str, ...]:
         """Every word that names it: its name, aliases and identifiers."""
-        identifiers = (*(model for _, model in self._behind), self.hf)
+        identifiers = (*(model for _, model in self._apis), self.hf)
         return tuple(dict.fromkeys((self.name, *self.aliases, *filter(None, identifiers))))
 
     @property
@@ -63,15 +63,15 @@ class CatalogueEntry:
         own = [f"hf:{self.hf}"] if self.hf else []
         ollama = [f"ollama:{self.ollama[0]}"] if self.ollama else []
         here = [f"gguf:{package}" for package in self.gguf]
-        return (*(f"{provider}:{model}" for provider, model in self._behind), *own, *here, *ollama)
+        return (*(f"{provider}:{model}" for provider, model in self._apis), *own, *here, *ollama)
 
     @property
     def asked(self) -> Mapping[str, str]:
         """The provider and model to look a price up for: its first API, at the usual address; empty without an API."""
-        return next(({"provider": provider, "model": model} for provider, model in self._behind), {})
+        return next(({"provider": provider, "model": model} for provider, model in self._apis), {})
 
     @property
-    def _behind(self) -> tuple[tuple[str, str], ...]:
+    def _apis(self) -> tuple[tuple[str, str], ...]:
         """The providers whose API serves it, its maker's first, each with its identifier there."""
         makers = {"openai": self.openai, "gemini": self.gemini, "anthropic": self.anthropic}
         services = (one.partition(":") for one in self.api)
@@ -80,7 +80,7 @@ class CatalogueEntry:
 
     def at(self, provider: str) -> str:
         """Return its identifier at this provider's API; "" if it is not there."""
-        return next((model for name, model in self._behind if name == provider), "")
+        return next((model for name, model in self._apis if name == provider), "")
 
     def gone(self, today: date) -> bool:
         """Return whether its API no longer serves it."""

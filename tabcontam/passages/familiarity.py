@@ -48,7 +48,7 @@ class FamiliarityGap:
     """The difference between old and fresh passages in a measure; above 0 if the old ones are more familiar.
 
     `interval` is Welch's, with a confidence of 95 %. `p_value` is that of the exchange of old and fresh (one-sided);
-    `found` is true if it is small enough for three measures together. With too few answers there is no gap, and
+    `significant` is true if it is small enough for three measures together. With too few answers there is no gap, and
     `reason` is the explanation.
     """
 
@@ -58,7 +58,7 @@ class FamiliarityGap:
     gap: float | None = None
     interval: tuple[float, float] | None = None
     p_value: float | None = None
-    found: bool | None = None
+    significant: bool | None = None
     answered: tuple[int, int] = (0, 0)
     reason: str = ""
 
@@ -77,7 +77,7 @@ def conclusion(gaps: Sequence[FamiliarityGap]) -> FamiliarityConclusion:
 
     An LLM with too few answers in both measures of copying is never reported without a gap.
     """
-    found = {one.measure: one.found for one in gaps}
+    found = {one.measure: one.significant for one in gaps}
     if found.get(LONGEST) or found.get(COPIED):
         return FamiliarityConclusion.COPIED
     if found.get(BITS):
@@ -138,7 +138,7 @@ def recitals(pieces: Sequence[PassageStart], replies: Sequence[Answer | None]) -
     sides = {side: [place for place, piece in enumerate(pieces) if piece.old is side] for side in (True, False)}
     found: list[tuple[float, float] | None] = []
     for place, (piece, reply) in enumerate(zip(pieces, replies, strict=True)):
-        continued = _said(piece, reply)
+        continued = _continued_words(piece, reply)
         if continued is None:
             found.append(None)
             continue
@@ -156,7 +156,7 @@ def _copied(expected: Sequence[str], continued: Sequence[str]) -> float:
     return copied_share(expected, continued, RUN)
 
 
-def _said(piece: PassageStart, reply: Answer | None) -> list[str] | None:
+def _continued_words(piece: PassageStart, reply: Answer | None) -> list[str] | None:
     """Return the words of a reply, without the shown text, as many as the continuation has; None if there are none."""
     if not isinstance(reply, Reply) or reply.state not in READ:
         return None

@@ -104,7 +104,7 @@ class Gate:
         """Return the run for all tables that an LLM is asked about; each test reports its failure, with no new try."""
         if asking not in self._made:
             try:
-                self._made[asking] = self._kept_or_made(asking)
+                self._made[asking] = self._stored_or_made(asking)
             except UsageError as error:
                 self._made[asking] = error
             except KeyboardInterrupt:
@@ -114,7 +114,7 @@ class Gate:
             raise made
         return made
 
-    def _kept_or_made(self, asking: AskingOptions) -> Results:
+    def _stored_or_made(self, asking: AskingOptions) -> Results:
         datasets = sorted({each.dataset for each in self.conditions if each.asking == asking})
         folder = self._folder(asking, [self._file(dataset) for dataset in datasets])
         with _alone(folder.with_name(f"{folder.name}.lock")), warnings.catch_warnings():
@@ -165,7 +165,7 @@ class Gate:
         serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
         prompts = load_prompt_set(self._file(asking.prompts)).source if asking.prompts else ""
         llms = [llm.partition(":")[2] for llm in (asking.llm, *asking.reference)]
-        corpora = [_documents(each) for each in (asking.llm, *asking.trained_on)]
+        corpora = [_corpus_state(each) for each in (asking.llm, *asking.trained_on)]
         paths = (*llms, serializer, prompts, *map(_source, [*datasets, *map(self._file, asking.known)]))
         files = [_state(Path(path)) for path in paths]
         name = re.sub(r"[^a-zA-Z0-9.]+", "-", asking.llm)[:40]
@@ -200,9 +200,11 @@ def _answer(
     """Return a run's answer to a condition, whose dataset, serializer and prompt set are found."""
     llm = condition.asking.llm
     try:
-        if serializer is not None and load_serializer(serializer).name not in {one.serializer for one in results.cells}:
+        if serializer is not None and load_serializer(serializer).name not in {
+            one.serializer for one in results.results
+        }:
             raise UsageError(f"its rows were not written by serializer {serializer}")
-        if prompts is not None and load_prompt_set(prompts).name not in {one.prompts for one in results.cells}:
+        if prompts is not None and load_prompt_set(prompts).name not in {one.prompts for one in results.results}:
             raise UsageError(f"its queries were not worded by prompt set {prompts}")
         found = results.gate(
             llm=llm,
@@ -223,7 +225,7 @@ def _is_whole(results: Results) -> bool:
     ended = {llm.spec: llm.ended for llm in about.llms if not llm.control}
     if not about.finished or any(ended.values()):
         return False
-    lines = last_lines(results.folder, results.cells)
+    lines = last_lines(results.folder, results.results)
     return not any(line["llm"] in ended and line["state"] == ReplyState.FAILED for line in lines)
 
 
@@ -237,7 +239,7 @@ def _source(dataset: str) -> str:
     return dataset if file is None else str(file.path)
 
 
-def _documents(spec: str) -> object:
+def _corpus_state(spec: str) -> object:
     """Return a value that changes with the files of a corpus; None for an LLM."""
     provider, _, typed = split_label(spec)[1].partition(":")
     if provider != "corpus":

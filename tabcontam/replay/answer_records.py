@@ -70,7 +70,7 @@ def read_records(path: Path) -> list[Record]:
     return parse_lines(path, read_lines(path), parse_record, KEYS)
 
 
-def cells_of(records: Iterable[Record]) -> list[list[Record]]:
+def by_result(records: Iterable[Record]) -> list[list[Record]]:
     """Return the records of each result, in the order of the file."""
     return list(grouped(records, lambda record: tuple(record.place.values())).values())
 

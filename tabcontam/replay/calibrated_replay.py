@@ -7,8 +7,8 @@ from functools import cache
 from tabcontam.evidence.base import DECIDED, Family, Verdict
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
-from tabcontam.replay.answer_records import MEMBERSHIP, ROW_TESTS, Record, cells_of
-from tabcontam.replay.published_replay import published_cell
+from tabcontam.replay.answer_records import MEMBERSHIP, ROW_TESTS, Record, by_result
+from tabcontam.replay.published_replay import published_result
 from tabcontam.replay.recorded_null_model import known_edition
 from tabcontam.replay.recorded_trials import PREAMBLE, RecordedEvidence, asked_rows, asked_words
 from tabcontam.verdicts.decisions import level
@@ -18,11 +18,11 @@ from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tabcontam.verdicts.run_facts import known_tests
 
-GUESSED = "the baseline explains it"
+EXPLAINED = "the baseline explains it"
 TOO_FEW = "too few queries to tell memory from prediction"
 SILENT = "no readable answer"
 PARTLY = "cells that the baseline does not explain are right, but not the whole row"
-SAID = "the answers hold words that answers on no other dataset hold"
+OWN_WORDS = "the answers hold words that answers on no other dataset hold"
 
 Group = Sequence[Record]  # the records of one result
 
@@ -32,8 +32,8 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
 
     The results of one LLM and family of tests share an error budget; those of a serializer study have one of their own.
     """
-    groups = cells_of(records)
-    results = [published_cell(group, dictionary) for group in groups]
+    groups = by_result(records)
+    results = [published_result(group, dictionary) for group in groups]
     judged = [number for number, group in enumerate(groups) if group[0].test != MEMBERSHIP]  # which has only a score
     asked = dict(zip(judged, _asked([groups[number] for number in judged], dictionary), strict=True))
     firsts = [group[0] for group in groups]
@@ -123,9 +123,12 @@ def _cause(single_result: Result, asked: RecordedEvidence | str) -> str:
         return asked
     if single_result.verdict is Verdict.CONTAMINATED:
         if not asked.test.row_test:
-            return SAID
+            return OWN_WORDS
         return PREAMBLE if PREAMBLE in asked.notes else PARTLY
     if single_result.verdict is Verdict.NO_ANSWER:
         return SILENT
-    cause, first = GUESSED if single_result.verdict is Verdict.NOT_DETECTED else TOO_FEW, next(iter(asked.notes), None)
+    cause, first = (
+        EXPLAINED if single_result.verdict is Verdict.NOT_DETECTED else TOO_FEW,
+        next(iter(asked.notes), None),
+    )
     return f"{cause}: {first}" if first and single_result.paper_verdict is Verdict.CONTAMINATED else cause

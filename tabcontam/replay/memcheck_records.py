@@ -73,7 +73,7 @@ class PrintedAnswer:
         return self.distance == 0
 
 
-def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> ReplayOutcome:
+def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_differences: bool) -> ReplayOutcome:
     """Return the outcome of the answers under the `rules`; the package's own counts are scores under either.
 
     Since these decide nothing, no verdict can differ from them. Raises `UsageError`.
@@ -212,8 +212,8 @@ def _trial(record: PrintedAnswer, cells: Sequence[Cell] | None, names: Sequence[
     found: dict[str, CellPrediction] = {name: _frequencies(table, name) for name in given}
     if truth is not None:
         for place in _places(table, names, truth):
-            for name, prediction in known.guesses(place, tuple(names), False).items():
-                if name in found and prediction.of(given[name]) > found[name].of(given[name]):
+            for name, prediction in known.predictions(place, tuple(names), False).items():
+                if name in found and prediction.chance_of(given[name]) > found[name].chance_of(given[name]):
                     found[name] = prediction
     if not record.feature:
         found = {name: _after_one(table, name, prediction) for name, prediction in found.items()}

@@ -9,7 +9,7 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.reading.answer_text import declines
 from tabcontam.reading.value_decision import completion_line, decide_values, first_line
 from tabcontam.reading.word_decision import Dictionary, WordDecision, appears, decide_names, decide_words
-from tabcontam.replay.answer_records import MEMBERSHIP, NAME_TESTS, NEXT_ROW, ROW_TESTS, Record, cells_of, unrecorded
+from tabcontam.replay.answer_records import MEMBERSHIP, NAME_TESTS, NEXT_ROW, ROW_TESTS, Record, by_result, unrecorded
 from tabcontam.verdicts.decisions import published
 from tabcontam.verdicts.recorded_differences import RecordedDifference
 from tabcontam.verdicts.result_building import published_counts
@@ -24,14 +24,14 @@ UNEXPLAINED = "unexplained"
 
 def replay_published(records: Iterable[Record], dictionary: Dictionary) -> list[Result]:
     """Return the results of a results file, in the order of the records."""
-    return [published_cell(group, dictionary) for group in cells_of(records)]
+    return [published_result(group, dictionary) for group in by_result(records)]
 
 
 def differences(records: Iterable[Record], dictionary: Dictionary) -> list[RecordedDifference]:
     """Return each answer, then each result, that the published algorithms decide unlike its record, and why."""
     answers: list[RecordedDifference] = []
     of_results: list[RecordedDifference] = []
-    for group in cells_of(records):
+    for group in by_result(records):
         found = [
             _differing("answer", record, ours, record.decision, *_explanation(record, dictionary, ours))
             for record in group
@@ -39,7 +39,7 @@ def differences(records: Iterable[Record], dictionary: Dictionary) -> list[Recor
         ]
         answers += found
         if found:
-            of_results += _cell_difference(group, found, dictionary)
+            of_results += _result_difference(group, found, dictionary)
     return answers + of_results
 
 
@@ -61,7 +61,7 @@ def _line(record: Record) -> str:
     return completion_line(record.output) if record.test == NEXT_ROW else first_line(record.output)
 
 
-def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Result:
+def published_result(group: Sequence[Record], dictionary: Dictionary) -> Result:
     """Return a result under the published rules."""
     result = Result(**group[0].place, prompts=None, kind=known_tests()[group[0].test].kind)
     if result.test == MEMBERSHIP:
@@ -140,7 +140,7 @@ def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[st
     return UNEXPLAINED, ""
 
 
-def _cell_difference(
+def _result_difference(
     group: Sequence[Record], found: Sequence[RecordedDifference], dictionary: Dictionary
 ) -> list[RecordedDifference]:
     """Return the result's own difference, if those of its answers change it."""

@@ -43,7 +43,7 @@ def judge_files(paths: Sequence[Path], rules: str, dictionary: Dictionary, with_
         lines = read_lines(path)
         found.append(kind_of(lines).judge(path, lines, rules, dictionary, with_differences))
     return ReplayOutcome(
-        [result for one in found for result in one.cells],
+        [result for one in found for result in one.results],
         [difference for one in found for difference in one.differences],
         [difference for one in found for difference in one.rule_differences],
         {place: compared for one in found for place, compared in one.compared.items()},

@@ -17,7 +17,7 @@ from tabcontam.verdicts.result_types import Result, ResultKey
 JUDGE = "the recorded judge"
 
 
-def cell_of(result: Result) -> ResultKey:
+def result_key(result: Result) -> ResultKey:
     """Return the name of a recorded result, with its file."""
     return replace(result, edition=result.source).key
 
@@ -51,5 +51,5 @@ def judges(found: ReplayOutcome) -> dict[str, Any]:
 
     The results of people are their judgements and no other method, so that they are not counted twice.
     """
-    methods = [replace(result, edition=result.source) for result in found.cells if result.test not in PERSONS]
+    methods = [replace(result, edition=result.source) for result in found.results if result.test not in PERSONS]
     return judged_by(Judgements(found.judgements), found.compared, methods)

@@ -72,15 +72,15 @@ class KnownEdition:
         return {name: None if self.table.is_missing(cell) else cell for name, cell in cells.items()}
 
     @cached_property
-    def guesses(self) -> Callable[[int, tuple[str, ...], bool], dict[str, CellPrediction]]:
+    def predictions(self) -> Callable[[int, tuple[str, ...], bool], dict[str, CellPrediction]]:
         """A cached function that predicts each asked cell, given the rest of the row and the asked cells before it.
 
         It takes the row's place, the asked features, and whether the query shows four other rows, which are the first
         rows where the fifth is asked. A feature that only counts the rows has no prediction: counting gives its cells.
         """
-        return cache(self._guesses)
+        return cache(self._predictions)
 
-    def _guesses(self, place: int, asked: tuple[str, ...], shows_rows: bool) -> dict[str, CellPrediction]:
+    def _predictions(self, place: int, asked: tuple[str, ...], shows_rows: bool) -> dict[str, CellPrediction]:
         predicted: dict[str, CellPrediction] = {}
         distances = np.zeros(len(self.table.rows))
         others = np.arange(len(distances)) != place

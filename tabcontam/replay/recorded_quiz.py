@@ -59,10 +59,10 @@ class QuizRecord:
         return 0.0 if len(own) > least else 1 / (1 + sum(len(other) == least for other in others))
 
 
-def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> ReplayOutcome:
-    """Return the outcome of a file under the `rules`; with disagreements if `told`. Raises `UsageError`."""
+def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_differences: bool) -> ReplayOutcome:
+    """Return the outcome of a file under the `rules`; with disagreements if `with_differences`. Raises `UsageError`."""
     questions = parse_lines(path, lines, _question, KEYS)
-    results = [_cell(own, path.name, rules) for own in grouped(questions, lambda one: one.setting).values()]
+    results = [_result(own, path.name, rules) for own in grouped(questions, lambda one: one.setting).values()]
     differences = [
         RuleDifference(
             **place_of(result),
@@ -116,7 +116,7 @@ def _right(questions: Sequence[QuizRecord]) -> dict[str, int]:
     return {place: sum(one.answers.get(place) == place for one in questions) for place in PLACES if place in asked}
 
 
-def _cell(questions: Sequence[QuizRecord], source: str, rules: str) -> Result:
+def _result(questions: Sequence[QuizRecord], source: str, rules: str) -> Result:
     first, count = questions[0], len(questions)
     found, right = published(questions), _right(questions)
     shortest = sum(one.shortest for one in questions)

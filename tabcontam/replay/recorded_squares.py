@@ -8,7 +8,7 @@ from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.run_facts import known_tests
 
 
-def one_cell_a_square(results: Sequence[Result]) -> tuple[Result, ...]:
+def one_result_a_square(results: Sequence[Result]) -> tuple[Result, ...]:
     """Return recorded results as a heatmap shows them: the files of a main run as one, a serializer study as an LLM.
 
     Of several files with the same test of Table 1 a contaminated one is shown, as in the figures of that paper. Other

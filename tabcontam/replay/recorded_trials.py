@@ -117,7 +117,7 @@ def _row(record: Record, place: int, known: KnownEdition, dictionary: Dictionary
         record.asked,
         tuple(cells[name] for name in record.asked),
         max_tokens=0,
-        chance=known.guesses(place, record.asked, record.test != ONE_CELL),
+        chance=known.predictions(place, record.asked, record.test != ONE_CELL),
     )
     reply = Reply(_text(record.output, serializer, record.asked[0]), ReplyState.OK)
     published = Reply(test.published_line(record.output), ReplyState.OK)
@@ -158,7 +158,7 @@ def _text(output: str, serializer: TemplateRows, first: str) -> str:
 def _likeliest(trials: Iterable[Trial]) -> bool:
     """Return whether some cells are right, and each of them is what the baseline predicts."""
     right = [
-        prediction.of(str(trial.reading.parsed[name])) >= prediction.surest
+        prediction.chance_of(str(trial.reading.parsed[name])) >= prediction.surest
         for trial in trials
         if trial.reading is not None and isinstance(trial.reading.parsed, Mapping)
         for name, prediction in trial.query.chance.items()
@@ -211,7 +211,7 @@ def _word_trials(record: Record, decoys: Sequence[Record], card: Card, dictionar
 
 def _word_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
     true = trials_about_table(trials)
-    answered, elsewhere = _said(true), _said(trial for trial in trials if trial.query.decoy_of)
+    answered, elsewhere = _right_words(true), _right_words(trial for trial in trials if trial.query.decoy_of)
     expected = {word: trial for trial in true for word in trial.query.expected if word}
     why = {
         SINGLE: len(expected) == 1,
@@ -223,8 +223,8 @@ def _word_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
 
 
 def _name_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
-    return (ONE_NAME if _said(trials_about_table(trials)) else NOT_ITS_NAME,)
+    return (ONE_NAME if _right_words(trials_about_table(trials)) else NOT_ITS_NAME,)
 
 
-def _said(trials: Iterable[Trial]) -> set[str]:
+def _right_words(trials: Iterable[Trial]) -> set[str]:
     return {word for trial in trials if trial.reading is not None for word in trial.reading.right}

@@ -14,13 +14,13 @@ from tabcontam.verdicts.result_types import Result, ResultKey
 class ReplayOutcome:
     """The results of recorded answers, with the verdict of both rule sets in each, and their disagreements.
 
-    `cells` have the verdicts of the rules that were asked for. `differences` are those from the recorded decisions,
+    `results` have the verdicts of the rules that were asked for. `differences` are those from the recorded decisions,
     `rule_differences` those between the calibrated rules and the published ones. `compared` has, by the result, the
     recorded completions that `judgements` compare with the true pieces; the edition of its keys is the name of the
     file.
     """
 
-    cells: Sequence[Result]
+    results: Sequence[Result]
     differences: Sequence[RecordedDifference] = field(default=())
     rule_differences: Sequence[RuleDifference] = field(default=())
     compared: Mapping[ResultKey, Sequence[CompletionPair]] = field(default_factory=dict)

@@ -12,12 +12,12 @@ from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.verdicts.rules import PAPER
 
 
-def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> ReplayOutcome:
-    """Return the outcome of a file under the `rules`; with disagreements if `told`. Raises `UsageError`."""
+def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_differences: bool) -> ReplayOutcome:
+    """Return the outcome of a file under the `rules`; with disagreements if `with_differences`. Raises `UsageError`."""
     records = parse_lines(path, lines, parse_record, KEYS)
-    if rules == PAPER and not told:
+    if rules == PAPER and not with_differences:
         return ReplayOutcome(replay_published(records, dictionary))
     results, by_rules = replay_calibrated(records, dictionary)
     if rules == PAPER:
         results = replay_published(records, dictionary)
-    return ReplayOutcome(results, differences(records, dictionary) if told else (), by_rules)
+    return ReplayOutcome(results, differences(records, dictionary) if with_differences else (), by_rules)

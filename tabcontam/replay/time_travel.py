@@ -22,7 +22,7 @@ from tabcontam.reading.rouge import rouge_l
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.answer_records import unrecorded
 from tabcontam.replay.record_lines import Lines, parse_lines
-from tabcontam.replay.recorded_judgements import cell_of, compared_of, judgements_of
+from tabcontam.replay.recorded_judgements import compared_of, judgements_of, result_key
 from tabcontam.replay.replay_outcome import ReplayOutcome, place_of
 from tabcontam.replay.time_travel_records import KEYS as KEYS
 from tabcontam.replay.time_travel_records import LEAST, Instance, parse_instance
@@ -45,8 +45,8 @@ SILENT = "too few completions that could be read"
 Phrases = frozenset[tuple[str, ...]]
 
 
-def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> ReplayOutcome:
-    """Return the outcome of a file under the `rules`; with disagreements if `told`. Raises `UsageError`."""
+def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_differences: bool) -> ReplayOutcome:
+    """Return the outcome of a file under the `rules`; with disagreements if `with_differences`. Raises `UsageError`."""
     instances = parse_lines(path, lines, parse_instance, KEYS)
     repeated = _repeated(instances)
     settings = [
@@ -63,8 +63,10 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: b
         ]
         own = [main, *others]
         results += [_by_paper(single_result) for single_result in own] if rules == PAPER else own
-    recorded = [found for setting in settings if (found := _by_recorded_overlaps(setting))] if told else []
-    instances_of = {cell_of(setting.cell(GuidedMatch.id)): setting.instances for setting in settings if setting.said}
+    recorded = [found for setting in settings if (found := _by_recorded_overlaps(setting))] if with_differences else []
+    instances_of = {
+        result_key(setting.result(GuidedMatch.id)): setting.instances for setting in settings if setting.has_judgements
+    }
     judgements = [judgement for place, own in instances_of.items() for judgement in judgements_of(place, own)]
     return ReplayOutcome(
         results, recorded, by_rules, {place: compared_of(own) for place, own in instances_of.items()}, judgements
@@ -99,11 +101,11 @@ class RecordedSetting:
         return any(one.general is not None for one in self.instances)
 
     @property
-    def said(self) -> bool:
+    def has_judgements(self) -> bool:
         """True if a completion has a judgement of its likeness to the true piece."""
         return any(one.judge or one.people for one in self.instances)
 
-    def cell(self, test: str) -> Result:
+    def result(self, test: str) -> Result:
         """Return a result of this setting that is not judged yet."""
         first = self.instances[0]
         return self.placed(Result(llm=first.llm, dataset=first.dataset, test=test, kind=GuidedCompletion.kind))
@@ -171,7 +173,7 @@ class RecordedSetting:
         hits = sum(guided > general for guided, general in scores)
         own, other = (sum(side) / len(scores) for side in zip(*scores, strict=True))
         return replace(
-            self.cell(BLEURT),
+            self.result(BLEURT),
             paper_verdict=_verdict(paired <= LEVEL),
             hits=hits,
             answered=len(scores),
@@ -193,7 +195,7 @@ class RecordedSetting:
         verdict = _verdict(found) if found or not lacking else Verdict.NO_ANSWER
         return [
             replace(
-                self.cell(test),
+                self.result(test),
                 paper_verdict=verdict,
                 hits=exact + near,
                 answered=len(known),
@@ -244,7 +246,7 @@ def _calibrated(settings: Sequence[RecordedSetting], dictionary: Dictionary) -> 
 
 
 def _weighed(setting: RecordedSetting, trials: Sequence[Trial], level_of_one: float) -> Result:
-    name = setting.cell(GuidedCompletion.id).key
+    name = setting.result(GuidedCompletion.id).key
     found = build_result(name, GuidedCompletion(), trials, len(trials), CALIBRATED, level_of_one)
     sentence = "; ".join(filter(None, (found.sentence, NO_NAME, setting.apart)))
     return setting.placed(replace(found, sentence=sentence))
@@ -287,7 +289,7 @@ def _by_recorded_overlaps(setting: RecordedSetting) -> RecordedDifference | None
     ours, recorded = bootstrap(guided, general) <= LEVEL, p_values[0] <= LEVEL
     if ours == recorded:
         return None
-    single_result = setting.cell(GuidedCompletion.id)
+    single_result = setting.result(GuidedCompletion.id)
     return RecordedDifference(
         level="cell",
         **place_of(single_result),

@@ -13,7 +13,7 @@ def of_row(answer: str, features: Sequence[str], given: Iterable[tuple[str, str,
     `given` are feature, value and state, in the row's order. A value that the text does not hold as it was read is not
     marked.
     """
-    parts = _behind(answer, features)
+    parts = _spans_after(answer, features)
     marks: list[Mark] = []
     reached = 0
     for feature, value, state in given:
@@ -49,7 +49,7 @@ def marked(answer: str, marks: Iterable[Mark]) -> list[str | list[str]]:
     return [part for part in (*parts, answer[reached:]) if part]
 
 
-def _behind(answer: str, features: Sequence[str]) -> dict[str, tuple[int, int]]:
+def _spans_after(answer: str, features: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Return the text between the first place of each feature's name and the next name, as spans."""
     if not any(features):
         return {}

@@ -70,7 +70,7 @@ class ProgressRow:
             states=[printable(words, encoding) for words in (settled, news, wait)],
         )
 
-    def beside(self, layout: _RowLayout) -> tuple[list[str], list[str]]:
+    def around_bar(self, layout: _RowLayout) -> tuple[list[str], list[str]]:
         """Return the parts before the bar, and the numbers after it."""
         before = [_cut(self.name, layout.name), *([_cut(self.dataset, layout.dataset)] if layout.dataset else [])]
         shown = {"rate": layout.rate, "left": layout.left, "retries": layout.retries}
@@ -82,7 +82,7 @@ def draw_rows(rows: Sequence[ProgressRow], width: int, encoding: str) -> "list[T
     if not rows:
         return []
     for layout in _LAYOUTS:
-        parts = [row.beside(layout) for row in rows]
+        parts = [row.around_bar(layout) for row in rows]
         before = [printable(part, encoding) for part in _columns([before for before, _ in parts])]
         after = _columns([after for _, after in parts], right=True)
         after = [f"{part}  {row.states[layout.state]}".rstrip() for part, row in zip(after, rows, strict=True)]

@@ -14,9 +14,9 @@ from tabcontam.verdicts.chronological_analysis import (
     DatedPair,
     LlmChronology,
     SideCounts,
-    cells_by_dates,
     chronologies,
     dated,
+    results_by_dates,
 )
 from tabcontam.verdicts.cutoff_comparison import both_sides
 from tabcontam.verdicts.dating import year_of
@@ -91,7 +91,7 @@ def context(view: RunResults) -> dict[str, Any]:
     """Return the variables of the section of a run's page: tests with tables on both sides, without the baseline."""
     pairs, _ = dated(view)
     has_both_sides = any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values())
-    if not has_both_sides and not both_sides(view, cells_by_dates(view)):
+    if not has_both_sides and not both_sides(view, results_by_dates(view)):
         return _context((), ())
     return _context(*chronologies(view))
 
@@ -181,7 +181,7 @@ def _by_release(one: LlmChronology) -> ChronologyPlot:
     low, high = min(-0.2, *(limit[0] for limit in limits)), max(0.4, *(limit[1] for limit in limits))
     across, up = _axis(first, last, LEFT, WIDTH - RIGHT), _axis(low, high, HEIGHT - BOTTOM, TOP)
     dots = tuple(
-        ChronologyDot(across(year), up(pair.lift), up(least), up(most), _said(pair), "point" if pair.side == BEFORE else
+        ChronologyDot(across(year), up(pair.lift), up(least), up(most), _pair_words(pair), "point" if pair.side == BEFORE else
             "late" if pair.side == AFTER else "untold")
         for pair, year, (least, most) in zip(one.pairs, years, limits, strict=True)
     )  # fmt: skip
@@ -228,7 +228,7 @@ def _baseline(found: Chronology) -> ChronologyPlot | None:
     )  # fmt: skip
 
 
-def _said(pair: DatedPair) -> str:
+def _pair_words(pair: DatedPair) -> str:
     return (
         f"{pair.dataset} ({pair.released}, {words.SIDES[pair.side]}): accuracy {pair.accuracy:.2f}, "
         f"majority {pair.majority:.2f}"

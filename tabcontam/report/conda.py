@@ -42,7 +42,7 @@ def reported(view: RunResults) -> list[TableVerdict]:
 
 def _unknown_to_others(llm: LlmFacts) -> bool:
     """Return whether this is a corpus on this machine without a public name, so that others cannot find it."""
-    return llm.documents and llm.stands_for in ("", llm.spec) and llm.spec.startswith(LOCAL)
+    return llm.is_corpus and llm.stands_for in ("", llm.spec) and llm.spec.startswith(LOCAL)
 
 
 def render_conda(view: RunResults) -> str:
@@ -65,13 +65,13 @@ def render_conda(view: RunResults) -> str:
         cells = (
             named,
             edition + view.split(table),
-            llm.spec if llm.documents else public_name(llm),
+            llm.spec if llm.is_corpus else public_name(llm),
             llm.version or "",
-            "corpus" if llm.documents else "model",
+            "corpus" if llm.is_corpus else "model",
             "",
             "",
             "",
-            "data-based" if llm.documents or table.by_documents else "model-based",
+            "data-based" if llm.is_corpus or table.by_corpora else "model-based",
             "",
             "",
         )

@@ -8,7 +8,7 @@ Numbers are written as numbers and never get one. Texts stand on one line, witho
 import csv
 import io
 
-from tabcontam.report.frame import CELLS, result_fields
+from tabcontam.report.frame import RESULTS, result_fields
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
 
@@ -19,9 +19,9 @@ def render_csv(view: RunResults) -> str:
     """Return every result as a row, in their order."""
     written = io.StringIO(newline="")
     writer = csv.writer(written)
-    writer.writerow(CELLS)
-    rows = (result_fields(result) for result in view.cells)
-    writer.writerows([_field(row.get(name)) for name in CELLS] for row in rows)
+    writer.writerow(RESULTS)
+    rows = (result_fields(result) for result in view.results)
+    writer.writerows([_field(row.get(name)) for name in RESULTS] for row in rows)
     return written.getvalue()
 
 

@@ -91,7 +91,7 @@ def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
         "box": {
             "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "bottom": HEIGHT - BOTTOM,
         },
-        "number": number, "interval": interval, "spread": spread, "titled": titled, "told_by": told_by,
+        "number": number, "interval": interval, "spread": spread, "titled": titled, "told_by": answer_reading,
         "sentences": sentences, "by_name": by_name,
     }  # fmt: skip
     return environment().get_template("evaluation.html.jinja").render(context)
@@ -103,27 +103,27 @@ def titled(found: Evaluation) -> str:
     return f"{found.llm} on {found.dataset}{found.of_split} (template {found.serializer}{prompts})"
 
 
-def told_by(found: Evaluation) -> str:
+def answer_reading(found: Evaluation) -> str:
     """Return a sentence on the form of the LLM's answers, and the consequence for the AUC."""
-    if any(at.by == CHANCES for at in found.at):
+    if any(at.by == CHANCES for at in found.shots):
         return "The class with the highest log-probability is the answer, and the AUC comes from these probabilities."
     return "The answers are read in words: this LLM gave no log-probabilities, so there is no AUC."
 
 
 def sentences(found: Evaluation) -> list[str]:
     """Return the remarks that belong to an evaluation's numbers."""
-    lines = [told_by(found)] if found.at else []
-    if not found.at:
+    lines = [answer_reading(found)] if found.shots else []
+    if not found.shots:
         lines.append(f"Nothing was asked: {found.reason or 'the run ended before'}.")
     elif found.unanswered:
         why = f": {found.reason}" if found.reason else ""
         lines.append(
             f"{found.unanswered:,} queries are not answered yet, so the numbers here cover only the others{why}."
         )
-    for at in found.at:
+    for at in found.shots:
         lines += _lacking(at)
     if found.fading is not None:
-        lines.append(_faded(found.fading, found.at))
+        lines.append(_faded(found.fading, found.shots))
     return [*lines, *(f"{line[0].upper()}{line[1:]}." for line in found.notes)]
 
 
@@ -184,12 +184,12 @@ def by_name(at: ShotResult) -> dict[str, ClassifierScore]:
 
 def panels(found: Evaluation) -> tuple[EvaluationPanel, ...]:
     """Return an evaluation's figures: accuracy, AUC if there is one, memory's share if it was measured."""
-    if not found.at:
+    if not found.shots:
         return ()
     drawn = [_measures(found, "Accuracy", lambda one: one.accuracy, lambda one: one.interval)]
-    if any(at.own.auc is not None for at in found.at):
+    if any(at.own.auc is not None for at in found.shots):
         drawn.append(_measures(found, "AUC", lambda one: one.auc, lambda one: one.auc_interval))
-    if any(at.memory for at in found.at):
+    if any(at.memory for at in found.shots):
         drawn.append(_memory(found))
     return tuple(drawn)
 
@@ -201,9 +201,9 @@ def _measures(
     reach: Callable[[ClassifierScore], Interval | None],
 ) -> EvaluationPanel:
     by_name: dict[str, list[tuple[int, ClassifierScore]]] = {
-        found.llm: [(place, at.own) for place, at in enumerate(found.at)]
+        found.llm: [(place, at.own) for place, at in enumerate(found.shots)]
     }
-    for place, at in enumerate(found.at):
+    for place, at in enumerate(found.shots):
         for one in at.learners:
             by_name.setdefault(one.name, []).append((place, one))
     lines = []
@@ -216,18 +216,18 @@ def _measures(
         lines.append(PanelLine(name, str(kind), tuple(dots)))
     if title == "Accuracy":
         dots = [
-            _dot(found, p, at.majority, None, 0, 1, "largest class", title, _share) for p, at in enumerate(found.at)
+            _dot(found, p, at.majority, None, 0, 1, "largest class", title, _share) for p, at in enumerate(found.shots)
         ]
         lines.append(PanelLine("largest class", "majority", tuple(dots)))
     mark = published_auc(found.dataset)
-    if title == "AUC" and mark and found.at[0].shots == 0:
+    if title == "AUC" and mark and found.shots[0].shots == 0:
         words = f"{mark.name} ({mark.llm}), published"
         lines.append(PanelLine(words, "published", (_dot(found, 0, mark.auc, None, 0, 3, words, title, _share),)))
     return EvaluationPanel(title, tuple(lines), tuple((_share(tick), f"{tick:.2f}") for tick in SHARES), _across(found))
 
 
 def _memory(found: Evaluation) -> EvaluationPanel:
-    held = [(place, at.memory) for place, at in enumerate(found.at) if at.memory]
+    held = [(place, at.memory) for place, at in enumerate(found.shots) if at.memory]
     most = max(0.1, *(abs(end) for _, memory in held for end in (*memory.interval, memory.share)))
     ticks = [round(part * most, 2) for part in (-1, -0.5, 0, 0.5, 1)]
 
@@ -252,18 +252,18 @@ def _dot(
 ) -> PanelDot:
     x = round(_place(found, place) + (kind - (of - 1) / 2) * BESIDE, 1)
     ends = f", {interval(reach)}" if reach else ""
-    words = f"{name} at {_shots(found.at[place].shots)}: {title} {number(value)}{ends}"
+    words = f"{name} at {_shots(found.shots[place].shots)}: {title} {number(value)}{ends}"
     return PanelDot(
         x, up(value), None if reach is None else up(reach[0]), None if reach is None else up(reach[1]), words
     )
 
 
 def _across(found: Evaluation) -> tuple[tuple[float, str], ...]:
-    return tuple((round(_place(found, place), 1), str(at.shots)) for place, at in enumerate(found.at))
+    return tuple((round(_place(found, place), 1), str(at.shots)) for place, at in enumerate(found.shots))
 
 
 def _place(found: Evaluation, place: int) -> float:
-    return LEFT + (place + 0.5) * (WIDTH - LEFT - RIGHT) / len(found.at)
+    return LEFT + (place + 0.5) * (WIDTH - LEFT - RIGHT) / len(found.shots)
 
 
 def _share(value: float) -> float:

@@ -20,27 +20,27 @@ def print_evaluations(console: "Console", found: Sequence[Evaluation], page: Pat
     paper = TerminalWriter(console)
     for one in found:
         paper.line(titled(one), "bold")
-        if one.at:
+        if one.shots:
             _print_llm(console, one)
             if one.learners:
                 paper.line("the same rows, by models that learned from the same shots:")
                 _print_learners(console, one)
         for sentence in sentences(one):
-            paper.beside([("- ", "")], sentence)
+            paper.entry([("- ", "")], sentence)
         if mark := published_auc(one.dataset):
-            paper.beside(
+            paper.entry(
                 [("- ", "")],
                 f"{mark.name} published an AUC of {mark.auc:.2f} at 0 shots ({mark.llm}, template {mark.template}).",
             )
         paper.line()
     for mark in published(found)[:1]:
-        paper.beside([], f"The published AUCs are from {mark.citation}. {mark.compares}", "dim")
+        paper.entry([], f"The published AUCs are from {mark.citation}. {mark.compares}", "dim")
     paper.line(f"report: {page}")
 
 
 def _print_llm(console: "Console", found: Evaluation) -> None:
     table = _table("shots", "rows", "accuracy", "as read", "AUC", "memory's share")
-    for at in found.at:
+    for at in found.shots:
         memory = at.memory if at.memory and at.memory.pairs else None
         table.add_row(
             str(at.shots),
@@ -55,7 +55,7 @@ def _print_llm(console: "Console", found: Evaluation) -> None:
 
 def _print_learners(console: "Console", found: Evaluation) -> None:
     table = _table("shots", "largest class", *found.learners)
-    for at in found.at:
+    for at in found.shots:
         own = by_name(at)
         table.add_row(
             str(at.shots),

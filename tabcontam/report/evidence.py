@@ -16,7 +16,7 @@ from typing import Any
 
 from tabcontam.groups import grouped
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, query_for_page, scored, words_read
-from tabcontam.report.trials_by_result import Trial, by_cell, is_mapping
+from tabcontam.report.trials_by_result import Trial, by_result, is_mapping
 from tabcontam.report.unread import UnreadSummary, unread
 from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.result_types import Result
@@ -48,7 +48,7 @@ class PackedEvidence:
     left: Mapping[str, int]
     unread: Mapping[str, UnreadSummary] = field(default_factory=dict)
 
-    def beside(self, other: "PackedEvidence") -> "PackedEvidence":
+    def merged(self, other: "PackedEvidence") -> "PackedEvidence":
         """Return this evidence merged with another."""
         blobs = dict(sorted({**self.blobs, **other.blobs}.items()))
         unread = {**self.unread, **other.unread}
@@ -92,31 +92,31 @@ class EvidencePacker:
     """
 
     def __init__(self, limits: "EvidenceLimits", placed: Mapping[str, Result]) -> None:
-        self._looks = limits
+        self._limits = limits
         self._places = grouped(placed, lambda place: placed[place].place)
         self._order = list(placed)
         self._unread: dict[str, UnreadSummary] = {}
-        self._told: dict[str, tuple[str, int, int, int]] = {}  # contents, shown, left, the first line
+        self._entries: dict[str, tuple[str, int, int, int]] = {}  # contents, shown, left, the first line
 
     def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
         """Take in the trials of a result, by query."""
         if not asked or result.place not in self._places:
             return
         queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked.items())]
-        contents, shown_here = _contents(queries, self._looks.note or _uncounted(queries), self._looks.most)
+        contents, shown_here = _contents(queries, self._limits.note or _uncounted(queries), self._limits.most)
         if result.null:
             contents["null"] = visible(result.null)
         first = min((one.line for one in queries if one.line), default=0)
-        advised = not self._looks.recorded and not result.control
+        advised = not self._limits.recorded and not result.control
         unread_replies = unread(((one.kind, one.trial) for one in queries), advised=advised)
         for place in self._places[result.place]:
             if unread_replies:
                 self._unread[place] = unread_replies
-            self._told[place] = _written(contents), shown_here, len(asked) - shown_here, first
+            self._entries[place] = _written(contents), shown_here, len(asked) - shown_here, first
 
     def packed(self) -> PackedEvidence:
         """Return the evidence that was taken in."""
-        entries = {place: self._told[place] for place in self._order if place in self._told}
+        entries = {place: self._entries[place] for place in self._order if place in self._entries}
         blobs = {}
         for block, own in groupby(entries, lambda place: int(place.split("-")[0])):
             here = list(own)
@@ -142,7 +142,7 @@ class EvidenceLimits:
     @classmethod
     def of(cls, view: RunResults) -> "EvidenceLimits":
         """Return the limits for these results."""
-        most = SHOWN_OF_LARGE if len(view.cells) > LARGE else SHOWN
+        most = SHOWN_OF_LARGE if len(view.results) > LARGE else SHOWN
         return cls(most, PAPER_NOTE if view.run.rules == PAPER else "", bool(view.run.recorded))
 
 
@@ -152,7 +152,7 @@ def pack_evidence(view: RunResults, trials: Iterable[Trial]) -> PackedEvidence:
     `trials` are the objects of trials.jsonl in any order, each with its line number under "line" if known. Of a query
     that was asked again the last trial counts.
     """
-    packing, trials_of = EvidencePacker(EvidenceLimits.of(view), view.placed), by_cell(view.cells, trials)
+    packing, trials_of = EvidencePacker(EvidenceLimits.of(view), view.placed), by_result(view.results, trials)
     for result in {result.place: result for result in view.placed.values()}.values():
         packing.take(result, trials_of[result.place])
     return packing.packed()

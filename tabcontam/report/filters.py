@@ -12,11 +12,11 @@ from tabcontam.verdicts.results import LlmBlock, RunResults
 
 @dataclass(frozen=True)
 class Option:
-    """One box of a filter; `found` is the amount found there, for sorting."""
+    """One box of a filter; `contaminated` is the amount found there, for sorting."""
 
     value: str
     label: str
-    found: int
+    contaminated: int
 
 
 Choices = Mapping[str, tuple[str, list[Option]]]
@@ -25,15 +25,15 @@ Choices = Mapping[str, tuple[str, list[Option]]]
 def choices(view: RunResults, blocks: Sequence[LlmBlock]) -> Choices:
     """Return the filters of a page by their names in the address, each a legend and its boxes."""
     titles = titles_of(view)
-    results = [result for block in blocks for result in block.cells]
+    results = [result for block in blocks for result in block.results]
     tests = [test for test in view.tests if any(result.test == test for result in results)]
     by_label: dict[str, list[Result]] = {column.label: [] for block in blocks for column in block.columns}
     for block in blocks:
         for column in block.columns if not block.control else ():
-            by_label[column.label] += column.cells.values()
+            by_label[column.label] += column.results.values()
     outcomes = [outcome for outcome in OUTCOMES if any(result.outcome == outcome for result in results)]
     return {
-        "llm": ("LLMs", [Option(block.llm, titles.llm(block.llm), _found(view, block.cells)) for block in blocks]),
+        "llm": ("LLMs", [Option(block.llm, titles.llm(block.llm), _found(view, block.results)) for block in blocks]),
         "dataset": ("Datasets", [Option(label, label, _found(view, own)) for label, own in by_label.items()]),
         "test": ("Tests", [Option(test, view.test_titles[test], 0) for test in tests]),
         "kind": ("Kinds", [Option(kind, kind, 0) for kind, of in view.kinds.items() if set(of) & set(tests)]),

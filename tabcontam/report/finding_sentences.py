@@ -26,7 +26,7 @@ UNDECIDED_BECAUSE = {
     Verdict.NO_ANSWER: "too few answers could be read",
     Verdict.SKIPPED: "nothing was asked",
 }
-NOT_TOLD = {  # for a corpus
+CORPUS_UNDECIDED_BECAUSE = {  # for a corpus
     Verdict.UNINFORMATIVE: "a search cannot distinguish these rows from others",
     Verdict.NO_ANSWER: "too little of it could be read",
     Verdict.SKIPPED: "it was not searched",
@@ -60,7 +60,7 @@ class Sentence:
 def scope(view: RunResults) -> str:
     """Return the scope of the run in one line: LLMs, tables, tests, queries, the day, the rules."""
     subjects = view.subjects
-    searched = {result.llm for result in subjects} & view.documents
+    searched = {result.llm for result in subjects} & view.corpora
     llms, tests = {result.llm for result in subjects}, {result.test for result in subjects}
     tables = {(result.dataset, result.edition, result.split) for result in subjects}
     serializers, prompts = ({getattr(result, way) for result in subjects} for way in ("serializer", "prompts"))
@@ -91,8 +91,8 @@ def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
 
 def _of_absent(titles: Titles, llm: str) -> str:
     """Return the clauses on an LLM that was asked nothing: the rows in documents that it was trained on."""
-    held = [table for table in titles.view.tables_in_order if table.llm == llm and table.documents]
-    by_corpora = grouped(held, lambda table: table.documents)
+    held = [table for table in titles.view.tables_in_order if table.llm == llm and table.corpora]
+    by_corpora = grouped(held, lambda table: table.corpora)
     clauses = [
         f"{TRAINED_ON} ({phrase(corpora)}) hold rows of {_listed([titles.dataset(table.dataset) for table in own])}"
         for corpora, own in by_corpora.items()
@@ -105,9 +105,9 @@ def _sentence(titles: Titles, block: LlmBlock) -> Sentence:
     if block.llm in titles.view.named_controls:
         clauses = [*_of_named_control(titles, block, own), *_unasked(titles, block)]
     else:
-        clauses_of = _of_documents if block.llm in titles.view.documents else _of_subject
+        clauses_of = _of_corpus if block.llm in titles.view.corpora else _of_subject
         if block.control:
-            clauses_of = _of_exposed if block.cells[0].exposed else _of_unexposed
+            clauses_of = _of_exposed if block.results[0].exposed else _of_unexposed
         clauses = [
             *clauses_of(list(_together(own.values()))),
             *_of_memory(titles, block, own),
@@ -136,18 +136,20 @@ def _strongest_way(own: Sequence[TableStanding], ways: Sequence[TableStanding]) 
     number = f"{len(same)} of {len(ways)} ways of asking" if len(same) < len(ways) else ""
     share = min((one.share for one in same if one.share is not None), default=None)
     why = same[0].why if len({one.why for one in same}) == 1 else ""
-    return replace(same[0], apart=f"{same[0].at} {number}".strip(), knowledge=knowledge, share=share, why=why)
+    return replace(
+        same[0], apart=f"{same[0].edition_and_split} {number}".strip(), knowledge=knowledge, share=share, why=why
+    )
 
 
 def _of_subject(found: Sequence[TableStanding]) -> Iterator[str]:
-    recalled = [one for one in found if one.rows is Verdict.CONTAMINATED and not one.by_documents]
+    recalled = [one for one in found if one.rows is Verdict.CONTAMINATED and not one.by_corpora]
     for void, group in _by_void([one for one in recalled if not one.unsure]):
         as_well = f" ({_flagged(void, group)} as well)" if void else ""
         yield f"recalls rows of {_names(group)}{as_well}"
     for void, group in _by_void([one for one in recalled if one.unsure]):
         why = f"{_flagged(void, group)} as well"
         yield f"the finding on {_names(group)} may be plausibility, not memory: {why}"
-    held = grouped((one for one in found if one.documents), lambda one: (one.documents, one.by_documents))
+    held = grouped((one for one in found if one.corpora), lambda one: (one.corpora, one.by_corpora))
     for (corpora, alone), group in held.items():
         as_well = "" if alone else " as well"
         yield f"{TRAINED_ON} ({phrase(corpora)}) hold rows of {_names(group)}{as_well}"
@@ -204,13 +206,13 @@ def _of_memory(titles: Titles, block: LlmBlock, found: Mapping[str, TableStandin
         yield f"no test asked whether it recalls rows{of}"
 
 
-def _of_documents(found: Sequence[TableStanding]) -> Iterator[str]:
+def _of_corpus(found: Sequence[TableStanding]) -> Iterator[str]:
     """Yield clauses on a corpus: the rows that it holds."""
     if held := [one for one in found if one.rows is Verdict.CONTAMINATED]:
         yield f"holds rows of {_names(held)}"
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
         yield f"no rows of {_names(clean)} were detected in it"
-    for verdict, because in NOT_TOLD.items():
+    for verdict, because in CORPUS_UNDECIDED_BECAUSE.items():
         for group in _by_end([one for one in found if one.rows is verdict]):
             why = CUT_SHORT if group[0].cut else because
             reasons = {one.why for one in group}
@@ -244,7 +246,7 @@ def _of_unexposed(found: Sequence[TableStanding]) -> Iterator[str]:
 
 def _of_named_control(titles: Titles, block: LlmBlock, found: Mapping[str, TableStanding]) -> Iterator[str]:
     """Yield clauses on a control that the user named, grouped by how much it has read of the tables."""
-    copies = {titles.view.label(result): result.exposure or 0.0 for result in block.cells}
+    copies = {titles.view.label(result): result.exposure or 0.0 for result in block.results}
     for number, labels in grouped(found, copies.__getitem__).items():
         yield from _of_read([*_together(found[label] for label in labels)], number)
 
@@ -270,7 +272,7 @@ def _of_undecided_control(found: Sequence[TableStanding]) -> Iterator[str]:
 
 def _unasked(titles: Titles, block: LlmBlock) -> list[str]:
     """Return a clause on tables of the run that this LLM was not asked about, as in a run that was cut off."""
-    present = {result.dataset for result in block.cells}
+    present = {result.dataset for result in block.results}
     missing = dict.fromkeys(dataset.name for dataset in titles.view.run.datasets if dataset.name not in present)
     names = [titles.dataset(name) for name in missing]
     return [f"nothing was asked about {_listed(names)}"] if missing else []

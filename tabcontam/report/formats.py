@@ -34,10 +34,10 @@ def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
 
     Of recorded answers a heatmap has one result a square, and CSV has all results. Raises `UsageError`.
     """
-    from tabcontam.replay.recorded_squares import one_cell_a_square
+    from tabcontam.replay.recorded_squares import one_result_a_square
 
     if view.run.recorded and form not in WHOLE:
-        view = replace(view, cells=one_cell_a_square(view.cells))
+        view = replace(view, results=one_result_a_square(view.results))
     if shape.methods:
         return _text(METHODS[form])(view).encode("utf-8", "backslashreplace")
     if form in TEXTS:

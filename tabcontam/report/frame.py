@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 TEXT, COUNT, NUMBER, TRUTH, VERDICT = "string", "Int64", "Float64", "boolean", "verdict"
 Columns = Mapping[str, str]  # the kind of each column
 
-OF_CELL = dict.fromkeys(("llm", "dataset", "edition", "split", "serializer", "prompts", "source"), TEXT)
-CELLS: Columns = {
-    **OF_CELL,
+OF_RESULT = dict.fromkeys(("llm", "dataset", "edition", "split", "serializer", "prompts", "source"), TEXT)
+RESULTS: Columns = {
+    **OF_RESULT,
     **dict.fromkeys(("test", "kind"), TEXT),
     "control": TRUTH,
     **dict.fromkeys(("verdict", "otherwise", "paper_verdict"), VERDICT),
@@ -52,7 +52,7 @@ CELLS: Columns = {
     **{f"memory_beside_{name}": NUMBER for name in ("share", "low", "high", "p_value")},
 }
 TABLES: Columns = {
-    **OF_CELL,
+    **OF_RESULT,
     "verdict": VERDICT,
     **dict.fromkeys(("p_value", "q_value", "e_value", "bound", "recalled_bits", "detectable_share"), NUMBER),
     **dict.fromkeys(("decided_after", "in_turns"), COUNT),
@@ -88,7 +88,7 @@ def _memory(result: Result) -> dict[str, object]:
     if result.memory is None:
         return {}
     parts = {f"memory_{name}": value for name, value in field_values(result.memory).items()}
-    if compared := result.memory.beside:
+    if compared := result.memory.single_reference:
         parts |= {"memory_beside_share": compared.share, "memory_beside_p_value": compared.p_value}
         parts |= _ends("memory_beside", compared.interval)
     return parts | _ends("memory_interval", result.memory.interval) | _ends("memory_if_wrong", result.memory.if_wrong)
@@ -112,7 +112,7 @@ def _ends(name: str, interval: tuple[float, float] | None) -> dict[str, object]:
 
 
 PARTS: Mapping[str, tuple[Columns, Callable[[RunResults], list[Mapping[str, Any]]]]] = {
-    "cells": (CELLS, lambda view: [result_fields(cell) for cell in view.cells]),
+    "results": (RESULTS, lambda view: [result_fields(cell) for cell in view.results]),
     "tables": (TABLES, lambda view: [field_values(table) | dict(table.numbers) for table in view.tables_in_order]),
     "ranking": (RANKING, lambda view: [_of_rank(rank) for rank in view.ranks_in_order]),
 }

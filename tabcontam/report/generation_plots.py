@@ -67,7 +67,7 @@ def titled(view: RunResults, one: Generation) -> str:
 def table_of(view: RunResults, one: Generation) -> str:
     """Return the table's name, with edition and split if the run has several."""
     key = (one.dataset, one.edition, one.split)
-    result = next((result for result in view.cells if (result.dataset, result.edition, result.split) == key), None)
+    result = next((result for result in view.results if (result.dataset, result.edition, result.split) == key), None)
     return one.dataset + (view.edition(result) if result else "")
 
 

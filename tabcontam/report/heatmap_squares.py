@@ -35,13 +35,13 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
         "published": partial(published, view),
         "mark_signs": MARK_SIGNS,
         "sources": sources_shown(view),
-        "spoken": partial(spoken, view, titles),
+        "spoken": partial(spoken_name, view, titles),
     }
 
 
 def _known(view: RunResults) -> set[str]:
     """Return the controls that have read every table, in which findings are expected."""
-    unread = {result.llm for result in view.cells if (result.llm, result.table) not in view.exposed}
+    unread = {result.llm for result in view.results if (result.llm, result.table) not in view.exposed}
     return {llm for llm, _ in view.exposed} - unread
 
 
@@ -65,16 +65,16 @@ def strength(view: RunResults, result: Result) -> int:
 
 def levels_shown(view: RunResults) -> list[tuple[int, str]]:
     """Return the levels of recalled bits with their names, for the legend; empty if nothing was recalled."""
-    return list(enumerate(LEVEL_NAMES, start=1)) if any(strength(view, result) for result in view.cells) else []
+    return list(enumerate(LEVEL_NAMES, start=1)) if any(strength(view, result) for result in view.results) else []
 
 
 def sources_shown(view: RunResults) -> list[PublishedSource]:
     """Return the sources with a mark on a square, in their order."""
-    laid = {mark.source for result in view.cells for mark in published(view, result)}
+    laid = {mark.source for result in view.results for mark in published(view, result)}
     return [source for source in sources() if source in laid]
 
 
-def spoken(view: RunResults, titles: Titles, result: Result) -> str:
+def spoken_name(view: RunResults, titles: Titles, result: Result) -> str:
     """Return the square's name for screen readers: its place and all that it shows."""
     shown = [result.outcome]
     if strength(view, result):

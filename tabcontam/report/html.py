@@ -37,7 +37,7 @@ from tabcontam.report.result_markup import ResultMarkup
 from tabcontam.report.split_lines import split_groups
 from tabcontam.report.standings import TableStanding, Titles, standings, titles_of
 from tabcontam.report.trial_digest import RunDigestFacts, TrialDigest, TrialDigester, results_by_llm
-from tabcontam.report.trials_by_result import by_cell
+from tabcontam.report.trials_by_result import by_result
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind, is_of
 from tabcontam.verdicts.result_types import Result, TableVerdict, count
@@ -51,8 +51,8 @@ SCRIPTS = ("page.js", "evidence.js")
 GRID_STYLE, GRID_SCRIPT = "grid.css", "grid.js"  # of a first page with thousands of squares
 MOST_SENTENCES = 20  # LLMs, with the controls, of which each has a sentence that is in view
 MOST_LISTED = 200  # tables, or results, that such a page lists one by one
-MOST_LLMS, MOST_CELLS = 30, 30 * 15 * 15  # on one page
-OPEN_CELLS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
+MOST_LLMS, MOST_RESULTS = 30, 30 * 15 * 15  # on one page
+OPEN_RESULTS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
 FEW = 4  # LLMs, with the controls, that share the width of the page
 WIDE = 20  # columns of an LLM that are printed with narrower squares
 NUMBERS = {
@@ -74,14 +74,14 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
 
     `trials` are the objects of trials.jsonl.
     """
-    pages, trials_of = Pages(view), by_cell(view.cells, trials)
+    pages, trials_of = Pages(view), by_result(view.results, trials)
     facts, of_llms = RunDigestFacts.of(view), results_by_llm(view)
     written: dict[str, str] = {}
-    for llm, results in grouped(view.cells, lambda cell: cell.llm).items():
+    for llm, results in grouped(view.results, lambda cell: cell.llm).items():
         telling = TrialDigester(facts, of_llms.get(llm, ()))
         for cell in results:
             telling.take(cell, trials_of[cell.place])
-        written |= pages.of_llm(llm, telling.told())
+        written |= pages.of_llm(llm, telling.digest())
     return {INDEX: pages.index(view), **written}
 
 
@@ -104,7 +104,7 @@ class Pages:
         """Return the page of an LLM by its file name, from the digest of its trials; empty if one page has all LLMs."""
         self._compared[llm] = digest.compared
         if not self._parted:
-            self._packed = self._packed.beside(digest.packed)
+            self._packed = self._packed.merged(digest.packed)
             return {}
         leaves = [leaf for leaf in self._leaves if leaf.block.llm == llm]
         shared = self._shared | _packed(digest.packed) | {"every_leaf": self._leaves}
@@ -142,7 +142,7 @@ def _packed(packed: evidence.PackedEvidence) -> dict[str, Any]:
 
 def has_page_per_llm(view: RunResults) -> bool:
     """Return whether a run is too large for one page, and has one an LLM."""
-    return len(view.blocks) > MOST_LLMS or len(view.cells) > MOST_CELLS
+    return len(view.blocks) > MOST_LLMS or len(view.results) > MOST_RESULTS
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
             choices=chosen,
             places=places(chosen),
             labels=list(dict.fromkeys(label for leaf in leaves for label in leaf.standings)),
-            opened=sum(len(block.cells) for block in blocks) <= OPEN_CELLS,
+            opened=sum(len(block.results) for block in blocks) <= OPEN_RESULTS,
         )
     )
 
@@ -213,7 +213,7 @@ def _shared(titles: Titles) -> dict[str, Any]:
         **generation_plots.context(view),
         **paper_methods.context(view, titles),
         **judges.context(view),
-        **_of_documents(view),
+        **_of_corpora(view),
         "written": ResultMarkup(titles, pages, numbers),
         "rounded": rounded,
         "counts": count,
@@ -243,29 +243,29 @@ class TrainingDocuments:
     title: str
 
 
-def _of_documents(view: RunResults) -> dict[str, Any]:
+def _of_corpora(view: RunResults) -> dict[str, Any]:
     """Return functions for the templates: the tests that have a row in a heatmap, and an LLM's training documents."""
     of_tables = {(table.llm, view.label(table)): table for table in view.tables}
 
     rows = {
-        searched: {result.test for result in view.possible if (result.llm in view.documents) is searched}
+        searched: {result.test for result in view.possible if (result.llm in view.corpora) is searched}
         for searched in (True, False)
     }
 
     def rows_of(block: LlmBlock) -> Collection[str]:
-        return rows[block.llm in view.documents]
+        return rows[block.llm in view.corpora]
 
     def held_by(column: ResultColumn) -> TrainingDocuments | None:
         table = of_tables.get((column.llm, column.label))
-        searched = phrase([name for one in table.families for name in one.documents]) if table else ""
+        searched = phrase([name for one in table.families for name in one.corpora]) if table else ""
         if table is None or not searched:
             return None
-        names = phrase(table.documents)
+        names = phrase(table.corpora)
         title = f"rows were found in {names}" if names else f"no rows were found in {searched}"
         return TrainingDocuments(bool(names), title)
 
     def trained_on(llm: str) -> list[str]:
-        return [one.documents for one in view.run.trained_on if one.llm == llm]
+        return [one.corpus for one in view.run.trained_on if one.llm == llm]
 
     return {"rows_of": rows_of, "held_by": held_by, "trained_on": trained_on}
 

@@ -60,7 +60,7 @@ HEAD = ("Verdict", *NUMBERS.values())
 
 
 def _judged(view: RunResults) -> list[TableVerdict]:
-    return [one for one in view.tables_in_order if one.llm not in view.joined | view.documents]
+    return [one for one in view.tables_in_order if one.llm not in view.joined | view.corpora]
 
 
 def _section(
@@ -95,5 +95,5 @@ def _dataset(view: RunResults, of: TableVerdict) -> tuple[str, str, str]:
 
 def _found(one: TableVerdict) -> tuple[str, ...]:
     verdict = f"**{one.outcome}**" if one.verdict is Verdict.CONTAMINATED else one.outcome
-    verdict += " (by documents that it was trained on)" if one.by_documents else ""
+    verdict += " (by documents that it was trained on)" if one.by_corpora else ""
     return verdict, *(rounded(key, one.numbers[key]) if key in one.numbers else "" for key in NUMBERS)

@@ -55,7 +55,7 @@ def judge_rows(judges: Sequence[JudgeFacts]) -> list[JudgeRow]:
     ]
 
 
-def agreement_cells(one: Agreement) -> tuple[str, str]:
+def agreement_texts(one: Agreement) -> tuple[str, str]:
     """Return the agreement in words: how many of how many with the share, and kappa."""
     share = f"{one.agree} of {one.items} ({one.agree / one.items:.1%})" if one.items else "0 of 0"
     return share, "-" if one.kappa is None else f"{one.kappa:.2f}"
@@ -64,7 +64,7 @@ def agreement_cells(one: Agreement) -> tuple[str, str]:
 def context(view: RunResults) -> dict[str, Any]:
     """Return the variables of the page's template."""
     tables = {
-        TITLES[of]: [(one.one, one.other, *agreement_cells(one)) for one in view.agreements if one.of == of]
+        TITLES[of]: [(one.first, one.second, *agreement_texts(one)) for one in view.agreements if one.kind == of]
         for of in (COMPLETIONS, SETTINGS)
     }
     return {
@@ -79,12 +79,12 @@ def judges_text(view: RunResults) -> str:
     """Return judges and agreements as text for the terminal."""
     if not view.judges:
         return "no completion of this run was judged"
-    lines = [one.said for one in view.judges]
+    lines = [one.sentence for one in view.judges]
     for of in (COMPLETIONS, SETTINGS):
-        own = [one for one in view.agreements if one.of == of]
+        own = [one for one in view.agreements if one.kind == of]
         lines += ["", f"{TITLES[of].lower()}:"] if own else []
         for one in own:
-            share, kappa = agreement_cells(one)
-            lines.append(f"  {one.one} and {one.other}: {share}, kappa {kappa}")
+            share, kappa = agreement_texts(one)
+            lines.append(f"  {one.first} and {one.second}: {share}, kappa {kappa}")
     lines += ["", f"{TEXT} gives exact or no match; a test decides by its published rule"] if view.agreements else []
     return "\n".join(lines)

@@ -94,7 +94,7 @@ def _suite_of_llm(
     _properties(suite, {fact: shown for fact in FACTS if (shown := text(getattr(view.run, fact)))})
     cases = []
     for column in block.columns:
-        results = list(column.cells.values())
+        results = list(column.results.values())
         seconds = sum(view.seconds.get(result.key, 0.0) for result in results)
         named = {"classname": name, "name": visible(column.label, line=True), "time": _time(seconds)}
         case = ElementTree.Element("testcase", named)
@@ -137,7 +137,7 @@ def _count(suite: ElementTree.Element, cases: Sequence[ElementTree.Element]) -> 
 
 def _suite(view: RunResults, name: str, column: ResultColumn, pages: Mapping[int, str]) -> ElementTree.Element:
     suite = ElementTree.Element("testsuite", {"name": name})
-    results = list(column.cells.values())
+    results = list(column.results.values())
     _properties(suite, _facts(view, results[0]))
     cases = [_case(view, name, result, pages[id(result)]) for result in results]
     suite.extend(cases)

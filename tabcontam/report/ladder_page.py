@@ -101,7 +101,7 @@ def amount(copies: float) -> str:
 
 def share(rung: Rung) -> str:
     """Return a rung in words: `3 of 6`."""
-    return f"{rung.found} of {rung.pairs}"
+    return f"{rung.contaminated} of {rung.pairs}"
 
 
 def sentences(dose: Dose) -> tuple[str, ...]:

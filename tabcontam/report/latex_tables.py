@@ -239,7 +239,7 @@ def _squares(view: RunResults, block: LlmBlock, start: int, number: str) -> Iter
     rows = []
     for kind, tests in view.kinds.items():
         rows += [
-            _row(escaped(view.test_titles[test]), *(_square(view, column.cells.get(test)) for column in columns))
+            _row(escaped(view.test_titles[test]), *(_square(view, column.results.get(test)) for column in columns))
             for test in tests
         ]
         rows.append(r"\midrule[\heavyrulewidth]" if kind == EvidenceKind.KNOWLEDGE else r"\midrule")
@@ -296,7 +296,7 @@ def _marks(
     for paper, tests in by_paper.items():
         rows.append(_row(rf"\textbf{{{escaped(paper)}}}", *("" for _ in columns)))
         rows += [
-            _row(escaped(view.test_titles[test]), *(_marked(view, column.cells.get(test)) for column in columns))
+            _row(escaped(view.test_titles[test]), *(_marked(view, column.results.get(test)) for column in columns))
             for test in tests
         ]
         rows.append(r"\midrule")

@@ -160,7 +160,7 @@ def _rows(view: RunResults, block: LlmBlock) -> Iterator[tuple[str, ...]]:
     for kind, tests in view.kinds.items():
         name = prose(kind)
         for test in tests:
-            squares = [_square(view, column.cells.get(test)) for column in block.columns]
+            squares = [_square(view, column.results.get(test)) for column in block.columns]
             if any(squares):
                 yield (name, prose(view.test_titles[test]), *squares)
                 name = ""
@@ -202,7 +202,7 @@ def _marks(
     for paper, tests in by_paper.items():
         name = prose(paper)
         for test in tests:
-            squares = [_marked(view, column.cells.get(test)) for column in block.columns]
+            squares = [_marked(view, column.results.get(test)) for column in block.columns]
             if any(squares):
                 yield (name, prose(view.test_titles[test]), *squares)
                 name = ""

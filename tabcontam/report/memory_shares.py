@@ -40,9 +40,9 @@ class MemoryComparison:
         return share_in_words(self.memory)
 
     @property
-    def beside(self) -> str:
+    def compared(self) -> str:
         """The share compared with one reference LLM, or with several; empty if there is none."""
-        other, among = self.memory.beside, self.memory.among
+        other, among = self.memory.single_reference, self.memory.several_references
         if among is not None:
             of = f"an accuracy of {among.expected:.2f}, expected from {len(among.references)} references"
             return f"{format_signed(among.share)} ({limits_in_words(among.interval)}) above {of}"
@@ -95,7 +95,7 @@ def measured_shares(view: RunResults) -> list[MemoryComparison]:
     return [
         MemoryComparison(column.llm, column.label, result.memory, result.reference or "")
         for column in columns
-        for result in column.cells.values()
+        for result in column.results.values()
         if is_measured(result) and result.memory is not None
     ]
 
@@ -119,7 +119,7 @@ def context(view: RunResults) -> dict[str, Any]:
 
 def clauses(titles: Titles, block: LlmBlock) -> Iterator[str]:
     """Yield clauses on memory's share for the sentence on an LLM: one each for the first tables, a count of others."""
-    own = [result for result in block.cells if is_share(titles.view, result)]
+    own = [result for result in block.results if is_share(titles.view, result)]
     measured = [(_table(titles, result), result.memory) for result in own if is_measured(result)]
     for table, memory in measured[:NAMED]:
         if memory is not None:

@@ -19,7 +19,7 @@ from tabcontam.verdicts.run_facts import DatasetFacts, LlmFacts, in_words
 from tabcontam.verdicts.wording import phrase, rounded
 
 # Other notes of the report that a reader of the paper must know.
-TOLD = (
+SHOWN_NOTES = (
     NoteKind.QUERIES, NoteKind.KNOWN, NoteKind.TRAINED, NoteKind.REFERENCE, NoteKind.REDACTED, NoteKind.SEEDS,
     NoteKind.VERSIONS, NoteKind.NOT_READ, NoteKind.SENT, NoteKind.SAMPLED,
     NoteKind.EDITIONS, NoteKind.STOPPED, NoteKind.ENDED, NoteKind.INTERRUPTED, NoteKind.NOT_FINISHED,
@@ -57,7 +57,7 @@ def methods(view: RunResults) -> Methods:
     parts: tuple[tuple[Callable[[RunResults], Iterator[Piece]], ...], ...] = (
         (_llms, _tables, _tests, _queries, _judges),
         (_rules, _rows, _found),
-        (_controls, _told, _made),
+        (_controls, _notes, _made),
     )
     paragraphs = [[piece for sentence in part for piece in sentence(view)] for part in parts]
     return Methods([_joined(one) for one in paragraphs if one], cited(view))
@@ -88,7 +88,7 @@ def _count(number: int, name: str, names: str = "") -> str:
 def _llms(view: RunResults) -> Iterator[Piece]:
     facts = {llm.spec: llm for llm in view.run.llms}
     named = list(dict.fromkeys(result.llm for result in view.subjects))
-    asked, searched = ([llm for llm in named if (llm in view.documents) is wanted] for wanted in (False, True))
+    asked, searched = ([llm for llm in named if (llm in view.corpora) is wanted] for wanted in (False, True))
     python = view.run.versions.get("python")
     yield from (f"With tabcontam {view.run.version} ", software(view.run.version))
     yield f"{f', on Python {python},' if python else ''} we tested "
@@ -276,10 +276,10 @@ def _found(view: RunResults) -> Iterator[Piece]:
     if not tables:
         return
     by_verdict = grouped(tables, lambda table: table.verdict)
-    searched = {table.llm for table in tables} & view.documents
-    whom = "an LLM" if not searched else "an LLM, or a corpus," if len(searched) < _whose(tables) else "a corpus"
+    searched = {table.llm for table in tables} & view.corpora
+    whom = "an LLM" if not searched else "an LLM, or a corpus," if len(searched) < _llm_count(tables) else "a corpus"
     yield f"Of {_count(len(tables), 'pair')} of {whom} and a table the verdict is {phrase(_counted(by_verdict))}. "
-    if alone := sum(table.by_documents for table in tables):
+    if alone := sum(table.by_corpora for table in tables):
         yield f"Of these, {alone:,} rest only on documents that the LLM was trained on. "
     shares = sorted(
         table.detectable_share
@@ -293,7 +293,7 @@ def _found(view: RunResults) -> Iterator[Piece]:
         yield "smaller shares stay undetected. "
 
 
-def _whose(tables: Sequence[TableVerdict]) -> int:
+def _llm_count(tables: Sequence[TableVerdict]) -> int:
     return len({table.llm for table in tables})
 
 
@@ -309,12 +309,12 @@ def _controls(view: RunResults) -> Iterator[Piece]:
     yield f": {'; '.join(map(str, view.controls))}. " if view.controls else ". "
 
 
-def _told(view: RunResults) -> Iterator[Piece]:
+def _notes(view: RunResults) -> Iterator[Piece]:
     for note in view.notes:
         if note.kind is NoteKind.FACTS:
             yield "If a table holds public facts, an LLM that knows several columns of them from elsewhere counts as "
             yield "contaminated, too; no LLM that has not seen the tables was asked as a reference. "
-        if note.kind in TOLD:
+        if note.kind in SHOWN_NOTES:
             yield f"Note: {str(note).partition(CONTINUES)[0].rstrip('. ')}. "
 
 

@@ -66,10 +66,10 @@ def context(view: RunResults) -> dict[str, Any]:
 def openness_sentences(view: RunResults) -> tuple[str, ...]:
     """Return sentences on a run's LLMs by openness and size; empty if the catalogue has fewer than two of them."""
     found = openness(view)
-    return (_who(found), *sentences(found)) if found else ()
+    return (_members(found), *sentences(found)) if found else ()
 
 
-def _who(found: OpennessAnalysis) -> str:
+def _members(found: OpennessAnalysis) -> str:
     """Return a sentence that lists the LLMs of each kind."""
     kinds = []
     for kind in found.kinds:
@@ -82,11 +82,11 @@ def _who(found: OpennessAnalysis) -> str:
 
 def sentences(found: OpennessAnalysis) -> tuple[str, ...]:
     """Return sentences on groups that are large enough, and on the groups that are too small."""
-    lines = [_kind(kind) for kind in found.kinds if kind.tells]
+    lines = [_kind(kind) for kind in found.kinds if kind.conclusive]
     for one in found.differences:
         less = f"{one.first} LLMs less that of {one.second} LLMs is {signed(one.difference, 2)}"
         lines.append(f"The mean score of {less} (Mann-Whitney over LLMs, p = {format_p_value(one.p_value)}).")
-    few = [f"{len(kind.llms)} {kind.name}" for kind in found.kinds if not kind.tells]
+    few = [f"{len(kind.llms)} {kind.name}" for kind in found.kinds if not kind.conclusive]
     if few:
         single = few[-1].startswith("1 ")
         llms = f"LLM{'' if single else 's'} {'has' if single and len(few) == 1 else 'have'}"
@@ -97,7 +97,7 @@ def sentences(found: OpennessAnalysis) -> tuple[str, ...]:
             f"Within families the larger of two neighbours has the higher score {more} times and the lower one {fewer} "
             f"times (sign test, p = {format_p_value(value)})."
         )
-    elif found.lines:
+    elif found.families:
         steps = f"{more + fewer} step{'' if more + fewer == 1 else 's'}"
         lines.append(
             f"{steps} from one size to the next within families: that is too few to show whether size matters."
@@ -113,7 +113,7 @@ def _kind(kind: OpennessKind) -> str:
     if kind.interval is None:
         return f"{text}."
     low, high = kind.interval
-    share = f"{kind.found} of {kind.decided} (95% interval {low:.0%} to {high:.0%})"
+    share = f"{kind.contaminated} of {kind.decided} (95% interval {low:.0%} to {high:.0%})"
     return f"{text}; rows of some table were detected in {share}."
 
 
@@ -129,7 +129,7 @@ def _by_kind(found: OpennessAnalysis) -> OpennessPlot:
             x = middle + wide * 0.7 * ((number + 0.5) / len(kind.llms) - 0.5)
             points.append(_point(x, one))
             names.append(one.title)
-        if kind.tells:
+        if kind.conclusive:
             means.append((round(middle, 1), _up(kind.mean)))
     return OpennessPlot(
         "Contamination by openness",
@@ -141,7 +141,7 @@ def _by_kind(found: OpennessAnalysis) -> OpennessPlot:
 
 def _by_size(found: OpennessAnalysis) -> OpennessPlot | None:
     """Return the score by size, a line for each family of several sizes; None without sizes."""
-    sizes = [one.size for line in found.lines for one in line.llms if one.size]
+    sizes = [one.size for line in found.families for one in line.llms if one.size]
     if not sizes:
         return None
     first, last = log10(min(sizes)) - 0.1, log10(max(sizes)) + 0.1
@@ -150,7 +150,7 @@ def _by_size(found: OpennessAnalysis) -> OpennessPlot | None:
         return LEFT + (log10(size) - first) / (last - first) * (WIDTH - LEFT - RIGHT)
 
     points, names, lines = [], [], []
-    for line in found.lines:
+    for line in found.families:
         own = [_point(across(one.size or 1.0), one) for one in line.llms]
         points += own
         names += [one.title for one in line.llms]

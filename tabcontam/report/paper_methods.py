@@ -46,14 +46,14 @@ Decided = Mapping[tuple[str, str], bool]  # whether a table is contaminated, by 
 class PaperMark:
     """A paper's verdict on one result as a `sign` and in `words`, and the calibrated result."""
 
-    cell: Result
+    result: Result
     sign: str
     words: str
 
     @property
     def found(self) -> bool:
         """Return whether the paper's method calls the table contaminated."""
-        return self.cell.paper_verdict is Verdict.CONTAMINATED
+        return self.result.paper_verdict is Verdict.CONTAMINATED
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _published(blocks: Sequence[LlmBlock], test: str) -> Decided:
         (column.llm, column.label): result.paper_verdict is Verdict.CONTAMINATED
         for block in blocks
         for column in block.columns
-        if (result := column.cells.get(test)) is not None and result.paper_verdict in DECIDED
+        if (result := column.results.get(test)) is not None and result.paper_verdict in DECIDED
     }
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from tabcontam.asking.estimate import Estimate
-from tabcontam.asking.query_plan import PlannedCell, shuffled_shown
+from tabcontam.asking.query_plan import PlannedResult, shuffled_shown
 from tabcontam.groups import grouped
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.advice import advise_on_lack
@@ -16,7 +16,7 @@ Leaving = Mapping[tuple[str, str], int]
 
 
 def plan_document(
-    results: Iterable[PlannedCell],
+    results: Iterable[PlannedResult],
     estimates: Iterable[Estimate],
     leaving: Leaving,
     left_out: str = "",
@@ -25,7 +25,7 @@ def plan_document(
     """Return the plan as JSON holds it; `left_out` is a line on queries that `--queries paper` leaves out."""
     return {
         "datasets": [{"dataset": table.named, "edition": table.edition, "read": table.read} for table in tables],
-        "cells": [
+        "results": [
             {**result.name._asdict(), "queries": len(result.queries), "reason": result.skip or result.uninformative}
             for result in results
         ],
@@ -38,7 +38,7 @@ def plan_document(
 
 
 def plan_text(
-    results: Sequence[PlannedCell],
+    results: Sequence[PlannedResult],
     estimates: Sequence[Estimate],
     leaving: Leaving,
     left_out: str = "",
@@ -50,7 +50,7 @@ def plan_text(
     """
     lines = [f"{table.named}: {table.read}" for table in tables if table.read]
     lines += [""] * bool(lines)
-    lines += [_cell(result) for result in results if not result.lacks]
+    lines += [_result(result) for result in results if not result.lacks]
     lacking = grouped((result for result in results if result.lacks), lambda result: (result.name.llm, result.lacks))
     for (llm, lacks), own in lacking.items():
         tests = list(dict.fromkeys(result.test.id for result in own))
@@ -67,9 +67,9 @@ def plan_text(
     return "\n".join(lines)
 
 
-def _all(results: Sequence[PlannedCell], estimates: Sequence[Estimate]) -> str:
+def _all(results: Sequence[PlannedResult], estimates: Sequence[Estimate]) -> str:
     """Return the requests to all LLMs and the lookups in all corpora, and the most that they cost."""
-    asked, searched = ([each for each in estimates if each.documents is wanted] for wanted in (False, True))
+    asked, searched = ([each for each in estimates if each.is_corpus is wanted] for wanted in (False, True))
     there = [estimate for estimate in asked if estimate.dollars is not None or not estimate.missing]
     known = [estimate.dollars for estimate in asked if estimate.dollars is not None]
     price = f"at most {_dollars(sum(known, Decimal(0)))}" if there else "at an unknown price"
@@ -81,7 +81,7 @@ def _all(results: Sequence[PlannedCell], estimates: Sequence[Estimate]) -> str:
     )
 
 
-def _cell(result: PlannedCell) -> str:
+def _result(result: PlannedResult) -> str:
     name = result.name
     until = (
         ", until the table is decided"
@@ -90,7 +90,7 @@ def _cell(result: PlannedCell) -> str:
         if result.deferred
         else ""
     )
-    verb = "look up" if result.subject.model.documents else "ask"
+    verb = "look up" if result.subject.model.is_corpus else "ask"
     what = f"{len(result.queries)} to {verb}{until}" + (f", if it has {result.provided}" if result.provided else "")
     if result.provided and result.otherwise:
         what += f", else {len(result.otherwise.queries)} in words"
@@ -105,7 +105,7 @@ def _cell(result: PlannedCell) -> str:
 
 def _llm(estimate: Estimate) -> list[str]:
     """Return two lines on an LLM: the requests left and their bounds; on a corpus one, since it has no bounds."""
-    if estimate.documents:
+    if estimate.is_corpus:
         before = f" ({estimate.answered:,} were done before)" if estimate.answered else ""
         return [f"{estimate.llm}: {estimate.missing or f'{estimate.requests:,} lookups are left{before}'}"]
     known = f"{estimate.answered:,} of {estimate.queries:,} queries are answered already, "

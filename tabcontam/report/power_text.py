@@ -141,10 +141,10 @@ def _times(copies: Sequence[float]) -> str:
 def _in_models(own: Sequence[Observation]) -> str:
     """Return a test's result on models that read so many copies: one p-value, or how many of several were found."""
     if len(own) > 1:
-        return f"{sum(one.found for one in own)} of {len(own)}"
-    if not own or not own[0].told:
+        return f"{sum(one.contaminated for one in own)} of {len(own)}"
+    if not own or not own[0].decided:
         return NONE
-    word, p_value = "yes" if own[0].found else "no", own[0].p_value
+    word, p_value = "yes" if own[0].contaminated else "no", own[0].p_value
     if p_value is None:
         return word
     return f"{word} {rounded('p_value', p_value)}" if p_value >= LEAST else f"{word} <{LEAST:.0e}"
@@ -153,7 +153,7 @@ def _in_models(own: Sequence[Observation]) -> str:
 def _of_models(dataset: Document) -> Iterator[str]:
     """Yield how many copies the row tests together need to find models with known exposure."""
     own = grouped((one for one in _observed(dataset) if one.test == TABLE), lambda one: one.copies)
-    shares = {number: sum(one.found for one in own[number]) / len(own[number]) for number in sorted(own)}
+    shares = {number: sum(one.contaminated for one in own[number]) / len(own[number]) for number in sorted(own)}
     groups = grouped(shares, lambda number: (shares[number] == 1) - (shares[number] == 0))
     words = {
         1: "detect rows that were read {}",

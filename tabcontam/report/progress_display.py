@@ -59,12 +59,12 @@ class _Step:
     of: int = 0
     clock: Clock = time.monotonic
     evenly: bool = False
-    told: float = 0.0  # when it was reported last
+    reported: float = 0.0  # when it was reported last
     note: str = ""
 
-    def tell(self, done: int, of: int) -> None:
+    def report(self, done: int, of: int) -> None:
         """Record that `done` of `of` parts are done."""
-        self.done, self.of, self.told = done, of, self.clock()
+        self.done, self.of, self.reported = done, of, self.clock()
 
     def line(self, now: float) -> str:
         """Return the step's name, how much of it is done, for how long it runs and how long it will, if long."""
@@ -78,7 +78,7 @@ class _Step:
         """Return how long the rest takes at the same pace; empty if unknown."""
         if not self.evenly or not 0 < self.done < self.of:
             return ""
-        left = (self.told - self.since) * (self.of / self.done - 1) - (now - self.told)
+        left = (self.reported - self.since) * (self.of / self.done - 1) - (now - self.reported)
         return duration(left) if left > 1 else ""
 
 
@@ -113,7 +113,7 @@ class _ProgressCounter(Progress):
         self._steps.append(step)
         self._show_or_stop()
         try:
-            yield step.tell
+            yield step.report
         finally:
             self._steps.remove(step)
             self._show_or_stop()

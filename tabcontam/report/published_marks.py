@@ -93,7 +93,7 @@ def agreements(view: RunResults) -> dict[PublishedSource, list[SourceAgreement]]
     A result that a run has twice, for two editions, serializers or prompt sets, counts twice.
     """
     found: dict[PublishedSource, list[SourceAgreement]] = {}
-    decided = {block.llm: [result for result in block.cells if result.verdict in DECIDED] for block in view.blocks}
+    decided = {block.llm: [result for result in block.results if result.verdict in DECIDED] for block in view.blocks}
     laid = {llm: [(result, mark) for result in own for mark in published(view, result)] for llm, own in decided.items()}
     for source in sources():
         for block in view.blocks:

@@ -58,7 +58,7 @@ class CellAnswer:
 
     `state` is "right", "rounded" (a number that is right in fewer digits than the table's), "wrong", "missing" (the
     answer gives no value) or "blank" (nor does the table). The chance of a rounded number is that of its digits.
-    `guessed` states whether there is a prediction to compare the value with.
+    `has_prediction` states whether there is a prediction to compare the value with.
     """
 
     feature: str
@@ -66,7 +66,7 @@ class CellAnswer:
     read: str | None
     state: str
     chance: float | None
-    guessed: bool
+    has_prediction: bool
     bits: float = 0.0
     """The weight as memory, in bits; 0 unless the value is right, or a number that is right in fewer digits."""
 
@@ -97,7 +97,7 @@ def bits_of(trial: Trial) -> float:
     if is_mapping(trial.get("expected")):
         return sum(cell.bits for cell in row_of(trial))
     if _asks_words(trial):
-        return sum(bits(chance) for word in words_read(trial) if (chance := _chance(_guess(trial, word), word)))
+        return sum(bits(chance) for word in words_read(trial) if (chance := _chance(_prediction(trial, word), word)))
     return _choice_bits(trial) if trial.get("hit") is True else 0.0
 
 
@@ -124,7 +124,7 @@ def row_of(trial: Trial) -> list[CellAnswer]:
 
 def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> CellAnswer:
     expected, read = (None if value is None else text(value) for value in (in_table, in_answer))
-    prediction = _guess(trial, feature)
+    prediction = _prediction(trial, feature)
     fewer = _fewer_digits(prediction, read, expected)
     if same_value(read, expected):
         state = "right"
@@ -148,7 +148,7 @@ def bits_if_right(trial: Trial) -> float:
     """Return the bits of the answer about a row if each asked cell that has a value were right."""
     expected = trial.get("expected")
     pairs = expected.items() if is_mapping(expected) else ()
-    asked = (_chances(_guess(trial, text(name)), text(value)) for name, value in pairs if value is not None)
+    asked = (_chances(_prediction(trial, text(name)), text(value)) for name, value in pairs if value is not None)
     return sum(_worth(chances, 0) for chances in asked if _likely(chances) is not None)
 
 
@@ -244,8 +244,8 @@ def _costly(trial: Trial) -> list[list[str]]:
 def _cell_shown(cell: CellAnswer) -> list[str | None]:
     """Return feature, expected, read, state, chance (None if there is no prediction) and bits."""
     expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
-    chance = percent(cell.chance) if cell.guessed else None
-    weight = rounded("recalled_bits", cell.bits) if cell.guessed and cell.state in RIGHT else ""
+    chance = percent(cell.chance) if cell.has_prediction else None
+    weight = rounded("recalled_bits", cell.bits) if cell.has_prediction and cell.state in RIGHT else ""
     return [one_line(cell.feature), expected, read, cell.state, chance, weight]
 
 
@@ -253,7 +253,7 @@ def _words(trial: Trial) -> list[list[str]]:
     """Return each expected word, "right" or "missing", and its least chance if it has one."""
     expected, read = trial.get("expected"), words_read(trial)
     words = [text(word) for word in (expected if isinstance(expected, list) else ()) if word is not None]
-    chances = {word: percent(_chance(_guess(trial, word), word)) for word in read}
+    chances = {word: percent(_chance(_prediction(trial, word), word)) for word in read}
     return [[one_line(word), "right" if word in read else "missing", chances.get(word, "")] for word in words]
 
 
@@ -266,7 +266,7 @@ def _choice(trial: Trial) -> dict[str, Any]:
         "read": None if read is None else one_line(text(read)),
     }
     if not set(named) & set(_choices(trial)):
-        baselines = {name: _likeliest(prediction) for name in named if (prediction := _guess(trial, name))}
+        baselines = {name: _likeliest(prediction) for name in named if (prediction := _prediction(trial, name))}
         choice["baselines"] = [
             [one_line(name), one_line(answer)] for name, answer in baselines.items() if answer is not None
         ]
@@ -285,7 +285,7 @@ def _likeliest(prediction: CellPrediction) -> str | None:
 
 def _choice_chance(trial: Trial) -> float | None:
     read = text(trial.get("parsed"))
-    chance = _chance(_guess(trial, read), read) if read in _choices(trial) else None
+    chance = _chance(_prediction(trial, read), read) if read in _choices(trial) else None
     return None if chance is None else max(chance, COIN)
 
 
@@ -331,19 +331,19 @@ def prompt_of(trial: Trial) -> list[list[str]]:
     return [[one_line(text(message.get("role"))), visible(text(message.get("content")))] for message in messages]
 
 
-def _guess(trial: Trial, name: str) -> CellPrediction | None:
+def _prediction(trial: Trial, name: str) -> CellPrediction | None:
     """Return the prediction for a feature, word or choice; None if there is none."""
     if not isinstance(trial, CachedTrial):
-        return _guess_in(trial, name)
-    if trial.guesses is None:
-        trial.guesses = {}
-    if name not in trial.guesses:
-        trial.guesses[name] = _guess_in(trial, name)
-    prediction: CellPrediction | None = trial.guesses[name]
+        return _prediction_in(trial, name)
+    if trial.predictions is None:
+        trial.predictions = {}
+    if name not in trial.predictions:
+        trial.predictions[name] = _prediction_in(trial, name)
+    prediction: CellPrediction | None = trial.predictions[name]
     return prediction
 
 
-def _guess_in(trial: Trial, name: str) -> CellPrediction | None:
+def _prediction_in(trial: Trial, name: str) -> CellPrediction | None:
     chance = trial.get("chance")
     stored = chance.get(name) if is_mapping(chance) else None
     values, rest = (stored.get("values"), stored.get("rest")) if is_mapping(stored) else (None, None)

@@ -73,7 +73,7 @@ def context(view: RunResults) -> dict[str, Any]:
         "openness_of": {
             rank.llm: entry.openness for rank in view.ranks_in_order if (entry := entry_of(view, rank.llm))
         },
-        "beside_majority": beside_majority,
+        "beside_majority": against_majority,
         "signed": format_signed,
         "plot_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
         | {"bottom": HEIGHT - BOTTOM},
@@ -106,7 +106,7 @@ def _tells(view: RunResults, score: str) -> bool:
     return any(rank.measures[score] != rank.score for rank in known)
 
 
-def beside_majority(rank: Rank, measure: str) -> str:
+def against_majority(rank: Rank, measure: str) -> str:
     """Return whether an accuracy is "above", "below" or "like" that of the largest class, by its interval."""
     interval, majority = rank.intervals.get(measure), rank.majorities.get(measure)
     if interval is None or majority is None:
@@ -142,10 +142,10 @@ def words_of(view: RunResults, column: RankColumn) -> str:
     paper = view.run.rules == PAPER
     of = {
         result.statistic.name
-        for result in view.cells
+        for result in view.results
         if result.statistic and not paper and view.facts[result.test].measure == MEMBERSHIP
     }
-    shared = next((rank.shared_cells for rank in view.ranks_in_order if rank.shared_cells), 0)
+    shared = next((rank.shared_results for rank in view.ranks_in_order if rank.shared_results), 0)
     words = {
         "counted": "all" if paper else "the decided",
         "shared": f"{shared} result{'' if shared == 1 else 's'}",
@@ -282,14 +282,14 @@ def placed_labels(places: Sequence[tuple[float, float]], names: Sequence[str]) -
     taken: list[Box] = [(x - POINT, y - POINT, x + POINT, y + POINT) for x, y in places]
     found = []
     for (x, y), name in zip(places, names, strict=True):
-        options = [option for far in (0, 1, 2) for option in _beside(x, y, name, far)]
+        options = [option for far in (0, 1, 2) for option in _label_places(x, y, name, far)]
         label, box = min(options, key=lambda option: _covered(option[1], taken))
         taken.append(box)
         found.append(label)
     return found
 
 
-def _beside(x: float, y: float, name: str, far: int) -> list[tuple[tuple[str, float, float, str], Box]]:
+def _label_places(x: float, y: float, name: str, far: int) -> list[tuple[tuple[str, float, float, str], Box]]:
     """Return the ten places around a point for its label, at distance `far`."""
     wide, options = LETTER * len(name), []
     for up in (-1, 1, 0, -2, 2):

@@ -12,7 +12,7 @@ from typing import TextIO
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.lookup_places import is_lookup, places
 from tabcontam.report.query import row_of
-from tabcontam.report.trials_by_result import Trial, by_cell, is_mapping
+from tabcontam.report.trials_by_result import Trial, by_result, is_mapping
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
@@ -33,7 +33,7 @@ class RecalledCellWriter:
 
     def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
         """Write the recalled cells of a result, from its trials by query; nothing of a control that joined."""
-        informative = [] if result.control else list(filter(_tells, asked.values()))
+        informative = [] if result.control else list(filter(_is_informative, asked.values()))
         named = [guarded(text(getattr(result, name))) for name in COLUMNS[:7]] if informative else []
         for trial in informative:
             self._writer.writerows(_lines(named, trial))
@@ -49,13 +49,13 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     given only for all rows of a result together.
     """
     written = io.StringIO(newline="")
-    recalled, trials_of = RecalledCellWriter(written), by_cell(view.cells, trials)
-    for result in view.cells:
+    recalled, trials_of = RecalledCellWriter(written), by_result(view.results, trials)
+    for result in view.results:
         recalled.take(result, trials_of[result.place])
     return written.getvalue()
 
 
-def _tells(trial: Trial) -> bool:
+def _is_informative(trial: Trial) -> bool:
     """Return whether cells of a row were asked for and compared with a prediction, or were looked up."""
     return is_mapping(trial.get("expected")) and bool(trial.get("chance") or is_lookup(trial))
 

@@ -17,7 +17,7 @@ from tabcontam.evidence.number_wording import format_signed
 from tabcontam.groups import grouped
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.query import bits_if_right, bits_of
-from tabcontam.report.trials_by_result import Trial, by_cell, is_mapping
+from tabcontam.report.trials_by_result import Trial, by_result, is_mapping
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.verdicts.memory_share_limit import limits_in_words
 from tabcontam.verdicts.result_types import Result
@@ -110,11 +110,11 @@ class RecallComparison:
 
 def find_recalled_rows(view: RunResults, trials: Iterable[Trial]) -> dict[LlmTable, dict[int, RowRecall]]:
     """Return the recall of each row that row tests asked about, by its number from 0, without controls."""
-    reading, trials_of = RecallCollector.of(view), by_cell(view.cells, trials)
-    for result in view.cells:
+    reading, trials_of = RecallCollector.of(view), by_result(view.results, trials)
+    for result in view.results:
         if reading.of_rows(result):
             reading.take(result, trials_of[result.place])
-    return reading.told
+    return reading.recall
 
 
 class RecallCollector:
@@ -122,7 +122,7 @@ class RecallCollector:
 
     def __init__(self, row_tests: Collection[str], titles: Mapping[str, str]) -> None:
         self._row_tests, self._titles = row_tests, titles
-        self.told: dict[LlmTable, dict[int, RowRecall]] = {}
+        self.recall: dict[LlmTable, dict[int, RowRecall]] = {}
         self._classified: dict[tuple[str, ...], list[ClassAnswer]] = {}
 
     @classmethod
@@ -142,10 +142,10 @@ class RecallCollector:
             self._classified[result.place] = answered
 
     def _take_rows(self, result: Result, trials: Iterable[Trial]) -> None:
-        rows = self.told.setdefault(_about(result), {})
+        rows = self.recall.setdefault(_about(result), {})
         for trial in trials:
             row = _row(trial)
-            if row is None or not _could_tell(trial):
+            if row is None or not _is_informative(trial):
                 continue
             one, bits = rows.setdefault(row, RowRecall()), bits_of(trial)
             one.bits = max(one.bits, bits)
@@ -157,7 +157,7 @@ class RecallCollector:
         found = []
         for label, result in placed:
             answered = self._classified.pop(result.place, ())
-            known = self.told.get(_about(result), {}) if answered else {}
+            known = self.recall.get(_about(result), {}) if answered else {}
             of_rows = [(one, known[one.row].recalled) for one in answered if one.row in known]
             own, others = ([one for one, recalled in of_rows if recalled is which] for which in (True, False))
             if own and others:
@@ -177,16 +177,16 @@ class ClassAnswer(NamedTuple):
 
 def compare_accuracies(view: RunResults, trials: Iterable[Trial]) -> list[RecallComparison]:
     """Return the comparison for each classification that answered rows of both groups, in the order of the page."""
-    trials_of, found = by_cell(view.cells, trials), []
-    own = grouped(view.cells, lambda cell: cell.llm)
+    trials_of, found = by_result(view.results, trials), []
+    own = grouped(view.results, lambda cell: cell.llm)
     for block in view.blocks:
-        if not any(map(_is_classification, block.cells)):
+        if not any(map(_is_classification, block.results)):
             continue
         reading = RecallCollector.of(view)
         for cell in own[block.llm]:
             if reading.of_rows(cell) or _is_classification(cell):
                 reading.take(cell, trials_of[cell.place])
-        labelled = ((column.label, cell) for column in block.columns for cell in column.cells.values())
+        labelled = ((column.label, cell) for column in block.columns for cell in column.results.values())
         found += reading.compared(labelled)
     return found
 
@@ -237,7 +237,7 @@ def _row(trial: Trial) -> int | None:
     return row if isinstance(row, int) and not isinstance(row, bool) and row >= 0 else None
 
 
-def _could_tell(trial: Trial) -> bool:
+def _is_informative(trial: Trial) -> bool:
     """Return whether an answer about cells of a row was read and could have shown that the row was recalled."""
     if not is_mapping(trial.get("expected")) or trial.get("decoy_of") or trial.get("readable") is not True:
         return False

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.evidence.registry import built_in_tests
-from tabcontam.report.finding_sentences import NOT_TOLD, ONE_COLUMN, REMEMBERING, UNDECIDED_BECAUSE
+from tabcontam.report.finding_sentences import CORPUS_UNDECIDED_BECAUSE, ONE_COLUMN, REMEMBERING, UNDECIDED_BECAUSE
 from tabcontam.tables.dataset_cards import Card, all_cards
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.result_types import MemoryShareResult, Result, TableFields, TableVerdict
@@ -24,7 +24,11 @@ from tabcontam.verdicts.wording import phrase, rounded
 # attribution, that bind the publisher of an extract, or that have a remark are missing here.
 OPEN = frozenset({"CC0", "CC0 1.0", "CC BY 4.0", "CC BY 3.0", "PDDL", "PDDL 1.0", "Public domain", "MIT"})
 # In a sentence.
-SAID = {"expected_hits": "{} expected of the baseline", "recalled_bits": "{} bits recalled", "p_value": "p = {}"}
+NUMBER_WORDS = {
+    "expected_hits": "{} expected of the baseline",
+    "recalled_bits": "{} bits recalled",
+    "p_value": "p = {}",
+}
 USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "development", "test", "testing")
 PLACES = ("corpus",)  # providers whose models are paths, and no names
 HOLDING = ("an LLM that remembers", "documents that hold")  # replacement in `REMEMBERING` for a corpus
@@ -85,7 +89,7 @@ class Redaction:
 
     def words(self, sentence: str) -> str:
         """Return a sentence with the published names of documents and references, without addresses and folders."""
-        named = {*self._documents, *(llm.spec for llm in self.run.references)}
+        named = {*self._corpora, *(llm.spec for llm in self.run.references)}
         for name in sorted((name for name in named if self.llm(name) != name), key=len, reverse=True):
             sentence = sentence.replace(name, self.llm(name))
         return sentence
@@ -125,7 +129,7 @@ class Redaction:
     def results(self, view: RunResults) -> RunResults:
         """Return the results as they can be published."""
         groups: dict[TableId, set[str]] = {}
-        for result in view.cells:
+        for result in view.results:
             found = groups.setdefault((result.dataset, result.edition or ""), set())
             found |= {*result.columns, *result.without, *result.bets, *filter(None, [result.rests_on])}
         for table in view.tables:
@@ -135,12 +139,12 @@ class Redaction:
         return replace(
             view,
             run=self._run(view.run),
-            cells=tuple(self._cell(result, names) for result in view.cells),
+            results=tuple(self._result(result, names) for result in view.results),
             tables=tuple(self._table(table, names) for table in view.tables),
             ranking=tuple(replace(rank, llm=self.llm(rank.llm)) for rank in view.ranking),
             judges=tuple(replace(one, by=self.judge(one.by)) for one in view.judges),
             agreements=tuple(
-                replace(one, one=self.judge(one.one), other=self.judge(one.other)) for one in view.agreements
+                replace(one, first=self.judge(one.first), second=self.judge(one.second)) for one in view.agreements
             ),
             comparisons=tuple(
                 replace(
@@ -186,17 +190,17 @@ class Redaction:
         if memory is None:
             return memory
         memory = replace(memory, further=tuple(map(self.llm, memory.further)))
-        if memory.among is None:
+        if memory.several_references is None:
             return memory
-        named = tuple(replace(one, llm=self.llm(one.llm)) for one in memory.among.references)
-        return replace(memory, among=replace(memory.among, references=named))
+        named = tuple(replace(one, llm=self.llm(one.llm)) for one in memory.several_references.references)
+        return replace(memory, several_references=replace(memory.several_references, references=named))
 
-    def _cell(self, result: Result, names: Mapping[TableId, Mapping[str, str]]) -> Result:
+    def _result(self, result: Result, names: Mapping[TableId, Mapping[str, str]]) -> Result:
         result = replace(
             result, reference=result.reference and self.llm(result.reference), memory=self._memory(result.memory)
         )
-        if result.llm in self._documents:  # its sentences quote documents, and name a file that cannot be read
-            result = replace(result, reason=self._because(result, result.rests_on), sentence=_held(result))
+        if result.llm in self._corpora:  # its sentences quote documents, and name a file that cannot be read
+            result = replace(result, reason=self._because(result, result.rests_on), sentence=_corpus_sentence(result))
         if not self.hides(result.dataset, result.edition):
             sentence, reason = (text and self.words(text) for text in (result.sentence, result.reason))
             return self._named(replace(result, sentence=sentence, reason=reason))
@@ -216,33 +220,33 @@ class Redaction:
             bets={name and column[name]: won for name, won in result.bets.items()},
             rests_on=rests_on,
             reason=self._because(result, rests_on),
-            sentence=_held(result) if result.llm in self._documents else _sentence(result),
+            sentence=_corpus_sentence(result) if result.llm in self._corpora else _sentence(result),
             not_averaged=result.not_averaged and "its answers cannot be known",
         )
 
     def _table(self, table: TableVerdict, names: Mapping[TableId, Mapping[str, str]]) -> TableVerdict:
-        corpora = tuple(map(self.llm, table.documents))
-        families = tuple(replace(one, documents=tuple(map(self.llm, one.documents))) for one in table.families)
-        table = replace(table, documents=corpora, families=families)
+        corpora = tuple(map(self.llm, table.corpora))
+        families = tuple(replace(one, corpora=tuple(map(self.llm, one.corpora))) for one in table.families)
+        table = replace(table, corpora=corpora, families=families)
         if not self.hides(table.dataset, table.edition):
             return replace(self._named(table), reason=self.words(table.reason))
         column = names[table.dataset, table.edition or ""]
         rests_on = table.rests_on and column[table.rests_on]
         families = tuple(replace(one, without=one.without and column[one.without]) for one in table.families)
-        by = f"documents that it was trained on ({phrase(corpora)})" if table.by_documents else "the row tests together"
+        by = f"documents that it was trained on ({phrase(corpora)})" if table.by_corpora else "the row tests together"
         found = None if table.p_value is None else f"{by}: p = {rounded('p_value', table.p_value)}"
         reason = self._because(table, rests_on) or found or table.outcome
         return replace(self._named(table), families=families, rests_on=rests_on, reason=reason)
 
     @cached_property
-    def _documents(self) -> frozenset[str]:
-        return frozenset(llm.spec for llm in self.run.llms if llm.documents)
+    def _corpora(self) -> frozenset[str]:
+        return frozenset(llm.spec for llm in self.run.llms if llm.is_corpus)
 
     def _because(self, of: Result | TableVerdict, rests_on: str | None) -> str | None:
         """Return the reason why there is no finding in an LLM or in documents, from published facts."""
-        searched = of.llm in self._documents
-        if searched and of.verdict in NOT_TOLD and not rests_on:
-            return NOT_TOLD[of.verdict]
+        searched = of.llm in self._corpora
+        if searched and of.verdict in CORPUS_UNDECIDED_BECAUSE and not rests_on:
+            return CORPUS_UNDECIDED_BECAUSE[of.verdict]
         reason = _reason(of.verdict, of.detectable_share, rests_on)
         return reason and reason.replace(*HOLDING) if searched else reason
 
@@ -258,7 +262,7 @@ class Redaction:
             catalogue={self.llm(name): entry for name, entry in run.catalogue.items()},
             known=known,
             trained_on=tuple(
-                TrainingDeclaration(llm=self.llm(one.llm), documents=self.llm(one.documents)) for one in run.trained_on
+                TrainingDeclaration(llm=self.llm(one.llm), corpus=self.llm(one.corpus)) for one in run.trained_on
             ),
             datasets=tuple(self._dataset(one) for one in run.datasets),
             durations=tuple(self._named(one) for one in run.durations),
@@ -336,12 +340,14 @@ def _sentence(result: Result) -> str | None:
     bet = "e_value" if result.sequential else ""
     parts = [f"{result.hits} right in {result.answered} answers"] if result.hits is not None else []
     parts += [f"score {result.score:.2f}"] if result.verdict is None and result.score is not None else []
-    parts += [words.format(rounded(key, result.numbers[key])) for key, words in SAID.items() if key in result.numbers]
+    parts += [
+        words.format(rounded(key, result.numbers[key])) for key, words in NUMBER_WORDS.items() if key in result.numbers
+    ]
     parts += [f"E = {rounded(bet, result.numbers[bet])}"] if bet in result.numbers else []
     return ", ".join(parts) or None
 
 
-def _held(result: Result) -> str | None:
+def _corpus_sentence(result: Result) -> str | None:
     """Return a sentence on the rows that documents hold, from the numbers of the result."""
     if result.verdict in UNDECIDED or not result.queries:
         return None

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from tabcontam.evidence.rows.guided.guided_match import PERSONS
 from tabcontam.groups import grouped
-from tabcontam.replay.recorded_squares import one_cell_a_square
-from tabcontam.report.judges import TITLES, agreement_cells
+from tabcontam.replay.recorded_squares import one_result_a_square
+from tabcontam.report.judges import TITLES, agreement_texts
 from tabcontam.report.paper_methods import agreement, format_agreement, kappa, matrices, papers, papers_text
 from tabcontam.report.standings import titles_of
 from tabcontam.verdicts.completion_judgements import COMPLETIONS
@@ -21,7 +21,7 @@ Difference = RecordedDifference | RuleDifference
 def render_replay(view: RunResults) -> str:
     """Return counts of verdicts by LLM, the disagreements by their explanation if asked for, and the sum."""
     lines = [f"rules {view.run.rules}, dictionary {view.run.dictionary}", ""]
-    by_llm = grouped(view.cells, lambda cell: cell.llm)
+    by_llm = grouped(view.results, lambda cell: cell.llm)
     width = max(map(len, by_llm), default=0)
     lines += [f"{visible(llm, line=True):<{width}}  {_counts(own)}" for llm, own in by_llm.items()]
     if view.differences is not None and view.rule_differences is not None:
@@ -31,13 +31,13 @@ def render_replay(view: RunResults) -> str:
         lines += _groups(view.rule_differences)
     lines += _by_paper(view)
     lines += _on_completions(view)
-    lines += ["", f"results: {len(view.cells)} ({_counts(view.cells)})"]
+    lines += ["", f"results: {len(view.results)} ({_counts(view.results)})"]
     return "\n".join(lines)
 
 
 def _by_paper(view: RunResults) -> list[str]:
     """Return how far the methods of papers agree, as on the page; empty if only those of Table 1 were recorded."""
-    shown = replace(view, cells=one_cell_a_square(view.cells))
+    shown = replace(view, results=one_result_a_square(view.results))
     if not papers(shown):
         return []
     return [line and visible(line, line=True) for line in ("", *papers_text(shown), *_with_people(shown))]
@@ -58,8 +58,8 @@ def _with_people(view: RunResults) -> Iterator[str]:
 
 def _on_completions(view: RunResults) -> list[str]:
     """Return how far the judges of the recorded completions agree; empty if none was judged."""
-    own = [one for one in view.agreements if one.of == COMPLETIONS]
-    rows = [(f"  {one.one} and {one.other}", *agreement_cells(one)) for one in own]
+    own = [one for one in view.agreements if one.kind == COMPLETIONS]
+    rows = [(f"  {one.first} and {one.second}", *agreement_texts(one)) for one in own]
     lines = [visible(f"{both}: {share}, kappa {kappa}", line=True) for both, share, kappa in rows]
     return ["", TITLES[COMPLETIONS].lower(), *lines] if lines else []
 

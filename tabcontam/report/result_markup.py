@@ -71,19 +71,19 @@ class ResultMarkup:
             "".join(self._square(leaf, number, column, test) for number, column in enumerate(columns, 1))
         )
 
-    def beside(
+    def paper_squares(
         self, leaf: int, columns: Iterable[ResultColumn], test: str, mark_of: "Callable[[Result], PaperMark]"
     ) -> "Markup":
         """Return a row of the papers' heatmap: the published verdict on each result, and its square."""
-        squares = (self._beside(leaf, number, column, test, mark_of) for number, column in enumerate(columns, 1))
+        squares = (self._paper_square(leaf, number, column, test, mark_of) for number, column in enumerate(columns, 1))
         return trusted_markup("".join(squares))
 
     def entries(self, leaf: int, number: int, column: ResultColumn, packed: PackedEvidence) -> "Markup":
         """Return the results of a column in words, each with room for its evidence."""
-        return trusted_markup("".join(self._entry(leaf, number, result, packed) for result in column.cells.values()))
+        return trusted_markup("".join(self._entry(leaf, number, result, packed) for result in column.results.values()))
 
     def _square(self, leaf: int, number: int, column: ResultColumn, test: str) -> str:
-        result = column.cells.get(test)
+        result = column.results.get(test)
         if result is None:
             return "<td></td>"
         place = self.place(leaf, number, test)
@@ -97,10 +97,10 @@ class ResultMarkup:
             f' aria-label="{self._spoken(result)}">{sign(result)}</a>{marks}</td>'
         )
 
-    def _beside(
+    def _paper_square(
         self, leaf: int, number: int, column: ResultColumn, test: str, mark_of: "Callable[[Result], PaperMark]"
     ) -> str:
-        result = column.cells.get(test)
+        result = column.results.get(test)
         if result is None:
             return "<td></td>"
         place, mark = self.place(leaf, number, test), mark_of(result)

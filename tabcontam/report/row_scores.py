@@ -59,7 +59,7 @@ def scored_tables(view: RunResults) -> list[ScoredTable]:
     for block in view.blocks:
         own = []
         for column in block.columns:
-            results = [result for result in column.cells.values() if RANKS in view.facts[result.test].marks]
+            results = [result for result in column.results.values() if RANKS in view.facts[result.test].marks]
             scores = {result.test: one for result in results if (one := _scored(result)) is not None}
             if scores:
                 order, known = _known(view, results[0])

@@ -135,7 +135,7 @@ def print_splits(paper: TerminalWriter, groups: Sequence[SplitGroup], joined: Co
             words = ", ".join(f"{split} {table.outcome if table else 'not asked'}" for split, table in pairs)
             head, style = paper.printable(" ".join(filter(None, (line.llm, line.way)))), "dim" * (line.llm in joined)
             head += " " * (widest + 2 - cell_len(head))
-            paper.beside([(head, style)], f"{line.sentence} ({words})", style)
+            paper.entry([(head, style)], f"{line.sentence} ({words})", style)
         if group.left_out:
             paper.line(group.left_out, "dim")
     paper.line()

@@ -20,18 +20,18 @@ LONGEST_NAME, LONGEST_REASON = 80, 120
 class TableStanding:
     """The state of knowledge about one LLM and one table with the title `table` and the edition `edition`.
 
-    `apart` distinguishes the table from others of the dataset, and begins with `at`: edition and split. `rows` is the
-    verdict on the rows and `knowledge` that of the tests of knowledge; None if no such test was judged. `share`, in [0,
-    1], is the detectable share. `why` is the reason why nothing was decided on the rows. `rests_on` names the one
-    column, or the columns of one entity, that a finding rests on, which therefore decides nothing; empty otherwise.
-    `void` holds the row tests that the controls in `control` show to be worthless on this table. With `unsure` the gate
-    reaches no conclusion, although `rows` has a verdict. With `cut` some queries were not asked. `source` names the
-    file of recorded answers. `documents` hold rows of the table, and the user states that the LLM was trained on them;
-    with `by_documents` the answers themselves show nothing. With `memory` memory's share was asked for.
+    `apart` distinguishes the table from others of the dataset, and begins with `edition_and_split`: edition and split.
+    `rows` is the verdict on the rows and `knowledge` that of the tests of knowledge; None if no such test was judged.
+    `share`, in [0, 1], is the detectable share. `why` is the reason why nothing was decided on the rows. `rests_on`
+    names the one column, or the columns of one entity, that a finding rests on, which therefore decides nothing; empty
+    otherwise. `void` holds the row tests that the controls in `control` show to be worthless on this table. With
+    `unsure` the gate reaches no conclusion, although `rows` has a verdict. With `cut` some queries were not asked.
+    `source` names the file of recorded answers. `corpora` hold rows of the table, and the user states that the LLM was
+    trained on them; with `by_corpora` the answers themselves show nothing. With `memory` memory's share was asked for.
     """
 
     table: str
-    at: str
+    edition_and_split: str
     apart: str
     rows: Verdict | None
     knowledge: Verdict | None
@@ -45,8 +45,8 @@ class TableStanding:
     edition: str | None
     split: str | None
     source: str | None
-    documents: tuple[str, ...] = ()
-    by_documents: bool = False
+    corpora: tuple[str, ...] = ()
+    by_corpora: bool = False
     memory: bool = False
 
     @property
@@ -137,7 +137,7 @@ def _standings(titles: Titles, block: LlmBlock) -> dict[str, TableStanding]:
     tables = {view.label(table): table for table in titles.tables.get(block.llm, ())}
     return {
         label: _standing(titles, own, tables.get(label), titles.ruling(own[0]))
-        for label, own in grouped(block.cells, view.label).items()
+        for label, own in grouped(block.results, view.label).items()
     }
 
 
@@ -147,7 +147,7 @@ def _standing(
     view = titles.view
     rows = [result for result in results if result.test in view.row_tests]
     found = any(result.verdict is Verdict.CONTAMINATED for result in rows)
-    if not rows and table and not table.documents:  # only a corpus was searched, and no row test was asked
+    if not rows and table and not table.corpora:  # only a corpus was searched, and no row test was asked
         table = None
     verdict = (
         Verdict.CONTAMINATED if found else table.verdict if table else strongest(result.verdict for result in rows)
@@ -164,7 +164,7 @@ def _standing(
         unsure = ruling.conclusion is Conclusion.CANNOT_TELL and bool(void or verdict is Verdict.NOT_DETECTED)
     return TableStanding(
         table=titles.dataset(results[0].dataset),
-        at=view.edition(results[0]),
+        edition_and_split=view.edition(results[0]),
         apart=titles.apart(results[0]),
         rows=verdict,
         knowledge=strongest(result.verdict for result in others),
@@ -178,8 +178,8 @@ def _standing(
         edition=results[0].edition,
         split=results[0].split,
         source=results[0].source,
-        documents=table.documents if table else (),
-        by_documents=table.by_documents if table else False,
+        corpora=table.corpora if table else (),
+        by_corpora=table.by_corpora if table else False,
         memory=any(is_share(view, result) and (result.memory or result.verdict) for result in results),
     )
 

@@ -17,7 +17,7 @@ from tabcontam.report.ranking import correlation_sentences, left_out, majorities
 from tabcontam.report.self_check import NEXT, self_check
 from tabcontam.report.split_lines import print_splits, split_groups
 from tabcontam.report.terminal_writer import INDENT, NARROWEST, TerminalWriter
-from tabcontam.report.trials_by_result import Trial, by_cell, trials_to_show
+from tabcontam.report.trials_by_result import Trial, by_result, trials_to_show
 from tabcontam.report.unread import UnreadSummary, unread
 from tabcontam.verdicts.llm_ranking import OTHER_SCORES
 from tabcontam.verdicts.notes import NoteKind
@@ -45,7 +45,7 @@ USUAL = "caus"
 AS_IT_SHOULD = "green"  # a finding in a control that has read the rows
 CHECKED = {True: "green", None: "yellow", False: "red"}  # by the conclusion of the self-check
 SKIPS_NAMED = 3  # reasons of skipped results that stand in their one line
-CELLS_SHOWN = 20  # contaminated results whose evidence is printed without -v
+RESULTS_SHOWN = 20  # contaminated results whose evidence is printed without -v
 CHANGES_SHOWN = 20  # of a comparison, without -v
 CROWDED = 200  # with more LLMs and tables, and without -v, a line is an LLM and lists are cut
 LISTED = 50  # lines of a list that is cut
@@ -66,10 +66,10 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
         paper.line(", ".join(f"{name} {version}" for name, version in run.versions.items()))
     most = NAMED if verbosity < 1 and _is_crowded(view) else None
     for llm in run.llms[:most]:
-        version = (llm.version or "")[:DIGEST] if llm.documents else llm.version  # the whole digest is in results.json
+        version = (llm.version or "")[:DIGEST] if llm.is_corpus else llm.version  # the whole digest is in results.json
         stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, version)))
         paper.line(
-            f"{'documents' if llm.documents else 'llm'}: {llm.spec}"
+            f"{'documents' if llm.is_corpus else 'llm'}: {llm.spec}"
             + (f" ({stated})" if stated else "")
             + (f": {llm.took}" if llm.took else "")
         )
@@ -127,7 +127,7 @@ def print_report(
     crowded = verbosity < 1 and _is_crowded(view)
     if verbosity >= 0:
         if verbosity:
-            _print_cells(paper, view, trials)
+            _print_results(paper, view, trials)
         else:
             (_print_llms if crowded else _print_letters)(paper, view)
         _print_evidence(paper, view, trials, with_controls=verbosity > 0)
@@ -161,7 +161,7 @@ def _lines(view: RunResults) -> Iterator[tuple[ResultColumn, list[tuple[Result, 
     for block in view.blocks:
         for column in block.columns:
             results = []
-            for result in column.cells.values():
+            for result in column.results.values():
                 done += 1
                 results.append((result, f"[{100 * done // total:3d}%]"))
             yield column, results
@@ -172,7 +172,7 @@ def _print_letters(paper: TerminalWriter, view: RunResults) -> None:
 
     legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
     paper.line("  ".join(legend), "dim")
-    paper.beside([("from left to right: ", "dim")], ", ".join(view.tests), "dim")
+    paper.entry([("from left to right: ", "dim")], ", ".join(view.tests), "dim")
     labels = [paper.printable(f"{column.llm} {column.label}") for column, _ in _lines(view)]
     widest = max(map(cell_len, labels), default=0)
     for label, (_, results) in zip(labels, _lines(view), strict=True):
@@ -196,18 +196,18 @@ def _print_llms(paper: TerminalWriter, view: RunResults) -> None:
     paper.line("  ".join(legend), "dim")
     done, total = 0, len(view.possible)
     all_letters = {verdict.value: letter for verdict, letter in LETTERS.items()} | {SCORE: SCORE_LETTER}
-    counts = [count(block.cells) for block in view.blocks]
+    counts = [count(block.results) for block in view.blocks]
     letters = {word: letter for word, letter in all_letters.items() if any(word in own for own in counts)}
     names = [paper.printable(block.llm) for block in view.blocks]
     widest = max(map(cell_len, names), default=0)
     wide = 3 + max((len(f"{number:,}") for own in counts for number in own.values()), default=0)
     paper.line(" " * widest + "".join(letter.rjust(wide) for letter in letters.values()), "dim")
     for block, name, own in zip(view.blocks, names, counts, strict=True):
-        done += len(block.cells)
+        done += len(block.results)
         parts: list[tuple[str, str]] = [(name + " " * (widest - cell_len(name)), "")]
         for outcome in letters:
             known = outcome == Verdict.CONTAMINATED and all(
-                (result.llm, result.table) in view.exposed for result in block.cells if result.outcome == outcome
+                (result.llm, result.table) in view.exposed for result in block.results if result.outcome == outcome
             )
             style = "" if outcome not in own else AS_IT_SHOULD if known else STYLES[outcome]
             parts.append((f"{own.get(outcome, 0):,}".rjust(wide), style))
@@ -216,8 +216,8 @@ def _print_llms(paper: TerminalWriter, view: RunResults) -> None:
     paper.line()
 
 
-def _print_cells(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial]) -> None:
-    trials_of = by_cell(view.cells, trials)
+def _print_results(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial]) -> None:
+    trials_of = by_result(view.results, trials)
     for column, results in _lines(view):
         for result, progress in results:
             score = f" {result.score:.2f}" if result.verdict is None and result.score is not None else ""
@@ -228,7 +228,7 @@ def _print_cells(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial
                 (f" (paper: {result.paper_verdict})" if result.differs else "", "yellow"),
             ]
             paper.parts(parts, progress)
-            paper.beside([(" " * INDENT, "")], result.why, "dim")
+            paper.entry([(" " * INDENT, "")], result.why, "dim")
             asked = [(kind_of(trial), trial) for trial in trials_of[result.place].values()]
             _print_unread(paper, unread(asked, advised=not view.run.recorded and not result.control))
     _print_impossible(paper, view)
@@ -239,25 +239,25 @@ def _print_unread(paper: TerminalWriter, summary: UnreadSummary | None) -> None:
     """Print how many answers of a result were unread, the first reply of each reason, and the advice."""
     if summary is None:
         return
-    paper.beside([(" " * INDENT, "")], summary.counted, "yellow")
+    paper.entry([(" " * INDENT, "")], summary.counted, "yellow")
     for kind, reply in summary.first:
-        paper.beside([(" " * 2 * INDENT, ""), (f"{kind}: ", "yellow")], reply)
+        paper.entry([(" " * 2 * INDENT, ""), (f"{kind}: ", "yellow")], reply)
     if summary.advice:
-        paper.beside([(" " * 2 * INDENT, ""), ("what to do: ", "yellow")], summary.advice)
+        paper.entry([(" " * 2 * INDENT, ""), ("what to do: ", "yellow")], summary.advice)
 
 
 def _print_impossible(paper: TerminalWriter, view: RunResults) -> None:
     """Print a line for each group of tests that some LLMs cannot take, with the reason."""
     for each in view.impossible:
-        paper.beside([("  ", "dim")], str(each), "dim")
+        paper.entry([("  ", "dim")], str(each), "dim")
 
 
 def _print_evidence(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial], *, with_controls: bool) -> None:
-    results = [result for block in view.blocks for result in block.cells] if with_controls else view.subjects
+    results = [result for block in view.blocks for result in block.results] if with_controls else view.subjects
     flagged = [result for result in results if result.verdict is Verdict.CONTAMINATED]
     if not flagged:
         return
-    shown = flagged if with_controls else flagged[:CELLS_SHOWN]
+    shown = flagged if with_controls else flagged[:RESULTS_SHOWN]
     found = trials_to_show(shown, trials)
     paper.rule("evidence")
     for result in shown:
@@ -296,10 +296,10 @@ def _print_tables(paper: TerminalWriter, view: RunResults, *, found_alone: bool 
         control = "dim" if table.llm in view.joined else ""
         verdict = (table.outcome.upper().ljust(VERDICT), f"{control} {_style(view, table)}".strip())
         if room:
-            paper.beside([(label + " " * (widest - cell_len(label)), control), verdict], _figures(view, table), control)
+            paper.entry([(label + " " * (widest - cell_len(label)), control), verdict], _figures(view, table), control)
         else:
             paper.line(label.rstrip(), control)
-            paper.beside([("  ", ""), verdict], _figures(view, table), control)
+            paper.entry([("  ", ""), verdict], _figures(view, table), control)
     if found_alone:
         _print_left(paper, found, LISTED, "contaminated")
     paper.line()
@@ -309,7 +309,7 @@ def _figures(view: RunResults, table: TableVerdict) -> str:
     """Return the numbers that a table's verdict rests on; bits only of a finding, as the baseline earns some, too."""
     shown = {Verdict.CONTAMINATED: ("q_value", "recalled_bits"), Verdict.NOT_DETECTED: ("q_value",)}
     left_out = ["q_value"] * bool(table.in_turns)  # its reason names E
-    left_out += ["recalled_bits"] * (table.by_documents or table.llm in view.documents)  # bits are of answers
+    left_out += ["recalled_bits"] * (table.by_corpora or table.llm in view.corpora)  # bits are of answers
     known = [key for key in shown.get(table.verdict, ()) if key in table.numbers and key not in left_out]
     numbers = [TABLE_NUMBERS[key].format(rounded(key, table.numbers[key])) for key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
@@ -368,7 +368,7 @@ def _print_memory(paper: TerminalWriter, view: RunResults) -> None:
         return
     paper.rule("memory's share")
     for one in found:
-        paper.beside([(f"{one.llm} {one.label} ", "")], "; ".join(filter(None, (one.words, one.beside))))
+        paper.entry([(f"{one.llm} {one.label} ", "")], "; ".join(filter(None, (one.words, one.compared))))
         if paper.width >= memory_shares.WIDTH + 2 * INDENT:
             paper.parts([(f"{' ' * INDENT}0|", "dim"), (one.line, ""), ("|1", "dim")])
     paper.line(memory_shares.legend(found, memory_shares.ON_ROWS, memory_shares.ON_TWINS), "dim")
@@ -383,7 +383,7 @@ def _print_recalled_rows(paper: TerminalWriter, view: RunResults, trials: Iterab
     paper.rule("recalled rows")
     for one in found:
         line = f"accuracy on recalled rows {one.recalled}, on others {one.others}, difference {one.gap}"
-        paper.beside([(f"{one.llm} {one.label} {one.test} ", "")], line)
+        paper.entry([(f"{one.llm} {one.label} {one.test} ", "")], line)
     paper.line()
 
 
@@ -439,7 +439,7 @@ def _print_comparisons(paper: TerminalWriter, view: RunResults, verbosity: int) 
         for group, change in shown:
             llm = f"{group.llm}: " if group.llm else ""
             where = f" {llm}{group.first} -> {group.second}, {change.where}: {change.figures.replace('→', '->')}"
-            paper.beside([(change.word.upper(), "red" if change.word == "appeared" else "yellow")], where)
+            paper.entry([(change.word.upper(), "red" if change.word == "appeared" else "yellow")], where)
         if len(shown) < len(changes):
             paper.line(f"({len(changes) - len(shown)} more: see -v, or index.html)", "dim")
         paper.line()
@@ -479,7 +479,7 @@ def _print_summary(
     }
     if letters and None not in listed:  # a score without a column in the ranking
         listed[None] = [result for result in view.subjects if result.verdict is None and _is_share(view, result)]
-    held = [table for table in view.tables_in_order if table.by_documents and "c" in letters]
+    held = [table for table in view.tables_in_order if table.by_corpora and "c" in letters]
     if not any(listed.values()) and not held:
         return
     paper.rule("short summary info", "cyan")
@@ -536,7 +536,7 @@ def _places(view: RunResults, results: list[Result]) -> str:
 
 def _print_last_line(paper: TerminalWriter, view: RunResults) -> None:
     counts = count(view.subjects)
-    none = "no results but those of controls" if view.cells else "no results"
+    none = "no results but those of controls" if view.results else "no results"
     words = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items()) or none
     if view.run.interrupted:
         words += ", interrupted"

@@ -54,7 +54,7 @@ class TerminalWriter:
             head = "" if number else label
             self.parts([(head.ljust(LABEL if shown else 0), "bold"), (shown, style)])
 
-    def beside(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
+    def entry(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
         """Print a head and a text, folded in the column next to the head, or below the head if that is too narrow."""
         from rich.cells import cell_len
 

@@ -20,14 +20,14 @@ class PageResult(NamedTuple):
 
     place: str
     label: str
-    cell: Result
+    result: Result
 
 
 @dataclass(frozen=True)
 class RunDigestFacts:
     """The facts of a run that a digest needs: the limits of its evidence, its row tests, and its tests' titles."""
 
-    looks: EvidenceLimits
+    limits: EvidenceLimits
     row_tests: frozenset[str]
     titles: Mapping[str, str]
 
@@ -50,7 +50,7 @@ class TrialDigester:
 
     def __init__(self, facts: RunDigestFacts, placed: Sequence[PageResult]) -> None:
         self._placed = placed
-        self._packing = EvidencePacker(facts.looks, {one.place: one.cell for one in placed})
+        self._packing = EvidencePacker(facts.limits, {one.place: one.result for one in placed})
         self._rows = RecallCollector(facts.row_tests, facts.titles)
 
     def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
@@ -58,16 +58,16 @@ class TrialDigester:
         self._packing.take(result, asked)
         self._rows.take(result, asked)
 
-    def told(self) -> TrialDigest:
+    def digest(self) -> TrialDigest:
         """Return the digest of all trials taken in."""
-        compared = self._rows.compared((one.label, one.cell) for one in self._placed)
+        compared = self._rows.compared((one.label, one.result) for one in self._placed)
         return TrialDigest(self._packing.packed(), compared)
 
 
 def results_by_llm(view: RunResults) -> dict[str, list[PageResult]]:
     """Return the results of each LLM that has a block, in the order of the page."""
-    labels = [column.label for block in view.blocks for column in block.columns for _ in column.cells]
+    labels = [column.label for block in view.blocks for column in block.columns for _ in column.results]
     found = [
         PageResult(place, label, result) for (place, result), label in zip(view.placed.items(), labels, strict=True)
     ]
-    return grouped(found, lambda one: one.cell.llm)
+    return grouped(found, lambda one: one.result.llm)

@@ -19,8 +19,8 @@ def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
 class CachedTrial(dict[str, Any]):
     """A trial that is examined several times and caches the results."""
 
-    guesses: Any = None  # predictions that were read, by feature, word or choice
-    found: Any = None  # results of functions, by their names
+    predictions: Any = None  # predictions that were read, by feature, word or choice
+    computed: Any = None  # results of functions, by their names
 
 
 def cached_on_trial(find: Callable[[Trial], Found]) -> Callable[[Trial], Found]:
@@ -31,11 +31,11 @@ def cached_on_trial(find: Callable[[Trial], Found]) -> Callable[[Trial], Found]:
     def once(trial: Trial) -> Found:
         if not isinstance(trial, CachedTrial):
             return find(trial)
-        if trial.found is None:
-            trial.found = {}
-        if name not in trial.found:
-            trial.found[name] = find(trial)
-        found: Found = trial.found[name]
+        if trial.computed is None:
+            trial.computed = {}
+        if name not in trial.computed:
+            trial.computed[name] = find(trial)
+        found: Found = trial.computed[name]
         return found
 
     return once
@@ -47,7 +47,7 @@ class TrialSource(Protocol):
 
     def __iter__(self) -> Iterator[Trial]: ...
 
-    def of(self, name: ResultKey) -> Sequence[Trial]:
+    def trials_of(self, name: ResultKey) -> Sequence[Trial]:
         """Return the trials of a result."""
         ...
 
@@ -56,23 +56,23 @@ class TrialIndex:
     """The trials of each result, by the result's place and then by query."""
 
     def __init__(self, results: Iterable[Result], trials: Iterable[Trial]) -> None:
-        self._kept = trials if isinstance(trials, TrialSource) else None
-        self._held: dict[tuple[str, ...], dict[str, Trial]] = {}
-        if self._kept is None:
-            self._held = {result.place: {} for result in results}
+        self._source = trials if isinstance(trials, TrialSource) else None
+        self._trials: dict[tuple[str, ...], dict[str, Trial]] = {}
+        if self._source is None:
+            self._trials = {result.place: {} for result in results}
             for number, trial in enumerate(trials):
-                if (place := place_of(trial)) in self._held:
-                    self._held[place][text(trial.get("query")) or str(number)] = trial
+                if (place := place_of(trial)) in self._trials:
+                    self._trials[place][text(trial.get("query")) or str(number)] = trial
 
     def __getitem__(self, place: tuple[str, ...]) -> Mapping[str, Trial]:
-        if self._kept is None:
-            return self._held[place]
+        if self._source is None:
+            return self._trials[place]
         named = dict(zip(PLACE, place, strict=True))
-        trials = self._kept.of(ResultKey(*(named[field] for field in ResultKey._fields)))
+        trials = self._source.trials_of(ResultKey(*(named[field] for field in ResultKey._fields)))
         return {text(trial.get("query")): CachedTrial(trial) for trial in trials}
 
 
-def by_cell(results: Iterable[Result], trials: Iterable[Trial]) -> TrialIndex:
+def by_result(results: Iterable[Result], trials: Iterable[Trial]) -> TrialIndex:
     """Return the trials of each result; of a query that was asked again the last trial counts."""
     return TrialIndex(results, trials)
 
@@ -80,7 +80,7 @@ def by_cell(results: Iterable[Result], trials: Iterable[Trial]) -> TrialIndex:
 def trials_to_show(results: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
     """Return each result's trials by its place: hits first, then the paper's own queries, without decoys."""
     results = list(results)
-    trials_of = by_cell(results, trials)
+    trials_of = by_result(results, trials)
     return {
         result.place: sorted(
             (trial for trial in trials_of[result.place].values() if not trial.get("decoy_of")),

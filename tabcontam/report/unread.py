@@ -35,9 +35,10 @@ def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> UnreadSummar
     A reply that most queries got counts as declining, whatever its words.
     """
     prompts = [(kind, trial) for kind, trial in asked if not trial.get("decoy_of") and is_prompt(trial)]
-    often = Counter(_said(trial) for kind, trial in prompts if kind == ODD)
+    often = Counter(_reply_text(trial) for kind, trial in prompts if kind == ODD)
     prompts = [
-        (DECLINED if kind == ODD and 2 * often[_said(trial)] > len(prompts) else kind, trial) for kind, trial in prompts
+        (DECLINED if kind == ODD and 2 * often[_reply_text(trial)] > len(prompts) else kind, trial)
+        for kind, trial in prompts
     ]
     by_kind = grouped((one for one in prompts if one[0] in UNREAD_KINDS), lambda one: one[0])
     by_number = sorted(by_kind.items(), key=lambda one: -len(one[1]))
@@ -47,12 +48,12 @@ def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> UnreadSummar
     kinds = ", ".join(f"{len(own)} {kind}" for kind, own in by_number)
     return UnreadSummary(
         counted=f"{number} of {len(prompts)} answers {'was' if number == 1 else 'were'} not read: {kinds}",
-        first=tuple((kind, reply) for kind, own in by_number if (reply := _said(own[0][1]))),
+        first=tuple((kind, reply) for kind, own in by_number if (reply := _reply_text(own[0][1]))),
         advice=advice(by_number[0][0]) if advised else "",
     )
 
 
-def _said(trial: Trial) -> str:
+def _reply_text(trial: Trial) -> str:
     return shorten(visible(text(trial.get("reply")).strip() or text(trial.get("detail")), line=True), LONGEST)
 
 

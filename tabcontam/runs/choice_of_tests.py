@@ -45,8 +45,8 @@ def _lacking(test: Test) -> str:
 
 def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
     """Raise `UsageError` if fresh rows are given and no test compares with them."""
-    if order.fresh and not any(test.beside_fresh for test in tests):
-        able = " or ".join(test.id for test in all_tests() if test.beside_fresh)
+    if order.fresh and not any(test.takes_fresh_rows for test in tests):
+        able = " or ".join(test.id for test in all_tests() if test.takes_fresh_rows)
         raise UsageError(
             f"{option_name('fresh')}: no chosen test compares with fresh rows; choose {option('tests', able)} "
             "and a model that understands questions"
@@ -106,7 +106,7 @@ def put_to(
     if not taken:
         raise NothingSelected(_not_taken(tests, under_test))
     idle = [subject.model for subject in under_test if not any(map(subject.takes, taken))]
-    lines = tuple(_idle(model.spec, model.documents, taken) for model in idle if model.spec not in declared)
+    lines = tuple(_idle(model.spec, model.is_corpus, taken) for model in idle if model.spec not in declared)
     searched = all(Capability.SEARCH in test.needs for test in taken)
     taking = tuple(
         subject
@@ -119,7 +119,7 @@ def put_to(
 def _not_taken(tests: Sequence[Test], subjects: Sequence[RunSource]) -> str:
     """Return the reason why these subjects take none of these tests, with the options to type instead."""
     chosen, named = phrase([test.id for test in tests]), phrase([subject.model.spec for subject in subjects])
-    if all(subject.model.documents for subject in subjects):
+    if all(subject.model.is_corpus for subject in subjects):
         what = "is a corpus" if len(subjects) == 1 else "are corpora"
         verb = "asks" if len(tests) == 1 else "ask"
         instead = option("marks", SEARCHING)

@@ -52,7 +52,7 @@ def _check_same_run(folder: Path, run: "Run", recorded: RunResults) -> None:
             f"{folder} holds a run with seed {recorded.run.seed}; choose another folder with {option('out')}"
         )
     now, before = run.order.shard, recorded.run.shard
-    if (before and (before.parts, before.of)) != (now and ((now.number,), now.of)):
+    if (before and (before.parts, before.total)) != (now and ((now.number,), now.of)):
         recorded_part = f"{before} of a run" if before else "a whole run"
         raise UsageError(f"{folder} holds {recorded_part}; choose another folder with {option('out')}")
     if recorded.run.version != __version__:
@@ -122,15 +122,15 @@ def _check_same_run(folder: Path, run: "Run", recorded: RunResults) -> None:
             kind = f"with {given} {phrase(names)}" if names else f"without {given}"
             raise UsageError(f"{folder} holds a run {kind}; choose another folder with {option('out')}")
     if lost := [one for one in recorded.run.trained_on if one not in run.trained_on]:
-        given = option("trained_on", f"{lost[0].llm}={lost[0].documents}")
+        given = option("trained_on", f"{lost[0].llm}={lost[0].corpus}")
         raise UsageError(f"{folder} holds a run with {given}; choose another folder with {option('out')}")
     for llm in (*recorded.run.llms, *recorded.run.references):
         resolved = named.get(llm.spec)
         if llm.resolved and resolved and llm.resolved != resolved:
             other = f"is {llm.resolved}, now it is {resolved}"
             raise UsageError(f"in {folder} {llm.spec} {other}; choose another folder with {option('out')}")
-    planned = {result.name for result in run.cells}
-    for result in recorded.cells:
+    planned = {result.name for result in run.plan}
+    for result in recorded.results:
         if result.key not in planned:
             name = f"{result.llm} {result.dataset} {result.test}"
             raise UsageError(
@@ -142,7 +142,7 @@ def check_same_versions(folder: Path, session: Session) -> None:
     """Raise `UsageError` if an LLM has changed since: its answers do not belong in one result with the old ones."""
     if not (folder / RESULTS).exists():
         return
-    versions = {planned.name.llm: planned.subject.model.version for planned in session.cells}
+    versions = {planned.name.llm: planned.subject.model.version for planned in session.plan}
     recorded = load(folder).run
     for llm in (*recorded.llms, *recorded.references):
         before, now = llm.version, versions.get(llm.spec)

@@ -56,12 +56,12 @@ def placed(folder: Path) -> list[tuple[TableName, Observation]]:
         raise UsageError(f"{folder} was judged by the published rules; {again}")
     known = [
         single_result
-        for single_result in past.cells
+        for single_result in past.results
         if single_result.exposure is not None and not single_result.control and not single_result.lacks
     ]
     if any(single_result.sequential for single_result in known):
         raise UsageError(f"{folder} was made with {option('until_decided')}; ladder needs a run that asks every query")
-    read = read_again(folder, replace(past, cells=tuple(known)), english())
+    read = read_again(folder, replace(past, results=tuple(known)), english())
     return [
         (table, observed)
         for (llm, table), own in grouped(known, lambda single_result: (single_result.llm, single_result.table)).items()
@@ -100,7 +100,7 @@ def _of_arm(run: RunFacts, own_results: Sequence[Result], own: Mapping[ResultKey
         if trials and test.row_test:
             pools = pool_parts(single_result.key, test, own)
             yield build_result(
-                single_result.key, test, trials, len(trials), CALIBRATED, run.level_of(test.family), beside=pools
+                single_result.key, test, trials, len(trials), CALIBRATED, run.level_of(test.family), pooled_trials=pools
             )
 
 
@@ -109,7 +109,7 @@ def _judged(
 ) -> Iterator[Observation]:
     """Yield the verdicts of these results and of their table, as if no other table had been asked about."""
     found = build_results(run, own_results)
-    for single_result in found.cells:
+    for single_result in found.results:
         yield Observation(llm, dataset, copies, single_result.test, single_result.verdict, single_result.p_value, rows)
     for table in found.tables:
         yield Observation(llm, dataset, copies, TABLE, table.verdict, table.p_value, rows)

@@ -24,7 +24,7 @@ def check_same_evaluation(folder: Path, run: Run) -> None:
     """Raise `UsageError` if the folder has answers to other queries than this run's: they would be mixed up."""
     if not (folder / RESULTS).exists():
         return
-    planned = {planned_result.name: {query.id for query in planned_result.written} for planned_result in run.cells}
+    planned = {planned_result.name: {query.id for query in planned_result.written} for planned_result in run.plan}
     for line in Journal(folder).lines():
         name = ResultKey(*(str(line[field]) for field in ResultKey._fields))
         if name in planned and line["query"] not in planned[name]:
@@ -50,5 +50,5 @@ def evaluations(run: Run, outcome: Outcome) -> list[Evaluation]:
             [trial for _, trial in read[result.key]],
             lines.get((result.dataset, result.edition or "", result.split or ""), ()),
         )
-        for result in outcome.results.cells
+        for result in outcome.results.results
     ]

@@ -18,10 +18,10 @@ def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> Non
     except RuntimeError:
         asyncio.run(work)
     else:
-        _beside_a_loop(work, stop)
+        _run_in_thread(work, stop)
 
 
-def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+def _run_in_thread(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
     """Run the work in another thread; the first Ctrl-C finishes the requests under way, and the second ends at once."""
     with run_in_background(work) as (done, task):
         try:

@@ -18,10 +18,10 @@ from tabcontam.runs.run import Run, RunOrder, execute, prepare
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.verdicts.result_types import TableName
 
-Found = Sequence[tuple[TableName, Observation]]
+TableObservations = Sequence[tuple[TableName, Observation]]
 
 
-def found_in(study: Study, llms: Sequence[str], command: str, progress: Progress) -> Found:
+def observe_models(study: Study, llms: Sequence[str], command: str, progress: Progress) -> TableObservations:
     """Return the result of each test on rows of each table, by the number of copies that each of these LLMs has read.
 
     The LLMs are asked as in a run with the study's seed, level, tests and words; only replies are cached. Raises
@@ -60,7 +60,7 @@ def _planned(study: Study, llms: Sequence[str], command: str, out: Path, progres
     return prepare(order, progress)
 
 
-def with_models(document: dict[str, Any], llms: Sequence[str], observations: Found) -> dict[str, Any]:
+def with_models(document: dict[str, Any], llms: Sequence[str], observations: TableObservations) -> dict[str, Any]:
     """Return the document of `power` with the observations of these LLMs under `models` in each dataset."""
 
     def observed(dataset: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from tabcontam.errors import UsageError, option
 from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.paths import ESCAPED, replace_files_together
 from tabcontam.replay.answer_records import CATALOGUE
-from tabcontam.replay.recorded_squares import one_cell_a_square
+from tabcontam.replay.recorded_squares import one_result_a_square
 from tabcontam.report.trials_by_result import TrialSource
 from tabcontam.runs.joined_parts import check_none_missing, in_plan_order, joined_facts
 from tabcontam.runs.overlap_measure import common
@@ -26,7 +26,7 @@ from tabcontam.verdicts.comparison import (
     ResultPair,
     answers_of,
     compare_pairs,
-    compared_cells,
+    compared_results,
     comparisons,
     note_differences,
     pair_runs,
@@ -81,9 +81,9 @@ def _recorded(
     written: TrialPlaces | None,
 ) -> tuple[RunResults, StoredTrialIndex]:
     """Write the files of `record` into a `new` folder, from the trials in `folder`."""
-    trials = shown_lines(folder, run_results.cells, written)
+    trials = shown_lines(folder, run_results.results, written)
     if run_results.run.recorded:  # its judgements are in no file of this folder
-        run_results = replace(run_results, comparisons=comparisons(run_results.run, run_results.cells, (), runs))
+        run_results = replace(run_results, comparisons=comparisons(run_results.run, run_results.results, (), runs))
         write_report(
             new,
             run_results,
@@ -92,7 +92,7 @@ def _recorded(
         )
         return run_results, trials
     judgements = judgements_in(folder)
-    comparison = judged_by(judgements, compared_in(trials) if any(judgements) else {}, run_results.cells)
+    comparison = judged_by(judgements, compared_in(trials) if any(judgements) else {}, run_results.results)
     run_results = run_results.with_more(**comparison)
     return write_report(new, run_results, shown or run_results, trials, runs), trials
 
@@ -143,23 +143,23 @@ def _write_report(
     from tabcontam.runs.llm_extracts import llm_extracts
 
     answers, recalled = dict[ResultKey, QueryOutcomes](), dict[str, str]()
-    pairs = [] if runs is None else pairs_to_compare(run_results.run, run_results.cells)
+    pairs = [] if runs is None else pairs_to_compare(run_results.run, run_results.results)
     with results_file(folder) as results_json:
-        with llm_extracts(run_results, shown, trials, compared_cells(pairs)) as each:
+        with llm_extracts(run_results, shown, trials, compared_results(pairs)) as each:
             results_json.begin(run_results)  # while other processors take LLMs
             pages = Pages(shown)
             for llm, own in each:
                 recalled[llm] = own.recalled
                 answers |= own.answers
-                for page, text in pages.of_llm(llm, own.told).items():
+                for page, text in pages.of_llm(llm, own.digest).items():
                     _write(folder / page, text)
         if not run_results.run.recorded:
             with (folder / RECALLED).open("w", encoding="utf-8", errors=ESCAPED, newline="") as file:
                 RecalledCellWriter(file)
-                file.writelines(recalled[llm] for llm in dict.fromkeys(result.llm for result in run_results.cells))
+                file.writelines(recalled[llm] for llm in dict.fromkeys(result.llm for result in run_results.results))
         if runs is not None:
             run_results = run_results.with_more(
-                comparisons=compare_pairs(run_results.run, run_results.cells, pairs, answers, runs)
+                comparisons=compare_pairs(run_results.run, run_results.results, pairs, answers, runs)
             )
             shown = shown.with_more(comparisons=run_results.comparisons)
         _write(folder / INDEX, pages.index(shown))
@@ -222,7 +222,7 @@ def _as_one(
     folders: Sequence[Path], out: Path, over: Over | None, incomplete: bool
 ) -> tuple[RunResults, StoredTrialIndex]:
     found, lines, pairs = _merged(folders, over, incomplete)
-    judged = _judged(folders, found.cells)
+    judged = _judged(folders, found.results)
     written = TrialPlaces()
     with written_together(open_folder(out)) as new:
         with (new / TRIALS).open("wb") as file:
@@ -242,12 +242,12 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
     """Return the results of a folder, or of several as `merge` makes them, without writing. Raises `UsageError`."""
     if len(folders) > 1 or over:
         found, lines, pairs = _merged(folders, over, incomplete)
-        judged = Judgements(_judged(folders, found.cells))
-        comparison = judged_by(judged, compared_in(lines) if any(judged) else {}, found.cells)
+        judged = Judgements(_judged(folders, found.results))
+        comparison = judged_by(judged, compared_in(lines) if any(judged) else {}, found.results)
         by_id = planned_alike(found.run)
-        named = pairs_to_compare(found.run, found.cells)
-        answers = {name: answers_of(lines.of(name), by_id) for name in compared_cells(named)}
-        return replace(found, comparisons=compare_pairs(found.run, found.cells, named, answers, pairs), **comparison)
+        named = pairs_to_compare(found.run, found.results)
+        answers = {name: answers_of(lines.trials_of(name), by_id) for name in compared_results(named)}
+        return replace(found, comparisons=compare_pairs(found.run, found.results, named, answers, pairs), **comparison)
     return read_results(folders[0])
 
 
@@ -255,20 +255,20 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
 class _MergedTrials:
     """The trials of several runs as those of one: for each result those of one run, then those of references."""
 
-    cells: Mapping[ResultKey, StoredTrialIndex]
+    results: Mapping[ResultKey, StoredTrialIndex]
     references: Mapping[ResultKey, StoredTrialIndex]
 
-    def of(self, name: ResultKey) -> list[Line]:
+    def trials_of(self, name: ResultKey) -> list[Line]:
         """Return the trials of a result."""
-        return self.cells[name].of(name) if name in self.cells else []
+        return self.results[name].trials_of(name) if name in self.results else []
 
     def __iter__(self) -> Iterator[Line]:
-        for name, trials in self.cells.items():
-            yield from trials.of(name)
+        for name, trials in self.results.items():
+            yield from trials.trials_of(name)
 
     def write(self, file: BinaryIO, written: TrialPlaces) -> None:
         """Write all trials, one result at a time, as they are in their files."""
-        each = [*self.cells.items(), *self.references.items()]
+        each = [*self.results.items(), *self.references.items()]
         for _, some in groupby(each, lambda one: id(one[1])):
             together = list(some)
             written.write(file, [name for name, _ in together], together[0][1])
@@ -285,16 +285,16 @@ def _merged(
     own_results: dict[Key, Result] = {}
     trials_of: dict[ResultKey, StoredTrialIndex] = {}
     of_references: dict[ResultKey, StoredTrialIndex] = {}
-    trials = [last_lines(folder, part.cells) for folder, part in zip(folders, parts, strict=True)]
+    trials = [last_lines(folder, part.results) for folder, part in zip(folders, parts, strict=True)]
     for folder, part, own in zip(folders, parts, trials, strict=True):
-        names = [result.key for result in part.cells]
+        names = [result.key for result in part.results]
         replaced = {name for name in names if name in trials_of}
         trials_of = (
             {name: lines for name, lines in trials_of.items() if name not in replaced} if replaced else trials_of
         )
         trials_of |= dict.fromkeys(names, own)
-        own_results |= zip(names, part.cells, strict=True)
-        of_references = _with_references(of_references, reference_lines(folder, part.cells))
+        own_results |= zip(names, part.results, strict=True)
+        of_references = _with_references(of_references, reference_lines(folder, part.results))
     for name in of_references.keys() & trials_of.keys():  # for a reference that another run tests, its own trials count
         _check_asked_alike(name, of_references.pop(name), trials_of[name])
     lines = _MergedTrials(trials_of, of_references)
@@ -311,7 +311,7 @@ def _merged(
         replace(result, control=False) if result.control and result.llm in under_test else result
         for result in own_results.values()
     ]
-    ran = [(name, part.cells, own.of) for name, part, own in zip(named, parts, trials, strict=True)]
+    ran = [(name, part.results, own.trials_of) for name, part, own in zip(named, parts, trials, strict=True)]
     pairs = pair_runs(ran)
     return build_results(about, judged_results), lines, pairs
 
@@ -328,8 +328,8 @@ def _with_references(
 
 def _check_asked_alike(name: ResultKey, one: StoredTrialIndex, other: StoredTrialIndex) -> None:
     """Raise `UsageError` if two runs asked a reference different queries in one result."""
-    asked = {line["query"]: (line["asked"], line["expected"], line["prompt"]) for line in one.of(name)}
-    for line in other.of(name):
+    asked = {line["query"]: (line["asked"], line["expected"], line["prompt"]) for line in one.trials_of(name)}
+    for line in other.trials_of(name):
         own = line["asked"], line["expected"], line["prompt"]
         if asked.get(line["query"], own) != own:
             what = f"the reference {line['llm']} different queries of {line['test']} on {line['dataset']}"
@@ -421,10 +421,10 @@ def replay_results(
         ),
         tests=in_order(known_tests()[result.test] for result in own_results),
     )
-    ranks = ranking(one_cell_a_square([result for result in own_results if not result.serializer]), rules)
+    ranks = ranking(one_result_a_square([result for result in own_results if not result.serializer]), rules)
     return RunResults(
         run=run,
-        cells=tuple(own_results),
+        results=tuple(own_results),
         ranking=ranks,
         correlations=correlations(ranks),
         comparisons=comparisons(run, own_results, ()),
@@ -439,4 +439,4 @@ def record_replay(out: Path, run_results: RunResults) -> None:
     """Write the results of recorded answers as a folder without trials. Raises `UsageError`."""
     if (open_folder(out) / TRIALS).exists():
         raise UsageError(f"{out} holds a run; choose another folder with {option('out')}")
-    record(out, run_results, shown=replace(run_results, cells=one_cell_a_square(run_results.cells)))
+    record(out, run_results, shown=replace(run_results, results=one_result_a_square(run_results.results)))

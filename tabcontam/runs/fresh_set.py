@@ -136,11 +136,11 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
     llm, judge = (name_of(spec) if spec else None for spec in (order.llm, order.judge))
     order = replace(order, llm=llm, judge=judge, ask=tuple(map(name_of, order.ask)))
     for spec, model in models.items():
-        if model.documents:
+        if model.is_corpus:
             raise UsageError(f"{spec} is a corpus, which cannot answer; name a model")
         if not order.dry_run:
             model.check_at_hand()
-    people = _said_by_people(order.human) if order.human else []
+    people = _read_people(order.human) if order.human else []
     old = old_texts(order.old, order.since) if order.old else []
     open_folder(order.out)
     _check_same(order)
@@ -449,7 +449,7 @@ def old_texts(path: Path, since: date) -> list[tuple[str, str]]:
     return list(found.items())
 
 
-def _said_by_people(path: Path) -> list[dict[str, Any]]:
+def _read_people(path: Path) -> list[dict[str, Any]]:
     """Return people's judgements, a JSON object a line: `question`, `what` and `word`. Raises `UsageError`."""
     judgements = []
     for number, line in _objects(path, "human"):

@@ -34,7 +34,7 @@ class JudgingItem:
     pair: str
     shown: str
     expected: str
-    said: str
+    completion: str
     places: tuple[tuple[ResultKey, str], ...]
     word: Likeness | None = None
 
@@ -66,7 +66,7 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
     """Return the pairs of a run for a person; the same seed and name give the same order. Raises `UsageError`."""
     past, judgements = load_whole(folder), judgements_in(folder)
     name = _checked(by, judgements)
-    own, known = [result for result in past.cells if not result.control], by_id()
+    own, known = [result for result in past.results if not result.control], by_id()
     items_of: dict[str, JudgingItem] = {}
     for place, compared in compared_in(last_lines(folder, own)).items():
         for one in compared:
@@ -75,7 +75,7 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
             before = items_of.get(pair)
             places = (*(before.places if before else ()), (place, one.query_id))
             word = judgement.word if judgement and (before is None or before.word) else None
-            items_of[pair] = JudgingItem(pair, one.shown, one.expected, one.said, places, word)
+            items_of[pair] = JudgingItem(pair, one.shown, one.expected, one.completion, places, word)
     if not items_of and any(result.test in known and known[result.test].judgeable for result in own):
         raise UsageError(f"{folder} holds no completion to judge: none could be read")
     if not items_of:

@@ -57,7 +57,7 @@ def check_none_missing(run: RunFacts, results: Iterable[Result]) -> None:
     pairs = [(llm.spec, name) for llm in run.llms for name in dict.fromkeys(one.name for one in run.datasets)]
     lost = [f"{llm} on {dataset}" for llm, dataset in pairs if (llm, dataset) not in present]
     more = [f"{len(lost) - NAMED} more"] if len(lost) > NAMED else []
-    missing = f"part{'s' * (len(run.shard.missing) > 1)} {', '.join(map(str, run.shard.missing))} of {run.shard.of}"
+    missing = f"part{'s' * (len(run.shard.missing) > 1)} {', '.join(map(str, run.shard.missing))} of {run.shard.total}"
     pairs_lost = f" ({phrase([*lost[:NAMED], *more])})" if lost else ""
     raise UsageError(
         visible(
@@ -102,7 +102,7 @@ def _check_same(runs: Sequence[RunFacts], names: Sequence[str]) -> None:
             if value != values[0]:
                 says = (
                     f"{names[0]} has {what} {values[0]}, and {name} {value}"
-                    if what in TOLD
+                    if what in SHOWN_FACTS
                     else (f"{names[0]} and {name} have different {what}")
                 )
                 raise UsageError(visible(f"these are parts of different runs: {says}", line=True))
@@ -129,7 +129,7 @@ def _shard(run: RunFacts) -> ShardFacts:
 FACTS_IN_COMMON: dict[str, Callable[[RunFacts], object]] = {
     "version": lambda run: run.version,
     "seed": lambda run: run.seed,
-    "number of parts": lambda run: _shard(run).of,
+    "number of parts": lambda run: _shard(run).total,
     "rules": lambda run: run.rules,
     "level": lambda run: run.alpha,
     "LLMs": lambda run: [(llm.spec, llm.resolved, llm.control) for llm in run.llms],
@@ -143,7 +143,7 @@ FACTS_IN_COMMON: dict[str, Callable[[RunFacts], object]] = {
     "error budgets (--family-over)": lambda run: run.family_over,
     "queries (tests, or options that choose what is asked)": lambda run: _shard(run).plan,
 }
-TOLD = ("version", "seed", "number of parts", "rules", "level")  # whose values fit in a line
+SHOWN_FACTS = ("version", "seed", "number of parts", "rules", "level")  # whose values fit in a line
 
 
 def _as_one(parts: tuple[LlmFacts, ...]) -> LlmFacts:

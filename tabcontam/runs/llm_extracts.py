@@ -49,7 +49,7 @@ START = code_to_run("tabcontam.runs.llm_extracts")
 class LlmExtract:
     """The extract of an LLM's trials for a report: for its page, for recalled.csv, and for comparisons."""
 
-    told: TrialDigest
+    digest: TrialDigest
     recalled: str
     answers: Mapping[ResultKey, QueryOutcomes]
 
@@ -61,7 +61,7 @@ Ready = SimpleQueue[tuple[str, LlmExtract | None]]  # LLMs with their extracts; 
 class ExtractionJob:
     """The results of an LLM, those of them on its page, and those whose answers are compared with others."""
 
-    cells: Sequence[Result]
+    results: Sequence[Result]
     placed: Sequence[PageResult]
     compared: frozenset[ResultKey]
 
@@ -83,7 +83,7 @@ def llm_extracts(
     The pages have the results of `shown`, and all other files those of `run_results`. Extracts of results that are
     `compared` also have their answers.
     """
-    results = shown.cells if run_results.run.recorded else run_results.cells
+    results = shown.results if run_results.run.recorded else run_results.results
     terms, of_pages = ExtractionTerms(RunDigestFacts.of(shown), planned_alike(run_results.run)), results_by_llm(shown)
     work = {
         llm: ExtractionJob(own, of_pages.get(llm, ()), compared & frozenset(result.key for result in own))
@@ -92,7 +92,7 @@ def llm_extracts(
     left, ready = deque(work), Ready()
     with _helped(terms, trials if shown is run_results else None, work, left, ready):
         nexts = (_next(left, ready) for _ in work)
-        yield ((llm, own or take(terms, work[llm], trials.of)) for llm, own in nexts)
+        yield ((llm, own or take(terms, work[llm], trials.trials_of)) for llm, own in nexts)
 
 
 def _next(left: deque[str], ready: Ready) -> tuple[str, LlmExtract | None]:
@@ -108,14 +108,14 @@ def take(terms: ExtractionTerms, work: ExtractionJob, read: Callable[[ResultKey]
     """Return the extract of an LLM's trials, each read once."""
     recalled, answers = io.StringIO(newline=""), dict[ResultKey, QueryOutcomes]()
     telling, lines = TrialDigester(terms.facts, work.placed), RecalledCellWriter(recalled, head=False)
-    for result in work.cells:
+    for result in work.results:
         asked = read(result.key)
         by_query = {line["query"]: CachedTrial(line) for line in asked}
         telling.take(result, by_query)
         lines.take(result, by_query)
         if result.key in work.compared:
             answers[result.key] = answers_of(asked, terms.by_id)
-    return LlmExtract(telling.told(), recalled.getvalue(), answers)
+    return LlmExtract(telling.digest(), recalled.getvalue(), answers)
 
 
 @contextmanager
@@ -206,7 +206,7 @@ def _beginning(trials: StoredTrialIndex, shown: TrialConversion, terms: Extracti
         "path": str(trials.path.resolve()),
         "file": trials.identity,
         "judgements": [one.line() for one in shown.judgements],
-        "looks": asdict(terms.facts.looks),
+        "looks": asdict(terms.facts.limits),
         "row_tests": sorted(terms.facts.row_tests),
         "titles": dict(terms.facts.titles),
         "by_id": terms.by_id,
@@ -215,22 +215,22 @@ def _beginning(trials: StoredTrialIndex, shown: TrialConversion, terms: Extracti
 
 def _job(trials: StoredTrialIndex, shown: TrialConversion, work: ExtractionJob) -> dict[str, Any]:
     """Return the facts of an LLM that a process needs, with results named by their numbers."""
-    numbers = {id(result): number for number, result in enumerate(work.cells)}
-    referred = {name: shown.references[name] for result in work.cells if (name := result.key) in shown.references}
+    numbers = {id(result): number for number, result in enumerate(work.results)}
+    referred = {name: shown.references[name] for result in work.results if (name := result.key) in shown.references}
     return {
-        "cells": [[getattr(result, name) for name in FIELDS] for result in work.cells],
-        "placed": [(one.place, one.label, numbers[id(one.cell)]) for one in work.placed],
-        "lines": [_held(trials.stretches(result.key)) for result in work.cells],
-        "said": [(name, _held(shown.stretches(name))) for name in dict.fromkeys(referred.values())],
-        "compared": [number for number, result in enumerate(work.cells) if result.key in work.compared],
+        "cells": [[getattr(result, name) for name in FIELDS] for result in work.results],
+        "placed": [(one.place, one.label, numbers[id(one.result)]) for one in work.placed],
+        "lines": [_as_numbers(trials.stretches(result.key)) for result in work.results],
+        "said": [(name, _as_numbers(shown.stretches(name))) for name in dict.fromkeys(referred.values())],
+        "compared": [number for number, result in enumerate(work.results) if result.key in work.compared],
     }
 
 
-def _held(stretches: Sequence[Stretch]) -> list[tuple[int, int, list[int]]]:
+def _as_numbers(stretches: Sequence[Stretch]) -> list[tuple[int, int, list[int]]]:
     return [(offset, number, list(lengths)) for offset, number, lengths in stretches]
 
 
-def _cell(values: Sequence[Any]) -> Result:
+def _result(values: Sequence[Any]) -> Result:
     """Return a result with only the fields with which its trials are read."""
     fields = dict(zip(FIELDS, values, strict=True))
     verdict = fields["verdict"] and Verdict(fields["verdict"])
@@ -240,12 +240,12 @@ def _cell(values: Sequence[Any]) -> Result:
 def _as_facts(extract: LlmExtract) -> dict[str, Any]:
     """Return an extract in a form that JSON can hold."""
     answers = [
-        (key, one.there, [query.hex() for query in one.right], [query.hex() for query in one.others])
+        (key, one.has_trials, [query.hex() for query in one.right], [query.hex() for query in one.others])
         for key, one in extract.answers.items()
     ]
     return {
-        "packed": asdict(extract.told.packed),
-        "compared": [asdict(one) for one in extract.told.compared],
+        "packed": asdict(extract.digest.packed),
+        "compared": [asdict(one) for one in extract.digest.compared],
         "recalled": extract.recalled,
         "answers": answers,
     }
@@ -317,7 +317,7 @@ def _judgements(begin: Mapping[str, Any]) -> Judgements:
 
 def _done(job: Mapping[str, Any], file: BinaryIO, terms: ExtractionTerms, judgements: Judgements) -> LlmExtract:
     """Return the extract of the LLM of a job."""
-    results = [_cell(values) for values in job["cells"]]
+    results = [_result(values) for values in job["cells"]]
     lines = dict(zip((result.key for result in results), job["lines"], strict=True))
     reference_places = {ResultKey(*name): stretches for name, stretches in job["said"]}
     shown = TrialConversion(

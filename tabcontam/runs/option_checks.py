@@ -102,19 +102,19 @@ def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[RunSo
     if options.temperature is None:
         return ()
     once = [test.id for test in tests if not test.resampled and Capability.GENERATE in test.needs]
-    own = [subject.model for subject in subjects if not (subject.model.control or subject.model.documents)]
+    own = [subject.model for subject in subjects if not (subject.model.control or subject.model.is_corpus)]
     greedy = [model.spec for model in own if Capability.SAMPLE not in model.capabilities]
     lines = [f"{option_name('temperature')}: each query is asked once by {phrase(once)}, which weighs one answer"]
     lines += [f"{option_name('temperature')}: each query is asked once of {phrase(greedy)}, which draws no answers"]
     return tuple(line for line, names in zip(lines, (once, greedy), strict=True) if names)
 
 
-def check_documents(
+def check_corpora(
     options: Options, judge: str | None, references: Sequence[str], subjects: Sequence[RunSource]
 ) -> None:
     """Raise `UsageError` for options on how LLMs are asked, if corpora alone are searched."""
     named = [subject.model for subject in subjects if subject.tested]
-    if not all(model.documents for model in named):
+    if not all(model.is_corpus for model in named):
         return
     what = "is a corpus" if len(named) == 1 else "are corpora"
     given = {
@@ -147,7 +147,7 @@ def check_batches(subjects: Sequence[RunSource]) -> tuple[str, ...]:
 
     Raises `UsageError` if no LLM has one. Controls that join the run are asked at once as always.
     """
-    asked = [subject.model for subject in subjects if not subject.joined and not subject.model.documents]
+    asked = [subject.model for subject in subjects if not subject.joined and not subject.model.is_corpus]
     available = [model for model in asked if not isinstance(model, MissingModel)]
     without = [model.spec for model in available if model.batches is None]
     have = "has" if len(without) == 1 else "have"
@@ -166,7 +166,7 @@ def check_prices(subjects: Sequence[RunSource], prices: Mapping[str, Price]) -> 
     """Raise `UsageError` for an LLM whose cost cannot be bounded."""
     for subject in subjects:
         model = subject.model
-        if model.identity and not model.documents and price_of(model.identity, model.local, prices) is None:
+        if model.identity and not model.is_corpus and price_of(model.identity, model.local, prices) is None:
             raise UsageError(
                 f"{option_name('max_cost')}: no price is known for {model.spec}; "
                 f"give it in a file after {option('prices')}"

@@ -70,8 +70,8 @@ def redact(
         with written_together(out) as new:
             with (new / TRIALS).open("w", encoding="utf-8", errors=ESCAPED, newline="") as file:
                 file.writelines(as_lines([_line(line, done, key)]) for line in Journal(whole).lines())
-            names = {after.key: before.key for before, after in zip(found.cells, published.cells, strict=True)}
-            write_report(new, published, published, _PublishedTrials(shown_lines(whole, found.cells), names, done))
+            names = {after.key: before.key for before, after in zip(found.results, published.results, strict=True)}
+            write_report(new, published, published, _PublishedTrials(shown_lines(whole, found.results), names, done))
     return published
 
 
@@ -79,20 +79,20 @@ def redact(
 class _PublishedTrials:
     """The trials that may be shown, by the published keys of their results; `names` maps these to the run's keys."""
 
-    kept: StoredTrialIndex
+    trials: StoredTrialIndex
     names: Mapping[ResultKey, ResultKey]
     done: Redaction
 
-    def of(self, name: ResultKey) -> list[Line]:
+    def trials_of(self, name: ResultKey) -> list[Line]:
         """Return the trials of a result; none for a table that may not be shown."""
         own = self.names[name]
         if self.done.hides(own.dataset, own.edition):
             return []
-        return [_renamed(line, self.done) for line in self.kept.of(own)]
+        return [_renamed(line, self.done) for line in self.trials.trials_of(own)]
 
     def __iter__(self) -> Iterator[Line]:
         for name in self.names:
-            yield from self.of(name)
+            yield from self.trials_of(name)
 
 
 def proof(key: bytes, line: Mapping[str, Any], what: str, content: object) -> str:

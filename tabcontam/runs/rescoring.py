@@ -72,7 +72,7 @@ def judged_again(
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
     run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run
     serializers = serializers_of(folder, run)
-    of_references = reference_lines(folder, past.cells)
+    of_references = reference_lines(folder, past.results)
     anew: dict[int, Result] = {}
     changed: dict[int, Line] = {}  # fields that are read differently now, by the number of the line
     for own, read in read_by_table(folder, past, dictionary, most):
@@ -83,7 +83,7 @@ def judged_again(
                     changed[line[NUMBER]] = fields
         trials_of = {name: [trial for _, trial in found] for name, found in read.items()}
         for number in own:
-            single_result = past.cells[number]
+            single_result = past.results[number]
             test, trials = by_id()[single_result.test], trials_of[single_result.key]
             if not trials:
                 continue
@@ -91,7 +91,8 @@ def judged_again(
                 serializer = serializers[single_result.serializer or ""]
                 others = {
                     name.llm: [
-                        read_trial(test, trial_of(line), serializer, dictionary) for line in of_references.of(name)
+                        read_trial(test, trial_of(line), serializer, dictionary)
+                        for line in of_references.trials_of(name)
                     ]
                     for name in reference_keys(single_result)
                 }
@@ -99,7 +100,7 @@ def judged_again(
                 reference = Reference(single_result.reference, first, others) if single_result.reference else None
                 level, pools = run.level_of(test.family), pool_parts(single_result.key, test, trials_of)
                 if single_result.sequential:
-                    again = again_in_turns(single_result, past.cells, test, trials, reference)
+                    again = again_in_turns(single_result, past.results, test, trials, reference)
                 else:
                     again = build_result(
                         single_result.key,
@@ -118,7 +119,7 @@ def judged_again(
                 exposure=single_result.exposure,
                 not_averaged=single_result.not_averaged,
             )
-    own_results = [anew.get(number, single_result) for number, single_result in enumerate(past.cells)]
+    own_results = [anew.get(number, single_result) for number, single_result in enumerate(past.results)]
     return build_results(run, own_results), changed
 
 
@@ -142,7 +143,7 @@ def serializers_of(folder: Path, run: RunFacts) -> dict[str, Serializer]:
 def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[ResultKey, list[tuple[Line, Trial]]]:
     """Return the trials of a past run's results, each with today's reading and its line. Raises `UsageError`."""
     read = {name: found for _, own in read_by_table(folder, past, dictionary) for name, found in own.items()}
-    return {single_result.key: read[single_result.key] for single_result in past.cells}
+    return {single_result.key: read[single_result.key] for single_result in past.results}
 
 
 def read_by_table(
@@ -152,14 +153,14 @@ def read_by_table(
 
     With `most`, only for some, up to so many trials. Raises `UsageError`.
     """
-    for number, cell in enumerate(past.cells, start=1):
+    for number, cell in enumerate(past.results, start=1):
         if cell.test not in by_id():
             raise UsageError(f"{folder / RESULTS}: result {number} is of an unknown test {cell.test!r}")
     serializers = serializers_of(folder, past.run)
-    asked, judgements = last_lines(folder, past.cells), judgements_in(folder)
+    asked, judgements = last_lines(folder, past.results), judgements_in(folder)
 
     def read(single_result: Result) -> list[tuple[Line, Trial]]:
-        own, test = asked.of(single_result.key), by_id()[single_result.test]
+        own, test = asked.trials_of(single_result.key), by_id()[single_result.test]
         with _readable(folder, single_result):
             serializer = serializers[single_result.serializer or ""]
             found = [trial_of(line) for line in own]
@@ -172,15 +173,15 @@ def read_by_table(
             )
         return list(zip(own, trials, strict=True))
 
-    places = grouped(range(len(past.cells)), lambda number: _table_of(past.cells[number]))
+    places = grouped(range(len(past.results)), lambda number: _table_of(past.results[number]))
     groups = list(places.values())
     for own in groups if most is None else _drawn(past, groups, most):
-        yield own, {past.cells[number].key: read(past.cells[number]) for number in own}
+        yield own, {past.results[number].key: read(past.results[number]) for number in own}
 
 
 def _drawn(past: RunResults, groups: list[list[int]], most: int) -> list[list[int]]:
     """Return groups of results with so many trials together, or a few more, drawn unpredictably."""
-    sizes = [sum(past.cells[number].queries or 0 for number in own) for own in groups]
+    sizes = [sum(past.results[number].queries or 0 for number in own) for own in groups]
     if sum(sizes) <= most:
         return groups
     places = list(range(len(groups)))

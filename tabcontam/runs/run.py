@@ -14,7 +14,7 @@ from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.judge_pass import JudgePass
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.preparing import fitted, prepare_in_background, takes_long
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, check_reachable, plan, shuffled_shown
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, check_reachable, plan, shuffled_shown
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.run_shards import RunShard, part_of
@@ -48,7 +48,7 @@ from tabcontam.runs.llm_reachability import joined_early, reached_meanwhile
 from tabcontam.runs.option_checks import (
     asked_once,
     check_batches,
-    check_documents,
+    check_corpora,
     check_options,
     check_plannable,
     check_prices,
@@ -143,7 +143,7 @@ class Run:
     tables: tuple[Table, ...]
     serializers: tuple[Serializer, ...]
     prompts: tuple[PromptSet, ...]
-    cells: tuple[PlannedCell, ...]
+    plan: tuple[PlannedResult, ...]
     dictionary: Dictionary
     prices: Mapping[str, Price]
     resolved: Mapping[str, LlmResolution] = field(default_factory=dict)
@@ -153,7 +153,7 @@ class Run:
     judge: Model | None = None
     measure: OverlapMeasure = BY_WORDS
     trained_on: tuple[TrainingDeclaration, ...] = ()
-    grid: tuple[PlannedCell, ...] = ()
+    grid: tuple[PlannedResult, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class Outcome:
         """A line that no subject under test gave a single reply, and why; "" if one did."""
         if not self.failure:
             return ""
-        searched = {result.llm for result in self.results.subjects} <= self.results.documents
+        searched = {result.llm for result in self.results.subjects} <= self.results.corpora
         return f"{'no documents could be searched' if searched else 'no LLM could be reached'}: {self.failure}"
 
 
@@ -234,7 +234,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     check_searched(declarations, subjects, tests)
     check_fresh(order, tests)
     check_rows(order, tests)
-    check_documents(options, order.judge, order.references, subjects)
+    check_corpora(options, order.judge, order.references, subjects)
     check_samples(options, tests)
     judge = open_judge(order.judge, tests, settings, asks)
     measure = measure_for(order.overlap, tests, load=asks)
@@ -292,7 +292,7 @@ def _by_default(test: Test, scored: bool, order: RunOrder) -> bool:
     Tests that search documents are asked by default, since a user who names a corpus wants it searched, and tests that
     compare with fresh rows if such rows are given.
     """
-    wanted = Capability.SEARCH in test.needs or (test.beside_fresh and bool(order.fresh))
+    wanted = Capability.SEARCH in test.needs or (test.takes_fresh_rows and bool(order.fresh))
     return not test.on_request or (scored and test.scores_text) or wanted
 
 
@@ -384,7 +384,7 @@ def _reference(
     """Return a reference by its name. Raises `UsageError` for one that is tested, a control, or not available."""
     found, name = resolve(spec), name_of(spec)
     model = found.open(settings)
-    if model.documents:
+    if model.is_corpus:
         raise UsageError(f"{option_name('reference')}: {spec} is a corpus, which cannot answer; name a model")
     if name in map(name_of, named):  # as controls
         raise UsageError(
@@ -423,7 +423,7 @@ def check_rows_may_leave(run: Run) -> None:
     """Raise `UsageError` if a FILE's rows would leave this machine without permission."""
     for (llm, dataset), rows in rows_leaving(run).items():
         if not run.order.send_rows:
-            others = " and others made of its cells" * ((llm, dataset) in shuffled_shown(run.cells))
+            others = " and others made of its cells" * ((llm, dataset) in shuffled_shown(run.plan))
             raise UsageError(
                 f"{dataset}: {rows} rows{others} would be shown to {llm}; add {option('send_rows')} to allow that"
             )
@@ -503,7 +503,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
 
 def _session(run: Run, journal: Journal, progress: Progress) -> Session:
     store = Store.open() if run.order.cache else Store()
-    return Session(run.cells, run.order.options, run.dictionary, journal, progress, store, run.prices)
+    return Session(run.plan, run.order.options, run.dictionary, journal, progress, store, run.prices)
 
 
 async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults], judging: JudgePass | None) -> None:

@@ -107,7 +107,7 @@ def _shard(run: "Run") -> ShardFacts | None:
     if shard is None:
         return None
     planned = sum(not planned_result.subject.reference for planned_result in run.grid)
-    return ShardFacts(parts=(shard.number,), of=shard.of, plan=digest(run.grid), cells=planned)
+    return ShardFacts(parts=(shard.number,), total=shard.of, plan=digest(run.grid), results=planned)
 
 
 def not_asked(run: "Run") -> str:
@@ -135,7 +135,7 @@ def _llm(run: "Run", subject: RunSource, used: Mapping[str, LlmFacts]) -> LlmFac
         version=subject.model.version,
         control=subject.joined,
         checks=subject.model.control,
-        documents=subject.model.documents,
+        is_corpus=subject.model.is_corpus,
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tabcontam.asking.judge_pass import JudgePass, label
 from tabcontam.asking.judgement_file import judgements_in
-from tabcontam.asking.query_plan import PlannedCell, rows_shown
+from tabcontam.asking.query_plan import PlannedResult, rows_shown
 from tabcontam.asking.session import Session
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Capability, Test
@@ -73,10 +73,10 @@ def judge_facts(run: "Run", judging: JudgePass | None) -> LlmFacts | None:
 
 def rows_leaving(run: "Run") -> dict[tuple[str, str], int]:
     """Return how many private rows would leave this machine, by LLM and dataset; rows shown to the judge included."""
-    return rows_shown(run.cells) | (_rows_judged(run.judge, run.cells) if run.judge is not None else {})
+    return rows_shown(run.plan) | (_rows_judged(run.judge, run.plan) if run.judge is not None else {})
 
 
-def _rows_judged(judge: Model, plan: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
+def _rows_judged(judge: Model, plan: Sequence[PlannedResult]) -> dict[tuple[str, str], int]:
     """Return how many private rows the judge would be shown, by its label and dataset."""
     rows: dict[tuple[str, str], set[int | str]] = {}
     for planned in plan if not judge.local else ():

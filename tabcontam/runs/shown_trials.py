@@ -18,18 +18,18 @@ from tabcontam.verdicts.result_types import Result, ResultKey
 class TrialConversion:
     """A conversion of a result's trials into those that a report shows.
 
-    Answers that the result's reference gave as well have chance 1. `said` returns the trials of a reference, and
-    `stretches` their places in the file.
+    Answers that the result's reference gave as well have chance 1. `of_reference` returns the trials of a reference,
+    and `stretches` their places in the file.
     """
 
     references: Mapping[ResultKey, ResultKey]
-    said: Callable[[ResultKey], list[Line]]
+    of_reference: Callable[[ResultKey], list[Line]]
     judgements: Judgements
     stretches: Callable[[ResultKey], list[Stretch]] = lambda name: []
 
     def __call__(self, name: ResultKey, lines: list[Line]) -> list[Line]:
         if other := self.references.get(name):
-            answered = {line["query"]: line for line in self.said(other)}
+            answered = {line["query"]: line for line in self.of_reference(other)}
             lines = [_conceded(line, answered.get(line["query"])) for line in lines]
         return with_judgements(lines, self.judgements) if _is_judgeable(name.test) else lines
 
@@ -59,7 +59,9 @@ def shown_lines(folder: Path, results: Sequence[Result], written: TrialPlaces | 
     """
     named = dict.fromkeys(name for result in results for name in reference_keys(result))
     of_references = StoredTrialIndex(folder / TRIALS, named, written=written)
-    shown = TrialConversion(references(results), of_references.of, judgements_in(folder), of_references.stretches)
+    shown = TrialConversion(
+        references(results), of_references.trials_of, judgements_in(folder), of_references.stretches
+    )
     return StoredTrialIndex(folder / TRIALS, {result.key: result.queries or 0 for result in results}, shown, written)
 
 

@@ -28,7 +28,7 @@ def baselines(
     tables = [dataset for dataset in view.run.datasets if not dataset.is_file and not _is_part(dataset)]
     specs = {dataset.name: dataset.named for dataset in tables}
     if view.run.recorded:
-        cards = {result.dataset: find_card(result.dataset) for result in view.cells}
+        cards = {result.dataset: find_card(result.dataset) for result in view.results}
         specs = {name: card.name for name, card in cards.items() if card is not None}
     found: dict[str, float] = {}
     lines: list[str] = []

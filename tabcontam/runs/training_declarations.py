@@ -31,7 +31,7 @@ def read_declarations(
     for text in typed:
         llm, corpus = _parted(text, llms)
         name = _named(corpus, known)
-        one = TrainingDeclaration(llm=llm, documents=name)
+        one = TrainingDeclaration(llm=llm, corpus=name)
         if one in found:
             raise UsageError(f"{option_name('trained_on')}: {name} is declared twice for {llm}; leave one of them out")
         found.append(one)
@@ -65,12 +65,12 @@ def _named(corpus: str, known: Mapping[str, str]) -> str:
 def check_declared(declarations: Sequence[TrainingDeclaration], opened: Mapping[str, Model]) -> None:
     """Raise `UsageError` for a corpus that is none, and for an LLM that is none or whose training data is known."""
     for one in declarations:
-        corpus, llm = opened[one.documents], opened[one.llm]
+        corpus, llm = opened[one.corpus], opened[one.llm]
         if isinstance(corpus, MissingModel):
             corpus.check_at_hand()
-        if not corpus.documents:
-            wrong = f"{one.documents} is not a corpus; write {FORM}"
-        elif llm.documents:
+        if not corpus.is_corpus:
+            wrong = f"{one.corpus} is not a corpus; write {FORM}"
+        elif llm.is_corpus:
             wrong = f"{one.llm} is a corpus, not a model; name the model: {FORM}"
         elif llm.control:
             wrong = f"{one.llm} is a control, whose reading is known; name another model: {FORM}"
@@ -84,7 +84,7 @@ def check_searched(
 ) -> None:
     """Raise `UsageError` if a corpus is declared that none of the chosen tests searches."""
     searched = {subject.model.spec for subject in subjects}
-    for corpus in (one.documents for one in declarations):
+    for corpus in (one.corpus for one in declarations):
         if corpus not in searched:
             chosen = ", ".join(test.id for test in tests)
             raise UsageError(

@@ -48,7 +48,7 @@ def check_agrees(folder: Path, past: RunResults) -> str:
 def _faults(past: RunResults, rejudged: RunResults) -> Iterator[str]:
     """Yield a line for each statement of the results that the trials do not support."""
     yield from no_controls(past)
-    for result, again in zip(past.cells, rejudged.cells, strict=True):
+    for result, again in zip(past.results, rejudged.results, strict=True):
         where = f"{result.llm}, {past.label(result)}, {result.test}"
         yield from _differences(where, result, again)
         if result.verdict in DECIDED and not result.answered:

@@ -37,7 +37,7 @@ def gained(gains: Sequence[float]) -> MeanGain:
     return MeanGain(float(values.mean()), interval, sign_flipped(gains))
 
 
-def pairs_to_tell(mean: float, deviation: float, limit: float) -> int | None:
+def pairs_needed(mean: float, deviation: float, limit: float) -> int | None:
     """Return how many pairs it takes until the interval of `gained` leaves out `limit`.
 
     Mean and standard deviation of the gains are those of the pairs at hand. Return None if a million would not do.

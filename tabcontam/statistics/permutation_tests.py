@@ -20,7 +20,7 @@ class MatchedResult:
     """The test result for the true values of some rows, whose chances are shared out among those of their groups."""
 
     rows: int
-    found: float  # the mean chance of a row's own value
+    observed: float  # the mean chance of a row's own value
     expected: float  # the mean over all ways to exchange the values within the groups
     p_value: float
     likeliest: int  # rows whose own value has the largest chance

@@ -31,10 +31,10 @@ class Odds:
     """An asked cell, after its answer is known."""
 
     known: float | None  # the baseline's chance of the true value; None if the cell is missing in the table
-    guessed: float  # the baseline's chance of the value that it thinks likeliest
-    guess_right: bool  # whether that is the true one
+    likeliest: float  # the baseline's chance of the value that it thinks likeliest
+    likeliest_right: bool  # whether that is the true one
     known_rounded: tuple[float, ...] = ()  # the chances of the true value in fewer digits, one fewer first
-    guessed_rounded: tuple[float, ...] = ()  # those of the likeliest
+    likeliest_rounded: tuple[float, ...] = ()  # those of the likeliest
 
 
 def row_power(
@@ -50,15 +50,15 @@ def row_power(
     again.
     """
     key = (tuple(tuple(map(id, row)) for row in rows), share, level, runs, seed)
-    if key not in _KEPT:
-        if len(_KEPT) >= MOST_KEPT:
-            del _KEPT[next(iter(_KEPT))]
-        _KEPT[key] = ([list(row) for row in rows], _row_power(rows, share, level, runs, seed))
-    return _KEPT[key][1]
+    if key not in _POWERS:
+        if len(_POWERS) >= MOST_KEPT:
+            del _POWERS[next(iter(_POWERS))]
+        _POWERS[key] = ([list(row) for row in rows], _row_power(rows, share, level, runs, seed))
+    return _POWERS[key][1]
 
 
 # with the guesses themselves, so that no other object gets the identity of one of them
-_KEPT: dict[object, tuple[list[list[CellPrediction]], float]] = {}
+_POWERS: dict[object, tuple[list[list[CellPrediction]], float]] = {}
 
 
 def _row_power(rows: Sequence[Sequence[CellPrediction]], share: float, level: float, runs: int, seed: int) -> float:
@@ -105,7 +105,7 @@ def detectable_share(
     model that remembers all rows does not reach it.
     """
     known = [[((odds.known, *odds.known_rounded), True) for odds in row if odds.known is not None] for row in rows]
-    likeliest = [[((odds.guessed, *odds.guessed_rounded), odds.guess_right) for odds in row] for row in rows]
+    likeliest = [[((odds.likeliest, *odds.likeliest_rounded), odds.likeliest_right) for odds in row] for row in rows]
     predicted = _answered(likeliest)
     gains = _answered(known) - predicted
     draws = np.random.default_rng(seed).random((runs, len(rows)))  # the same for every share: more rows, never others
@@ -211,20 +211,20 @@ class BetPower:
         self._rng = np.random.default_rng(seed)
         none = np.zeros((runs, len(MEMORY)))  # as in `Wealth`, a line for each run
         self._wealth: dict[str, tuple[Floats, ...]] = {ALL: (none, none, np.zeros(runs))}
-        self._found = np.zeros(runs, dtype=np.bool_)
+        self._detected = np.zeros(runs, dtype=np.bool_)
 
     @property
     def power(self) -> float:
         """The share of runs in which the model has been detected."""
-        return float(self._found.mean())
+        return float(self._detected.mean())
 
     def add(self, remembered: Bets, predicted: Bets) -> None:
         """Add one query, by the bets on the answers of a model that remembers its row, and of one that guesses."""
-        known = self._rng.random(len(self._found)) < self._share
+        known = self._rng.random(len(self._detected)) < self._share
         groups = dict.fromkeys((*self._wealth, *remembered, *predicted))
         self._wealth = {group: self._with(group, known, remembered, predicted) for group in groups}
         least = np.min([self._standing(*wealth) for wealth in self._wealth.values()], axis=0)
-        self._found |= least >= self._bits
+        self._detected |= least >= self._bits
 
     def _with(self, group: str, known: NDArray[np.bool_], remembered: Bets, predicted: Bets) -> tuple[Floats, ...]:
         """Return the wealth of every run after one more query, without one column."""

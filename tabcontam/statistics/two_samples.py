@@ -48,7 +48,7 @@ def _permuted(labels: NDArray[np.bool_], times: int, rng: np.random.Generator) -
     return labels[np.argsort(rng.random((times, len(labels))), axis=1)].astype(np.float64)
 
 
-def readers(features: Floats, labels: NDArray[np.bool_], seed: int = 0) -> dict[str, float]:
+def predictor_p_values(features: Floats, labels: NDArray[np.bool_], seed: int = 0) -> dict[str, float]:
     """Return the p-value of each of three predictors of the rows' labels from their features, a line for each row.
 
     They are: the single feature that differs the most, a weighted sum that is fitted on all other rows, and the labels

@@ -158,7 +158,7 @@ class Table:
 
         A search for rows that are like a given one has to include these as well.
         """
-        return self.rows if self.whole is None else (*self.rows, *self.whole.beside, *self.whole.mates)
+        return self.rows if self.whole is None else (*self.rows, *self.whole.resembling, *self.whole.key_rows)
 
     def check_whole(self, option: str) -> None:
         """Check that all rows are held, as `option` needs, not a sample of a large file. Raises `UsageError` if not."""
@@ -243,7 +243,7 @@ class Table:
 
         Always false for a table whose rows are all held, or are changed.
         """
-        if self.whole is None or not self.whole.held:
+        if self.whole is None or not self.whole.bloom:
             return False
         but = None if answered or self.target is None else self.columns.index(self.target)
         return self._held_rows.may_hold(cells, but)
@@ -252,7 +252,7 @@ class Table:
     def _held_rows(self) -> "HeldRows":
         from tabcontam.tables.large.hashes import HeldRows  # imports numerical code
 
-        return HeldRows(self.whole.held if self.whole else b"", self.rows)
+        return HeldRows(self.whole.bloom if self.whole else b"", self.rows)
 
     @cached_property
     def enumerates_domain(self) -> bool:

@@ -17,22 +17,22 @@ from tabcontam.twins.twin_sample import Row, TwinSample
 class UnseenTwin:
     """A twin of a table: a made-up row for each of some of its rows, with its class.
 
-    `of` has the places of the table's rows, `rows` the features of their twins in the order of `features`, `labels`
-    their classes as the question's answers. `own` and `twins` are the predictions of gradient boosting and logistic
-    regression, which learned from other rows of the table, for each row and for its twin; they measure its difficulty.
-    They are empty until the twin is checked. So are `own_chances` and `twin_chances`: the chance of each of the
-    `classes`, on average over the two learners.
-    `kept` names the features that no row of it changes, since the meaning of another value is unknown.
+    `originals` has the places of the table's rows, `rows` the features of their twins in the order of `features`,
+    `labels` their classes as the question's answers. `own` and `twins` are the predictions of gradient boosting and
+    logistic regression, which learned from other rows of the table, for each row and for its twin; they measure its
+    difficulty. They are empty until the twin is checked. So are `own_chances` and `twin_chances`: the chance of each of
+    the `classes`, on average over the two learners. `unchanged` names the features that no row of it changes, since the
+    meaning of another value is unknown.
     """
 
     kind: str
-    of: tuple[int, ...]
+    originals: tuple[int, ...]
     features: tuple[str, ...]
     rows: tuple[Row, ...] = field(repr=False)
     labels: tuple[str, ...] = field(repr=False)
     own: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     twins: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
-    kept: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
     own_chances: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
     twin_chances: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
@@ -40,7 +40,7 @@ class UnseenTwin:
     @cached_property
     def place(self) -> dict[int, int]:
         """The place of the twin of each of the table's rows."""
-        return {row: place for place, row in enumerate(self.of)}
+        return {row: place for place, row in enumerate(self.originals)}
 
     def table(self, source: Table) -> Table:
         """Return the twin as a table; the values of its target are the answers of the question."""
@@ -68,11 +68,11 @@ class Twin(ABC):
     keeps: ClassVar[str]
     changes: ClassVar[str]
     like: ClassVar[bool] = True  # whether a reader who has not read the table takes its rows for the table's
-    retold: ClassVar[bool] = False  # whether a learner must learn from the twin's rows before it predicts for them
+    relearned: ClassVar[bool] = False  # whether a learner must learn from the twin's rows before it predicts for them
     tries: ClassVar[int] = 1  # most draws of it until one passes its check
 
     @abstractmethod
-    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+    def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of the sample's first rows.
 
         Raises `Skip` with the reason if this kind cannot be made of them.

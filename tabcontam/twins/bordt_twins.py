@@ -42,9 +42,9 @@ class OriginalTwin(Twin):
     changes: ClassVar[str] = "nothing; the target is the last feature"
     like: ClassVar[bool] = False
 
-    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+    def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return the rows that may have twins."""
-        return _made(self.kind, found, found.features, _columns(found))
+        return _made(self.kind, sample, sample.features, _columns(sample))
 
 
 @dataclass(frozen=True)
@@ -68,19 +68,19 @@ class LastDigitsTwin(Twin):
     keeps: ClassVar[str] = "the label, names of features, categories, and all but the last digits of numbers"
     changes: ClassVar[str] = "the last digits of numbers, and names, to ones that no row has"
     like: ClassVar[bool] = False
-    retold: ClassVar[bool] = True  # row numbers continue after the last one, where no learner has seen a row
+    relearned: ClassVar[bool] = True  # row numbers continue after the last one, where no learner has seen a row
 
-    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+    def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row. Raises `Skip` if no feature can be moved so."""
-        moves = Moves(found)
+        moves = Moves(sample)
         if texts := moves.texts():
             raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which have no last digits to change")
-        columns = _perturbed(moves, guesser, rng)
-        if columns == _columns(found):
+        columns = _perturbed(moves, baseline, rng)
+        if columns == _columns(sample):
             raise Skip(
                 f"it has no feature of numbers with more than {VALUES} values, and no names, so nothing can be changed"
             )
-        return _made(self.kind, found, found.features, columns)
+        return _made(self.kind, sample, sample.features, columns)
 
 
 @dataclass(frozen=True)
@@ -100,16 +100,16 @@ class TaskTwin(Twin):
     keeps: ClassVar[str] = "the label, and the meaning of features and categories"
     changes: ClassVar[str] = "last digits, the writing of names and categories, and the number of digits"
     like: ClassVar[bool] = False
-    retold: ClassVar[bool] = True
+    relearned: ClassVar[bool] = True
 
-    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+    def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row. Raises `Skip` if a feature has texts to read."""
-        moves, columns = _with_more_digits(found, guesser, rng)
+        moves, columns = _with_more_digits(sample, baseline, rng)
         worded = [
-            cells if moves.numeric(place) or moves.named(place) else _called(found, cells, _words)
+            cells if moves.numeric(place) or moves.named(place) else _called(sample, cells, _words)
             for place, cells in enumerate(columns)
         ]
-        return _made(self.kind, found, _words(found.features), worded)
+        return _made(self.kind, sample, _words(sample.features), worded)
 
 
 @dataclass(frozen=True)
@@ -129,19 +129,19 @@ class StandardisedTwin(Twin):
     keeps: ClassVar[str] = "the class, missing cells, and the relative positions of numbers"
     changes: ClassVar[str] = "all names, and all cells to numbers without a unit"
     like: ClassVar[bool] = False
-    retold: ClassVar[bool] = True
+    relearned: ClassVar[bool] = True
 
-    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+    def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row. Raises `Skip` if a feature has texts to read."""
-        moves, columns = _with_more_digits(found, guesser, rng)
+        moves, columns = _with_more_digits(sample, baseline, rng)
         recoded = [
-            _standardised(found, cells, rng)
+            _standardised(sample, cells, rng)
             if moves.numeric(place)
-            else _called(found, cells, lambda known: map(str, rng.permutation(len(known)).tolist()))
+            else _called(sample, cells, lambda known: map(str, rng.permutation(len(known)).tolist()))
             for place, cells in enumerate(columns)
         ]
-        order = [name for name in found.table.columns if name != found.table.target]
-        return _made(self.kind, found, [f"X{order.index(name) + 1}" for name in found.features], recoded)
+        order = [name for name in sample.table.columns if name != sample.table.target]
+        return _made(self.kind, sample, [f"X{order.index(name) + 1}" for name in sample.features], recoded)
 
 
 def _made(kind: str, sample: TwinSample, features: Sequence[str], columns: Columns) -> UnseenTwin:

@@ -11,7 +11,7 @@ from tabcontam.tables.table import Table
 from tabcontam.twins.label_baseline import BOOSTING, LINEAR, models
 from tabcontam.twins.twin_sample import sample
 
-Said = tuple[str, ...]
+Predicted = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class FreshPredictions:
     They learned from other rows of the table, and from no fresh one.
     """
 
-    own: dict[int, Said]
-    fresh: tuple[Said, ...]
+    own: dict[int, Predicted]
+    fresh: tuple[Predicted, ...]
 
 
 def predict_fresh_rows(table: Table) -> FreshPredictions:

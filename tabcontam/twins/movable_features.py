@@ -52,7 +52,7 @@ class MovableFeatures:
     """The knowledge of learners about the features of a sample's rows, by held-out rows."""
 
     moves: Moves
-    guesser: LabelBaseline
+    baseline: LabelBaseline
 
     @cached_property
     def staying(self) -> frozenset[int]:
@@ -93,7 +93,7 @@ class MovableFeatures:
     def _residuals(self) -> Floats:
         """The labels less their chances: shape (rows, classes)."""
         found = self.moves.sample
-        chances = self.guesser.chances(found.rows, range(len(found.rows)))
+        chances = self.baseline.chances(found.rows, range(len(found.rows)))
         return np.asarray(np.eye(len(found.classes))[found.codes] - chances)
 
     def _besides(self, groups: Ints) -> ValueInformation:

@@ -106,9 +106,9 @@ class Moves:
 
     def follows(self, first: int, second: int) -> bool:
         """Return whether one of two features follows from the other, whose values occur several times."""
-        return self._told(first, second) or self._told(second, first)
+        return self._determines(first, second) or self._determines(second, first)
 
-    def _told(self, first: int, second: int) -> bool:
+    def _determines(self, first: int, second: int) -> bool:
         """Return whether a feature determines another one: by its values' most frequent partners."""
         own, others, rows = self.counts(first), self.counts(second), len(self.sample.rows)
         if 3 * len(own) > rows or max(others.values()) >= USUALLY * rows:
@@ -162,7 +162,7 @@ class Moves:
         return [self._cells(group, row) for row in taken.tolist()]
 
     @cached_property
-    def kept(self) -> tuple[str, ...]:
+    def unchanged(self) -> tuple[str, ...]:
         """The names of the features that stay, with those that are related to one that has to."""
         groups = (group for group in self.groups if self.staying.intersection(group))
         return tuple(sorted(self.sample.features[place] for group in groups for place in group))

@@ -51,33 +51,33 @@ class PerturbedTwin(Twin):
     keeps: ClassVar[str] = "names, the label, and how likely the cells make it"
     changes: ClassVar[str] = "a sixth of a row's values or more, within noise that cannot change the label"
 
-    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+    def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return twins of the rows that can be moved so. Raises `Skip` if fewer than half can."""
-        moves = Moves(found, MovableFeatures(Moves(found), guesser).staying)
-        own = guesser.each(found.rows[: found.twins], range(found.twins))
-        if reason := _unknown(found, moves, guesser.chances(found.rows[: found.twins], range(found.twins))):
+        moves = Moves(sample, MovableFeatures(Moves(sample), baseline).staying)
+        own = baseline.each(sample.rows[: sample.twins], range(sample.twins))
+        if reason := _unknown(sample, moves, baseline.chances(sample.rows[: sample.twins], range(sample.twins))):
             raise Skip(reason)
         draws: dict[int, list[Row]] = {}
         for number in range(ROUNDS):
-            rows = [row for row in range(found.twins) if len(draws.get(row, ())) < DRAWS]
+            rows = [row for row in range(sample.twins) if len(draws.get(row, ())) < DRAWS]
             if rows:
                 proposed = _proposed(moves, rows, 1.0 - number / ROUNDS, rng)
-                for row, twin in _accepted(found, guesser, own, rows, proposed).items():
+                for row, twin in _accepted(sample, baseline, own, rows, proposed).items():
                     draws.setdefault(row, []).append(twin)
-        if len(draws) < max(2, LEAST * found.twins):
+        if len(draws) < max(2, LEAST * sample.twins):
             raise Skip(
-                f"only {len(draws)} of {found.twins} rows have values that can be changed so that the label stays as "
+                f"only {len(draws)} of {sample.twins} rows have values that can be changed so that the label stays as "
                 "likely and the row is not in the table"
             )
         kept = sorted(draws)
-        made = tuple(_chosen(found, kept, [draws[row] for row in kept], rng))
+        made = tuple(_chosen(sample, kept, [draws[row] for row in kept], rng))
         return UnseenTwin(
             self.kind,
-            tuple(found.places[row] for row in kept),
-            found.features,
+            tuple(sample.places[row] for row in kept),
+            sample.features,
             made,
-            tuple(found.labels[row] for row in kept),
-            kept=moves.kept,
+            tuple(sample.labels[row] for row in kept),
+            unchanged=moves.unchanged,
         )
 
 

@@ -33,19 +33,19 @@ class RecodedTwin(Twin):
     keeps: ClassVar[str] = "all information of each row, and its class"
     changes: ClassVar[str] = "the names of features and categories, and the units of numbers"
     like: ClassVar[bool] = False
-    retold: ClassVar[bool] = True
+    relearned: ClassVar[bool] = True
 
-    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+    def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row."""
         columns = []
-        for name, cells in zip(found.features, zip(*found.rows, strict=True), strict=True):
-            recode = _rescaled if found.table.is_numeric(name) else _renamed
-            columns.append(recode(found, cells, rng))
+        for name, cells in zip(sample.features, zip(*sample.rows, strict=True), strict=True):
+            recode = _rescaled if sample.table.is_numeric(name) else _renamed
+            columns.append(recode(sample, cells, rng))
         order = rng.permutation(len(columns))
         rows = tuple(zip(*(columns[place] for place in order), strict=True))
         names = tuple(f"X{number}" for number in range(1, len(columns) + 1))
         return UnseenTwin(
-            self.kind, found.places[: found.twins], names, rows[: found.twins], found.labels[: found.twins]
+            self.kind, sample.places[: sample.twins], names, rows[: sample.twins], sample.labels[: sample.twins]
         )
 
 

@@ -28,8 +28,8 @@ class ResampledTwin(Twin):
     changes: ClassVar[str] = "the label, drawn by the baseline's chances given the other cells"
     tries: ClassVar[int] = 5
 
-    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+    def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row."""
-        rows = found.rows[: found.twins]
-        labels = guesser.drawn(rows, range(len(rows)), rng)
-        return UnseenTwin(self.kind, found.places[: found.twins], found.features, rows, labels)
+        rows = sample.rows[: sample.twins]
+        labels = baseline.drawn(rows, range(len(rows)), rng)
+        return UnseenTwin(self.kind, sample.places[: sample.twins], sample.features, rows, labels)

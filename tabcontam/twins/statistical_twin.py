@@ -37,29 +37,29 @@ class StatisticalTwin(Twin):
     changes: ClassVar[str] = "cells, drawn from similar rows, and the label, drawn by the baseline's chances"
     tries: ClassVar[int] = 3
 
-    def make(self, found: TwinSample, guesser: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+    def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row that has a draw outside the table. Raises `Skip` if fewer than half have one."""
-        moves = Moves(found)
+        moves = Moves(sample)
         if texts := moves.texts():
             raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be drawn from similar rows")
         draws: dict[int, list[Row]] = {}
-        every = list(range(found.twins))
+        every = list(range(sample.twins))
         for _ in range(ROUNDS):
             for row, one in zip(every, _drawn(moves, every, rng), strict=True):
-                if not found.is_real(one):
+                if not sample.is_real(one):
                     draws.setdefault(row, []).append(one)
-        if len(draws) < max(2, LEAST * found.twins):
-            raise Skip(f"only {len(draws)} of {found.twins} rows have a draw that is not itself a row of the table")
+        if len(draws) < max(2, LEAST * sample.twins):
+            raise Skip(f"only {len(draws)} of {sample.twins} rows have a draw that is not itself a row of the table")
         kept = sorted(draws)
         flat = [one for row in kept for one in draws[row]]
         of = np.repeat(np.arange(len(kept)), [len(draws[row]) for row in kept])
-        labels = guesser.drawn(flat, np.array(kept)[of].tolist(), rng)
-        blind = BlindClassifier(found, kept, "choice")
-        codes = np.array([found.classes.index(label) for label in labels])
+        labels = baseline.drawn(flat, np.array(kept)[of].tolist(), rng)
+        blind = BlindClassifier(sample, kept, "choice")
+        codes = np.array([sample.classes.index(label) for label in labels])
         taken = blind.chosen(blind.read(flat, codes), of, rng).tolist()
-        made, of_table = tuple(flat[place] for place in taken), tuple(found.places[row] for row in kept)
+        made, of_table = tuple(flat[place] for place in taken), tuple(sample.places[row] for row in kept)
         chosen = tuple(labels[place] for place in taken)
-        return UnseenTwin(self.kind, of_table, found.features, made, chosen)
+        return UnseenTwin(self.kind, of_table, sample.features, made, chosen)
 
 
 def _drawn(moves: Moves, rows: list[int], rng: np.random.Generator) -> list[Row]:

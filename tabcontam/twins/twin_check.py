@@ -25,13 +25,13 @@ def checked(sample: TwinSample, twin: Twin, made: UnseenTwin) -> UnseenTwin:
     held-out rows the AUC must have a 95 % interval that reaches down to 0.55.
     """
     place = {row: number for number, row in enumerate(sample.places)}
-    rows = [place[row] for row in made.of]
-    chances = [_chances(sample, made, rows, kind, twin.retold) for kind in (BOOSTING, LINEAR)]
+    rows = [place[row] for row in made.originals]
+    chances = [_chances(sample, made, rows, kind, twin.relearned) for kind in (BOOSTING, LINEAR)]
     predicted = [(own.argmax(axis=1), other.argmax(axis=1)) for own, other in chances]
     for kind, (own, other) in zip((BOOSTING, LINEAR), predicted, strict=True):
         _compare(sample, made, rows, kind, own, other)
     if twin.like:
-        _cannot_be_told(sample, made, rows)
+        _check_likeness(sample, made, rows)
     own, twins = (
         np.array(sample.classes, dtype=object)[np.column_stack(each)] for each in zip(*predicted, strict=True)
     )
@@ -81,7 +81,7 @@ def _compare(sample: TwinSample, made: UnseenTwin, rows: list[int], kind: str, o
         )
 
 
-def _cannot_be_told(sample: TwinSample, made: UnseenTwin, rows: list[int]) -> None:
+def _check_likeness(sample: TwinSample, made: UnseenTwin, rows: list[int]) -> None:
     classes = {label: number for number, label in enumerate(sample.classes)}
     blind = BlindClassifier(sample, rows, made.kind)
     ranking = blind.ranking(blind.read(made.rows, np.array([classes[label] for label in made.labels])))

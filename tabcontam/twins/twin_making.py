@@ -33,20 +33,20 @@ def unseen(table: Table, kind: str, seed: int = 0) -> UnseenTwin:
     content; learners see at most 2,000. Raises `Skip` with the reason if the table has no such twin, and if the twin
     fails its check: see `checked`.
     """
-    found = cached_fact(table, ("unseen", kind, seed), lambda: _kept(table, TWINS[kind], seed))
+    found = cached_fact(table, ("unseen", kind, seed), lambda: _cached(table, TWINS[kind], seed))
     if isinstance(found, str):
         raise Skip(found)
     return found
 
 
-def _kept(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
+def _cached(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
     rank = ranks(table)
 
     def write(found: UnseenTwin | str) -> object:
         if isinstance(found, str):
             return found
-        of = [rank[row] for row in found.of]
-        words = [of, found.features, found.rows, found.labels, found.own, found.twins, found.kept, found.classes]
+        of = [rank[row] for row in found.originals]
+        words = [of, found.features, found.rows, found.labels, found.own, found.twins, found.unchanged, found.classes]
         return [*words, found.own_chances, found.twin_chances]
 
     def read(stored: Any) -> UnseenTwin | str:

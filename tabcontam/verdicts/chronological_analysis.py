@@ -17,9 +17,9 @@ from tabcontam.statistics.date_exchange import AFTER, BEFORE, DateExchange, Tren
 from tabcontam.verdicts.cutoff_comparison import CutoffComparison, both_sides
 from tabcontam.verdicts.dated_pairs import LEVEL as LEVEL
 from tabcontam.verdicts.dated_pairs import DatedPair as DatedPair
-from tabcontam.verdicts.dated_pairs import cells_by_dates as cells_by_dates
 from tabcontam.verdicts.dated_pairs import dated as dated
 from tabcontam.verdicts.dated_pairs import on_one_side
+from tabcontam.verdicts.dated_pairs import results_by_dates as results_by_dates
 from tabcontam.verdicts.dating import side, year_of
 from tabcontam.verdicts.results import RunResults
 
@@ -121,7 +121,7 @@ def chronologies(
 ) -> tuple[tuple[Chronology, ...], tuple[str, ...]]:
     """Return the chronology of each classification test of a run, and a line on each model and table left out."""
     pairs, left_out = dated(view)
-    by_dates = cells_by_dates(view)
+    by_dates = results_by_dates(view)
     sides = both_sides(view, by_dates)
     within = grouped(sides, lambda one: one.test)
     left_out = (*left_out, *on_one_side(by_dates, sides))

@@ -77,7 +77,7 @@ class QueryOutcomes(NamedTuple):
     `right` and `others` hold a digest for each query with a reply, which is equal for the same query of another result.
     """
 
-    there: bool = False
+    has_trials: bool = False
     right: frozenset[bytes] = frozenset()
     others: frozenset[bytes] = frozenset()
 
@@ -89,7 +89,7 @@ NO_ANSWERS = QueryOutcomes()
 class ComparedSide:
     """A result with the answers to it; recorded answers have none."""
 
-    cell: Result
+    result: Result
     answers: QueryOutcomes = NO_ANSWERS
 
 
@@ -157,7 +157,7 @@ def pairs_to_compare(run: RunFacts, results: Iterable[Result]) -> list[ResultKey
     return _pairs(run, _counted(results))
 
 
-def compared_cells(pairs: Iterable[ResultKeyPair]) -> frozenset[ResultKey]:
+def compared_results(pairs: Iterable[ResultKeyPair]) -> frozenset[ResultKey]:
     """Return the keys of all results in these pairs."""
     return frozenset(key for one in pairs for key in one.keys)
 
@@ -227,8 +227,8 @@ def _difference(pair: ResultPair) -> Differing:
     first, second = (side.answers for side in pair.sides)
     asked, other = first.right | first.others, second.right | second.others
     if not (asked and other):
-        counts = [_counts(side.cell) for side in pair.sides]
-        return UNTESTED if first.there or second.there else _unpaired(counts[0], counts[1])
+        counts = [_counts(side.result) for side in pair.sides]
+        return UNTESTED if first.has_trials or second.has_trials else _unpaired(counts[0], counts[1])
     common = asked & other
     if len(common) < MOST_APART * min(len(asked), len(other)):
         return _unpaired((len(first.right), len(asked)), (len(second.right), len(other)))
@@ -301,7 +301,7 @@ def _alike_but(results: Iterable[ResultKey], place: int) -> Iterator[tuple[Resul
 
 
 def _compared(pair: ResultPair, difference: Differing, q_value: float | None, alpha: float) -> Comparison:
-    first, second = (side.cell for side in pair.sides)
+    first, second = (side.result for side in pair.sides)
     first_share, second_share, queries, p_value = difference
     return Comparison(
         kind=pair.kind,

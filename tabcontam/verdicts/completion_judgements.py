@@ -24,7 +24,7 @@ from tabcontam.verdicts.result_types import PROMPTS, Result, ResultKey
 TEXT = "the text alone"  # the judge that only knows of each completion whether it is an exact match
 COMPLETIONS: Literal["completions"] = "completions"
 SETTINGS: Literal["settings"] = "settings"
-Held = Mapping[ResultKey, Sequence[CompletionPair]]
+Compared = Mapping[ResultKey, Sequence[CompletionPair]]
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def judgement_of(line: Mapping[str, Any]) -> Judgement:
 
 def pair_of(compared: CompletionPair) -> str:
     """Return a digest of the true piece and the completion."""
-    texts = json.dumps([compared.expected, compared.said])
+    texts = json.dumps([compared.expected, compared.completion])
     return hashlib.sha256(texts.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
@@ -176,7 +176,7 @@ class JudgeFacts:
     """Its record on pairs whose likeness is known; empty for people, who are shown none."""
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         """A line on the number of its judgements and on how often it errs."""
         silent = f" and left {self.unjudged} unjudged" if self.unjudged else ""
         counted = ", ".join(f"{count} {word}" for word, count in self.words.items())
@@ -207,11 +207,11 @@ class JudgeFacts:
 class Agreement:
     """The agreement of two judges on the same completions, or on settings (a model on a table) by their words."""
 
-    of: Literal["completions", "settings"]
+    kind: Literal["completions", "settings"]
     """The judged items: completions by the three words, or settings by Algorithm 2 or a paper's rule."""
-    one: str
+    first: str
     """A person, a model that judges, a test by its published rule, or the text alone."""
-    other: str
+    second: str
     """Another of these."""
     items: Count
     """The number of items that both judged."""
@@ -221,9 +221,9 @@ class Agreement:
     """Cohen's kappa: the agreement beyond chance; null if only one word was given."""
 
 
-def judge_facts(judgements: Judgements, compared: Held) -> tuple[JudgeFacts, ...]:
+def judge_facts(judgements: Judgements, compared: Compared) -> tuple[JudgeFacts, ...]:
     """Return the record of each judge of a run's completions, in the order in which their words count."""
-    judged = _said(judgements, compared)
+    judged = _judgements_of_pairs(judgements, compared)
     facts = []
     for by in judgements.judges:
         own = [one for words in judged.values() for name, one in words.items() if name == by]
@@ -242,7 +242,7 @@ def judge_facts(judgements: Judgements, compared: Held) -> tuple[JudgeFacts, ...
     return tuple(facts)
 
 
-def judged_by(judgements: Judgements, compared: Held, results: Iterable[Result]) -> dict[str, Any]:
+def judged_by(judgements: Judgements, compared: Compared, results: Iterable[Result]) -> dict[str, Any]:
     """Return the fields of a run's results that describe its judges and their agreement."""
     facts = judge_facts(judgements, compared)
     return {"judges": facts, "agreements": agreements(judgements, compared, results) if facts else ()}
@@ -260,7 +260,9 @@ def _made(word: Likeness, own: Sequence[Judgement]) -> MadePairRecord:
     )
 
 
-def _said(judgements: Judgements, compared: Held) -> dict[tuple[ResultKey, str], dict[str, Judgement]]:
+def _judgements_of_pairs(
+    judgements: Judgements, compared: Compared
+) -> dict[tuple[ResultKey, str], dict[str, Judgement]]:
     """Return the judgements of each completion that a judge or a person may be asked about, including exact ones."""
     return {
         (place, one.query_id): found
@@ -270,7 +272,7 @@ def _said(judgements: Judgements, compared: Held) -> dict[tuple[ResultKey, str],
     }
 
 
-def agreements(judgements: Judgements, compared: Held, results: Iterable[Result]) -> tuple[Agreement, ...]:
+def agreements(judgements: Judgements, compared: Compared, results: Iterable[Result]) -> tuple[Agreement, ...]:
     """Return the agreement of people, judges, the text alone and published methods, as in tables 3 to 5 of Time Travel.
 
     The text alone gives exact or no match; a method is a test whose published rule decided the same setting.
@@ -279,7 +281,7 @@ def agreements(judgements: Judgements, compared: Held, results: Iterable[Result]
     for place, own in compared.items():
         for one in own:
             labels[TEXT][place, one.query_id] = Likeness.EXACT if one.exact else Likeness.NONE
-    for item, found in _said(judgements, compared).items():
+    for item, found in _judgements_of_pairs(judgements, compared).items():
         for by, judgement in found.items():
             if judgement.word is not None:
                 labels[by][item] = judgement.word
@@ -296,7 +298,7 @@ def agreements(judgements: Judgements, compared: Held, results: Iterable[Result]
     return (*_pairwise(COMPLETIONS, words), *_pairwise(SETTINGS, decided))
 
 
-def _decided(words: Mapping[tuple[ResultKey, str], Likeness], compared: Held) -> dict[tuple[str, ...], bool]:
+def _decided(words: Mapping[tuple[ResultKey, str], Likeness], compared: Compared) -> dict[tuple[str, ...], bool]:
     """Return Algorithm 2's decision on each setting in which all completions, or enough of them, have a word."""
     found = {}
     for place, own in compared.items():
@@ -308,7 +310,7 @@ def _decided(words: Mapping[tuple[ResultKey, str], Likeness], compared: Held) ->
     return found
 
 
-def _by_method(results: Iterable[Result], compared: Held) -> dict[str, dict[tuple[str, ...], bool]]:
+def _by_method(results: Iterable[Result], compared: Compared) -> dict[str, dict[tuple[str, ...], bool]]:
     """Return the published decisions, in the same settings, of tests whose answers no judge compares."""
     judged, settings = {place.test for place in compared}, {_setting(place) for place in compared}
     found: dict[str, dict[tuple[str, ...], bool]] = {}
@@ -332,7 +334,7 @@ def _pairwise(kind: Literal["completions", "settings"], labels: Mapping[str, Map
         if both:
             found = measure_agreement(both)
             kappa = None if found.kappa is None else round(found.kappa, 6)
-            yield Agreement(of=kind, one=one, other=other, items=found.items, agree=found.agree, kappa=kappa)
+            yield Agreement(kind=kind, first=one, second=other, items=found.items, agree=found.agree, kappa=kappa)
 
 
 def compared_of(test: Test, trials: Sequence[Trial]) -> list[CompletionPair]:

@@ -24,10 +24,10 @@ def check_whole(view: RunResults) -> None:
 def _faults(view: RunResults, alpha: float) -> Iterator[str]:
     """Yield a line for each fault that no run writes and that the gate would otherwise not notice."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
-    subjects = {(result.llm, result.table) for result in view.cells if result.test in view.row_tests}
+    subjects = {(result.llm, result.table) for result in view.results if result.test in view.row_tests}
     llms, asked = (
-        {result.llm for result in view.cells},
-        {(result.dataset, result.edition or "", result.split or "") for result in view.cells},
+        {result.llm for result in view.results},
+        {(result.dataset, result.edition or "", result.split or "") for result in view.results},
     )
     for_others = {one.llm for one in view.run.trained_on}  # they need not be asked anything
     if view.run.shard is None:  # otherwise other parts have them
@@ -35,10 +35,10 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
         tables = (dataset for dataset in view.run.datasets if dataset.key not in asked)
         yield from (f"{dataset.named} has no result" for dataset in tables)
     yield from no_controls(view)
-    declared = {(one.llm, one.documents) for one in view.run.trained_on}
-    searched = {(result.llm, rows_of(result)) for result in view.cells if result.test in view.row_tests}
+    declared = {(one.llm, one.corpus) for one in view.run.trained_on}
+    searched = {(result.llm, rows_of(result)) for result in view.results if result.test in view.row_tests}
     for table in view.tables:
-        corpora = [name for one in table.families for name in one.documents]
+        corpora = [name for one in table.families for name in one.corpora]
         for name in corpora:
             if (table.llm, name) not in declared:
                 yield f"{name} counts for {table.llm} on {view.label(table)} but was not declared as its training data"
@@ -46,10 +46,10 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
                 yield f"{name} has no result on {view.label(table)}"
         if (table.llm, table.table) not in subjects and not corpora:
             yield f"{table.llm} has no result on {view.label(table)}"
-    for result in view.cells:
+    for result in view.results:
         if result.memory is not None and result.memory.interval != result.interval:
             yield f"memory's share of {result.llm} on {view.label(result)} has two different intervals"
-    parts: list[Result | TableVerdict] = [*view.cells, *view.tables]
+    parts: list[Result | TableVerdict] = [*view.results, *view.tables]
     for part in parts if view.run.rules != PAPER else ():
         significant = part.q_value is not None and part.q_value <= alpha
         if significant and part.verdict is not Verdict.CONTAMINATED and not _of_one_column(part, alpha):
@@ -61,7 +61,7 @@ def no_controls(view: RunResults) -> Iterator[str]:
     stated = [llm.spec for llm in view.run.llms if not llm.control]
     controls = {llm.spec for llm in view.run.llms if llm.control}
     for llm in view.joined:
-        own = [result for result in view.cells if result.llm == llm]
+        own = [result for result in view.results if result.llm == llm]
         known = llm in view.checking or (llm in controls and all(result.exposure is not None for result in own))
         if not known or llm in stated or not all(result.control for result in own):
             yield f"{llm} is marked as a control of this run, but it is not one"

@@ -65,7 +65,7 @@ class DatedPair(AccuracyCounts):
         return self.above and self.exact_p <= LEVEL
 
 
-def cells_by_dates(view: RunResults) -> list[Result]:
+def results_by_dates(view: RunResults) -> list[Result]:
     """Return the results of classification on a part of a table: the rows from before a month, or from after it."""
     return [result for result in view.subjects if _of_accuracy(view, result) and _is_part(view, result)]
 

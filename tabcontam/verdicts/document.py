@@ -17,8 +17,8 @@ from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.paths import ESCAPED, check_own_files, replace_files_together
 from tabcontam.verdicts.json_text import end, pieces, some_pieces
 from tabcontam.verdicts.large_document import LARGE, LayoutError, read_large
-from tabcontam.verdicts.number_types import RIGHT, SAID
-from tabcontam.verdicts.parquet_results import FILES, ParquetResults, ParquetResultsWriter, Stamp, at_hand
+from tabcontam.verdicts.number_types import EXPLAINED, RIGHT
+from tabcontam.verdicts.parquet_results import FILES, ParquetResults, ParquetResultsWriter, Stamp, has_parquet
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import SCHEMA, RunResults
 from tabcontam.verdicts.wording import shorten, visible
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 RESULTS = "results.json"
 LONGEST = 100  # characters of a foreign value
 AT_ONCE = 1_000  # rows of Parquet in memory at once, besides the results made of them
-FIRST = ("schema", "run", "cells")  # fields of results.json, in their order
+FIRST = ("schema", "run", "results")  # fields of results.json, in their order
 LATER = tuple(name.name for name in fields(RunResults))[len(FIRST) :]
-LINES = {"cells": "result", "tables": "table"}  # the names of one item of a list
+LINES = {"results": "result", "tables": "table"}  # the names of one item of a list
 
 
 def read_results(folder: Path) -> RunResults:
@@ -81,7 +81,7 @@ def parse_results(document: object) -> RunResults:
 
 def _of_known_tests(results: RunResults) -> RunResults:
     """Return the results. Raises `UsageError` for a result of a test that `run.tests` does not describe."""
-    unknown = {part.test for part in (*results.cells, *results.comparisons)} - results.facts.keys()
+    unknown = {part.test for part in (*results.results, *results.comparisons)} - results.facts.keys()
     if unknown:
         raise UsageError(f"run.tests does not describe the test {_shown(min(unknown))}, which has results")
     return results
@@ -97,7 +97,7 @@ def _adapter() -> "TypeAdapter[RunResults]":
 def _fault(error: "ValidationError") -> str:
     """Return the first fault and its place: `cell 3: p_value: Input should be a valid number, not 'small'`."""
     first = next(one for one in error.errors(include_url=False) if RIGHT not in one["loc"])
-    part, *rest = (str(name) for name in first["loc"] if name != SAID)
+    part, *rest = (str(name) for name in first["loc"] if name != EXPLAINED)
     if rest and rest[0].isdigit():
         part = f"{LINES.get(part, part)} {int(rest.pop(0)) + 1}"
     where = ": ".join(filter(None, (part, ".".join(rest))))
@@ -195,14 +195,14 @@ class ResultsFile:
     def begin(self, results: RunResults) -> None:
         """Write the run and its results, which `end` is given as well. Raises `OSError`."""
         self._write(some_pieces(results, FIRST))
-        if self._size >= LARGE and at_hand():
-            self._columns = ParquetResultsWriter(self._folder, results.cells)
+        if self._size >= LARGE and has_parquet():
+            self._columns = ParquetResultsWriter(self._folder, results.results)
 
     def end(self, results: RunResults) -> None:
         """Write all other fields. Raises `OSError`."""
         self._write((*some_pieces(results, LATER), end(LATER)))
-        if self._columns is None and self._size >= LARGE and at_hand():
-            self._columns = ParquetResultsWriter(self._folder, results.cells)
+        if self._columns is None and self._size >= LARGE and has_parquet():
+            self._columns = ParquetResultsWriter(self._folder, results.results)
         self.has_columns = self._columns is not None and self._columns.end(results, Stamp(self._size, self._crc))
 
     def close(self) -> None:
@@ -228,27 +228,27 @@ def rest_of(columns: ParquetResults) -> RunResults:
     """Return the results in Parquet files without `cells`, comparisons and durations. Raises `UsageError`."""
     tables = list(columns.read("tables"))
     results = parse_results({**columns.rest(), "tables": tables})
-    joined = {row["llm"] for row in columns.read("cells", ("llm", "control")) if row["control"]}
+    joined = {row["llm"] for row in columns.read("results", ("llm", "control")) if row["control"]}
     vars(results)["joined"] = frozenset(joined)
     return results
 
 
-def cells_of(columns: ParquetResults, **wanted: Sequence[str]) -> tuple[Result, ...]:
+def results_of(columns: ParquetResults, **wanted: Sequence[str]) -> tuple[Result, ...]:
     """Return the results in Parquet files whose fields have one of the wanted values. Raises `UsageError`."""
     from pydantic import TypeAdapter, ValidationError
 
-    rows, kind, found = columns.read("cells", **wanted), TypeAdapter(list[Result]), list[Result]()
+    rows, kind, found = columns.read("results", **wanted), TypeAdapter(list[Result]), list[Result]()
     try:
         with disable_garbage_collector():
             while some := list(islice(rows, AT_ONCE)):
                 found += kind.validate_python(some)
     except ValidationError as error:
-        raise UsageError(f"{FILES['cells'][0]}: {_fault(error)}; delete that file: results.json has the same") from None
+        raise UsageError(f"{FILES['results'][0]}: {_fault(error)}; delete that file: results.json has the same") from None
     return tuple(found)
 
 
 def whole_of(columns: ParquetResults) -> RunResults:
     """Return the complete results in Parquet files, as results.json holds them. Raises `UsageError`."""
-    document, lists = columns.rest(), {name: list(columns.read(name)) for name in FILES if name != "cells"}
+    document, lists = columns.rest(), {name: list(columns.read(name)) for name in FILES if name != "results"}
     run = {**document["run"], "durations": lists.pop("durations")}
-    return replace(parse_results({**document, "run": run, **lists}), cells=cells_of(columns))
+    return replace(parse_results({**document, "run": run, **lists}), results=results_of(columns))

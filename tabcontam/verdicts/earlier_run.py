@@ -65,10 +65,10 @@ def judge_new(
     named = baseline.results.llms  # includes controls, which are tested if the user named them
     before = {knowledge: rulings(baseline.results, named, knowledge=knowledge) for knowledge in (False, True)}
     past = findings_of(baseline.results, named, (), (), None, max_memory_share)
-    shares = {tested: finding.conclusion for tested, finding in past if finding.of == SHARE}
+    shares = {tested: finding.conclusion for tested, finding in past if finding.subject == SHARE}
 
     def was(tested: Tested, finding: GateFinding) -> Conclusion | None:
-        if finding.of == SHARE:
+        if finding.subject == SHARE:
             return shares.get(tested)
         ruling = before[by_rows[tested].conclusion is not Conclusion.CONTAMINATED].get(tested)
         return ruling.conclusion if ruling else None
@@ -82,7 +82,7 @@ def _compared(finding: GateFinding, before: Conclusion | None, baseline: Earlier
     if finding.conclusion is not Conclusion.CONTAMINATED:
         return finding
     if before is Conclusion.CONTAMINATED:
-        found = "above the limit" if finding.of == SHARE else "contaminated"
+        found = "above the limit" if finding.subject == SHARE else "contaminated"
         known = f"{finding.reason}; it was {found} in {baseline.name} as well"
         return replace(finding, conclusion=Conclusion.KNOWN, reason=known)
     was = "it was not tested" if before is None else f"the gate's conclusion was {before}"

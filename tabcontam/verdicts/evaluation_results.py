@@ -8,7 +8,7 @@ from tabcontam.evidence.score.shot_results import MemoryFading, ShotResult, eval
 from tabcontam.verdicts.result_types import Result, TableFields
 
 ABOVE, BELOW = "grows with shots", "fades with shots"
-UNTOLD = "is not shown to change with shots"
+UNCLEAR = "is not shown to change with shots"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,14 +22,14 @@ class Evaluation(TableFields):
 
     reason: str
     unanswered: int
-    at: tuple[ShotResult, ...]
+    shots: tuple[ShotResult, ...]
     fading: MemoryFading | None
     notes: tuple[str, ...]
 
     @property
     def learners(self) -> list[str]:
         """The names of the learners that learned from the same shots."""
-        return list(dict.fromkeys(one.name for at in self.at for one in at.learners))
+        return list(dict.fromkeys(one.name for at in self.shots for one in at.learners))
 
 
 def evaluation(result: Result, trials: Sequence[Trial], notes: Sequence[str]) -> Evaluation:
@@ -44,7 +44,7 @@ def evaluation(result: Result, trials: Sequence[Trial], notes: Sequence[str]) ->
         prompts=result.prompts,
         reason=(result.reason or "") if unanswered or not trials else "",
         unanswered=unanswered,
-        at=evaluated(trials),
+        shots=evaluated(trials),
         fading=fading(trials),
         notes=tuple(notes),
     )
@@ -53,4 +53,4 @@ def evaluation(result: Result, trials: Sequence[Trial], notes: Sequence[str]) ->
 def trend(found: MemoryFading) -> str:
     """Return in words whether memory's share changes with shots, by the interval of the difference."""
     low, high = found.interval
-    return ABOVE if low > 0 else BELOW if high < 0 else UNTOLD
+    return ABOVE if low > 0 else BELOW if high < 0 else UNCLEAR

@@ -52,9 +52,9 @@ from tabcontam.verdicts.training_evidence import (
     CorpusEvidence,
     RowsKey,
     corpus_evidence,
-    not_held,
     phrase_corpus_rows,
     phrase_detectable,
+    phrase_no_rows,
 )
 from tabcontam.verdicts.wording import rounded, shorten, visible
 
@@ -76,14 +76,14 @@ EXIT = {
 class GateFinding:
     """The gate's finding on one model and table: `dataset` is its label in the report, `reason` one sentence.
 
-    `of` is "rows", or "memory's share" for a finding on that share and its limit.
+    `subject` is "rows", or "memory's share" for a finding on that share and its limit.
     """
 
     llm: str
     dataset: str
     conclusion: Conclusion
     reason: str
-    of: str = ROWS
+    subject: str = ROWS
 
     def __str__(self) -> str:
         return f"{self.llm} on {self.dataset}: {self.reason}"
@@ -188,7 +188,7 @@ def findings_of(
     if max_memory_share is not None and not (isinstance(max_memory_share, int | float) and 0 < max_memory_share < 1):
         raise UsageError(f"the limit of memory's share is a number between 0 and 1, not {max_memory_share!r}")
     check_whole(view)
-    findings = _found(view, llms, datasets, "knowledge" in fail_on, min_power, max_memory_share)
+    findings = _findings(view, llms, datasets, "knowledge" in fail_on, min_power, max_memory_share)
     if view.run.shard is None:
         return findings
     return [(one, replace(finding, conclusion=Conclusion.CANNOT_TELL)) for one, finding in findings]
@@ -204,7 +204,7 @@ def mark_partial(view: RunResults, judgement: GateDecision) -> GateDecision:
     return replace(judgement, conclusion=Conclusion.CANNOT_TELL, reason=f"{line} ({judgement.reason})")
 
 
-def _found(
+def _findings(
     view: RunResults,
     llms: Sequence[str],
     datasets: Sequence[str],
@@ -215,7 +215,7 @@ def _found(
     gate, subjects = _Gate(view, knowledge, min_power), _subjects(view, llms, datasets)
     if max_memory_share is None:
         return [(one, gate.finding(*one)) for one in subjects]
-    shares = [(one, gate.of_share(*one, max_memory_share)) for one in subjects if one[0] not in view.documents]
+    shares = [(one, gate.of_share(*one, max_memory_share)) for one in subjects if one[0] not in view.corpora]
     return [(one, gate.finding(*one)) for one in subjects if gate.beyond_scores(*one)] + shares
 
 
@@ -224,7 +224,7 @@ def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) ->
     chosen = llms_named(view, llms)
     named = dict.fromkeys(place for name in datasets for place in places_named(view, name))
     if not datasets:
-        by_llm = grouped(view.cells, lambda cell: cell.llm)
+        by_llm = grouped(view.results, lambda cell: cell.llm)
         stated = grouped(view.tables, lambda table: table.llm)
         return [
             (llm, place)
@@ -279,13 +279,13 @@ class _Gate:
         facts, here = self.view.facts, (llm, place)
         asked = (
             (result.llm, result.table) == here and facts[result.test].family is not Family.SCORE
-            for result in self.view.cells
+            for result in self.view.results
         )
         return here in self._tables or any(asked)
 
     @cached_property
     def _shares(self) -> dict[Tested, list[Result]]:
-        shares = (result for result in self.view.cells if memory_share_limit.is_share(self.view, result))
+        shares = (result for result in self.view.results if memory_share_limit.is_share(self.view, result))
         return grouped(shares, lambda result: (result.llm, result.table))
 
     def ruling(self, llm: str, place: TableName) -> TableRuling:
@@ -303,9 +303,9 @@ class _Gate:
         if void and any(result.sequential for result in counted):  # the share is that of all tests together
             share = None
         if flagged:
-            conclusion, reason = self._found(llm, place, flagged, void)
+            conclusion, reason = self._contaminated(llm, place, flagged, void)
         else:
-            conclusion, reason = self._not_found(llm, place, void, share)
+            conclusion, reason = self._not_detected(llm, place, void, share)
         if self.knowledge and conclusion is not Conclusion.CONTAMINATED:
             known = [result.test for result in self._knowing(llm, place) if result.verdict is Verdict.CONTAMINATED]
             if known:
@@ -313,16 +313,18 @@ class _Gate:
                 conclusion, reason = Conclusion.CONTAMINATED, f"the dataset is known: detected by {tests}"
             elif conclusion is Conclusion.CLEAN and (unknown_why := self._unsure(llm, place)):
                 conclusion, reason = Conclusion.CANNOT_TELL, unknown_why
-        if corpus_reason := self._documents(llm, place):
+        if corpus_reason := self._corpus_reason(llm, place):
             also = flagged and conclusion is Conclusion.CONTAMINATED
             conclusion, reason = Conclusion.CONTAMINATED, f"{reason}; {corpus_reason}" if also else corpus_reason
         control = self._controls(place, exposed=not flagged)
         return TableRuling(conclusion, visible(reason, line=True), void, share, control)
 
-    def _found(self, llm: str, place: TableName, flagged: Sequence[str], void: Sequence[str]) -> tuple[Conclusion, str]:
+    def _contaminated(
+        self, llm: str, place: TableName, flagged: Sequence[str], void: Sequence[str]
+    ) -> tuple[Conclusion, str]:
         """Return the conclusion on a table that these row tests call contaminated; some may be worth nothing."""
         if not void:
-            return Conclusion.CONTAMINATED, self._found_by(llm, place, flagged)
+            return Conclusion.CONTAMINATED, self._detected_by(llm, place, flagged)
         control = self._controls(place, exposed=False)
         also = f"{control}, which has read none of its rows, was flagged by {', '.join(void)}, too"
         if standing := [test for test in flagged if test not in void]:
@@ -332,7 +334,7 @@ class _Gate:
             return Conclusion.CONTAMINATED, f"{again.reason}, without {', '.join(void)}; {also}"
         return Conclusion.CANNOT_TELL, f"the model may only write plausible values: {also}"
 
-    def _found_by(self, llm: str, place: TableName, flagged: Sequence[str]) -> str:
+    def _detected_by(self, llm: str, place: TableName, flagged: Sequence[str]) -> str:
         table, found = self._tables.get((llm, place)), f"detected by {', '.join(flagged)}"
         if table and not any(result.verdict is Verdict.CONTAMINATED for result in self._rows(llm, place)):
             return table.reason
@@ -343,14 +345,14 @@ class _Gate:
             return f"{found}, E = {rounded('e_value', table.e_value)} together after {table.decided_after} queries"
         return f"{found}, p = {rounded('p_value', table.p_value)} together"
 
-    def _not_found(
+    def _not_detected(
         self, llm: str, place: TableName, void: Sequence[str], share: float | None
     ) -> tuple[Conclusion, str]:
         """Return the conclusion on a table that no row test flagged: clean if its verdict is, and enough tests
         agree."""
         results, table = self._rows(llm, place), self._tables.get((llm, place))
-        own = self._rows_held(llm, place)
-        corpus_notes = [not_held(own)] if own is not None else []
+        own = self._corpora_of(llm, place)
+        corpus_notes = [phrase_no_rows(own)] if own is not None else []
         if not results or table is None:
             return Conclusion.CANNOT_TELL, "; ".join(["no row test was asked", *corpus_notes])
         if short := [result for result in results if cut_short(result)]:
@@ -396,7 +398,7 @@ class _Gate:
         """Return the results of tests of knowledge; tests that show no rows use one serializer and count for all."""
         here, facts = (llm, place.dataset, place.edition, place.split), self.view.facts
         known = [
-            result for result in self.view.cells if (result.llm, result.dataset, result.edition, result.split) == here
+            result for result in self.view.results if (result.llm, result.dataset, result.edition, result.split) == here
         ]
         return [result for result in known if facts[result.test].family is Family.KNOWLEDGE]
 
@@ -436,14 +438,14 @@ class _Gate:
     @cached_property
     def _without_powerless(self) -> dict[Tested, TableVerdict]:
         """The verdicts of all tables without the row tests that miss a control which has read the table."""
-        return self._anew(exposed=True)
+        return self._recomputed(exposed=True)
 
     @cached_property
     def _without_implausible(self) -> dict[Tested, TableVerdict]:
         """The verdicts of all tables without the row tests that flag a control which has read none of its rows."""
-        return self._anew(exposed=False)
+        return self._recomputed(exposed=False)
 
-    def _anew(self, exposed: bool) -> dict[Tested, TableVerdict]:
+    def _recomputed(self, exposed: bool) -> dict[Tested, TableVerdict]:
         """Return the verdicts of all tables, as a report has them, without the row tests that a control voids."""
         run, alpha = self.view.run, ALPHA if self.view.run.alpha is None else self.view.run.alpha
         worth = [
@@ -461,8 +463,8 @@ class _Gate:
         stated, again = _verdicts(self.view.tables), self._alone
 
         def alone(key: Tested, table: TableVerdict) -> TableVerdict | None:
-            explained = bool(self._documents(*key)) or table.verdict is not Verdict.CONTAMINATED
-            return again.get(key) if explained and self._rows_held(*key) else table
+            explained = bool(self._corpus_reason(*key)) or table.verdict is not Verdict.CONTAMINATED
+            return again.get(key) if explained and self._corpora_of(*key) else table
 
         return {key: own for key, table in stated.items() if (own := alone(key, table)) is not None}
 
@@ -473,30 +475,30 @@ class _Gate:
         return _verdicts(tables(own, run.rules, alpha, self.view.facts, run.family_over))
 
     @cached_property
-    def _held(self) -> dict[tuple[str, RowsKey], CorpusEvidence]:
+    def _corpora(self) -> dict[tuple[str, RowsKey], CorpusEvidence]:
         run = self.view.run
-        return corpus_evidence(self.view.cells, run.trained_on, self.view.facts, run.family_over)
+        return corpus_evidence(self.view.results, run.trained_on, self.view.facts, run.family_over)
 
-    def _rows_held(self, llm: str, place: TableName) -> CorpusEvidence | None:
-        return self._held.get((llm, RowsKey(place.dataset, place.edition, place.split)))
+    def _corpora_of(self, llm: str, place: TableName) -> CorpusEvidence | None:
+        return self._corpora.get((llm, RowsKey(place.dataset, place.edition, place.split)))
 
-    def _documents(self, llm: str, place: TableName) -> str:
+    def _corpus_reason(self, llm: str, place: TableName) -> str:
         """Return in words the rows of a table that a model's training corpora hold, if they make a finding; else "".
 
         No control applies to it: a row in a corpus is no answer.
         """
-        own = self._rows_held(llm, place)
+        own = self._corpora_of(llm, place)
         alpha = ALPHA if self.view.run.alpha is None else self.view.run.alpha
         return phrase_corpus_rows(own) if own is not None and own.evidence.finds(alpha) else ""
 
     @cached_property
     def _row_results(self) -> dict[Tested, list[Result]]:
-        of_rows = (result for result in self.view.cells if result.test in self.view.row_tests)
+        of_rows = (result for result in self.view.results if result.test in self.view.row_tests)
         return grouped(of_rows, lambda result: (result.llm, result.table))
 
     @cached_property
     def _labels(self) -> dict[TableName, str]:
-        return {result.table: self.view.label(result) for result in self.view.cells}
+        return {result.table: self.view.label(result) for result in self.view.results}
 
     def _flagged(self, llm: str, place: TableName) -> list[str]:
         """Return the row tests that detected the rows: those with a finding, or else that with the smallest p-value."""

@@ -47,9 +47,9 @@ class ListLayout(NamedTuple):
         return b"%s },\n" % self.pad, b"%s }\n" % self.pad
 
 
-CELLS, COMPARISONS = ListLayout("cells", Result, b" "), ListLayout("comparisons", Comparison, b" ")
+RESULTS, COMPARISONS = ListLayout("results", Result, b" "), ListLayout("comparisons", Comparison, b" ")
 DURATIONS = ListLayout("durations", Duration, b"  ")  # in the facts of the run
-MANY = (CELLS, COMPARISONS, DURATIONS)  # the lists that grow with the grid
+MANY = (RESULTS, COMPARISONS, DURATIONS)  # the lists that grow with the grid
 
 
 class LayoutError(Exception):
@@ -81,7 +81,7 @@ def _read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise LayoutError from error
     run = replace(results.run, durations=tuple(found[DURATIONS]))
-    return replace(results, run=run, cells=tuple(found[CELLS]), comparisons=tuple(found[COMPARISONS]))
+    return replace(results, run=run, results=tuple(found[RESULTS]), comparisons=tuple(found[COMPARISONS]))
 
 
 def _parts(file: BinaryIO) -> Iterator[tuple[ListLayout | None, bytes]]:

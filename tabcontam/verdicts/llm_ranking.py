@@ -91,7 +91,7 @@ class Rank:
     """The share of contaminated results among all of the paper's tests, decided or not."""
     score_shared: Share | None = None
     """The share of contaminated results among those decided (by the paper's rules: asked) for every ranked model."""
-    shared_cells: Count | None = None
+    shared_results: Count | None = None
     """The number of results that score_shared is over; null if it is."""
     score_interval: Interval | None = None
     """The 95% interval of score; null if it is not known."""
@@ -201,7 +201,7 @@ def _rank(
     done = [result for result in numbered if _done(result, rules) and _square(result) in shared]
     measured: dict[str, Any] = {}
     if done:
-        measured["shared_cells"] = len(done)
+        measured["shared_results"] = len(done)
     for name, among in (("score", counted), ("score_all", numbered), ("score_shared", done)):
         if among:
             found = sum(result.verdict is Verdict.CONTAMINATED for result in among)

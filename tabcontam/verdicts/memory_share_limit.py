@@ -13,7 +13,7 @@ from tabcontam.errors import option
 from tabcontam.evidence.base import RECALLED
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.registry import all_tests
-from tabcontam.statistics.paired_gains import MOST, pairs_to_tell
+from tabcontam.statistics.paired_gains import MOST, pairs_needed
 from tabcontam.twins.twin_sample import TWINS
 from tabcontam.verdicts.result_types import MemoryShareResult, Result
 from tabcontam.verdicts.results import RunResults
@@ -75,7 +75,7 @@ def _ruled(result: Result, limit: float, rows: int | None) -> tuple[Conclusion, 
 
 def _to_settle(memory: MemoryShareResult, limit: float, wanted: int | None) -> str:
     """Return in words the number of rows that would settle it, from the spread of the pairs and the share answered."""
-    needed = pairs_to_tell(memory.share, memory.deviation, limit)
+    needed = pairs_needed(memory.share, memory.deviation, limit)
     rows = "rows and as many fresh ones" if memory.fresh else "rows with twins"
     answered = f"{memory.pairs:,} were answered"
     if needed is None:

@@ -53,7 +53,7 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
     fetched = is_source(name)
     if fetched:
         name = card_of(name) or stated_name(name)
-    labels = {result.table: view.label(result) for result in view.cells}
+    labels = {result.table: view.label(result) for result in view.results}
     named, split = split_named(name)
     base, edition = split_edition(named)
     card, file = find_card(base), None if fetched else named_file(name)

@@ -77,7 +77,7 @@ Labelled = tuple[str, Result]  # a result, with the report's label of its table
 HAS_READ = "is known to have read"
 
 
-def of_exposure(results: Iterable[Labelled]) -> list[Note]:
+def note_exposure(results: Iterable[Labelled]) -> list[Note]:
     """Return a note on each model of these results with the tables that it is known to have read, if that is known."""
     by_llm = grouped(results, lambda one: one[1].llm).items()
     return [Note(NoteKind.EXPOSURE, f"{llm} {read}") for llm, own in by_llm if (read := _read(own))]
@@ -111,7 +111,7 @@ def copies_read(number: float) -> str:
     return f"{number:,.4g} {'copy' if number == 1 else 'copies'}, on average,"
 
 
-def of_controls(
+def note_controls(
     results: Sequence[Labelled], row_tests: frozenset[str], files: frozenset[str] = frozenset()
 ) -> list[Note]:
     """Return notes on what the built-in controls, whose results these are, show about the tests themselves.
@@ -133,8 +133,8 @@ def of_controls(
             *_by_test(NoteKind.NOT_KNOWN, f"{llm} gave no readable answer to", silent),
             *_by_test(NoteKind.PLAUSIBILITY, f"{llm}, which has read none of its rows, was flagged by", flagged),
             *_by_test(NoteKind.CONTROLS, f"{llm}, which has read a page about the dataset, was missed by", paged),
-            *_found(f"{llm}, which has read the table, was detected", _judged(rows, *MEASURED)),
-            *_found(
+            *_count_detected(f"{llm}, which has read the table, was detected", _judged(rows, *MEASURED)),
+            *_count_detected(
                 f"{llm}, which has read none of its rows, was flagged",
                 _judged(_of_tests(unexposed, row_tests), *MEASURED),
             ),
@@ -142,7 +142,7 @@ def of_controls(
     return sorted(notes, key=lambda note: list(NoteKind).index(note.kind))
 
 
-def of_named_controls(results: Sequence[Labelled], row_tests: frozenset[str]) -> list[Note]:
+def note_named_controls(results: Sequence[Labelled], row_tests: frozenset[str]) -> list[Note]:
     """Return notes on what the controls that the user named show about the row tests, for each number of copies read.
 
     A missed control only shows that a test has no power against a model that has read as much and is like it: the
@@ -161,7 +161,7 @@ def of_named_controls(results: Sequence[Labelled], row_tests: frozenset[str]) ->
                 notes += _by_test(NoteKind.NOT_KNOWN, f"{llm} gave no readable answer to", silent)
             else:
                 notes += _by_test(NoteKind.PLAUSIBILITY, f"an error: {subject} flagged by", flagged)
-            notes += _found(f"{subject} {'detected' if copies else 'flagged'}", _judged(same, *MEASURED))
+            notes += _count_detected(f"{subject} {'detected' if copies else 'flagged'}", _judged(same, *MEASURED))
     return notes
 
 
@@ -181,7 +181,7 @@ def _by_test(kind: NoteKind, what: str, results: Iterable[Labelled]) -> list[Not
     return [Note(kind, f"{what} {phrase(names)} on {phrase(labels)}") for labels, names in tests.items()]
 
 
-def _found(what: str, results: Sequence[Labelled]) -> list[Note]:
+def _count_detected(what: str, results: Sequence[Labelled]) -> list[Note]:
     found = sum(result.verdict is Verdict.CONTAMINATED for _, result in results)
     text = f"{what} by the row tests in {found} of {len(results)} measured results"
     return [Note(NoteKind.CONTROLS, text)] if results else []

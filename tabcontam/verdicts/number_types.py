@@ -20,7 +20,7 @@ LIMITS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {  # by their names 
     "exclusiveMinimum": (operator.gt, "above"),
     "exclusiveMaximum": (operator.lt, "below"),
 }
-RIGHT, SAID = "<right>", "<said>"  # steps of an error's path: pydantic's own check, and ours
+RIGHT, EXPLAINED = "<right>", "<said>"  # steps of an error's path: pydantic's own check, and ours
 
 
 class NumberCheck:
@@ -50,7 +50,7 @@ class NumberCheck:
         if self.word == "number":  # so that an int stays an int
             exact = {"type": "is-instance", "cls": float}
             right = {"type": "chain", "steps": [exact, {**right, "allow_inf_nan": False}]}
-        return {"type": "union", "mode": "left_to_right", "choices": [(right, RIGHT), (explained, SAID)]}
+        return {"type": "union", "mode": "left_to_right", "choices": [(right, RIGHT), (explained, EXPLAINED)]}
 
     def __get_pydantic_json_schema__(self, schema: object, handler: object) -> dict[str, Any]:
         return {"type": self.word, **self.limits}

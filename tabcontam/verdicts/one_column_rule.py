@@ -41,7 +41,7 @@ class JointEvidence(NamedTuple):
 def p_value_of(result: Result) -> float | None:
     """Return the p-value of a result: 1 / E if its table was asked in turns; None if it has neither."""
     if result.sequential:
-        return _p_value(won(result)[ALL]) if result.bets else None
+        return _p_value(wealth_by_column(result)[ALL]) if result.bets else None
     return result.p_value
 
 
@@ -49,7 +49,7 @@ def standing_of(result: Result) -> StandingPValue:
     """Return the standing p-value of a result that has a p-value."""
     without = result.without
     if result.sequential:
-        without = {group: _p_value(wealth) for group, wealth in won(result).items() if group != ALL}
+        without = {group: _p_value(wealth) for group, wealth in wealth_by_column(result).items() if group != ALL}
     return _largest(p_value_of(result) or 0.0, without)
 
 
@@ -58,7 +58,7 @@ def _p_value(wealth: Wealth) -> float:
     return float(2.0 ** -max(0.0, wealth.bits))
 
 
-def together(results: Sequence[Result]) -> JointEvidence:
+def join_evidence(results: Sequence[Result]) -> JointEvidence:
     """Return the joint evidence of several results on a table, whatever their dependence.
 
     The results are combined in two ways, each at half the level if there are both. One is 1 / E of all bets on their
@@ -68,7 +68,7 @@ def together(results: Sequence[Result]) -> JointEvidence:
     Matched membership would never stand, so it counts only if no other test has a p-value or bets.
     """
     several = sum(bool(cell.bets) for cell in results) > 1  # one test alone has its own p-value, which is exact
-    bets = join_bets(won(cell) for cell in results if several or cell.sequential)
+    bets = join_bets(wealth_by_column(cell) for cell in results if several or cell.sequential)
     known = [(cell, cell.p_value) for cell in results if cell.p_value is not None and not cell.sequential]
     known = [one for one in known if not _shows_whole_rows(one[0])] or ([] if bets else known)
     groups = dict.fromkeys((*(group for cell, _ in known for group in cell.without), *bets))
@@ -83,7 +83,7 @@ def together(results: Sequence[Result]) -> JointEvidence:
     return JointEvidence(p_value, least, 2.0 ** standing(bets)[0] if bets else None)
 
 
-def won(result: Result) -> dict[str, Wealth]:
+def wealth_by_column(result: Result) -> dict[str, Wealth]:
     """Return the outcome of the bets on a result's answers."""
     return {group: Wealth(own.memory, own.honest, own.rows) for group, own in result.bets.items()}
 

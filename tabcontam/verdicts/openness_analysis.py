@@ -25,8 +25,8 @@ LEAST = 5  # the number of LLMs of a group, or of steps within families, that al
 class CataloguedLlm:
     """A ranked model with its entry in the catalogue: `size` is in billions of parameters, None if it is not stated.
 
-    `score` is the ranking's, with its interval; `found` is true if the row tests found one of its tables, None if they
-    decided none.
+    `score` is the ranking's, with its interval; `contaminated` is true if the row tests found one of its tables, None
+    if they decided none.
     """
 
     llm: str
@@ -36,7 +36,7 @@ class CataloguedLlm:
     size: float | None
     score: float
     interval: tuple[float, float] | None
-    found: bool | None
+    contaminated: bool | None
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class OpennessKind:
     name: str
     llms: tuple[CataloguedLlm, ...]
     mean: float
-    found: int
+    contaminated: int
     decided: int
     interval: tuple[float, float] | None
 
     @property
-    def tells(self) -> bool:
+    def conclusive(self) -> bool:
         """True if there are enough models for a conclusion."""
         return len(self.llms) >= LEAST
 
@@ -84,7 +84,7 @@ class OpennessAnalysis:
 
     kinds: tuple[OpennessKind, ...]
     differences: tuple[OpennessDifference, ...]
-    lines: tuple[FamilySizes, ...]
+    families: tuple[FamilySizes, ...]
     steps: tuple[int, int, float]
     unknown: tuple[str, ...]
 
@@ -92,7 +92,7 @@ class OpennessAnalysis:
 def openness(view: RunResults) -> OpennessAnalysis | None:
     """Return the analysis of a run's ranked models; None if the catalogue has fewer than two of them."""
     placed, unknown = [], []
-    found = _rows_found(view)
+    found = _contaminated(view)
     for rank in view.ranks_in_order:
         if rank.score is None:
             continue
@@ -110,29 +110,29 @@ def openness(view: RunResults) -> OpennessAnalysis | None:
         return None
     by_name = grouped(placed, lambda one: one.openness)
     kinds = tuple(_kind(name, by_name[name]) for name in OPENNESS if name in by_name)
-    lines = _lines(placed)
+    lines = _families(placed)
     steps = [(one.score, other.score) for line in lines for other, one in pairwise(line.llms) if one.size != other.size]
     return OpennessAnalysis(kinds, _differences(kinds), lines, sign_test(steps), tuple(unknown))
 
 
-def _rows_found(view: RunResults) -> dict[str, bool]:
+def _contaminated(view: RunResults) -> dict[str, bool]:
     """Return for each model whether the row tests detected a table or, in recorded answers, had a finding."""
     decided: dict[str, bool] = {}
-    tables = [(one.llm, one.verdict) for one in view.tables if one.verdict in DECIDED and not one.by_documents]
-    results = [(one.llm, one.verdict) for one in view.cells if one.test in view.row_tests and one.verdict in DECIDED]
+    tables = [(one.llm, one.verdict) for one in view.tables if one.verdict in DECIDED and not one.by_corpora]
+    results = [(one.llm, one.verdict) for one in view.results if one.test in view.row_tests and one.verdict in DECIDED]
     for llm, verdict in tables or results:
         decided[llm] = decided.get(llm, False) or verdict is Verdict.CONTAMINATED
     return decided
 
 
 def _kind(name: str, llms: Sequence[CataloguedLlm]) -> OpennessKind:
-    decided = [one.found for one in llms if one.found is not None]
+    decided = [one.contaminated for one in llms if one.contaminated is not None]
     interval = clopper_pearson(sum(decided), len(decided)) if len(decided) >= LEAST else None
     return OpennessKind(name, tuple(llms), fmean(one.score for one in llms), sum(decided), len(decided), interval)
 
 
 def _differences(kinds: Sequence[OpennessKind]) -> tuple[OpennessDifference, ...]:
-    conclusive = [kind for kind in kinds if kind.tells]
+    conclusive = [kind for kind in kinds if kind.conclusive]
     found = []
     for place, first in enumerate(conclusive):
         for second in conclusive[place + 1 :]:
@@ -146,7 +146,7 @@ def _differences(kinds: Sequence[OpennessKind]) -> tuple[OpennessDifference, ...
     return tuple(found)
 
 
-def _lines(placed: Sequence[CataloguedLlm]) -> tuple[FamilySizes, ...]:
+def _families(placed: Sequence[CataloguedLlm]) -> tuple[FamilySizes, ...]:
     sized = [one for one in placed if one.size is not None]
     lines = []
     for family, own in grouped(sized, lambda one: one.family).items():

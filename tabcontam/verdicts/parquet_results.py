@@ -25,7 +25,7 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import Duration
 
 FILES: Mapping[str, tuple[str, type]] = {
-    "cells": ("results.parquet", Result),
+    "results": ("results.parquet", Result),
     "tables": ("results-tables.parquet", TableVerdict),
     "comparisons": ("results-comparisons.parquet", Comparison),
     "durations": ("results-durations.parquet", Duration),
@@ -52,7 +52,7 @@ class Stamp(NamedTuple):
         return cls(size, crc)
 
 
-def at_hand() -> bool:
+def has_parquet() -> bool:
     """Return whether Parquet can be written and read here."""
     return find_spec("pyarrow") is not None
 
@@ -66,12 +66,12 @@ class ParquetResultsWriter:
     def __init__(self, folder: Path, results: Sequence[Result]) -> None:
         """Write the results of tests. Raises `OSError`."""
         self._folder, self._whole = folder, True
-        self._cells = _opened(folder / FILES["cells"][0], Result)
-        self._try(lambda: _write(self._cells, Result, results))
+        self._results = _opened(folder / FILES["results"][0], Result)
+        self._try(lambda: _write(self._results, Result, results))
 
     def end(self, results: RunResults, stamp: Stamp) -> bool:
         """Write all but the results of tests; return whether the files could be written. Raises `OSError`."""
-        rest = replace(results, cells=(), tables=(), comparisons=(), run=replace(results.run, durations=()))
+        rest = replace(results, results=(), tables=(), comparisons=(), run=replace(results.run, durations=()))
         parts = {"tables": results.tables, "comparisons": results.comparisons, "durations": results.run.durations}
         about = {REST: json.dumps(rest, default=asdict).encode(), STAMP: json.dumps(stamp).encode()}
 
@@ -80,7 +80,7 @@ class ParquetResultsWriter:
                 file, kind = FILES[name]
                 with _opened(self._folder / file, kind) as writer:
                     _write(writer, kind, rows)
-            self._cells.add_key_value_metadata(about)
+            self._results.add_key_value_metadata(about)
 
         self._try(write)
         self.close()
@@ -90,7 +90,7 @@ class ParquetResultsWriter:
 
     def close(self) -> None:
         """Close the open file."""
-        self._cells.close()
+        self._results.close()
 
     def _try(self, write: Callable[[], None]) -> None:
         from pyarrow import ArrowInvalid
@@ -123,7 +123,8 @@ def _write(writer: Any, kind: type, rows: Sequence[object]) -> None:
     for start in range(0, max(len(rows), 1), GROUP):
         some = rows[start : start + GROUP]
         arrays = [
-            pa.array(_held(list(map(attrgetter(name), some)), base), schema.field(name).type) for name, base in columns
+            pa.array(_stored(list(map(attrgetter(name), some)), base), schema.field(name).type)
+            for name, base in columns
         ]
         writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=GROUP)
 
@@ -147,7 +148,7 @@ def _is_literal(hint: Any) -> bool:
     return bool(get_args(hint)) and all(type(one) is str for one in get_args(hint))
 
 
-def _held(values: list[Any], base: type | None) -> list[Any]:
+def _stored(values: list[Any], base: type | None) -> list[Any]:
     """Return the values as their column stores them."""
     return values if base is not None else [_as_text(value) for value in values]
 
@@ -166,13 +167,13 @@ class ParquetResults:
         from pyarrow import parquet
 
         self._folder = folder
-        self._files: dict[str, Any] = {"cells": parquet.ParquetFile(folder / FILES["cells"][0])}
-        self.cells = int(self._files["cells"].metadata.num_rows)
+        self._files: dict[str, Any] = {"results": parquet.ParquetFile(folder / FILES["results"][0])}
+        self.count = int(self._files["results"].metadata.num_rows)
 
     @classmethod
     def in_folder(cls, folder: Path, results: Path) -> "ParquetResults | None":
         """Return the files that belong to this results.json; None if there are none, or they cannot be read here."""
-        if not at_hand() or not (folder / FILES["cells"][0]).is_file():
+        if not has_parquet() or not (folder / FILES["results"][0]).is_file():
             return None
         import pyarrow as pa
 
@@ -186,7 +187,7 @@ class ParquetResults:
 
     @property
     def _metadata(self) -> Mapping[bytes, bytes]:
-        metadata: Mapping[bytes, bytes] = self._files["cells"].metadata.metadata or {}
+        metadata: Mapping[bytes, bytes] = self._files["results"].metadata.metadata or {}
         return metadata
 
     def rest(self) -> dict[str, Any]:

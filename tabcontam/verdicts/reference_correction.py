@@ -24,13 +24,13 @@ class Reference:
 class ReferenceCorrection:
     """The trials of a test, corrected for the answers of the reference.
 
-    In `weighed` each of its answers has chance 1. In `telling` only its right answers have: where it was wrong, memory
-    is still detectable. `said` is the result's sentence on the reference.
+    In `weighed` each of its answers has chance 1. In `informative` only its right answers have: where it was wrong,
+    memory is still detectable. `sentence` is the result's sentence on the reference.
     """
 
     weighed: Sequence[Trial]
-    telling: Sequence[Trial]
-    said: str = ""
+    informative: Sequence[Trial]
+    sentence: str = ""
 
 
 def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) -> ReferenceCorrection:
@@ -51,12 +51,12 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
         weighed[place] = replace(trial, query=test.conceded(trial.query, other.reading))
         informative[place] = replace(trial, query=test.conceded(trial.query, _without_errors(other.reading)))
     few = answered < ENOUGH * len(trials) or len(reference.trials) < len(trials)
-    return ReferenceCorrection(weighed, informative, _said(reference.llm, len(trials), answered, few, shared))
+    return ReferenceCorrection(weighed, informative, _sentence(reference.llm, len(trials), answered, few, shared))
 
 
 def asked_of_reference(test: Test, *, further: bool = False) -> bool:
     """Return whether a reference model, or a further one, is asked the queries of a test."""
-    return test.set_beside or (test.referred and not further)
+    return test.with_reference or (test.referred and not further)
 
 
 def same_query(one: Trial, other: Trial) -> bool:
@@ -64,7 +64,7 @@ def same_query(one: Trial, other: Trial) -> bool:
     return (one.query.asked, one.query.expected) == (other.query.asked, other.query.expected)
 
 
-def _said(llm: str, asked: int, answered: int, few: bool, shared: int) -> str:
+def _sentence(llm: str, asked: int, answered: int, few: bool, shared: int) -> str:
     if few:
         return f"the reference {llm} answered only {answered} of {asked} queries"
     if not shared:

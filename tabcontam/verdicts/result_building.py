@@ -56,9 +56,9 @@ from tabcontam.verdicts.run_facts import RunFacts, TrainingDeclaration, in_order
 from tabcontam.verdicts.training_evidence import (
     CorpusEvidence,
     corpus_evidence,
-    holds,
     join_corpus_evidence,
     phrase_detectable,
+    phrase_own_rows,
 )
 from tabcontam.verdicts.wording import rounded, visible
 
@@ -71,7 +71,7 @@ BY_TESTS = {
     Verdict.SKIPPED: "not asked:",
 }
 Tests = Mapping[str, Facts]
-FoundBy = Mapping[tuple[str, TableName], tuple[FamilyEvidence, ...]]  # by LLM and table
+FamilyFindings = Mapping[tuple[str, TableName], tuple[FamilyEvidence, ...]]  # by LLM and table
 Part = TypeVar("Part")
 
 
@@ -96,39 +96,39 @@ def build_result(
     trials: Sequence[Trial],
     planned: int,
     rules: str,
-    at: float,
+    level: float,
     ended: str = "",
     reference: Reference | None = None,
-    beside: Sequence[Trial] = (),
+    pooled_trials: Sequence[Trial] = (),
     in_turns: bool = False,
 ) -> Result:
     """Return the result of a test from its read trials; with fewer trials than planned it is never clean.
 
-    `at` is the p-value that a result of this grid must reach; `ended` states why no more were asked, if that is known.
-    `beside` holds the trials of the table's other tests of the same pool: they are weighed together with its own if
-    these alone could not reach `at`. A result of a table asked `in_turns` states E in place of a p-value. Right answers
-    that the `reference` gave as well count for nothing. Under the calibrated rules the verdict is final only after
-    `conclude` has seen all results of the model.
+    `level` is the p-value that a result of this grid must reach; `ended` states why no more were asked, if that is
+    known. `pooled_trials` holds the trials of the table's other tests of the same pool: they are weighed together with
+    its own if these alone could not reach `level`. A result of a table asked `in_turns` states E in place of a p-value.
+    Right answers that the `reference` gave as well count for nothing. Under the calibrated rules the verdict is final
+    only after `conclude` has seen all results of the model.
     """
-    trials = test.told_apart(trials)
+    trials = test.mark_unread(trials)
     conceded = concede(test, trials, reference)
-    evidence, telling = test.weigh(conceded.weighed, at), conceded.telling
-    if beside and test.uninformative([trial.query for trial in telling], at):
-        evidence = test.pooled(evidence, test.weigh([*conceded.weighed, *beside], at))
-        telling = [*telling, *beside]
-    own = _whole(without_evidence(evidence, telling, test, at), trials, planned, ended)
+    evidence, informative = test.weigh(conceded.weighed, level), conceded.informative
+    if pooled_trials and test.uninformative([trial.query for trial in informative], level):
+        evidence = test.pooled(evidence, test.weigh([*conceded.weighed, *pooled_trials], level))
+        informative = [*informative, *pooled_trials]
+    own = _whole(without_evidence(evidence, informative, test, level), trials, planned, ended)
     of_paper = [trial for trial in trials if trial.query.paper]
     rule = test.published if of_paper else None
     paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
     e_value = 2.0 ** evidence.bets[ALL_BETS].won if evidence.bets else None
-    found = f"{evidence.counted} (E = {rounded('e_value', e_value or 1.0)})" if in_turns else evidence.sentence
+    finding = f"{evidence.counted} (E = {rounded('e_value', e_value or 1.0)})" if in_turns else evidence.sentence
     share = evidence.hits / evidence.asked if evidence.asked else None
     if evidence.p_value is None:  # without a verdict: its own score, or else its statistic
         share = evidence.value if evidence.score is None else evidence.score
     memory, compared = _memory(evidence, test, trials, reference)
-    said = (found, conceded.said, compared, answers_read(trials) if test.decides else "")
-    cell = replace(
-        unjudged(name, test, own.verdict, own.reason, planned),
+    clauses = (finding, conceded.sentence, compared, answers_read(trials) if test.decides else "")
+    result = replace(
+        build_unjudged(name, test, own.verdict, own.reason, planned),
         paper_verdict=paper.verdict,
         cut_short=len(trials) != planned,
         hits=evidence.hits,
@@ -136,7 +136,7 @@ def build_result(
         asked=evidence.asked,
         score=None if share is None else round(share, 4),
         reference=reference.llm if reference else None,
-        sentence=visible("; ".join(filter(None, said)), line=True),  # may quote documents
+        sentence=visible("; ".join(filter(None, clauses)), line=True),  # may quote documents
         statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
         null=evidence.null,
         p_value=evidence.p_value,
@@ -152,8 +152,8 @@ def build_result(
         memory=memory,
     )
     if rules == PAPER and rule:
-        return published_counts(replace(cell, verdict=paper.verdict, reason=paper.reason), rule, of_paper)
-    return cell
+        return published_counts(replace(result, verdict=paper.verdict, reason=paper.reason), rule, of_paper)
+    return result
 
 
 def _memory(
@@ -167,14 +167,14 @@ def _memory(
         return own, ""
     if reference.further:
         named = {reference.llm: reference.trials, **reference.further}
-        own, comparison = _among(own, test.among(trials, named))
-        answered = len(own.among.references) if own.among else len(named)
+        own, comparison = _among(own, test.compare_with_references(trials, named))
+        answered = len(own.several_references.references) if own.several_references else len(named)
         also = f"; {len(named) - answered} of {len(named)} references answered nothing" if answered < len(named) else ""
         return replace(own, further=tuple(reference.further)), comparison + also
-    excess = test.beside(trials, reference.trials)
+    excess = test.compare_with_reference(trials, reference.trials)
     if excess is None:
         return own, ""
-    own = replace(own, beside=SingleReferenceShare(**vars(excess)))
+    own = replace(own, single_reference=SingleReferenceShare(**vars(excess)))
     low, high = (format_signed(limit) for limit in excess.interval)
     own_two = f"{excess.accuracy:.2f} and {excess.twin_accuracy:.2f}, {excess.pairs} pairs"
     unseen = "fresh rows" if own.fresh else "twins"
@@ -188,7 +188,7 @@ def _among(own: MemoryShareResult, excess: OfReferences | None) -> tuple[MemoryS
     if excess is None:
         return own, "no row was answered by this model and all references, or fewer than two references answered any"
     references = tuple(ReferenceAccuracy(**vars(one)) for one in excess.references)
-    own = replace(own, among=SeveralReferencesShare(**{**vars(excess), "references": references}))
+    own = replace(own, several_references=SeveralReferencesShare(**{**vars(excess), "references": references}))
     low, high = (format_signed(limit) for limit in excess.interval)
     least, most = (format_signed(limit) for limit in excess.apart)
     others = "fresh rows" if own.fresh else "twins"
@@ -232,11 +232,11 @@ def published_counts(result: Result, rule: PublishedRule, trials: Sequence[Trial
     own = rule.counted(trials)
     asked, hits, answered = len(own), rule.hits(trials), texts(own)
     score = round(hits / asked, 4) if asked else None
-    sentence = "; ".join(filter(None, (rule.said(trials), answers_read(own))))
+    sentence = "; ".join(filter(None, (rule.describe(trials), answers_read(own))))
     return replace(result, hits=hits, answered=answered, asked=asked, score=score, sentence=sentence)
 
 
-def unjudged(
+def build_unjudged(
     name: ResultKey,
     test: Test,
     verdict: Verdict | None,
@@ -266,7 +266,7 @@ def conclude(
     alpha: float,
     tests: Tests | None = None,
     over: Over = LLM,
-    evidence: FoundBy | None = None,
+    evidence: FamilyFindings | None = None,
 ) -> list[Result]:
     """Return the results with their q-values and, under the calibrated rules, their verdicts.
 
@@ -284,7 +284,7 @@ def conclude(
 
     q_values = corrected(p_values, budget)
     q_without = corrected({number: one.p_value for number, one in stands.items()}, budget)
-    evidence = _found_by(results, known, over) if evidence is None else evidence
+    evidence = _family_evidence(results, known, over) if evidence is None else evidence
     detected = {(table, one.family) for table, families in evidence.items() for one in families if one.finds(alpha)}
 
     def decided(number: int, result: Result) -> Result:
@@ -323,7 +323,7 @@ def _sharing(result: Result, over: Over) -> str:
     return "" if over == ALL and not result.control else result.llm
 
 
-def surely_found(result: Result, rules: str, level: float) -> bool:
+def surely_contaminated(result: Result, rules: str, level: float) -> bool:
     """Return whether a result is contaminated whatever the tests that are still to be asked will show."""
     if rules == PAPER:
         return result.verdict is Verdict.CONTAMINATED
@@ -334,21 +334,21 @@ def _would_find(share: float | None, family: Family) -> str | None:
     return None if share is None else f"{phrase_detectable(share, [family])} would have been detected"
 
 
-def build_results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
+def build_results(run: RunFacts, results: Sequence[Result]) -> RunResults:
     """Return the results of a run: those of its tests, a verdict for each table, the ranking and its correlations.
 
     Comparisons need the trials, too: `runs.folder.record` adds them.
     """
     alpha, known = run.alpha or ALPHA, known_tests() | {test.id: test for test in run.tests}
-    run = replace(run, tests=in_order(known[cell.test] for cell in cells))
-    found_by = _found_by(cells, known, run.family_over)
-    concluded = conclude(cells, run.rules, alpha, known, run.family_over, found_by)
-    documents = {llm.spec for llm in run.llms if llm.documents}
-    ranks = ranking([cell for cell in concluded if cell.llm not in documents], run.rules, known)
+    run = replace(run, tests=in_order(known[result.test] for result in results))
+    evidence = _family_evidence(results, known, run.family_over)
+    concluded = conclude(results, run.rules, alpha, known, run.family_over, evidence)
+    corpora = {llm.spec for llm in run.llms if llm.is_corpus}
+    ranks = ranking([result for result in concluded if result.llm not in corpora], run.rules, known)
     return RunResults(
         run=run,
-        cells=tuple(concluded),
-        tables=tuple(tables(concluded, run.rules, alpha, known, run.family_over, run.trained_on, found_by)),
+        results=tuple(concluded),
+        tables=tuple(tables(concluded, run.rules, alpha, known, run.family_over, run.trained_on, evidence)),
         ranking=ranks,
         correlations=correlations(ranks),
         generations=generations(concluded, known),
@@ -362,7 +362,7 @@ def tables(
     tests: Tests | None = None,
     over: Over = LLM,
     declared: Sequence[TrainingDeclaration] = (),
-    evidence: FoundBy | None = None,
+    evidence: FamilyFindings | None = None,
 ) -> list[TableVerdict]:
     """Return the verdict of the row tests together on each model and table, whatever the dependence of the tests.
 
@@ -375,7 +375,7 @@ def tables(
     of_rows = (cell for cell in results if known[cell.test].row_test)
     by_table = grouped(of_rows, _place)
     if evidence is None:
-        evidence = _found_by([cell for own in by_table.values() for cell in own], known, over)
+        evidence = _family_evidence([cell for own in by_table.values() for cell in own], known, over)
     several = len({one.family for families in evidence.values() for one in families}) > 1
 
     def decided(table: TableVerdict) -> TableVerdict:
@@ -384,7 +384,7 @@ def tables(
         own = by_table[table.llm, table.table]
         if finding := [one for one in table.families if one.finds(alpha)]:
             by_family = grouped(own, lambda result: known[result.test].family)
-            together = [_said(one, table, by_family[one.family], several) for one in finding]
+            together = [_finding_words(one, table, by_family[one.family], several) for one in finding]
             return replace(table, verdict=Verdict.CONTAMINATED, reason="; ".join(together))
         if lacking := [one for one in table.families if one.q_value <= alpha and one.without]:
             column, p_value = lacking[0].without or "", lacking[0].p_without or 0.0
@@ -424,10 +424,10 @@ def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
     return replace(table, verdict=Verdict.NO_ANSWER, reason=reason + (none if silent else ""))
 
 
-def _said(evidence: FamilyEvidence, table: TableVerdict, results: Sequence[Result], several: bool) -> str:
+def _finding_words(evidence: FamilyEvidence, table: TableVerdict, results: Sequence[Result], several: bool) -> str:
     """Return the finding of a family's tests together, in words."""
     if evidence.family is Family.CORPUS:
-        return holds(CorpusEvidence(tuple(results), evidence))
+        return phrase_own_rows(CorpusEvidence(tuple(results), evidence))
     if table.in_turns and evidence.e_value is not None:
         return f"decided {_after(table)}: E = {rounded('e_value', evidence.e_value)}"
     return f"the {_tests_of(evidence.family, several)} together: p = {evidence.p_value:.2g}"
@@ -441,13 +441,13 @@ def _place(result: Result) -> tuple[str, TableName]:
     return result.llm, result.table
 
 
-def _found_by(results: Iterable[Result], known: Tests, over: Over) -> FoundBy:
+def _family_evidence(results: Iterable[Result], known: Tests, over: Over) -> FamilyFindings:
     """Return the evidence of each family of row tests on each model and table for which it weighed answers."""
     of_rows = [
         result for result in results if known[result.test].row_test and one_column_rule.p_value_of(result) is not None
     ]
     own = grouped(of_rows, lambda result: (_place(result), known[result.test].family))
-    weighed = {key: one_column_rule.together(results) for key, results in own.items()}
+    weighed = {key: one_column_rule.join_evidence(results) for key, results in own.items()}
 
     def budget(key: tuple[tuple[str, TableName], Family]) -> Hashable:
         return _sharing(own[key][0], over), key[1]

@@ -133,7 +133,7 @@ class TableFields(CachedPropertySlots):
         return f"#{self.split}" if self.split else ""
 
     @property
-    def told_by_edition(self) -> tuple[str, str]:
+    def edition_group(self) -> tuple[str, str]:
         """The dataset and, for a dataset of a source, the split: two tables that share both differ in their edition
         alone. The splits of a source are files of their own, each with its own edition."""
         return self.dataset, (self.split or "") if is_source(self.dataset) else ""
@@ -248,9 +248,9 @@ class MemoryShareResult:
     """The standard deviation of a pair's contribution to the share, from which the number of rows needed follows."""
     if_wrong: Interval | None = None
     """The interval if declined and unread answers count as wrong; null if there are none, or no answer was right."""
-    beside: SingleReferenceShare | None = None
+    single_reference: SingleReferenceShare | None = None
     """The share compared with the reference model; null if there is none, or if it gave no answer to compare with."""
-    among: SeveralReferencesShare | None = None
+    several_references: SeveralReferencesShare | None = None
     """The share compared with several reference models; null if fewer than two were named and answered."""
     further: tuple[str, ...] = ()
     """The references that the user named after the first one, whether they answered or not."""
@@ -435,7 +435,7 @@ class FamilyEvidence:
     """p_without corrected as q_value is; at most alpha if a finding needs no single column."""
     without: str | None = None
     """The column, or the columns of one entity, that p_without leaves out; null if leaving one out loses nothing."""
-    documents: tuple[str, ...] = ()
+    corpora: tuple[str, ...] = ()
     """The corpora that were searched and that the user declared to be training data of the model; empty if the model or
     the corpus was asked itself."""
 
@@ -465,9 +465,9 @@ class TableVerdict(TableFields):
     """The evidence of each family of tests that weighed answers on the table."""
     rests_on: str | None = None
     """The column, or the columns of one entity, without which no finding stands; null if there is none."""
-    documents: tuple[str, ...] = ()
+    corpora: tuple[str, ...] = ()
     """The corpora that hold its rows and that the user declared to be training data of the model."""
-    by_documents: Truth = False
+    by_corpora: Truth = False
     """True if the verdict rests on these corpora alone: the answers of the model, if it was asked, show nothing."""
     bound: Share | None = None
     """The largest chance of calling an unseen table contaminated: the sum of alpha over these families."""

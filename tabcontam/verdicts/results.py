@@ -14,7 +14,7 @@ from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.completion_judgements import Agreement, JudgeFacts
 from tabcontam.verdicts.generation_accuracy import Generation
 from tabcontam.verdicts.llm_ranking import Correlation, Rank
-from tabcontam.verdicts.notes import Note, NoteKind, of_controls, of_exposure, of_named_controls
+from tabcontam.verdicts.notes import Note, NoteKind, note_controls, note_exposure, note_named_controls
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
 from tabcontam.verdicts.result_types import Result, TableName, TableVerdict
 from tabcontam.verdicts.rules import ALL
@@ -44,7 +44,7 @@ class ResultColumn:
 
     llm: str
     label: str
-    cells: Mapping[str, Result]
+    results: Mapping[str, Result]
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class LlmBlock:
     columns: tuple[ResultColumn, ...]
 
     @cached_property
-    def cells(self) -> list[Result]:
+    def results(self) -> list[Result]:
         """Its results, column by column, in the order of the tests."""
-        return [result for column in self.columns for result in column.cells.values()]
+        return [result for column in self.columns for result in column.results.values()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class RunResults:
     """The version of this schema."""
     run: RunFacts
     """The facts of the run."""
-    cells: tuple[Result, ...]
+    results: tuple[Result, ...]
     """The results of the tests."""
     tables: tuple[TableVerdict, ...] = ()
     """The verdict on each (model, dataset, serializer, prompt set); empty for recorded answers."""
@@ -168,12 +168,12 @@ class RunResults:
     @cached_property
     def possible(self) -> tuple[Result, ...]:
         """The results of tests that their model can take, which a report shows one by one."""
-        return tuple(result for result in self.cells if not result.lacks)
+        return tuple(result for result in self.results if not result.lacks)
 
     @cached_property
     def impossible(self) -> tuple[ImpossibleTests, ...]:
         """The tests that their models cannot take, each group for one line of a report."""
-        lacking = (result for result in self.cells if result.lacks)
+        lacking = (result for result in self.results if result.lacks)
         by_llm = grouped(lacking, lambda result: (result.lacks or "", result.llm))
         tests = {key: tuple(dict.fromkeys(result.test for result in own)) for key, own in by_llm.items()}
         alike = grouped(tests, lambda key: (key[0], tests[key]))
@@ -183,7 +183,7 @@ class RunResults:
     def llms(self) -> tuple[str, ...]:
         """The models with results or with training corpora: controls that joined first, then in the run's order."""
         asked, joined = self._llm_order, self.joined
-        present = {result.llm for result in self.cells} | {table.llm for table in self.tables}
+        present = {result.llm for result in self.results} | {table.llm for table in self.tables}
         return tuple(sorted(present, key=lambda llm: (llm not in joined, asked[llm])))
 
     @cached_property
@@ -200,7 +200,7 @@ class RunResults:
             f"{block_number}-{column_number}-{row[result.test]}": result
             for block_number, block in enumerate(self.blocks, start=1)
             for column_number, column in enumerate(block.columns, start=1)
-            for result in column.cells.values()
+            for result in column.results.values()
         }
 
     @cached_property
@@ -221,17 +221,19 @@ class RunResults:
     def exposed(self) -> frozenset[tuple[str, TableName]]:
         """The controls with the tables that they have read, in which findings are right."""
         known = self.checking | self.joined
-        return frozenset((result.llm, result.table) for result in self.cells if result.exposed and result.llm in known)
+        return frozenset(
+            (result.llm, result.table) for result in self.results if result.exposed and result.llm in known
+        )
 
     @cached_property
-    def documents(self) -> frozenset[str]:
+    def corpora(self) -> frozenset[str]:
         """The corpora that were searched."""
-        return frozenset(llm.spec for llm in self.run.llms if llm.documents)
+        return frozenset(llm.spec for llm in self.run.llms if llm.is_corpus)
 
     @cached_property
     def joined(self) -> frozenset[str]:
         """The controls that joined the run."""
-        return frozenset(result.llm for result in self.cells if result.control)
+        return frozenset(result.llm for result in self.results if result.control)
 
     @cached_property
     def named_controls(self) -> frozenset[str]:
@@ -240,12 +242,12 @@ class RunResults:
 
     @cached_property
     def _llm_order(self) -> dict[str, int]:
-        named, results = [llm.spec for llm in self.run.llms], [result.llm for result in self.cells]
+        named, results = [llm.spec for llm in self.run.llms], [result.llm for result in self.results]
         return _order([*named, *results, *(table.llm for table in self.tables)])
 
     @cached_property
     def _dataset_order(self) -> dict[str, int]:
-        named, results = [dataset.name for dataset in self.run.datasets], [result.dataset for result in self.cells]
+        named, results = [dataset.name for dataset in self.run.datasets], [result.dataset for result in self.results]
         return _order([*named, *results, *(table.dataset for table in self.tables)])
 
     @cached_property
@@ -280,7 +282,7 @@ class RunResults:
 
     def edition(self, part: Result | TableVerdict) -> str:
         """Return `@EDITION` if the dataset has several here, and `#SPLIT` unless it is the card's first one."""
-        edition = f"@{part.edition}" if part.edition and len(self._editions.get(part.told_by_edition, ())) > 1 else ""
+        edition = f"@{part.edition}" if part.edition and len(self._editions.get(part.edition_group, ())) > 1 else ""
         return edition + self.split(part)
 
     def split(self, part: Result | TableVerdict) -> str:
@@ -292,17 +294,17 @@ class RunResults:
 
     @cached_property
     def _splits(self) -> dict[tuple[str, str | None], set[str | None]]:
-        by_dataset = grouped(self.cells, lambda result: (result.dataset, result.edition))
+        by_dataset = grouped(self.results, lambda result: (result.dataset, result.edition))
         return {dataset: {result.split for result in results} for dataset, results in by_dataset.items()}
 
     @cached_property
     def _editions(self) -> dict[tuple[str, str], set[str | None]]:
-        by_dataset = grouped(self.cells, lambda result: result.told_by_edition)
+        by_dataset = grouped(self.results, lambda result: result.edition_group)
         return {dataset: {result.edition for result in results} for dataset, results in by_dataset.items()}
 
     @cached_property
     def _differing(self) -> dict[str, set[str | None]]:
-        return {name: {getattr(result, name) for result in self.cells} for name in DIMENSIONS}
+        return {name: {getattr(result, name) for result in self.results} for name in DIMENSIONS}
 
     @property
     def bets(self) -> bool:
@@ -312,7 +314,7 @@ class RunResults:
     @cached_property
     def subjects(self) -> list[Result]:
         """The results that count: all but those of controls that joined."""
-        return [result for block in self.blocks for result in block.cells if not result.control]
+        return [result for block in self.blocks for result in block.results if not result.control]
 
     @cached_property
     def ranks_in_order(self) -> list[Rank]:
@@ -327,7 +329,7 @@ class RunResults:
     @property
     def durations(self) -> list[tuple[str, float]]:
         """The results that this run asked for, with the total time of their answers in seconds; the longest first."""
-        results = {result.key: result for result in self.cells}
+        results = {result.key: result for result in self.results}
         took = [(results[key], seconds) for key, seconds in self.seconds.items() if key in results]
         named = [(f"{result.llm} {self.label(result)} {result.test}", seconds) for result, seconds in took]
         return sorted(named, key=lambda line: -line[1])
@@ -344,7 +346,7 @@ class RunResults:
     @cached_property
     def calibrated(self) -> bool:
         """True if a level decided over the results of a model."""
-        return self.run.rules == "calibrated" and any(result.q_value is not None for result in self.cells)
+        return self.run.rules == "calibrated" and any(result.q_value is not None for result in self.results)
 
     @property
     def notes(self) -> list[Note]:
@@ -356,7 +358,7 @@ class RunResults:
             notes.append(Note(NoteKind.TURNS, f"{asked}. {E_VALUE}"))
         notes += [*self._allowed, *self._known_exposure, *run.notes, *self._failed]
         if run.shard is not None:
-            here = f"these are {run.shard} of a run, with {len(self.cells):,} of its {run.shard.cells:,} results"
+            here = f"these are {run.shard} of a run, with {len(self.results):,} of its {run.shard.results:,} results"
             join = "verdicts, q-values and the ranking need all parts; join them by `report` with all of their folders"
             notes.append(Note(NoteKind.SHARD, f"{here}: {join}"))
         apart = run.shard is not None and len(run.shard.parts) > 1  # they are continued in their own folders
@@ -368,7 +370,7 @@ class RunResults:
                 )
             notes.append(Note(NoteKind.STOPPED, f"{run.limit}; {higher}"))
         took = {run.judge.spec: f" ({run.judge.took})"} if run.judge is not None and run.judge.took else {}
-        notes += [Note(NoteKind.JUDGES, judge.said + took.get(judge.by, "")) for judge in self.judges]
+        notes += [Note(NoteKind.JUDGES, judge.sentence + took.get(judge.by, "")) for judge in self.judges]
         if run.judge is not None and run.judge.ended and run.judge.ended != run.limit:
             notes.append(Note(NoteKind.ENDED, f"judge {run.judge.spec} was asked nothing more: {run.judge.ended}"))
         for llm in run.llms:
@@ -401,7 +403,7 @@ class RunResults:
         simulated = {
             llm.spec for llm in self.run.llms if llm.checks or (llm.stands_for or llm.spec).startswith(SIMULATED)
         }
-        return of_exposure((self.label(result), result) for result in self.subjects if result.llm not in simulated)
+        return note_exposure((self.label(result), result) for result in self.subjects if result.llm not in simulated)
 
     @property
     def _allowed(self) -> list[Note]:
@@ -411,14 +413,17 @@ class RunResults:
             for file in self.run.known
         ]
         for llm, declared in grouped(self.run.trained_on, lambda one: one.llm).items():
-            names = phrase([one.documents for one in declared])
+            names = phrase([one.corpus for one in declared])
             text = f"the user declared {names} to be training data of {llm}, so rows in them count for it"
             notes.append(Note(NoteKind.TRAINED, text))
         for number, reference in enumerate(self.run.references):
             stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))
             took = f" ({reference.took})" if reference.took else ""
             named = f"reference {reference.spec}{f' ({stated})' if stated else ''}"
-            comparable = any(result.memory and (result.memory.beside or result.memory.among) for result in self.cells)
+            comparable = any(
+                result.memory and (result.memory.single_reference or result.memory.several_references)
+                for result in self.results
+            )
             compared = "its loss on unseen twins is reported, too" if comparable else ""
             counts = "" if number else "right answers that it gives, too, count for nothing"
             text = f"{named}: {'; '.join(filter(None, (counts, compared))) or 'no result is compared with it'}"
@@ -426,8 +431,8 @@ class RunResults:
         contaminated = [
             table
             for table in self.tables
-            if table.verdict is Verdict.CONTAMINATED and table.llm not in self.joined | self.documents
-            if not table.by_documents
+            if table.verdict is Verdict.CONTAMINATED and table.llm not in self.joined | self.corpora
+            if not table.by_corpora
         ]
         if self.calibrated and contaminated and not self.run.references:
             where = phrase(list(dict.fromkeys(map(self.label, contaminated)))[:NAMED])
@@ -458,7 +463,7 @@ class RunResults:
         """The number of false findings to expect over models that have seen nothing, in words; "" with few models."""
         levels: dict[str, float] = {}
         for table in self.tables:
-            if table.bound and table.llm not in self.joined | self.documents:
+            if table.bound and table.llm not in self.joined | self.corpora:
                 levels[table.llm] = max(levels.get(table.llm, 0.0), table.bound)
         if len(levels) < MANY or self.run.family_over == ALL:
             return ""
@@ -469,12 +474,12 @@ class RunResults:
     def controls(self) -> list[Note]:
         """The notes on what the controls show about the tests themselves; empty without controls."""
         files = frozenset(dataset.name for dataset in self.run.datasets if dataset.is_file)
-        own = of_controls(self._labelled(self.checking), self.row_tests, files)
-        return [*own, *of_named_controls(self._labelled(self.named_controls), self.row_tests)]
+        own = note_controls(self._labelled(self.checking), self.row_tests, files)
+        return [*own, *note_named_controls(self._labelled(self.named_controls), self.row_tests)]
 
     def _labelled(self, llms: frozenset[str]) -> list[tuple[str, Result]]:
         """Return the results of these models, each with the report's label of its table."""
-        return [(self.label(result), result) for block in self.blocks if block.llm in llms for result in block.cells]
+        return [(self.label(result), result) for block in self.blocks if block.llm in llms for result in block.results]
 
 
 def _order(names: Sequence[str]) -> dict[str, int]:

@@ -80,7 +80,7 @@ class LlmFacts:
     """The number of requests that were sent again."""
     dollars: Amount | None = None
     """The cost of the requests, in US dollars; null if no price is known."""
-    documents: Truth = False
+    is_corpus: Truth = False
     """True if it is a corpus, which is searched and not asked."""
     ended: str | None = None
     """The reason why asking it ended early, if it did."""
@@ -97,7 +97,7 @@ class LlmFacts:
             return ""
         again = f", {self.retries:,} of them repeated" if self.retries else ""
         cost = f", ${self.dollars:.4f}" if self.dollars else ""
-        return f"{self.requests:,} {'lookups' if self.documents else 'requests'}{again}{cost}"
+        return f"{self.requests:,} {'lookups' if self.is_corpus else 'requests'}{again}{cost}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +106,7 @@ class TrainingDeclaration:
 
     llm: str
     """The model as the user named it."""
-    documents: str
+    corpus: str
     """The corpus as the user named it, which is a subject of the run."""
 
 
@@ -271,21 +271,21 @@ class ShardFacts:
 
     parts: tuple[Count, ...]
     """The numbers of the parts, from 1."""
-    of: Count
+    total: Count
     """The number of parts of the run."""
     plan: str
     """The SHA-256 of all queries, in hexadecimal digits: it is equal in all parts."""
-    cells: Count
+    results: Count
     """The number of results that all parts have together."""
 
     @property
     def missing(self) -> tuple[int, ...]:
         """The numbers of the parts that are not here."""
-        return tuple(number for number in range(1, self.of + 1) if number not in self.parts)
+        return tuple(number for number in range(1, self.total + 1) if number not in self.parts)
 
     def __str__(self) -> str:
         several = len(self.parts) > 1
-        return f"part{'s' * several} {', '.join(map(str, self.parts))} of {self.of}"
+        return f"part{'s' * several} {', '.join(map(str, self.parts))} of {self.total}"
 
 
 def asked_queries(run: "RunFacts | MergedRun") -> str:

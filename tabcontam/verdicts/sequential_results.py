@@ -26,7 +26,7 @@ def result_in_turns(
 
     E replaces its p-value and interval. `decided` is None if the run ended before.
     """
-    trials = test.told_apart(trials)
+    trials = test.mark_unread(trials)
     result = build_result(name, test, trials, planned, CALIBRATED, ALPHA, ended, reference, in_turns=True)
     decision = _in_turns(result, trials, decided, ended)
     return replace(
@@ -65,7 +65,7 @@ def _in_turns(result: Result, trials: Sequence[Trial], decided: SequentialOutcom
     """Return the decision on such a result if its own bets find nothing."""
     if decided is None:
         return Decision(Verdict.NO_ANSWER, f"the run ended before the table was decided{ended and f': {ended}'}")
-    if decided.found or (not trials and not decided.unread):
+    if decided.detected or (not trials and not decided.unread):
         stopped = f"the table was decided after {decided.asked} of {decided.planned} queries of its row tests"
         return Decision(Verdict.UNINFORMATIVE, stopped)
     if decided.unread or (result.answered or 0) < ENOUGH * len(trials):

@@ -29,21 +29,21 @@ Weighed = Callable[[Test, Trial], Trial]  # from a trial to the trial corrected 
 class SequentialOutcome:
     """The end of a sequential test, after `asked` of `planned` queries.
 
-    `found` is true if E reached 1 / level. Otherwise `share` is the smallest share of remembered rows that would have
-    been detected with a chance of 95 %; None if even a model that remembers every row would be missed.
+    `detected` is true if E reached 1 / level. Otherwise `share` is the smallest share of remembered rows that would
+    have been detected with a chance of 95 %; None if even a model that remembers every row would be missed.
     """
 
     asked: int
     planned: int
-    found: bool
+    detected: bool
     share: float | None = None
-    let_go: bool = False  # asking stopped because the wanted share would have been detected
+    not_detected: bool = False  # asking stopped because the wanted share would have been detected
     unread: bool = False  # no answer could be read
 
     @property
     def verdict_reached(self) -> bool:
         """True if asking stopped before the queries ran out."""
-        return self.found or self.let_go or self.unread
+        return self.detected or self.not_detected or self.unread
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _ForeseenBets:
     """The returns of the bets on a query if the model remembers its row, and if it does not."""
 
     remembered: Bets
-    guessed: Bets
+    predicted: Bets
 
 
 class SequentialTest:
@@ -87,7 +87,7 @@ class SequentialTest:
         """Return for each trial whether its answer could be read, by what all trials of its test show so far."""
         found = [False] * len(self.trials)
         for places in grouped(range(len(self.trials)), lambda place: self.queries[place][0].id).values():
-            own = self.queries[places[0]][0].told_apart([self.trials[place] for place in places])
+            own = self.queries[places[0]][0].mark_unread([self.trials[place] for place in places])
             for place, trial in zip(places, own, strict=True):
                 found[place] = trial.readable
         return found
@@ -97,12 +97,12 @@ class SequentialTest:
         """The end of asking, if it is reached."""
         asked, planned = len(self.trials), len(self.queries)
         if self._won(self._bets):
-            return SequentialOutcome(asked, planned, found=True)
+            return SequentialOutcome(asked, planned, detected=True)
         if self._silent and asked >= UNREAD:
-            return SequentialOutcome(asked, planned, found=False, unread=True)
-        if not self._silent and self._let_go is not None and asked >= self._let_go:
-            return SequentialOutcome(asked, planned, found=False, share=self._share, let_go=True)
-        return SequentialOutcome(asked, planned, found=False, share=self._least_share) if asked == planned else None
+            return SequentialOutcome(asked, planned, detected=False, unread=True)
+        if not self._silent and self._enough is not None and asked >= self._enough:
+            return SequentialOutcome(asked, planned, detected=False, share=self._share, not_detected=True)
+        return SequentialOutcome(asked, planned, detected=False, share=self._least_share) if asked == planned else None
 
     @property
     def _silent(self) -> bool:
@@ -116,7 +116,7 @@ class SequentialTest:
     def _needed(self) -> int:
         """The smallest number of queries after which a decision is possible: if all answers to come are right."""
         asked, planned = len(self.trials), len(self.queries)
-        last = min(UNREAD, planned) if self._silent else self._let_go or planned
+        last = min(UNREAD, planned) if self._silent else self._enough or planned
         to_come = (one.remembered for one in self._foreseen[asked:last])
         ahead = accumulate(to_come, lambda bets, more: join_bets([bets, more]), initial=self._bets)
         soonest = (place for place, bets in enumerate(ahead, start=asked) if place > asked and self._won(bets))
@@ -131,18 +131,18 @@ class SequentialTest:
         return place_bets(test.stakes(self._weighed(test, trial)))
 
     @cached_property
-    def _let_go(self) -> int | None:
+    def _enough(self) -> int | None:
         """The number of queries after which a model that remembers the share, and answers all, would be detected."""
-        return self._found_after(self._share)
+        return self._detected_after(self._share)
 
-    def _found_after(self, share: float) -> int | None:
+    def _detected_after(self, share: float) -> int | None:
         """Return that number for any share; None if it is too small for that."""
         from tabcontam.statistics.power import BetPower
 
         power = BetPower(share, self._bits)
         for place, foreseen in enumerate(self._foreseen):
             if place >= len(self.trials) or self._read[place]:
-                power.add(foreseen.remembered, foreseen.guessed)
+                power.add(foreseen.remembered, foreseen.predicted)
             if power.power >= TARGET:
                 return place + 1
         return None
@@ -152,4 +152,4 @@ class SequentialTest:
         """The smallest share, in hundredths, that would have been detected; None if all rows are not enough."""
         from tabcontam.statistics.power import smallest
 
-        return smallest(lambda share: self._found_after(share) is not None)
+        return smallest(lambda share: self._detected_after(share) is not None)

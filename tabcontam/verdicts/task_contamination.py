@@ -26,8 +26,8 @@ OURS = {"zero_shot": "zero_shot", "one_shot": "few_shot"}  # the nearest measure
 class PublishedAccuracies:
     """The published accuracies at one number of shots, in groups like ours, and further counts of the paper.
 
-    `printed` are the pairs before and after that exceed the majority by more than the printed half-width. `untold` is
-    the number of pairs after of which no task example was extracted, and `significant` names the significant ones.
+    `printed` are the pairs before and after that exceed the majority by more than the printed half-width. `unextracted`
+    is the number of pairs after of which no task example was extracted, and `significant` names the significant ones.
     `baseline` is R squared of a trained model's accuracy by the year of release.
     """
 
@@ -36,7 +36,7 @@ class PublishedAccuracies:
     pairs: tuple[DatedPair, ...]
     groups: tuple[OpennessGroup, ...]
     printed: tuple[int, int]
-    untold: int
+    unextracted: int
     significant: tuple[tuple[str, str], ...]
     baseline: float
 

@@ -32,13 +32,13 @@ class RowsKey(NamedTuple):
 class CorpusEvidence(NamedTuple):
     """The declared corpora of a model and a table: their results, and the evidence of all together."""
 
-    cells: tuple[Result, ...]
+    results: tuple[Result, ...]
     evidence: FamilyEvidence
 
     @property
     def names(self) -> tuple[str, ...]:
         """The corpora that hold a row."""
-        return tuple(dict.fromkeys(result.llm for result in self.cells if result.hits))
+        return tuple(dict.fromkeys(result.llm for result in self.results if result.hits))
 
 
 def rows_of(of: Result | TableVerdict) -> RowsKey:
@@ -50,8 +50,8 @@ def corpus_evidence(
     results: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts], over: Over
 ) -> dict[tuple[str, RowsKey], CorpusEvidence]:
     """Return what the corpora that a model was trained on hold of each table, if they were searched for its rows."""
-    found = _cells(results, declared, tests)
-    together = {key: one_column_rule.together(own) for key, own in found.items()}
+    found = _declared_results(results, declared, tests)
+    together = {key: one_column_rule.join_evidence(own) for key, own in found.items()}
 
     def budget(key: tuple[str, RowsKey]) -> str:
         return "" if over == ALL else key[0]
@@ -68,14 +68,14 @@ def corpus_evidence(
                 p_without=one.standing.p_value,
                 q_without=q_without[key],
                 without=one.standing.without,
-                documents=tuple(dict.fromkeys(result.llm for result in found[key])),
+                corpora=tuple(dict.fromkeys(result.llm for result in found[key])),
             ),
         )
         for key, one in together.items()
     }
 
 
-def _cells(
+def _declared_results(
     results: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts]
 ) -> dict[tuple[str, RowsKey], tuple[Result, ...]]:
     """Return the results of the corpora by the model for which they are declared, and by the rows searched."""
@@ -87,7 +87,7 @@ def _cells(
     by_corpus = grouped(weighed, lambda result: result.llm)
     own: dict[tuple[str, RowsKey], tuple[Result, ...]] = {}
     for one in declared:
-        for rows, group in grouped(by_corpus.get(one.documents, ()), rows_of).items():
+        for rows, group in grouped(by_corpus.get(one.corpus, ()), rows_of).items():
             own[one.llm, rows] = (*own.get((one.llm, rows), ()), *group)
     return own
 
@@ -100,14 +100,14 @@ def join_corpus_evidence(
     The same rows in several serializers or prompt sets are one find, which each of these tables has.
     """
     known = {(table.llm, rows_of(table)) for table in verdicts}
-    more = [_of_documents_alone(llm, own) for (llm, rows), own in corpora.items() if (llm, rows) not in known]
+    more = [_of_corpora_alone(llm, own) for (llm, rows), own in corpora.items() if (llm, rows) not in known]
     own = {id(table): corpora.get((table.llm, rows_of(table))) for table in (*verdicts, *more)}
     return [table if (one := own[id(table)]) is None else _with(table, one, alpha) for table in (*verdicts, *more)]
 
 
-def _of_documents_alone(llm: str, own: CorpusEvidence) -> TableVerdict:
+def _of_corpora_alone(llm: str, own: CorpusEvidence) -> TableVerdict:
     """Return the verdict on a table about which the model was asked no row test."""
-    first = own.cells[0]
+    first = own.results[0]
     return TableVerdict(
         llm=llm,
         dataset=first.dataset,
@@ -126,7 +126,7 @@ def _with(table: TableVerdict, own: CorpusEvidence, alpha: float) -> TableVerdic
     table = replace(table, families=families, bound=min(1.0, round(alpha * len(families), 12)))
     also = table.verdict is Verdict.CONTAMINATED
     if not own.evidence.finds(alpha):
-        return table if also else replace(table, reason=f"{table.reason}; {not_held(own)}")
+        return table if also else replace(table, reason=f"{table.reason}; {phrase_no_rows(own)}")
     found = f"{table.reason}; {phrase_corpus_rows(own)}" if also else phrase_corpus_rows(own)
     first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value))
     return replace(
@@ -137,8 +137,8 @@ def _with(table: TableVerdict, own: CorpusEvidence, alpha: float) -> TableVerdic
         p_value=first.p_value,
         q_value=first.q_value,
         e_value=first.e_value,
-        documents=own.names,
-        by_documents=not also,
+        corpora=own.names,
+        by_corpora=not also,
     )
 
 
@@ -153,21 +153,21 @@ def phrase_corpus_rows(own: CorpusEvidence) -> str:
     return f"corpora that it was trained on hold {_shares(own)}: {_tests(own)}, {_p_value(own)}"
 
 
-def holds(own: CorpusEvidence) -> str:
+def phrase_own_rows(own: CorpusEvidence) -> str:
     """Return what a corpus that was searched for itself holds of a table, in words."""
-    shares = phrase([f"{result.hits} of {result.answered} rows" for result in own.cells if result.hits])
+    shares = phrase([f"{result.hits} of {result.answered} rows" for result in own.results if result.hits])
     return f"the corpus holds {shares}: {_tests(own)}, {_p_value(own)}"
 
 
 def _tests(own: CorpusEvidence) -> str:
-    return phrase(list(dict.fromkeys(result.test for result in own.cells)))
+    return phrase(list(dict.fromkeys(result.test for result in own.results)))
 
 
-def not_held(own: CorpusEvidence) -> str:
+def phrase_no_rows(own: CorpusEvidence) -> str:
     """Return in words that corpora show nothing, without clearing the model."""
-    if not any(result.verdict in DECIDED or result.rests_on for result in own.cells):
-        return f"{phrase(list(own.evidence.documents))} gave no result: {own.cells[0].reason}"
-    column = own.evidence.without if any(result.rests_on for result in own.cells) else None
+    if not any(result.verdict in DECIDED or result.rests_on for result in own.results):
+        return f"{phrase(list(own.evidence.corpora))} gave no result: {own.results[0].reason}"
+    column = own.evidence.without if any(result.rests_on for result in own.results) else None
     p_without = rounded("p_value", own.evidence.p_without or 1.0)
     rests_on = f", which rests on {column} (without it p = {p_without})" if column else ""
     found = f"{_shares(own)}{rests_on or f', which chance explains ({_p_value(own)})'}" if _shares(own) else NONE
@@ -176,7 +176,7 @@ def not_held(own: CorpusEvidence) -> str:
 
 def _shares(own: CorpusEvidence) -> str:
     """Return in words the number of rows that each corpus holds; "" if none holds any."""
-    holding = [result for result in own.cells if result.hits and result.answered]
+    holding = [result for result in own.results if result.hits and result.answered]
     return phrase([f"{result.hits} of {result.answered} rows ({result.llm})" for result in holding])
 
 

@@ -14,7 +14,7 @@ import pytest
 from tabcontam.asking import batch_asker as asking
 from tabcontam.asking.batch_asker import going_on
 from tabcontam.asking.batch_notes import BATCHES, BatchNote, BatchNotes
-from tabcontam.asking.query_plan import Options, PlannedCell
+from tabcontam.asking.query_plan import Options, PlannedResult
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.session import Session
 from tabcontam.errors import UsageError
@@ -139,12 +139,12 @@ def begun(kept: Kept, folder: Path, options: Options | None = None, store: Store
     return session(planned(Batching(kept), options), folder, options, store, {"spy:one": PRICE})
 
 
-def cells(running: Session) -> list[PlannedCell]:
-    return list(running.cells)
+def cells(running: Session) -> list[PlannedResult]:
+    return list(running.plan)
 
 
 def model_of(running: Session) -> Batching:
-    model = running.cells[0].subject.model
+    model = running.plan[0].subject.model
     assert isinstance(model, Batching)
     return model
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pytest
 
-from tabcontam.asking.query_plan import NONE_OF_PAPER, Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import NONE_OF_PAPER, Options, PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Progress
 from tabcontam.errors import NothingSelected, UsageError
 from tabcontam.evidence.base import PublishedRule, Query
@@ -46,7 +46,7 @@ OF_PAPER = {  # how many queries the paper has of each test, about a table whose
 
 def planned(
     queries: Queries, rules: str = PAPER, rows: int = 200, asked: Collection[str] = OF_PAPER
-) -> dict[str, PlannedCell]:
+) -> dict[str, PlannedResult]:
     subject = RunSource(SimulatedModel("guesser"))
     tests = [test for test in all_tests() if test.id in asked]
     cells = plan([subject], [ships(rows)], [IS], tests, Options(queries=queries, rules=rules))
@@ -131,13 +131,13 @@ def test_a_line_says_what_is_left_out_and_stays_with_the_results(tmp_path: Path)
         "to each model"
     )
     assert not_asked(run) == line
-    assert "matched_membership" not in {cell.test.id for cell in run.cells}
+    assert "matched_membership" not in {cell.test.id for cell in run.plan}
     found = execute(run, Progress()).results
     again = rescore(tmp_path / "run", CALIBRATED)
     for results in (found, load(tmp_path / "run"), again):
         assert results.run.queries == "paper"
         assert [note.text for note in results.run.notes if note.kind is NoteKind.QUERIES] == [line]
-    assert [cell.queries for cell in again.cells] == [cell.queries for cell in found.cells]
+    assert [cell.queries for cell in again.results] == [cell.queries for cell in found.results]
 
 
 @pytest.mark.slow

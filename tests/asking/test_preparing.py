@@ -188,7 +188,7 @@ def test_nobody_waits_for_a_process_that_died() -> None:
 def test_the_run_and_a_process_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """What both find together is what one would find alone, and the run makes not all of it."""
     made: list[int] = []
-    guesses = chains.FeatureChain.guesses
+    guesses = chains.FeatureChain.predictions
 
     def counted(chain: chains.FeatureChain, place: int) -> list[CellPrediction]:
         made.append(place)

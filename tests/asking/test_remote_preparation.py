@@ -302,5 +302,5 @@ def planned(engine: RayOptions | None) -> Sequence[object]:
     order = RunOrder(("simulated:guesser",), own, tests=tuple(TESTS), controls=False, engine=engine)
     return [
         (cell.name, [(query.id, query.prompt, query.expected, query.chance) for query in cell.queries])
-        for cell in prepare(order).cells
+        for cell in prepare(order).plan
     ]

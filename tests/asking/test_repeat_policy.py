@@ -154,7 +154,7 @@ def test_on_the_command_line_and_in_python(tmp_path: Path, monkeypatch: pytest.M
     assert len((tmp_path / "reports" / "one" / "trials.jsonl").read_text("utf-8").splitlines()) == 16
     asked = {"tests": "full", "queries": 8, "controls": False, "last_failed": True}
     results = package.run("simulated:decliner", "iris", out="reports/one", **asked)  # type: ignore[arg-type]
-    assert [cell.verdict for cell in results.cells] == [Verdict.NO_ANSWER]
+    assert [cell.verdict for cell in results.results] == [Verdict.NO_ANSWER]
     with pytest.raises(UsageError, match="last_failed=True needs the folder of the run; add out="):
         package.run("simulated:decliner", "iris", **asked)  # type: ignore[arg-type]
     other = tabcontam(*ORDER, "--llm", "simulated:mode", "--seed", "1", "--lf", "--out", "reports/one", cwd=tmp_path)

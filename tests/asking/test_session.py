@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan, rows_shown
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan, rows_shown
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
@@ -74,7 +74,7 @@ class Spy(Model):
 
 
 def session(
-    cells: Sequence[PlannedCell],
+    cells: Sequence[PlannedResult],
     folder: Path,
     options: Options | None = None,
     store: Store | None = None,
@@ -95,7 +95,7 @@ def answer(running: Session) -> None:
     asyncio.run(whole())
 
 
-def planned(model: Model, options: Options | None = None, table: Table | None = None) -> list[PlannedCell]:
+def planned(model: Model, options: Options | None = None, table: Table | None = None) -> list[PlannedResult]:
     return plan([RunSource(model)], [table or ships()], [IS], COMPLETION, options or few())
 
 
@@ -490,7 +490,7 @@ def test_a_model_that_settled_is_found_by_one_told_to_send_completions(tmp_path:
 # One query at several places of the plan
 
 
-def twin_cells(model: Model) -> list[PlannedCell]:
+def twin_cells(model: Model) -> list[PlannedResult]:
     """The same queries under two names of the table."""
     tables = [ships(), replace(ships(), name="boats")]
     return plan([RunSource(model)], tables, [IS], COMPLETION, few())

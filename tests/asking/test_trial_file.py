@@ -35,7 +35,7 @@ def line(chance: object = None) -> Line:
 
 def test_a_guess_is_read_back_as_it_was_written() -> None:
     (guess,) = trial_of(line({"age": {"values": {"39": 0.5}, "rest": 0.01, "missing": 0.25}})).query.chance.values()
-    assert (guess.of("39.0"), guess.of("40"), guess.missing) == (0.5, 0.01, 0.25)
+    assert (guess.chance_of("39.0"), guess.chance_of("40"), guess.missing) == (0.5, 0.01, 0.25)
 
 
 @pytest.mark.parametrize(

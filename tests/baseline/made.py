@@ -53,5 +53,5 @@ def guess_chain(
     """For each of `rows`, a guess for each asked feature of a `FeatureChain` in turn."""
     chain = FeatureChain(columns, shown, asked, rows, missing, order)
     with one_thread():
-        found = [chain.guesses(place) for place in range(len(asked))]
+        found = [chain.predictions(place) for place in range(len(asked))]
     return [list(guesses) for guesses in zip(*found, strict=True)]

@@ -7,19 +7,19 @@ from tabcontam.baseline.cell_prediction import LISTED, CellPrediction, bits, mar
 
 def test_an_answer_has_the_chance_of_the_value_it_is_equal_to() -> None:
     guess = CellPrediction({"256.0": 0.5, "No": 0.25}, 0.01)
-    assert guess.of("256") == guess.of("2.56e2") == 0.5
-    assert guess.of("no.") == 0.25
+    assert guess.chance_of("256") == guess.chance_of("2.56e2") == 0.5
+    assert guess.chance_of("no.") == 0.25
 
 
 def test_a_value_that_is_not_listed_has_no_more_than_the_rest() -> None:
     guess = CellPrediction({"a": 0.5}, 0.01)
-    assert guess.of("b") == 0.01
-    assert guess.of("") == 0.01
+    assert guess.chance_of("b") == 0.01
+    assert guess.chance_of("") == 0.01
 
 
 def test_a_value_written_in_two_ways_counts_as_one() -> None:
     guess = CellPrediction({"1": 0.3, "1.0": 0.3, "2": 0.4}, 0.01)
-    assert guess.of("1") == pytest.approx(0.6)
+    assert guess.chance_of("1") == pytest.approx(0.6)
     assert guess.surest == pytest.approx(0.6)
     assert guess.likeliest == "1"
 
@@ -33,11 +33,11 @@ def test_without_a_listed_value_the_rest_is_the_surest() -> None:
 def test_marginal_frequencies_are_for_one_more_row_and_leave_missing_cells_out() -> None:
     guess = marginal(["a", "a", "b", "?", None], {"?"})
     assert guess.values == {"a": 2 / 6, "b": 1 / 6}
-    assert guess.of("?") == guess.rest == 1 / 6
+    assert guess.chance_of("?") == guess.rest == 1 / 6
 
 
 def test_marginal_frequencies_of_no_cell_allow_anything() -> None:
-    assert marginal([]).of("a") == 1
+    assert marginal([]).chance_of("a") == 1
 
 
 def test_no_more_than_the_most_frequent_values_are_listed() -> None:

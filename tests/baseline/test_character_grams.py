@@ -37,7 +37,7 @@ def products(rows: int, seed: int = 0) -> dict[str, list[Cell]]:
 def chances(columns: dict[str, list[Cell]], asked: str, count: int = 60) -> list[float]:
     shown = [name for name in columns if name != asked]
     guesses = [chain[0] for chain in guess_chain(columns, shown, [asked], range(count))]
-    return [guess.of(cell or "") for guess, cell in zip(guesses, columns[asked], strict=False)]
+    return [guess.chance_of(cell or "") for guess, cell in zip(guesses, columns[asked], strict=False)]
 
 
 @pytest.mark.slow

@@ -57,7 +57,7 @@ def predicted(table: Table, *features: str) -> set[str]:
     for asked in features:
         shown = [name for name in table.columns if name != asked]
         found = predict_rows(table, [asked], shown, range(20))
-        assert all(0 < one.cells[asked].of("yes") <= 1 for one in found.values())
+        assert all(0 < one.cells[asked].chance_of("yes") <= 1 for one in found.values())
     return {line.split(" of ")[0] for line in failures_of(table)}
 
 
@@ -112,7 +112,7 @@ def test_a_run_ends_with_its_report_whatever_cannot_be_solved(monkeypatch: pytes
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     (dataset,) = results["run"]["datasets"]
     assert any(line.startswith("boosted of tolldue: LinAlgError") for line in dataset["failed"])
-    skipped = {cell["test"]: cell["reason"] for cell in results["cells"] if cell["verdict"] == "skipped"}
+    skipped = {cell["test"]: cell["reason"] for cell in results["results"] if cell["verdict"] == "skipped"}
     assert "could not be prepared on ships.csv: LinAlgError" in skipped["matched_membership"]
 
 

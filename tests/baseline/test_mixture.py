@@ -34,7 +34,7 @@ def goods(rows: int, seed: int = 0) -> dict[str, list[Cell]]:
 
 
 def chances(guesses: Sequence[CellPrediction], cells: Sequence[Cell]) -> list[float]:
-    return [guess.of(cell or "") for guess, cell in zip(guesses, cells, strict=True)]
+    return [guess.chance_of(cell or "") for guess, cell in zip(guesses, cells, strict=True)]
 
 
 def one(columns: Columns, asked: str, rows: Sequence[int], missing: Sequence[str] = ()) -> list[CellPrediction]:
@@ -62,7 +62,7 @@ def test_an_identifier_that_counts_up_from_the_shown_row_is_known() -> None:
     columns: dict[str, Sequence[Cell]] = {"id": numbers, "before": [None, *numbers[:-1]]}
     guesses = [chain[0] for chain in guess_chain(columns, ["before"], ["id"], range(1, 60))]
     assert min(chances(guesses, numbers[1:60])) > 0.9
-    assert all(guess.of("A-0299") < 0.1 for guess in guesses[:50])
+    assert all(guess.chance_of("A-0299") < 0.1 for guess in guesses[:50])
 
 
 def test_noise_has_the_chance_of_a_value_that_was_never_seen() -> None:
@@ -104,9 +104,11 @@ def test_the_hidden_cell_is_not_seen() -> None:
         other[asked][7] = "Quolt"
         known, changed = one(columns, asked, [7])[0], one(other, asked, [7])[0]
         if asked == "lot":
-            assert changed.of("Quolt") == changed.rest
+            assert changed.chance_of("Quolt") == changed.rest
         else:
-            assert changed.of(columns["kind"][7] or "") == pytest.approx(known.of(columns["kind"][7] or ""), abs=0.05)
+            assert changed.chance_of(columns["kind"][7] or "") == pytest.approx(
+                known.chance_of(columns["kind"][7] or ""), abs=0.05
+            )
 
 
 def test_later_features_are_guessed_given_the_earlier_ones() -> None:
@@ -127,7 +129,7 @@ def test_missing_cells_are_never_a_value_and_keep_their_mass() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "cells",
+    "results",
     [
         [None] * 60,
         ["7"] * 60,

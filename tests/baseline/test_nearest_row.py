@@ -53,5 +53,7 @@ def test_predictors_are_weighed_by_rows_without_a_twin_in_the_shown_cells_where_
 
 def test_the_guesser_is_sure_of_a_changed_copy() -> None:
     cells = copied(40)
-    chances = [guess.of(str(cells["d"][row])) for row, (guess,) in enumerate(guess_chain(cells, "abc", "d", range(80)))]
+    chances = [
+        guess.chance_of(str(cells["d"][row])) for row, (guess,) in enumerate(guess_chain(cells, "abc", "d", range(80)))
+    ]
     assert float(np.mean(chances)) > 0.9

@@ -15,34 +15,34 @@ def tops(chance: float, right: int, rows: int = 200) -> TopValueHits:
 
 
 def test_a_value_that_is_right_oftener_than_it_says_gets_likelier() -> None:
-    assert 0.3 < tops(0.2, 90).beside(0).raised(0.2) < 0.6
+    assert 0.3 < tops(0.2, 90).in_other_groups(0).raised(0.2) < 0.6
 
 
 def test_a_value_that_is_right_less_often_keeps_its_chance() -> None:
-    assert tops(0.4, 20).beside(0).raised(0.4) == 0.4
+    assert tops(0.4, 20).in_other_groups(0).raised(0.4) == 0.4
 
 
 def test_no_chance_gets_larger_than_one() -> None:
-    assert tops(0.5, 200).beside(1).raised(0.9) == 1.0
+    assert tops(0.5, 200).in_other_groups(1).raised(0.9) == 1.0
 
 
 def test_few_rows_say_nothing() -> None:
-    assert tops(0.2, 40, rows=50).beside(0).raised(0.2) == 0.2
+    assert tops(0.2, 40, rows=50).in_other_groups(0).raised(0.2) == 0.2
 
 
 def test_rows_that_are_asked_together_say_nothing_of_each_other() -> None:
     cells = ["yes"] * 150 + ["no"] * 150
     groups = np.repeat([0, 1], 150)
     found = TopValueHits.of(column("kind", cells), dict.fromkeys(range(300), ("yes", 0.3)), groups)
-    assert found.beside(0).raised(0.3) == 0.3
-    assert found.beside(1).raised(0.3) > 0.9
+    assert found.in_other_groups(0).raised(0.3) == 0.3
+    assert found.in_other_groups(1).raised(0.3) > 0.9
 
 
 def test_rows_that_the_mixture_is_unsure_of_are_not_hidden_by_those_that_it_is_too_sure_of() -> None:
     cells = ["yes"] * 72 + ["no"] * 8
     chances = {row: ("yes", 0.3 if row % 2 else 1.0) for row in range(80)}
     found = TopValueHits.of(column("kind", cells), chances, np.arange(80) % 5)
-    assert found.beside(0).raised(0.3) > 0.7
+    assert found.in_other_groups(0).raised(0.3) > 0.7
 
 
 def test_a_quarter_of_many_guesses_is_looked_at_where_that_is_allowed() -> None:

@@ -45,7 +45,7 @@ def test_members_of_a_group_are_known_however_large_the_table() -> None:
     cells = groups(12_000)
     rows = with_mates(cells, range(150))
     guesses = guess_chain(cells, ["group", "age"], ["cabin"], rows)
-    sure = [guess.of(cells["cabin"][row] or "") for (guess,), row in zip(guesses, rows, strict=True)]
+    sure = [guess.chance_of(cells["cabin"][row] or "") for (guess,), row in zip(guesses, rows, strict=True)]
     assert sum(chance > 0.5 for chance in sure) > 0.95 * len(rows)
 
 

@@ -40,7 +40,7 @@ def test_every_asked_feature_of_every_row_has_a_guess() -> None:
     found = predict_rows(table, ["homePort", "tolldue"], SHOWN, [5, 9])
     assert list(found) == [5, 9]
     assert all(list(one.cells) == ["homePort", "tolldue"] for one in found.values())
-    assert 0.3 < found[5].cells["tolldue"].of("yes") < 0.7
+    assert 0.3 < found[5].cells["tolldue"].chance_of("yes") < 0.7
 
 
 def test_what_is_lacking_does_not_depend_on_the_hidden_cells_before() -> None:
@@ -70,8 +70,8 @@ def test_the_row_before_is_shown_where_asked_for() -> None:
     table = table_of({"port": ["Wexlow", "Pelquay"] * 60, "id": [str(1000 + row) for row in range(120)]})
     alone = predict_rows(table, ["port", "id"], [], [40])[40]
     after = predict_rows(table, ["port", "id"], [], [40], before=True)[40]
-    assert after.cells["port"].of("Wexlow") > 0.9 > alone.cells["port"].of("Wexlow")
-    assert after.cells["id"].of("1040") > 0.9 > 0.1 > alone.cells["id"].of("1040")
+    assert after.cells["port"].chance_of("Wexlow") > 0.9 > alone.cells["port"].chance_of("Wexlow")
+    assert after.cells["id"].chance_of("1040") > 0.9 > 0.1 > alone.cells["id"].chance_of("1040")
     assert not any(name.startswith("previous") for name in after.cells)
 
 

@@ -44,8 +44,8 @@ def test_a_manipulated_answer_is_not_taken_for_memory(name: str) -> None:
         judged = judge(run("is"), manipulated(run("is"), name), ALPHA)
     assert judged.table is not None
     assert judged.table.verdict in (Verdict.NOT_DETECTED, Verdict.NO_ANSWER)
-    accused = [test for test, cell in judged.cells.items() if cell.verdict is Verdict.CONTAMINATED]
-    check("attacks", "manipulated answers about a made table accused", len(accused), len(judged.cells))
+    accused = [test for test, cell in judged.results.items() if cell.verdict is Verdict.CONTAMINATED]
+    check("attacks", "manipulated answers about a made table accused", len(accused), len(judged.results))
 
 
 @pytest.mark.slow

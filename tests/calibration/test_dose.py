@@ -26,7 +26,7 @@ def of(found: list[Observation]) -> Dose:
 
 def test_a_rung_counts_what_was_found_and_what_could_not_be_told() -> None:
     (rung,) = of(seen(4, found=3, of=10, untold=2)).rungs
-    assert (rung.copies, rung.pairs, rung.found, rung.untold, rung.share) == (4, 10, 3, 2, 0.3)
+    assert (rung.copies, rung.pairs, rung.contaminated, rung.undecided, rung.share) == (4, 10, 3, 2, 0.3)
     assert rung.low == pytest.approx(0.0667, abs=1e-3)
     assert rung.high == pytest.approx(0.6525, abs=1e-3)
 

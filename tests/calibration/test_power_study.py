@@ -103,7 +103,7 @@ class OneCell(base.Test):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         readings = [trial.reading for trial in trials if trial.reading]
         chances = [
-            trial.query.chance[self.feature].of(str(trial.reading.parsed))
+            trial.query.chance[self.feature].chance_of(str(trial.reading.parsed))
             for trial in trials
             if trial.reading and trial.reading.readable
         ]
@@ -174,21 +174,21 @@ def simulate(table: Table, tests: Sequence[base.Test], answerer: str, seed: int,
 def test_an_oracle_is_found_and_so_is_its_table() -> None:
     found = outcomes("oracle", CELL)
     assert found.parts[CELL.id].verdict is found.parts[TOGETHER].verdict is Verdict.CONTAMINATED
-    assert found.queries(CELL.id) == found.cells[CELL.id].answered == QUERIES
-    assert (found.cells[CELL.id].p_value or 1) < 1e-20
+    assert found.queries(CELL.id) == found.results[CELL.id].answered == QUERIES
+    assert (found.results[CELL.id].p_value or 1) < 1e-20
 
 
 @pytest.mark.parametrize("answerer", ["decliner", "refuser", "empty", "fails", "truncates"])
 def test_who_does_not_answer_is_never_clean(answerer: str) -> None:
     found = outcomes(answerer, CELL)
     assert found.parts[CELL.id].verdict is found.parts[TOGETHER].verdict is Verdict.NO_ANSWER
-    assert found.cells[CELL.id].answered == 0
-    assert found.cells[CELL.id].reason
+    assert found.results[CELL.id].answered == 0
+    assert found.results[CELL.id].reason
 
 
 def test_what_cannot_tell_is_not_asked() -> None:
     found = outcomes("oracle", BLUNT, UNFIT)
-    blunt, unfit = found.cells[BLUNT.id], found.cells[UNFIT.id]
+    blunt, unfit = found.results[BLUNT.id], found.results[UNFIT.id]
     assert (blunt.verdict, blunt.queries, blunt.reason) == (Verdict.UNINFORMATIVE, 0, "everyone knows it")
     assert (unfit.verdict, unfit.queries, unfit.reason) == (Verdict.SKIPPED, 0, "no row can be asked")
     assert (found.parts[TOGETHER].verdict, found.parts[TOGETHER].p_value) == (Verdict.UNINFORMATIVE, None)
@@ -196,13 +196,13 @@ def test_what_cannot_tell_is_not_asked() -> None:
 
 def test_words_say_nothing_of_the_table() -> None:
     found = outcomes("schema-expert", WORDS)
-    assert found.cells[WORDS.id].verdict is Verdict.CONTAMINATED
+    assert found.results[WORDS.id].verdict is Verdict.CONTAMINATED
     assert TOGETHER not in found.parts
 
 
 def test_the_same_seed_measures_the_same_and_another_does_not() -> None:
     def values(seed: int) -> list[float | None]:
-        return [outcomes(answerer, CELL, seed=seed).cells[CELL.id].p_value for answerer in ANSWERERS]
+        return [outcomes(answerer, CELL, seed=seed).results[CELL.id].p_value for answerer in ANSWERERS]
 
     assert values(3) == values(3) != values(4)
 
@@ -211,7 +211,7 @@ def test_the_same_seed_measures_the_same_and_another_does_not() -> None:
 @pytest.mark.slow
 def test_p_values_of_who_knows_no_row_are_no_smaller_than_by_chance(answerer: str) -> None:
     table = ships()
-    values = [simulate(table, [CELL], answerer, seed, 0.01).cells[CELL.id].p_value or 0.0 for seed in range(100)]
+    values = [simulate(table, [CELL], answerer, seed, 0.01).results[CELL.id].p_value or 0.0 for seed in range(100)]
     for level in (0.01, 0.1, 0.5):
         assert sum(value <= level for value in values) <= 100 * level + 3 * (100 * level) ** 0.5
 

@@ -47,5 +47,5 @@ def test_bets_decide_as_often_as_they_did() -> None:
     check("decided", "memoriser of a tenth found", *found("memoriser:0.1"))
     check("decided", "memoriser of half found", *found("memoriser:0.5"))
     ended = [decision for who in decided.GUESSING for decision in one.decided[who]]
-    undecided = sum(not (decision.found or decision.let_go) for decision in ended)
+    undecided = sum(not (decision.detected or decision.not_detected) for decision in ended)
     check("decided", "guesser's table left undecided", undecided, len(ended))

@@ -101,7 +101,7 @@ def test_the_demo_runs_offline_without_a_key(tmp_path: Path) -> None:
     (folder,) = (tmp_path / "reports").iterdir()
     assert {path.name for path in folder.iterdir()} == FILES
     assert f"reports/{folder.name}/index.html" in done.stdout
-    verdicts = {(cell["llm"], cell["dataset"], cell["test"]): cell["verdict"] for cell in document(folder)["cells"]}
+    verdicts = {(cell["llm"], cell["dataset"], cell["test"]): cell["verdict"] for cell in document(folder)["results"]}
     for dataset in ("iris", "wine"):
         for test in ("incomplete_completion", "full_completion", "feature_completion"):
             assert verdicts["control:exposed", dataset, test] == "contaminated"
@@ -306,7 +306,7 @@ def test_a_name_goes_to_the_ollama_that_has_it_and_the_report_says_so(tmp_path: 
         assert {body["model"] for body in server.asked} == {"llama3"}
     assert done.returncode == 0, done.stderr
     run: dict[str, Any] = json.loads((tmp_path / "run/results.json").read_text("utf-8"))
-    assert {cell["llm"] for cell in run["cells"]} == {"Llama-3"}
+    assert {cell["llm"] for cell in run["results"]} == {"Llama-3"}
     assert run["run"]["llms"][0]["resolved"] == "ollama:llama3 (the instruct model)"
     assert "llm: Llama-3 (ollama:llama3 (the instruct model))" in done.stdout
     assert "ollama:llama3" in (tmp_path / "run/index.html").read_text("utf-8")
@@ -342,7 +342,7 @@ def test_the_form_can_be_forced(tmp_path: Path) -> None:
 
 def test_a_dry_run_as_json(tmp_path: Path) -> None:
     plan = json.loads(tabcontam(*SIMULATED, "--dry-run", "--json", cwd=tmp_path).stdout)
-    assert len(plan["cells"]) == len(USUAL)
+    assert len(plan["results"]) == len(USUAL)
     assert plan["rows_leaving"] == []
 
 
@@ -356,7 +356,7 @@ def test_a_server_that_fails_every_request_is_exit_4(tmp_path: Path) -> None:
     assert "no LLM could be reached: " in done.stderr
     assert "HTTP 401: bad key" in done.stderr
     assert len(server.asked) <= 16  # what was on its way, and no second try
-    verdicts = {cell["verdict"] for cell in document(tmp_path / "run")["cells"] if cell["llm"] == spec}
+    verdicts = {cell["verdict"] for cell in document(tmp_path / "run")["results"] if cell["llm"] == spec}
     assert verdicts == {"no answer"}
 
 
@@ -370,7 +370,7 @@ def test_two_files_of_the_same_bytes_are_both_asked(tmp_path: Path) -> None:
     arguments = ["run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "a.csv", "--dataset", "b.csv"]
     arguments += ["-k", "completion"]
     assert tabcontam(*arguments, "--out", "run", cwd=tmp_path).returncode == 0
-    found = {(cell["dataset"], cell["verdict"]) for cell in document(tmp_path / "run")["cells"]}
+    found = {(cell["dataset"], cell["verdict"]) for cell in document(tmp_path / "run")["results"]}
     assert found >= {("a.csv", "contaminated"), ("b.csv", "contaminated")}
 
 
@@ -391,7 +391,7 @@ def test_an_openai_compatible_server_is_asked_in_chat_form(tmp_path: Path) -> No
         done = tabcontam("run", "--llm", spec, "--dataset", "iris", "--no-controls", "--out", "run", cwd=tmp_path)
         asked = len(server.asked)
     assert done.returncode == 0, done.stderr
-    cells = document(tmp_path / "run")["cells"]
+    cells = document(tmp_path / "run")["results"]
     assert sum(int(str(cell["queries"])) for cell in cells) == to_ask()
     assert asked == to_send() + PROBES
     assert {cell["verdict"] for cell in cells} == {"no answer", "skipped"}
@@ -408,7 +408,7 @@ def test_a_model_that_is_not_there_suggests_one_that_is(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_same_seed_writes_the_same_results(tmp_path: Path) -> None:
     def stripped(folder: Path) -> object:
-        return document(folder)["cells"]
+        return document(folder)["results"]
 
     for name, seed in (("a", "3"), ("b", "3"), ("c", "4")):
         done = tabcontam(*SIMULATED, "--queries", "20", "--seed", seed, "--out", name, cwd=tmp_path)
@@ -427,7 +427,7 @@ def test_a_folder_is_not_continued_by_a_run_without_its_cells(tmp_path: Path) ->
     assert "which this run does not ask" in done.stderr
     done = tabcontam(*arguments, "--dataset", "wine", "--dataset", "iris", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert len(document(tmp_path / "run")["cells"]) == 2 * len(USUAL)
+    assert len(document(tmp_path / "run")["results"]) == 2 * len(USUAL)
 
 
 @pytest.mark.slow
@@ -436,7 +436,7 @@ def test_fewer_queries_in_the_same_folder_are_rescored_as_fewer(tmp_path: Path) 
         tabcontam(*SIMULATED, "--queries", count, "--out", "run", cwd=tmp_path)
     before = document(tmp_path / "run")
     assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
-    assert document(tmp_path / "run")["cells"] == before["cells"]
+    assert document(tmp_path / "run")["results"] == before["results"]
 
 
 @pytest.mark.slow
@@ -452,7 +452,7 @@ def test_the_papers_queries_alone_by_the_command_line(tmp_path: Path) -> None:
     assert "only the paper's own queries" in done.stdout.replace("\n", " ")
     found: dict[str, Any] = document(tmp_path / "run")
     assert found["run"]["queries"] == "paper"
-    assert {cell["test"]: cell["queries"] for cell in found["cells"]} == {
+    assert {cell["test"]: cell["queries"] for cell in found["results"]} == {
         "feature_list_informed": 3, "feature_list_uninformed": 1, "membership": 100,
     }  # fmt: skip
     assert all(json.loads(line)["paper"] for line in (tmp_path / "run" / "trials.jsonl").read_text().splitlines())
@@ -474,7 +474,7 @@ def test_the_ranking_has_the_columns_of_one_who_refuses(tmp_path: Path) -> None:
     assert (refuser["score"], refuser["score_all"], refuser["score_shared"]) == (None, 0.0, None)
     assert 0 < memoriser["score_all"] < memoriser["score"] == memoriser["score_shared"]
     assert (memoriser["zero_shot"], memoriser["one_shot"]) == (None, None)  # wine's classes are codes
-    own = [cell for cell in found["cells"] if cell["test"].startswith("classification")]
+    own = [cell for cell in found["results"] if cell["test"].startswith("classification")]
     assert all("class_0" in cell["not_averaged"] for cell in own)
     assert all(cell["score"] is not None for cell in own if cell["llm"] != "simulated:refuser")
     shown = " ".join(done.stdout.split())
@@ -539,7 +539,7 @@ def test_a_damaged_results_file_is_one_line(
 
 
 def answered_in(run: dict[str, list[dict[str, Any]]]) -> int:
-    return sum(cell["answered"] for cell in run["cells"])
+    return sum(cell["answered"] for cell in run["results"])
 
 
 @pytest.mark.slow
@@ -554,7 +554,7 @@ def test_damaged_trials_are_asked_again_and_never_judged(tmp_path: Path) -> None
     assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
     assert answered_in(document(tmp_path / "run")) == answered_in(before) - 1
     assert tabcontam(*FEW, "--out", "run", cwd=tmp_path).returncode == 0
-    assert document(tmp_path / "run")["cells"] == before["cells"]
+    assert document(tmp_path / "run")["results"] == before["results"]
     path.unlink()
     done = tabcontam("rescore", "run", cwd=tmp_path)
     assert (done.returncode, "is incomplete" in done.stderr) == (4, True)
@@ -584,8 +584,8 @@ def test_rescore_knows_the_forms_of_rows_from_the_results(tmp_path: Path) -> Non
     tabcontam("run", *asked, *forms, "--out", "run", cwd=tmp_path)
     before = document(tmp_path / "run")
     assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
-    assert document(tmp_path / "run")["cells"] == before["cells"]
-    hits = {(cell["test"], cell["serializer"]): cell["hits"] for cell in before["cells"]}
+    assert document(tmp_path / "run")["results"] == before["results"]
+    hits = {(cell["test"], cell["serializer"]): cell["hits"] for cell in before["results"]}
     assert all(hits[test, "csv"] == hits[test, form] > 0 for test, form in hits)
 
 
@@ -605,12 +605,12 @@ def test_rescore_judges_again_without_asking(tmp_path: Path) -> None:
     tabcontam("run", *asked, "--out", "run", cwd=tmp_path)
     before = document(tmp_path / "run")
     assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
-    assert document(tmp_path / "run")["cells"] == before["cells"]
+    assert document(tmp_path / "run")["results"] == before["results"]
     assert tabcontam("rescore", "run", "--rules", "paper", cwd=tmp_path).returncode == 0
-    cells = document(tmp_path / "run")["cells"]
+    cells = document(tmp_path / "run")["results"]
     assert {cell["verdict"] for cell in cells if cell["test"] == "full_completion"} == {"not detected"}
     assert tabcontam("rescore", "run", "--rules", "calibrated", cwd=tmp_path).returncode == 0
-    assert document(tmp_path / "run")["cells"] == before["cells"]
+    assert document(tmp_path / "run")["results"] == before["results"]
 
 
 @pytest.mark.slow
@@ -622,7 +622,7 @@ def test_one_report_from_two_runs(tmp_path: Path) -> None:
     done = tabcontam("report", "oracle", "decliner", "--out", "both", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     both = document(tmp_path / "both")
-    assert len(both["cells"]) == 2 * len(USUAL)
+    assert len(both["results"]) == 2 * len(USUAL)
     assert [line["llm"] for line in both["ranking"]] == ["simulated:oracle", "simulated:decliner"]
 
 
@@ -689,7 +689,7 @@ def test_ctrl_c_or_a_scheduler_writes_the_report_of_what_there_is(tmp_path: Path
     assert process.returncode == 2, errors
     assert "continue with the same command" in errors
     assert "Traceback" not in errors
-    cells = document(tmp_path / "run")["cells"]
+    cells = document(tmp_path / "run")["results"]
     assert "not detected" not in {cell["verdict"] for cell in cells}
     assert "interrupted" in output
 
@@ -732,7 +732,7 @@ def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
         process.communicate()
         kept = answered(folder)
         assert tabcontam("rescore", str(folder)).returncode == 0
-        assert {cell["verdict"] for cell in document(folder)["cells"]} >= {"no answer", "skipped"}
+        assert {cell["verdict"] for cell in document(folder)["results"]} >= {"no answer", "skipped"}
         before = len(server.asked)
         latencies.append(0)  # nobody waits for what the second run is asked
         again = tabcontam(*asked_of(server, folder))
@@ -760,7 +760,7 @@ def test_a_users_own_serializer_is_known_to_the_controls(tmp_path: Path) -> None
     (tmp_path / "arrow.toml").write_text('value_separator = " -> "\nfeature_separator = " | "')
     arguments = ["run", "--dataset", "iris", "--serializer", "arrow.toml", "-k", "completion", "--out", "run"]
     assert tabcontam(*arguments, cwd=tmp_path).returncode == 0
-    verdicts = {(cell["llm"], cell["test"]): cell["verdict"] for cell in document(tmp_path / "run")["cells"]}
+    verdicts = {(cell["llm"], cell["test"]): cell["verdict"] for cell in document(tmp_path / "run")["results"]}
     for test in ("incomplete_completion", "full_completion", "feature_completion"):
         assert verdicts["control:exposed", test] == "contaminated"
         assert verdicts["control:unexposed", test] == "not detected"
@@ -777,7 +777,7 @@ def test_a_users_own_file_goes_through_the_whole_suite(tmp_path: Path) -> None:
     (tmp_path / "my.csv").write_text(f"id,score,note,label\n{rows}\n")
     done = tabcontam("run", "--dataset", "my.csv", "--target", "label", "--out", "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    verdicts = {(cell["llm"], cell["test"]): cell["verdict"] for cell in document(tmp_path / "run")["cells"]}
+    verdicts = {(cell["llm"], cell["test"]): cell["verdict"] for cell in document(tmp_path / "run")["results"]}
     assert verdicts["control:exposed", "incomplete_completion"] == "contaminated"
     assert verdicts["control:exposed", "feature_completion"] == "contaminated"
     assert verdicts["control:exposed", "full_completion"] == "contaminated"
@@ -818,7 +818,7 @@ def test_a_second_run_into_another_folder_asks_nothing(tmp_path: Path) -> None:
         done = tabcontam(*recognition(server, out="second"), cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert len(server.asked) == asked > 0
-        assert document(tmp_path / "first")["cells"] == document(tmp_path / "second")["cells"]
+        assert document(tmp_path / "first")["results"] == document(tmp_path / "second")["results"]
         lines = [json.loads(line) for line in (tmp_path / "second/trials.jsonl").read_text("utf-8").splitlines()]
         assert {line["cached"] for line in lines} == {True}
         assert facts(tmp_path / "second")["llms"][0]["requests"] == 0
@@ -855,7 +855,7 @@ def test_never_more_requests_than_allowed(tmp_path: Path) -> None:
     assert "--max-requests 5 is reached" in done.stdout
     assert facts(tmp_path / "run")["limit"] == "--max-requests 5 is reached"
     assert facts(tmp_path / "run")["llms"][0]["requests"] == 5
-    unasked = [cell for cell in document(tmp_path / "run")["cells"] if "--max-requests 5" in str(cell["reason"])]
+    unasked = [cell for cell in document(tmp_path / "run")["results"] if "--max-requests 5" in str(cell["reason"])]
     assert len(unasked) > 5
     assert {cell["verdict"] for cell in unasked} == {"no answer"}
 
@@ -921,7 +921,7 @@ def test_a_missing_llm_beside_one_that_works_says_so_in_one_line(tmp_path: Path)
         done = tabcontam(*recognition(server), "--llm", missing, cwd=tmp_path)
         assert len(server.asked) > 0
     assert done.returncode == 0, done.stderr
-    cells = [cell for cell in document(tmp_path / "run")["cells"] if cell["llm"] == missing]
+    cells = [cell for cell in document(tmp_path / "run")["results"] if cell["llm"] == missing]
     (reason,) = {str(cell["reason"]) for cell in cells}
     assert {cell["verdict"] for cell in cells} == {"no answer"}
     assert "OPENAI_API_KEY" in reason

@@ -46,9 +46,9 @@ def test_the_same_command_asks_nothing_again(guessed: Path) -> None:
 
 
 def test_rescore_judges_it_again(guessed: Path) -> None:
-    before = json.loads((guessed / "results.json").read_text("utf-8"))["cells"]
+    before = json.loads((guessed / "results.json").read_text("utf-8"))["results"]
     assert tabcontam("rescore", str(guessed), "-q").returncode == 0
-    assert json.loads((guessed / "results.json").read_text("utf-8"))["cells"] == before
+    assert json.loads((guessed / "results.json").read_text("utf-8"))["results"] == before
     assert "of 20 rows are right" in before[0]["sentence"].split(";")[0]
 
 

@@ -57,7 +57,8 @@ def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
 def answers(sheet: JudgingSheet) -> list[str]:
     """What a careful person types."""
     return [
-        "1" if item.said == item.expected else "near" if "Nothing" not in item.said else "3" for item in sheet.items
+        "1" if item.completion == item.expected else "near" if "Nothing" not in item.completion else "3"
+        for item in sheet.items
     ]
 
 
@@ -69,7 +70,7 @@ def test_pairs_are_shown_blind_and_in_an_order_of_their_own(run: Path, monkeypat
     assert [item.pair for item in sheet.items] != [item.pair for item in sheet_of(run, "Ida", seed=1).items]
     typed(monkeypatch, *["skip"] * 20)
     shown = tabcontam("judge", str(run), "--by", "Ida").stdout
-    assert all(item.said.split()[0] in shown for item in sheet.items)
+    assert all(item.completion.split()[0] in shown for item in sheet.items)
     for secret in ("openai", "127.0.0.1", "guided", "judge ", "Zand Courier"):
         assert secret not in shown.split("no completion of this run")[0]
 
@@ -88,7 +89,7 @@ def test_words_are_taken_down_as_they_are_typed_and_judging_goes_on_where_it_sto
     assert tabcontam("judge", str(run), "--by", " Ida ").returncode == 0
     assert not sheet_of(run, "Ida").left
     assert "has judged all" in tabcontam("judge", str(run), "--by", "Ida").stderr
-    cells = {cell.llm.split("@")[0]: cell for cell in load(run).cells}
+    cells = {cell.llm.split("@")[0]: cell for cell in load(run).results}
     assert cells["openai:one"].paper_verdict is Verdict.CONTAMINATED
     assert cells["openai:two"].paper_verdict is Verdict.NOT_DETECTED
     assert "2 near-exact ones by Ida" in (cells["openai:one"].sentence or "")
@@ -145,7 +146,7 @@ def test_a_page_is_written_and_what_it_saves_is_taken(run: Path, tmp_path: Path)
     assert all(f'data-pair="{item.pair}"' in text for item in sheet.items)
     for secret in ("openai", "127.0.0.1", "guided", "Zand Courier"):
         assert secret not in text
-    words = {item.pair: EXACT if item.said == item.expected else NONE for item in sheet.items}
+    words = {item.pair: EXACT if item.completion == item.expected else NONE for item in sheet.items}
     saved.write_text(json.dumps({"form": FORM, "by": "Ida", "words": words}))
     taken = tabcontam("judge", str(run), "--by", "Ida", "--from", str(saved))
     assert f"{len(words)} new judgements by Ida" in taken.stderr

@@ -52,7 +52,7 @@ def test_what_is_typed_goes_before_the_file_and_may_leave_it_aside(project: Path
     typed = tabcontam(*PLAN, "--alpha", "0.05", "-k", "list_informed", cwd=project / "below" / "it")
     line = "defaults from ../../pyproject.toml: --llm simulated:oracle --dataset iris --no-controls"
     assert typed.stderr.splitlines()[0] == line
-    assert {cell["test"] for cell in json.loads(typed.stdout)["cells"]} == {"feature_list_informed"}
+    assert {cell["test"] for cell in json.loads(typed.stdout)["results"]} == {"feature_list_informed"}
     aside = tabcontam("run", "--no-defaults", "--llm", "simulated:mode", "--dry-run", "-k", "list_inf", cwd=project)
     assert "defaults" not in aside.stderr
     assert "wine" in aside.stdout
@@ -88,7 +88,7 @@ def test_files_are_looked_for_beside_it(tmp_path: Path) -> None:
     asked = ("--llm", "simulated:mode", "--no-controls", "-k", "list_informed")
     done = tabcontam(*PLAN, *asked, cwd=tmp_path / "below")
     assert done.stderr.splitlines()[0].endswith("--dataset ../data/my.csv")
-    assert [cell["dataset"].partition("@")[0] for cell in json.loads(done.stdout)["cells"]] == ["my.csv"]
+    assert [cell["dataset"].partition("@")[0] for cell in json.loads(done.stdout)["results"]] == ["my.csv"]
 
 
 @pytest.mark.parametrize(

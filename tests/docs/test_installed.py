@@ -102,7 +102,7 @@ def test_all_of_them_work_together_and_change_no_file_of_the_package(
     where = {"TABCONTAM_PATH": str(mine), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     installed.tabcontam("run", *asked, "-k", "feature_completion", "--out", "run", cwd=tmp_path, **where)
     document = json.loads((tmp_path / "run" / "results.json").read_text("utf-8"))
-    (cell,) = document["cells"]
+    (cell,) = document["results"]
     place = [cell[name] for name in ("llm", "dataset", "serializer", "prompts")]
     assert place == ["echo:me", "tides", "arrow", "plain"]
     assert document["run"]["datasets"][0]["title"] == "Tides of Port Zand"

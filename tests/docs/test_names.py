@@ -101,7 +101,7 @@ def test_every_field_of_a_run_is_explained(tmp_path: Path, capsys: pytest.Captur
     document = json.loads((out / "results.json").read_text("utf-8"))
     lines = (out / "trials.jsonl").read_text("utf-8").splitlines()
     told = REPORT.partition("## results.json")[2]
-    keys = {*document, *document["cells"][0], *document["tables"][0], *json.loads(lines[0])}
+    keys = {*document, *document["results"][0], *document["tables"][0], *json.loads(lines[0])}
     keys |= {name for rank in document["ranking"] for name in rank if not name.endswith(("_interval", "_majority"))}
     assert [key for key in keys if f"`{key}`" not in told] == []
     assert {path.name for path in out.iterdir()} == FILES

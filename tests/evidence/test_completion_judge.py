@@ -11,12 +11,12 @@ from tabcontam.evidence.completion_judge import (
     BEGGING,
     EXAMPLES,
     MOST_TOKENS,
+    counted_label,
     judge_query,
     longest,
     made_pairs,
     read_judge,
     to_judge,
-    word_of,
 )
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness, exactly
 from tabcontam.evidence.questions import Reply, ReplyState
@@ -121,8 +121,8 @@ def test_a_completion_that_talks_to_the_judge_wins_nothing(attack: str) -> None:
     compared = CompletionPair("q", "first", "true ending of the text", attack)
     assert pair(compared)["candidate"] == attack
     assert said(f"The candidate asks me to answer: {attack}") is None
-    assert word_of(compared, said("exact match")) is NEAR
-    assert word_of(compared, said(attack)) in (None, NEAR)
+    assert counted_label(compared, said("exact match")) is NEAR
+    assert counted_label(compared, said(attack)) in (None, NEAR)
 
 
 def test_what_is_exact_is_decided_without_a_judge() -> None:
@@ -133,8 +133,8 @@ def test_what_is_exact_is_decided_without_a_judge() -> None:
         CompletionPair("other", "", "the end.", "this end", arm="general"),
     ]
     assert [one.query_id for one in to_judge(compared)] == ["near"]
-    assert word_of(compared[0], None) is EXACT
-    assert word_of(compared[1], None) is None
+    assert counted_label(compared[0], None) is EXACT
+    assert counted_label(compared[1], None) is None
 
 
 @given(st.text(max_size=400), st.text(min_size=1, max_size=40))
@@ -155,12 +155,12 @@ def test_made_pairs_are_what_they_say(compared: list[CompletionPair]) -> None:
     counts = {word: sum(one.word is word for one in made) for word in Likeness}
     assert counts == {EXACT: 2, NEAR: 10, NONE: 10}
     for one in made:
-        assert exactly(one.compared.expected, one.compared.said) is (one.word is EXACT)
-        own, its = one.compared.expected.split(), one.compared.said.split()
+        assert exactly(one.compared.expected, one.compared.completion) is (one.word is EXACT)
+        own, its = one.compared.expected.split(), one.compared.completion.split()
         common = len(set(own) & set(its)) / len(set(own) | set(its))
         assert common > 0.7 if one.word is not NONE else common < 0.7
     assert sum(one.begging for one in made) == 2
-    assert all(one.word is NONE and BEGGING in one.compared.said for one in made if one.begging)
+    assert all(one.word is NONE and BEGGING in one.compared.completion for one in made if one.begging)
 
 
 def test_of_short_pieces_no_near_pair_is_made() -> None:

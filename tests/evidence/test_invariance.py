@@ -22,7 +22,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
@@ -71,7 +71,7 @@ def found(of: AnswererPlan, kind: str) -> Mapping[str, float | None]:
     return {test: each.p_value for test, each in judge(of, ask(of, kind, 0), ALPHA).parts.items()}
 
 
-def cell_of(test: str) -> PlannedCell:
+def cell_of(test: str) -> PlannedResult:
     return next(cell for cell in run().cells if cell.test.id == test)
 
 
@@ -322,7 +322,7 @@ def words(rows: int, seed: str) -> list[Cell]:
 
 
 ROWS = 60
-RNG = Random("cells")
+RNG = Random("results")
 NUMBERS: list[Cell] = [str(row) for row in range(ROWS)]
 CONSTANT: list[Cell] = ["k"] * ROWS
 ODD: Mapping[str, Table] = {
@@ -344,9 +344,9 @@ ONE_ENTITY = {  # tables whose columns all name the same things: who knows one m
 @pytest.mark.slow
 def test_tables_of_any_shape_are_judged(shape: str, tmp_path: Path) -> None:
     of = judged(ODD[shape], tmp_path, all_tests() if shape in ("constant", "missing") else USUAL)
-    guesser, oracle = (of_llm(kind, [*of["cells"], *of["tables"]]) for kind in ("guesser", "oracle"))
+    guesser, oracle = (of_llm(kind, [*of["results"], *of["tables"]]) for kind in ("guesser", "oracle"))
     assert "contaminated" not in guesser.values()
-    assert all(cell["reason"] for cell in of["cells"] if cell["verdict"] in ("skipped", "uninformative", "no answer"))
+    assert all(cell["reason"] for cell in of["results"] if cell["verdict"] in ("skipped", "uninformative", "no answer"))
     if shape in NOTHING:
         assert {oracle[test] for test in (*ROW_TESTS, "table")} <= {"skipped", "uninformative"}
     elif shape in ONE_ENTITY:
@@ -369,9 +369,9 @@ def test_a_file_with_line_ends_in_its_cells_is_judged_as_any_other(tmp_path: Pat
     table = load_table(str(path))
     assert len(table.rows) == ROWS
     of = judged(table, folder, USUAL)
-    guesser, oracle = (of_llm(kind, [*of["cells"], *of["tables"]]) for kind in ("guesser", "oracle"))
+    guesser, oracle = (of_llm(kind, [*of["results"], *of["tables"]]) for kind in ("guesser", "oracle"))
     assert "contaminated" not in guesser.values()
     assert oracle["table"] == "contaminated"
-    cells = {cell["test"]: cell for cell in of["cells"] if cell["llm"] == "simulated:oracle"}
+    cells = {cell["test"]: cell for cell in of["results"] if cell["llm"] == "simulated:oracle"}
     for test in ROW_TESTS:
         assert cells[test]["hits"] == cells[test]["answered"] > 0

@@ -59,12 +59,12 @@ def installed(tmp_path: Path) -> Installed:
 
 def verdicts(document: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     """The verdict of each LLM and test."""
-    return {(cell["llm"], cell["test"]): cell["verdict"] for cell in document["cells"]}
+    return {(cell["llm"], cell["test"]): cell["verdict"] for cell in document["results"]}
 
 
 def test_each_kind_of_question_is_planned_asked_stored_continued_judged_shown_and_gated(installed: Installed) -> None:
     plan = json.loads(installed.tabcontam("run", *OURS, "--dry-run", "--json", "--prices", "prices.toml"))
-    assert {cell["test"]: cell["queries"] for cell in plan["cells"]} == dict.fromkeys(("told", "weighed", "found"), 12)
+    assert {cell["test"]: cell["queries"] for cell in plan["results"]} == dict.fromkeys(("told", "weighed", "found"), 12)
     dollars = {llm["llm"]: llm["dollars"] for llm in plan["llms"]}
     assert dollars["body:iris"] > 1
     assert dollars["body:nothing"] == 0
@@ -127,15 +127,15 @@ def test_each_kind_of_question_is_planned_asked_stored_continued_judged_shown_an
 
 def plan_tests(plan: Mapping[str, Any]) -> list[str]:
     """The tests of a plan."""
-    return [cell["test"] for cell in plan["cells"]]
+    return [cell["test"] for cell in plan["results"]]
 
 
 def test_a_test_that_searches_documents_is_no_test_of_an_llm_that_has_none(installed: Installed) -> None:
     said = installed.tabcontam("run", "--llm", "simulated:oracle", *OURS[2:], "--out", "run")
     assert "1 test needs log-probabilities: weighed (not asked of simulated:oracle; name an hf: model" in said
-    cells = {cell["test"]: cell for cell in installed.results("run")["cells"] if cell["llm"] == "simulated:oracle"}
+    cells = {cell["test"]: cell for cell in installed.results("run")["results"] if cell["llm"] == "simulated:oracle"}
     assert (cells["weighed"]["verdict"], cells["weighed"]["lacks"]) == ("skipped", "log-probabilities")
-    asked = {(cell["llm"], cell["test"]) for cell in installed.results("run")["cells"]}
+    asked = {(cell["llm"], cell["test"]) for cell in installed.results("run")["results"]}
     assert ("body:nothing", "found") in asked
     assert ("simulated:oracle", "found") not in asked
     assert "documents that can be searched" not in said
@@ -148,10 +148,10 @@ def test_ten_silly_tests_of_a_family_change_nothing_in_another(tmp_path: Path) -
     for here in (alone, beside):
         here.tabcontam("run", *named, "--no-controls", "--out", "run", "-k", "completion or silly")
     before, after = alone.results("run"), beside.results("run")
-    silly = [cell for cell in after["cells"] if cell["test"].startswith("silly")]
+    silly = [cell for cell in after["results"] if cell["test"].startswith("silly")]
     assert len(silly) == 2 * witnesses.SILLY
     assert {cell["verdict"] for cell in silly} == {"contaminated"}
-    assert [cell for cell in after["cells"] if cell not in silly] == before["cells"]
-    assert all(cell["q_value"] is not None for cell in before["cells"] if cell["p_value"] is not None)
+    assert [cell for cell in after["results"] if cell not in silly] == before["results"]
+    assert all(cell["q_value"] is not None for cell in before["results"] if cell["p_value"] is not None)
     rows = [[one for one in table["families"] if one["family"] == "rows"] for table in after["tables"]]
     assert rows == [table["families"] for table in before["tables"]]

@@ -60,8 +60,8 @@ def test_the_test_of_the_docs_works_from_a_package(python: str, tmp_path: Path) 
 
     tabcontam(*RUN, "--no-controls", "--dataset", "iris", "--out", "run")
     run = json.loads((tmp_path / "run" / "results.json").read_text("utf-8"))
-    assert {cell["test"] for cell in run["cells"]} == {"bare_completion"}
-    verdicts = {cell["llm"]: cell["verdict"] for cell in run["cells"]}
+    assert {cell["test"] for cell in run["results"]} == {"bare_completion"}
+    verdicts = {cell["llm"]: cell["verdict"] for cell in run["results"]}
     assert verdicts == {"simulated:memoriser:0.5": "contaminated", "simulated:guesser": "not detected"}
 
     (dataset,) = json.loads(tabcontam("power", "-k", "bare", "--dataset", "iris", "--runs", "2", "--json"))["datasets"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
@@ -40,13 +40,13 @@ class Deaf(SimulatedModel):
 
     async def generate(self, request: ModelRequest) -> Reply:
         self.asked.append(request)
-        if not request.held:
+        if not request.structured:
             return await super().generate(request)
         told = "JSON" in request.prompt.chat[-1].content
         return Reply(write_structured_answer(["blue"], ("colour",)) if told else "Blue.", ReplyState.OK)
 
 
-def cells_of(model: Model, options: Options = OPTIONS) -> list[PlannedCell]:
+def cells_of(model: Model, options: Options = OPTIONS) -> list[PlannedResult]:
     return plan([RunSource(model)], [ships()], [IS], TESTS, options)
 
 
@@ -135,7 +135,7 @@ def test_who_knows_is_found_and_who_declines_is_not_clean(tmp_path: Path) -> Non
 def test_one_request_shows_who_can_be_held_and_is_kept(tmp_path: Path) -> None:
     deaf = Deaf()
     session = asked(deaf, tmp_path / "deaf")
-    assert [request.held for request in deaf.asked] == [True]  # the table's queries go to the prepared one
+    assert [request.structured for request in deaf.asked] == [True]  # the table's queries go to the prepared one
     assert session.sent_otherwise() == [f"simulated:deaf: {NO_SCHEMA}"]
     line = json.loads((tmp_path / "deaf" / "trials.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert "JSON" not in line["prompt"][-1]["content"]
@@ -160,7 +160,7 @@ def test_what_was_found_out_is_not_asked_again(tmp_path: Path) -> None:
     store, first, second = Store.open(tmp_path / "replies.sqlite"), Counted(), Counted()
     for model in (first, second):
         asked(model, tmp_path / str(id(model)), store)
-    assert (first.probes, second.probes, second.held) == (1, 0, True)
+    assert (first.probes, second.probes, second.structured) == (1, 0, True)
     store.close()
 
 
@@ -176,5 +176,5 @@ def test_a_server_that_is_not_there_ends_the_llm_as_any_request_would(tmp_path: 
 
 def test_another_form_has_another_place_in_the_store() -> None:
     held, plain = SimulatedModel("oracle"), SimulatedModel("oracle")
-    held.held = True
+    held.structured = True
     assert (held.sent_in, plain.sent_in) == (PromptForm.STRUCTURED, PromptForm.CHAT)

@@ -132,7 +132,7 @@ def _of_part(tests: Sequence[Test], table: Table, knowing: "Knowing") -> Iterato
 def of_recorded(name: str) -> Rows:
     """Every result of a file of recorded answers, by the file's name and the result's number in it."""
     path = Path(os.environ["TABCONTAM_REPLAY"], name)
-    calibrated, paper = (judge_files([path], rules, english(), False).cells for rules in (CALIBRATED, PAPER))
+    calibrated, paper = (judge_files([path], rules, english(), False).results for rules in (CALIBRATED, PAPER))
     pairs = zip(calibrated, paper, strict=True)
     return {f"{path.name} {number} {own.test}": _row(own, other) for number, (own, other) in enumerate(pairs)}
 
@@ -243,7 +243,7 @@ def _likeliest(turn: SimulatedQuery) -> Reply:
     query, guesser = turn.query, read_kind("guesser")[0]
     if not query.answering.of_row or query.row is None or not all(name in query.chance for name in query.asked):
         return guesser(turn)
-    return turn.said([query.chance[name].likeliest for name in query.asked])
+    return turn.reply_with([query.chance[name].likeliest for name in query.asked])
 
 
 @contextmanager

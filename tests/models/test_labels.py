@@ -126,7 +126,7 @@ def test_runs_at_two_ports_are_compared_by_their_label(tmp_path: Path, cache: Pa
     (llm,) = document["run"]["llms"]
     assert (llm["spec"], llm["stands_for"]) == ("mine", llm["resolved"])
     assert llm["stands_for"].startswith("openai:model@http://127.0.0.1:")
-    assert {cell["llm"] for cell in document["cells"]} == {"mine"}
+    assert {cell["llm"] for cell in document["results"]} == {"mine"}
     assert 'classname="mine' in (tmp_path / "first/junit.xml").read_text("utf-8")
     compared = tabcontam("report", "first", "second", cwd=tmp_path)
     assert compared.returncode == Exit.DONE, compared.stderr

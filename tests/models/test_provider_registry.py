@@ -369,7 +369,7 @@ def test_the_provider_of_the_docs_works_from_a_package(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     run = json.loads((tmp_path / "run/results.json").read_text("utf-8"))
     assert [llm["spec"] for llm in run["run"]["llms"]] == ["echo:me"]
-    assert {cell["llm"] for cell in run["cells"]} == {"echo:me"}
+    assert {cell["llm"] for cell in run["results"]} == {"echo:me"}
     listed = subprocess.run([*command, "list", "llms"], env=path, capture_output=True, text=True, check=True)
     assert "from the package tabcontam-echo" in listed.stdout
     assert not listed.stderr

@@ -110,7 +110,7 @@ def test_a_refusal_is_never_without_a_gap() -> None:
     assert of("eleven twelve", ReplyState.OK) == (-2, 0)  # what other passages say is no sign of this one
     assert bits(Scores((), ReplyState.FAILED)) is None
     few = gap(COPIED, [1.0] * 9 + [None] * 9, [0.0] * 18)
-    assert (few.found, few.gap) == (None, None)
+    assert (few.significant, few.gap) == (None, None)
     assert few.reason == "9 of 18 old and 18 of 18 fresh passages have an answer, which is too few"
     assert conclusion([few]) is FamiliarityConclusion.CANNOT_TELL
 
@@ -122,13 +122,13 @@ def test_a_gap_has_an_interval_and_an_error_rate() -> None:
     for seed in range(runs):
         old, fresh = ([rng.random() for _ in range(20)] for _ in range(2))
         found = gap(COPIED, old, fresh, seed)
-        wrong += bool(found.found)
+        wrong += bool(found.significant)
         assert found.interval is not None
         covered += found.interval[0] <= 0 <= found.interval[1]
     assert wrong <= 2  # 0.01 / 3 of 60 are expected
     assert covered >= 50
     there = gap(COPIED, [value + 1 for value in range(20)], [value - 9 for value in range(20)])
-    assert there.found
+    assert there.significant
     assert there.gap == 10
     same = gap(LONGEST, [1.0] * 10, [1.0] * 10)
-    assert (same.found, same.interval, same.p_value) == (False, (0.0, 0.0), 1.0)
+    assert (same.significant, same.interval, same.p_value) == (False, (0.0, 0.0), 1.0)

@@ -14,7 +14,7 @@ import pytest
 from tabcontam.evidence.base import Verdict
 from tabcontam.reading.word_decision import english
 from tabcontam.replay.answer_records import Record, read_records
-from tabcontam.replay.calibrated_replay import GUESSED, PARTLY, replay_calibrated
+from tabcontam.replay.calibrated_replay import EXPLAINED, PARTLY, replay_calibrated
 from tabcontam.replay.published_replay import replay_published
 from tabcontam.runs.folder import replay_results
 from tabcontam.tables.serializers import load_serializer
@@ -185,7 +185,7 @@ class TestTenLlms:
         assert all(difference["group"] and difference["explanation"] for difference in told)
         groups = {difference["group"] for difference in told}
         assert PARTLY in groups
-        assert any(group.startswith(GUESSED) for group in groups)
+        assert any(group.startswith(EXPLAINED) for group in groups)
 
     def test_the_paper_s_verdicts_stand_beside(self) -> None:
         paper = replay_published(read_records(Path(FOLDER, "records.jsonl")), english())
@@ -193,7 +193,7 @@ class TestTenLlms:
 
     def test_every_cell_can_be_written_as_json(self) -> None:
         found = RunResults(
-            run=RunFacts(rules="calibrated", tests=tuple(known_tests().values())), cells=tuple(timed()[1])
+            run=RunFacts(rules="calibrated", tests=tuple(known_tests().values())), results=tuple(timed()[1])
         )
         assert parse_results(json.loads(as_json(found))) == found
 

@@ -28,7 +28,7 @@ def answer(**given: Any) -> dict[str, Any]:
 def cells(tmp_path: Path, *answers: dict[str, Any], rules: str = "calibrated") -> list[Result]:
     path = tmp_path / "answers.jsonl"
     path.write_text("\n".join(map(json.dumps, answers)))
-    return list(judge_files([path], rules, english(), with_differences=True).cells)
+    return list(judge_files([path], rules, english(), with_differences=True).results)
 
 
 def rows_of_iris(count: int, step: int = 5) -> list[str]:
@@ -79,7 +79,7 @@ def test_the_counts_are_those_that_the_authors_printed() -> None:
             (line["llm"], CARDS.get(line["file"], line["file"]), bool(line["feature"])): (line["exact"], line["asked"])
             for line in csv.DictReader(file)
         }
-    found = judge_files([PRINTED], "paper", english(), with_differences=False).cells
+    found = judge_files([PRINTED], "paper", english(), with_differences=False).results
     ours = {(cell.llm, cell.dataset, "feature" in cell.test): (str(cell.hits), str(cell.queries)) for cell in found}
     assert ours == printed
 
@@ -88,7 +88,7 @@ def test_the_counts_are_those_that_the_authors_printed() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="TABCONTAM_DATA is not set")
 def test_the_calibrated_rules_find_what_the_counts_suggest_and_nothing_else() -> None:
-    found = judge_files([PRINTED], "calibrated", english(), with_differences=False).cells
+    found = judge_files([PRINTED], "calibrated", english(), with_differences=False).results
     contaminated = [cell for cell in found if cell.verdict == "contaminated"]
     assert {(cell.llm.partition("-20")[0], cell.dataset, cell.hits) for cell in contaminated} == {
         ("llama-3.1-405b-instruct", "iris", 20),

@@ -38,63 +38,63 @@ class TestPlaces:
 class TestGuesses:
     def test_a_value_of_the_asked_row_alone_is_not_counted_as_seen(self) -> None:
         table = known(("a", "b"), [(str(number % 2), str(number * 7 % 10)) for number in range(10)])
-        assert table.guesses(3, ("b",), False)["b"].of(table.table.rows[3][1] or "") <= 1 / 2
+        assert table.predictions(3, ("b",), False)["b"].chance_of(table.table.rows[3][1] or "") <= 1 / 2
         alone = known(("b",), [(str(number * 7 % 10),) for number in range(10)])
-        assert alone.guesses(3, ("b",), False)["b"].of("1") == 1 / 10
+        assert alone.predictions(3, ("b",), False)["b"].chance_of("1") == 1 / 10
 
     def test_an_answer_is_worth_its_frequency_however_rare(self) -> None:
         # seventy values that are more frequent: none of the others may count as never seen
         rows = [(str(value),) for value in range(70) for _ in range(4)] + [("seldom",)] * 3 + [("once",)]
-        guess = known(("a",), rows).guesses(len(rows) - 1, ("a",), False)["a"]
-        assert guess.of("seldom") == pytest.approx(3 / len(rows))
+        guess = known(("a",), rows).predictions(len(rows) - 1, ("a",), False)["a"]
+        assert guess.chance_of("seldom") == pytest.approx(3 / len(rows))
 
     def test_the_most_frequent_values_that_go_together_are_no_coincidence(self) -> None:
         rows = [("0", "unknown")] * 70 + [("1", "known")] * 30
-        hidden = known(("previous", "outcome"), rows).guesses(0, ("previous", "outcome"), False)
-        assert hidden["previous"].of("0") == pytest.approx(0.69)
-        assert hidden["outcome"].of("unknown") > 0.95
+        hidden = known(("previous", "outcome"), rows).predictions(0, ("previous", "outcome"), False)
+        assert hidden["previous"].chance_of("0") == pytest.approx(0.69)
+        assert hidden["outcome"].chance_of("unknown") > 0.95
 
     def test_the_rest_of_the_row_tells_what_its_neighbours_hold(self) -> None:
         rows = [(str(number), "low" if number < 30 else "high") for number in range(60)]
         shuffled = Random(0).sample(rows, len(rows))
         table = known(("size", "tide"), shuffled)
-        hidden = table.guesses(shuffled.index(("3", "low")), ("tide",), False)
-        assert hidden["tide"].of("low") > 0.9
-        assert hidden["tide"].of("high") < 0.6
+        hidden = table.predictions(shuffled.index(("3", "low")), ("tide",), False)
+        assert hidden["tide"].chance_of("low") > 0.9
+        assert hidden["tide"].chance_of("high") < 0.6
 
     @pytest.mark.parametrize("ids", [range(1, 21), range(40, 0, -2), [f"{number:04}_01" for number in range(20)]])
     def test_a_feature_that_only_counts_the_rows_is_known(self, ids: Sequence[object]) -> None:
         rows = [(str(each), str(number * 7 % 20)) for number, each in enumerate(ids)]
-        hidden = known(("id", "size"), rows).guesses(0, ("id", "size"), False)
+        hidden = known(("id", "size"), rows).predictions(0, ("id", "size"), False)
         assert ("id" not in hidden) is (ids != range(40, 0, -2))
         assert "size" in hidden
 
     def test_cells_of_the_rows_before_count_for_the_fifth_row_alone(self) -> None:
         rows = [(port, str(number)) for port in ("Wexlow", "Kelvarra", "Pelquay") for number in range(20)]
         table = known(("port", "size"), rows)
-        assert table.guesses(4, ("port", "size"), True)["port"].of("Wexlow") > 0.9
-        assert table.guesses(4, ("port", "size"), False)["port"].of("Wexlow") < 0.5
-        assert table.guesses(24, ("port", "size"), True)["port"].of("Kelvarra") < 0.5
+        assert table.predictions(4, ("port", "size"), True)["port"].chance_of("Wexlow") > 0.9
+        assert table.predictions(4, ("port", "size"), False)["port"].chance_of("Wexlow") < 0.5
+        assert table.predictions(24, ("port", "size"), True)["port"].chance_of("Kelvarra") < 0.5
 
     def test_the_order_of_rows_and_columns_changes_nothing(self) -> None:
         table = ships(80)
         asked = ("master", "crewCnt", "tolldue")
         rows = Random(1).sample(table.rows, len(table.rows))
         turned = known(table.columns[::-1], [row[::-1] for row in rows])
-        before = KnownEdition(table).guesses(7, asked, False)
-        after = turned.guesses(rows.index(table.rows[7]), asked, False)
+        before = KnownEdition(table).predictions(7, asked, False)
+        after = turned.predictions(rows.index(table.rows[7]), asked, False)
         for name in asked:
             answer = table.column(name)[7]
-            assert answer is None or before[name].of(answer) == pytest.approx(after[name].of(answer))
+            assert answer is None or before[name].chance_of(answer) == pytest.approx(after[name].chance_of(answer))
 
     @pytest.mark.parametrize("cell", ["same", None, "NaN"])
     def test_a_column_of_one_value_or_of_none_is_worth_nothing(self, cell: Cell) -> None:
-        hidden = known(("a", "b"), [(cell, str(number)) for number in range(50)]).guesses(0, ("a",), False)["a"]
-        assert hidden.of("other") <= 1 / 50
+        hidden = known(("a", "b"), [(cell, str(number)) for number in range(50)]).predictions(0, ("a",), False)["a"]
+        assert hidden.chance_of("other") <= 1 / 50
         assert hidden.missing == 1.0 or hidden.surest > 0.95
 
     def test_a_table_of_one_row(self) -> None:
-        assert known(("a", "b"), [("x", "1")]).guesses(0, ("b",), True)["b"].of("1") == 1.0
+        assert known(("a", "b"), [("x", "1")]).predictions(0, ("b",), True)["b"].chance_of("1") == 1.0
 
 
 class TestEditions:

@@ -35,21 +35,21 @@ def replayed(path: Path, rules: str = "calibrated") -> ReplayOutcome:
 
 def test_levels_are_told_and_no_verdict_is_made(tmp_path: Path) -> None:
     path = written(tmp_path, *(question(number) for number in range(9)), question(9, quiz={"B": "C", "D": "D"}))
-    (cell,) = replayed(path).cells
+    (cell,) = replayed(path).results
     assert (cell.test, cell.verdict, cell.paper_verdict) == (Quiz.id, "uninformative", None)
     assert (cell.hits, cell.queries, cell.score) == (9, 10, 0.9)
     assert "90.00% to 90.00% are contaminated (kappa 0.90)" in (cell.sentence or "")
     assert "the shortest option is the original in 10 of 10" in (cell.reason or "")
-    (paper,) = replayed(path, "paper").cells
+    (paper,) = replayed(path, "paper").results
     assert (paper.verdict, paper.reason) == (None, None)
 
 
 def test_the_letter_that_is_preferred_anyway_is_taken_off(tmp_path: Path) -> None:
     biased = [question(number, bias_quiz="B" if number < 5 else "E", quiz={"B": "B"}) for number in range(10)]
-    (cell,) = replayed(written(tmp_path, *biased)).cells
+    (cell,) = replayed(written(tmp_path, *biased)).results
     assert "100.00% to 100.00% are contaminated (kappa 1.00)" in (cell.sentence or "")
     half = [{**one, "quiz": {"B": "B" if one["instance"] < 8 else "E"}} for one in biased]
-    (cell,) = replayed(written(tmp_path, *half)).cells
+    (cell,) = replayed(written(tmp_path, *half)).results
     assert "60.00% to 80.00% are contaminated (kappa 0.60)" in (cell.sentence or "")
 
 
@@ -58,20 +58,20 @@ def test_a_distractor_that_is_the_original_is_no_other_option(tmp_path: Path) ->
     for record in records[:2]:
         record["distractors"][3] = record["original"]
     records[3]["distractors"][0] = "text: it"
-    (cell,) = replayed(written(tmp_path, *records)).cells
+    (cell,) = replayed(written(tmp_path, *records)).results
     assert "the shortest option is the original in 3 of 4" in (cell.reason or "")
 
 
 def test_what_was_not_asked_has_no_levels(tmp_path: Path) -> None:
-    (cell,) = replayed(written(tmp_path, question(0, bias_quiz=None), question(1, bias_quiz=None))).cells
+    (cell,) = replayed(written(tmp_path, question(0, bias_quiz=None), question(1, bias_quiz=None))).results
     assert (cell.verdict, cell.score) == ("uninformative", None)
-    (cell,) = replayed(written(tmp_path, question(0, quiz={}))).cells
+    (cell,) = replayed(written(tmp_path, question(0, quiz={}))).results
     assert (cell.verdict, cell.score) == ("uninformative", None)
 
 
 def test_settings_are_told_apart(tmp_path: Path) -> None:
     path = written(tmp_path, question(0), question(1, split="train"), question(2, llm="n"), question(3))
-    assert [(cell.llm, cell.split, cell.queries) for cell in replayed(path).cells] == [
+    assert [(cell.llm, cell.split, cell.queries) for cell in replayed(path).results] == [
         ("m", "test", 2),
         ("m", "train", 1),
         ("n", "test", 1),
@@ -103,7 +103,7 @@ RECORDED = "TABCONTAM_REPLAY" in os.environ and FOLDER.is_dir()
 @pytest.mark.skipif(not RECORDED, reason="TABCONTAM_REPLAY is not set, or has no texts")
 def test_all_published_levels_come_out_again() -> None:
     found = replayed(FOLDER / "quiz.jsonl")
-    told = {(cell.llm, cell.dataset, cell.split): cell for cell in found.cells}
+    told = {(cell.llm, cell.dataset, cell.split): cell for cell in found.results}
     with (FOLDER / "published_text.csv").open(encoding="utf-8", newline="") as lines:
         published = [line for line in csv.DictReader(lines) if line["study"] == "quiz"]
     levels: dict[tuple[str, ...], list[float]] = {}
@@ -115,5 +115,5 @@ def test_all_published_levels_come_out_again() -> None:
         words = (told[llm, dataset, split].sentence or "").split("published count ")[1].split(" are contaminated")[0]
         ours = [float(part.rstrip("%")) for part in words.split(" to ")]
         assert ours == pytest.approx([lowest, highest], abs=0.011)
-    assert {cell.verdict for cell in found.cells} == {"uninformative"}
-    assert len(found.rule_differences) == len(found.cells) == 11
+    assert {cell.verdict for cell in found.results} == {"uninformative"}
+    assert len(found.rule_differences) == len(found.results) == 11

@@ -59,7 +59,7 @@ def replayed(path: Path, rules: str = "calibrated") -> ReplayOutcome:
 
 
 def by_test(found: ReplayOutcome) -> dict[str, Result]:
-    return {cell.test: cell for cell in found.cells}
+    return {cell.test: cell for cell in found.results}
 
 
 class TestMadeUp:
@@ -117,7 +117,7 @@ class TestMadeUp:
 
     def test_under_the_papers_rules_each_method_has_its_own_verdict(self, tmp_path: Path) -> None:
         found = replayed(written(tmp_path, *(recited(number) for number in range(10))), "paper")
-        assert all(cell.verdict == cell.paper_verdict for cell in found.cells)
+        assert all(cell.verdict == cell.paper_verdict for cell in found.results)
 
     def test_completions_that_were_not_given_are_no_answers(self, tmp_path: Path) -> None:
         silent = [instance(number, guided=None, general=None, judge=None) for number in range(10)]
@@ -164,7 +164,7 @@ class TestMadeUp:
 
     def test_settings_are_told_apart_by_their_split(self, tmp_path: Path) -> None:
         records = [recited(number, split=split) for split in ("train", "test", None) for number in range(3)]
-        cells = [cell for cell in replayed(written(tmp_path, *records)).cells if cell.test == ROUGE]
+        cells = [cell for cell in replayed(written(tmp_path, *records)).results if cell.test == ROUGE]
         assert [(cell.dataset, cell.split) for cell in cells] == [("news", "train"), ("news", "test"), ("news", None)]
 
     def test_what_texts_share_is_not_recited(self, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ CONTAMINATED = {True: "contaminated", False: "not detected"}
 
 @cache
 def cells(name: str) -> dict[tuple[str, str, str | None, str], Result]:
-    return {(cell.llm, cell.dataset, cell.split, cell.test): cell for cell in replayed(TEXT / f"{name}.jsonl").cells}
+    return {(cell.llm, cell.dataset, cell.split, cell.test): cell for cell in replayed(TEXT / f"{name}.jsonl").results}
 
 
 @cache

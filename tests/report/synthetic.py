@@ -158,7 +158,7 @@ def table(llm: str, dataset: str, verdict: str, **changes: Any) -> dict[str, Any
 def tables_of(cells: Sequence[dict[str, Any]], rules: str = "calibrated", alpha: float = 0.01) -> list[dict[str, Any]]:
     """The verdicts on the tables of these cells, as the project comes to them."""
     view = parse_results(document([*cells]))
-    return [asdict(verdict) for verdict in tables(view.cells, rules, alpha, view.facts)]
+    return [asdict(verdict) for verdict in tables(view.results, rules, alpha, view.facts)]
 
 
 def trial(of: dict[str, Any], query: str, **changes: Any) -> dict[str, Any]:
@@ -249,12 +249,12 @@ def document(cells: list[dict[str, Any]], tables: Sequence[dict[str, Any]] = (),
         for place, llm in enumerate(llms)
     ]
     run = {"tests": [asdict(one) for one in facts_of({one["test"]: one["kind"] for one in cells})], **run, **changes}
-    return {"schema": 1, "run": run, "cells": cells, "tables": [*tables], "ranking": ranking}
+    return {"schema": 1, "run": run, "results": cells, "tables": [*tables], "ranking": ranking}
 
 
 def with_facts(of: dict[str, Any]) -> dict[str, Any]:
     """Return the document with the facts of each test that a result or a comparison of it names."""
-    named = [one["test"] for one in (*of["cells"], *of.get("comparisons", ()))]
+    named = [one["test"] for one in (*of["results"], *of.get("comparisons", ()))]
     facts = facts_of({test: KINDS.get(test, "memorization") for test in named})
     return {**of, "run": {**of["run"], "tests": [asdict(one) for one in facts]}}
 
@@ -281,5 +281,5 @@ def _foreign(test: str, kind: EvidenceKind) -> Facts:
 
 def trials(of: dict[str, Any], each: int = 5, **changes: Any) -> list[dict[str, Any]]:
     """`each` trials a cell that was asked."""
-    asked = [one for one in of["cells"] if one["verdict"] != "skipped"]
+    asked = [one for one in of["results"] if one["verdict"] != "skipped"]
     return [trial(one, f"{number}", **changes) for one in asked for number in range(each)]

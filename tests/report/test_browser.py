@@ -57,7 +57,7 @@ def hostile_run() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A run with every verdict, and an LLM, a dataset and an answer that attack the page."""
     of = results(["control:exposed", "gpt-4o"], ["iris", "wine", "adult"])
     attack = cell(HOSTILE + "x" * 200, "y" * 200, "full_completion", "contaminated", sentence=HOSTILE + "z" * 500)
-    of = document([*of["cells"], attack])
+    of = document([*of["results"], attack])
     return of, [*trials(of), trial(attack, "1", reply=HOSTILE + "w" * 5_000)]
 
 
@@ -95,7 +95,7 @@ def test_what_is_written_can_be_read(visit: Visit, scheme: str) -> None:
     cells = [
         weighed("m", f"d{n}", "full_completion", "contaminated", recalled_bits=value) for n, value in enumerate(bits)
     ]
-    cells += results(["m"], ["a", "b", "c", "d", "e"])["cells"]
+    cells += results(["m"], ["a", "b", "c", "d", "e"])["results"]
     page = visit(render_html(document(cells), []), color_scheme=scheme)
     kinds = ["s1", "s2", "s3", "s4", "s5", "contaminated", "not-detected", "no-answer", "skipped", "scored"]
     for selector in [
@@ -126,7 +126,7 @@ def test_each_square_has_a_name(visit: Visit) -> None:
     page = visit(render_html(*run))
     for outcome in ("contaminated", "not detected", "uninformative", "no answer", "skipped", "scored"):
         assert page.get_by_role("link", name=outcome).count() > 0
-    assert page.locator(".heatmap a.cell").count() == len(run[0]["cells"])
+    assert page.locator(".heatmap a.cell").count() == len(run[0]["results"])
     assert page.get_by_role("link", name="llm-b, wine").count() == 0
     assert page.get_by_role("link", name="gpt-4o, wine, 8 Full completion").count() == 1
 
@@ -293,7 +293,7 @@ def test_a_filter_leaves_no_empty_block_and_no_stop_for_the_keyboard_on_what_it_
 
 def test_llms_and_datasets_are_sorted(visit: Visit) -> None:
     of = results(["control:exposed", "llm-b", "llm-a"], ["iris", "wine", "adult"])
-    for one in of["cells"]:
+    for one in of["results"]:
         if one["verdict"] is not None:
             found = one["llm"] == "llm-a" and one["dataset"] == "wine"
             one["verdict"] = "contaminated" if found else "not detected"
@@ -368,9 +368,9 @@ def test_a_cell_is_printed_with_its_page(visit: Visit) -> None:
 def test_the_largest_single_page_is_usable(visit: Visit) -> None:
     of = results([f"llm-{n}" for n in range(30)], [f"dataset{n}" for n in range(15)])
     extra = [
-        one | {"test": f"of_my_own_{n}"} for one in of["cells"] for n in (1, 2) if one["test"] == "full_completion"
+        one | {"test": f"of_my_own_{n}"} for one in of["results"] for n in (1, 2) if one["test"] == "full_completion"
     ]
-    of["cells"] += extra
+    of["results"] += extra
     started = time.monotonic()
     page = visit(render_html(with_facts(of), []))
     assert time.monotonic() - started < 30

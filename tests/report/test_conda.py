@@ -52,7 +52,7 @@ def test_a_contaminated_table_is_a_line_without_percentages(stands_for: str, sou
 
 def test_a_split_is_a_subset() -> None:
     of = run("a", "hf:org/a")
-    for part in (*of["cells"], *of["tables"], *of["run"]["datasets"]):
+    for part in (*of["results"], *of["tables"], *of["run"]["datasets"]):
         part["split"] = "test"
     (_, line) = rows(of)
     assert line[:2] == ["Adult Income", "uci#test"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.report.csv_text import FORMULA, guarded
-from tabcontam.report.frame import CELLS, frame
+from tabcontam.report.frame import RESULTS, frame
 from tabcontam.verdicts.document import parse_results
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.wording import visible
@@ -28,15 +28,15 @@ def read(of: dict[str, Any]) -> list[dict[str, str]]:
 def test_one_row_a_cell_with_every_field() -> None:
     of = results(["control:exposed", "gpt-4o"], ["iris", "wine"])
     rows = read(of)
-    assert len(rows) == len(of["cells"])
-    assert list(rows[0]) == list(CELLS)
-    assert set(CELLS) >= {field.name for field in fields(Result)} - {"statistic", "interval", "memory"}
-    assert [(row["llm"], row["test"]) for row in rows] == [(one["llm"], one["test"]) for one in of["cells"]]
+    assert len(rows) == len(of["results"])
+    assert list(rows[0]) == list(RESULTS)
+    assert set(RESULTS) >= {field.name for field in fields(Result)} - {"statistic", "interval", "memory"}
+    assert [(row["llm"], row["test"]) for row in rows] == [(one["llm"], one["test"]) for one in of["results"]]
 
 
 def test_the_columns_are_those_of_the_data_frame() -> None:
     of = results(["gpt-4o"], ["iris"])
-    assert list(read(of)[0]) == list(frame(parse_results(of), "cells").columns)
+    assert list(read(of)[0]) == list(frame(parse_results(of), "results").columns)
 
 
 def test_the_statistic_and_the_interval_are_taken_apart() -> None:
@@ -55,9 +55,9 @@ def test_pandas_reads_the_same_numbers() -> None:
     frame = pd.read_csv(io.StringIO(render_csv(of)))
     assert frame["control"].dtype == bool
     for name in ("score", "hits", "p_value", "q_value", "recalled_bits", "detectable_share"):
-        expected = [one[name] for one in of["cells"]]
+        expected = [one[name] for one in of["results"]]
         assert [None if pd.isna(value) else pytest.approx(value, rel=1e-12) for value in frame[name]] == expected
-    assert list(frame["sentence"].fillna("")) == [one["sentence"] for one in of["cells"]]
+    assert list(frame["sentence"].fillna("")) == [one["sentence"] for one in of["results"]]
 
 
 def test_a_negative_number_stays_a_number() -> None:
@@ -99,4 +99,4 @@ def test_hostile_texts_stay_in_their_fields() -> None:
 
 
 def test_an_empty_run_has_its_header() -> None:
-    assert render_csv(document([])) == ",".join(CELLS) + "\r\n"
+    assert render_csv(document([])) == ",".join(RESULTS) + "\r\n"

@@ -38,7 +38,7 @@ FOUND = Evaluation(
     serializer="text",
     reason="",
     unanswered=0,
-    at=(at(0, 0.7), at(4, 0.75, refused=3, unreadable=2), at(16, 0.8, failed=7, reasons=(f"too long {HOSTILE}",))),
+    shots=(at(0, 0.7), at(4, 0.75, refused=3, unreadable=2), at(16, 0.8, failed=7, reasons=(f"too long {HOSTILE}",))),
     fading=MemoryFading(0, 16, -0.16, (-0.3, -0.02), 88),
     notes=("TabPFN is not installed",),
 )
@@ -84,7 +84,7 @@ def test_errors_lost_answers_and_the_trend_are_said() -> None:
 
 
 def test_nothing_asked_and_not_all_asked_are_said() -> None:
-    empty = replace(FOUND, at=(), fading=None, reason="it has no target", unanswered=30)
+    empty = replace(FOUND, shots=(), fading=None, reason="it has no target", unanswered=30)
     assert sentences(empty)[0] == "Nothing was asked: it has no target."
     assert "<svg" not in render_evaluation([empty], "")
     cut = " ".join(sentences(replace(FOUND, unanswered=30, reason="--max-cost 1 is reached")))

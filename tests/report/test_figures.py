@@ -42,7 +42,7 @@ def ranked(of: dict[str, Any], **changes: Any) -> dict[str, Any]:
             "zero_shot_majority": 0.6,
             "one_shot": None,
         }
-        for place, llm in enumerate(dict.fromkeys(one["llm"] for one in of["cells"]))
+        for place, llm in enumerate(dict.fromkeys(one["llm"] for one in of["results"]))
     ]
     return of | {"ranking": lines} | changes
 
@@ -107,7 +107,7 @@ def test_text_stays_text_in_both() -> None:
 def test_names_do_no_harm(kind: str) -> None:
     names = [HOSTILE, FORMULA, "$", "a\nb\tc", "\u202e", "汉字 🦙", "", "x" * 400]
     of = results(names, [name + "1" for name in names])
-    of["cells"] += [cell("llama3", "iris", name, "contaminated") for name in names]
+    of["results"] += [cell("llama3", "iris", name, "contaminated") for name in names]
     written = render_figure(with_facts(ranked(of)), kind)
     if kind == "svg":
         root = ElementTree.fromstring(written)

@@ -41,14 +41,14 @@ def test_what_row_tests_found_outweighs_what_the_others_did() -> None:
         cell("clean", "wine", "full_completion", "not detected"),
     ]
     view = parse_results(document(cells))
-    llms = sorted(choices(view, view.blocks)["llm"][1], key=lambda option: -option.found)
+    llms = sorted(choices(view, view.blocks)["llm"][1], key=lambda option: -option.contaminated)
     assert [option.value for option in llms] == ["rows", "knows", "clean"]
 
 
 def test_what_a_control_that_joined_has_found_sorts_no_dataset() -> None:
     control = cell("control:exposed", "wine", "full_completion", "contaminated", control=True)
     view = parse_results(document([control, cell("m", "iris", "full_completion", "contaminated")]))
-    assert {option.value: option.found for option in choices(view, view.blocks)["dataset"][1]} == {
+    assert {option.value: option.contaminated for option in choices(view, view.blocks)["dataset"][1]} == {
         "wine": 0,
         "iris": 1001,
     }

@@ -39,7 +39,7 @@ def power(test: str, verdict: str | None, tables: dict[str, str] | None) -> dict
 
 
 @pytest.mark.parametrize(
-    ("cells", "tables", "sentence"),
+    ("results", "tables", "sentence"),
     [
         ([("iris", ROW, C)], {}, "m recalls rows of Iris."),
         ([("iris", ROW, N)], {"iris": C}, "m recalls rows of Iris."),
@@ -155,7 +155,7 @@ def test_each_table_of_a_named_control_is_told_by_its_own_copies() -> None:
         "mine is detected on The iris data, of which it has read 64 copies, on average, of each row; "
         "is flagged on The wine data, by mistake: it has read none of its rows."
     )
-    assert view.exposed == {("mine", view.cells[0].table)}
+    assert view.exposed == {("mine", view.results[0].table)}
 
 
 def test_a_control_that_is_the_subject_is_an_llm_like_others() -> None:
@@ -254,7 +254,7 @@ def row(llm: str, test: str = ROW, **found: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("cells", "sentence"),
+    ("results", "sentence"),
     [
         (
             [row("m", **FOUND), row("control:unexposed", **FOUND)],

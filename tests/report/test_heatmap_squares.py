@@ -2,7 +2,7 @@
 
 import pytest
 
-from tabcontam.report.heatmap_squares import levels_shown, sign, sources_shown, spoken, strength
+from tabcontam.report.heatmap_squares import levels_shown, sign, sources_shown, spoken_name, strength
 from tabcontam.report.published_marks import marks, published, sources
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.document import parse_results
@@ -11,12 +11,12 @@ from tests.report.synthetic import cell, document, weighed
 
 
 def only(**given: object) -> Result:
-    return parse_results(document([given])).cells[0]
+    return parse_results(document([given])).results[0]
 
 
 def strength_of(**given: object) -> int:
     view = parse_results(document([given]))
-    return strength(view, view.cells[0])
+    return strength(view, view.results[0])
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_spoken_name_has_all_that_the_square_shows() -> None:
         catalogue={"gpt-4": {"name": "gpt-4", "title": "GPT-4", "family": "gpt", "order": 2}},
     )
     view = parse_results(of)
-    names = [spoken(view, Titles(view), one) for one in view.cells]
+    names = [spoken_name(view, Titles(view), one) for one in view.results]
     told = [
         f"{mark.source.name}: {'contaminated' if mark.found else 'not detected'}"
         for mark in marks("gpt-4", "iris", "full_completion")
@@ -58,6 +58,6 @@ def test_the_spoken_name_has_all_that_the_square_shows() -> None:
         "GPT-4, iris, Classification, 0-shot: scored, 0.90",
         "unknown, iris, 8 Full completion: contaminated, 212 bits recalled",
     ]
-    assert published(view, view.cells[2]) == ()
+    assert published(view, view.results[2]) == ()
     assert set(sources_shown(view)) <= set(sources())
     assert len(levels_shown(view)) == 5

@@ -10,7 +10,7 @@ import pytest
 
 from tabcontam.report import html
 from tabcontam.report.evidence import PackedEvidence
-from tabcontam.report.html import MOST_CELLS, MOST_LLMS, MOST_SENTENCES
+from tabcontam.report.html import MOST_LLMS, MOST_RESULTS, MOST_SENTENCES
 from tabcontam.report.published_marks import PublishedMark, PublishedSource, SourceAgreement
 from tests.report.rendered import render_html, render_pages
 from tests.report.synthetic import HOSTILE, KINDS, ROW_TESTS, cell, document, results, table, trial, trials, weighed
@@ -327,7 +327,7 @@ def test_the_pages_of_a_large_run_hold_their_own_evidence_alone(monkeypatch: pyt
 
 @pytest.mark.slow
 def test_many_cells_of_few_llms_are_a_page_each_too() -> None:
-    one = document([cell("m", f"d{number}", "full_completion", "not detected") for number in range(MOST_CELLS + 1)])
+    one = document([cell("m", f"d{number}", "full_completion", "not detected") for number in range(MOST_RESULTS + 1)])
     assert set(render_pages(one, [])) == {"index.html", "llm-1.html"}
 
 
@@ -384,7 +384,7 @@ def test_hostile_text_is_shown_as_text() -> None:
 
 def test_the_page_stays_small_however_long_the_texts_are() -> None:
     of = results(["a", "b"], ["iris", "wine"])
-    for one in of["cells"]:
+    for one in of["results"]:
         one |= {"reason": "r" * 10**5, "sentence": "s" * 10**5}
     source = render_html(of, [])
     assert len(source.encode()) < 300_000

@@ -53,7 +53,7 @@ def test_the_papers_rules_claim_no_level() -> None:
 
 def test_controls_that_joined_have_no_card() -> None:
     of = run()
-    for part in (*of["cells"], *of["run"]["llms"]):
+    for part in (*of["results"], *of["run"]["llms"]):
         part["control"] = part.get("llm", part.get("spec")) == "b"
     assert "for the card of b" not in render_model_card(parse_results(of))
 

@@ -205,7 +205,7 @@ def test_a_suite_says_what_was_asked_and_what_the_table_came_to() -> None:
 
 def test_a_case_takes_as_long_as_its_answers() -> None:
     of = results(["a"], ["iris"])
-    place = {key: of["cells"][1][key] for key in ("llm", "dataset", "edition", "serializer", "test")}
+    place = {key: of["results"][1][key] for key in ("llm", "dataset", "edition", "serializer", "test")}
     of["run"]["durations"] = [{**place, "seconds": 1.25}, {**place, "dataset": "wine", "seconds": 3}]
     suite = parsed(of).find("testsuite")
     assert suite is not None

@@ -21,7 +21,7 @@ def run_of(*cells: dict[str, Any]) -> dict[str, Any]:
     """A results.json of these cells, with the ranking as the project comes to it."""
     of = document([*cells])
     view = parse_results(of)
-    ranking = [vars(rank) for rank in build_results(view.run, view.cells).ranking]
+    ranking = [vars(rank) for rank in build_results(view.run, view.results).ranking]
     return of | {"ranking": ranking}
 
 

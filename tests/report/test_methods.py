@@ -32,7 +32,7 @@ def test_it_says_who_was_asked_what_and_when(tmp_path: Path) -> None:
     assert tabcontam("run", *asked, "--out", "run", "-q", cwd=tmp_path).returncode == 0
     shown = tabcontam("report", "run", "--format", "markdown", "--methods", cwd=tmp_path).stdout
     run = json.loads((tmp_path / "run" / "results.json").read_text("utf-8"))
-    own = [one for one in run["cells"] if not one["control"]]
+    own = [one for one in run["results"] if not one["control"]]
     planned, answered = (sum(one[name] for one in own) for name in ("queries", "answered"))
     digest = run["run"]["datasets"][0]["sha256"]
     for part in (
@@ -54,7 +54,7 @@ def test_a_run_until_decided_says_after_how_many_queries() -> None:
     tables = [
         table(llm, "iris", "not detected", decided_after=after, in_turns=60) for llm, after in (("a", 9), ("b", 31))
     ]
-    shown = said(document(judged()["cells"], tables, until_decided=0.25))
+    shown = said(document(judged()["results"], tables, until_decided=0.25))
     assert "asked in turns until a table was decided or an LLM that remembers 25% of its rows" in shown
     assert ": 9 to 31 of 60 queries." in shown
 
@@ -74,7 +74,7 @@ def test_a_run_without_row_tests_can_show_no_rows() -> None:
 
 def test_a_run_that_was_cut_short_says_so() -> None:
     whole = parse_results(judged(finished=False))
-    shown = markdown_methods(replace(whole, cells=tuple(replace(one, cut_short=True) for one in whole.cells)))
+    shown = markdown_methods(replace(whole, results=tuple(replace(one, cut_short=True) for one in whole.results)))
     assert "For 1 result not every query was asked." in shown
     assert "Note: not finished: not every query was asked." in shown
     assert "the same command" not in shown

@@ -21,7 +21,7 @@ def run(folder: Path, *datasets: str) -> tuple[int, int]:
     llms = ("--llm", "simulated:memoriser:0.5", "--llm", "simulated:guesser")
     names = [word for name in datasets for word in ("--dataset", name)]
     assert tabcontam(["run", *llms, *names, "--no-controls", "-q", "--queries", "12", "--out", str(folder)]) == 0
-    cells = json.loads((folder / "results.json").read_text("utf-8"))["cells"]
+    cells = json.loads((folder / "results.json").read_text("utf-8"))["results"]
     return (folder / "index.html").stat().st_size, len(cells)
 
 

@@ -94,7 +94,7 @@ def test_several_methods_of_another_paper_than_the_usual_one_are_shown() -> None
 
 
 def test_a_mark_says_what_the_published_rule_says() -> None:
-    cells = parse_results(run({"rows": "CNC", "full_completion": "CN-", "recited": "CNN"})).cells
+    cells = parse_results(run({"rows": "CNC", "full_completion": "CN-", "recited": "CNN"})).results
     assert [mark(one).sign for one in cells if one.test == "full_completion"] == [
         "●",
         "\N{MULTIPLICATION SIGN}",
@@ -114,7 +114,7 @@ def test_what_has_only_a_score_has_no_row() -> None:
     tests = [facts(test, source) for test, source in OTHERS.items()]
     of = run({"rows": "CN", "recited": "CN", "matched": "CN"}, tests=tests)
     scores = cell("m", "iris", "picked", None, score=0.7, queries=10)
-    of = {**of, "cells": [*of["cells"], scores]}
+    of = {**of, "results": [*of["results"], scores]}
     assert "picked" not in str(papers(parse_results(of)))
 
 
@@ -186,7 +186,7 @@ def test_names_are_only_text() -> None:
 def made_of(words: str) -> dict[str, Any]:
     """A run whose LLM, table, tests and papers all have names that are made of these words."""
     of = run(ALL, (words,), tests=[usual(words), *(facts(test, words or "x", title=words) for test in OTHERS)])
-    for part in ("cells", "tables"):
+    for part in ("results", "tables"):
         for one in of[part]:
             one["dataset"] += words
     return of

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tabcontam.asking.estimate import Estimate
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.evidence.base import Capability, Reply
 from tabcontam.evidence.registry import by_id
 from tabcontam.models.base import Model, ModelRequest, PromptForm
@@ -32,7 +32,7 @@ class Named(Model):
         raise AssertionError("nothing is to be asked")
 
 
-def cells() -> list[PlannedCell]:
+def cells() -> list[PlannedResult]:
     tests = [by_id()["full_completion"], by_id()["membership"]]
     return plan([RunSource(Named())], [ships()], [load_serializers()["is"]], tests, Options())
 
@@ -58,7 +58,7 @@ def test_what_nobody_knows_yet_of_a_server_is_counted_and_said() -> None:
 def test_a_cell_that_could_tell_nothing_is_not_zero_queries_without_a_reason() -> None:
     uninformative = [replace(cell, uninformative="too few rows") for cell in cells()[:1]]
     assert plan_text(uninformative, [PAID], {}).splitlines()[0].endswith("full_completion  uninformative: too few rows")
-    assert plan_document(uninformative, [PAID], {})["cells"][0]["reason"] == "too few rows"
+    assert plan_document(uninformative, [PAID], {})["results"][0]["reason"] == "too few rows"
 
 
 def test_what_an_llm_takes_at_most() -> None:
@@ -125,7 +125,7 @@ def test_the_plan_as_json(estimate: Estimate, dollars: float | None) -> None:
     assert llm["dollars"] == dollars
     assert (llm["llm"], llm["requests"], llm["missing"]) == (estimate.llm, estimate.requests, estimate.missing)
     assert document["rows_leaving"] == [{"llm": "openai:a", "dataset": "my.csv", "rows": 31}]
-    full, membership = document["cells"]
+    full, membership = document["results"]
     assert (full["test"], full["reason"]) == ("full_completion", None)
     assert full["queries"] > 0
     assert (membership["queries"], membership["reason"].startswith("openai:a cannot")) == (0, True)

@@ -551,7 +551,7 @@ def test_silence_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with quiet.doing("reading iris") as tell:
         tell(1, 2)
     quiet.begin({A: 1})
-    quiet.at(A, "iris")
+    quiet.asks_about(A, "iris")
     quiet.waits(A, "429", 5)
     quiet.answered(A, OK)
     quiet.ended(A, "why")

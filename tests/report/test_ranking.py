@@ -84,7 +84,7 @@ def test_a_measure_that_no_llm_has_has_no_column() -> None:
 class TestOtherScores:
     def test_stand_beside_the_score_with_their_intervals_where_they_tell_more(self) -> None:
         of = ranked(2, score_all=0.2, score_all_interval=[0.1, 0.4], score_shared=0.7, score_shared_interval=[0.5, 0.9])
-        of["ranking"][0]["shared_cells"] = 14
+        of["ranking"][0]["shared_results"] = 14
         words = text(of)
         assert "LLM Contamination All results Shared results Membership 0-shot 1-shot" in words
         assert "0.20 [0.10, 0.40]" in words
@@ -123,7 +123,7 @@ class TestOtherScores:
 
 def test_what_is_in_no_mean_is_named_once_with_its_reason() -> None:
     of = ranked(2)
-    for one in of["cells"]:
+    for one in of["results"]:
         if one["test"] == "classification_0shot":
             one |= {"verdict": None, "score": 0.4, "not_averaged": "its classes are codes"}
     assert text(of).count("The mean of 0-shot leaves out iris, since its classes are codes.") == 1
@@ -212,7 +212,7 @@ def test_membership_of_recorded_answers_is_no_auc() -> None:
     of = ranked(2)
     assert "mean share of rows answered right" in text(of)
     measured = {"name": "AUC", "value": 0.6, "expected": 0.5}
-    of["cells"].append(cell("llm-0", "iris", "membership", None, statistic=measured))
+    of["results"].append(cell("llm-0", "iris", "membership", None, statistic=measured))
     assert "mean AUC" in text(of)
 
 

@@ -134,13 +134,13 @@ def test_no_text_of_a_private_table_is_left() -> None:
 
 def test_verdicts_and_numbers_stay() -> None:
     before, (published, _) = quoting(), redact_results(quoting())
-    for one, other in zip(before.cells, published.cells, strict=True):
+    for one, other in zip(before.results, published.results, strict=True):
         assert (other.verdict, other.numbers, other.interval) == (one.verdict, one.numbers, one.interval)
     assert [one.verdict for one in published.tables] == [one.verdict for one in before.tables]
-    first = published.cells[0]
+    first = published.results[0]
     assert first.sentence == "18 right in 45 answers, 0.7 expected of the baseline, 212.3 bits recalled, p = 3.1e-41"
     assert first.columns == {"column 1": 3.0}
-    assert {one.llm for one in published.cells} == {published.run.llms[0].spec} == {"hf:model"}
+    assert {one.llm for one in published.results} == {published.run.llms[0].spec} == {"hf:model"}
     assert parse_results(json.loads(as_json(published))) == published
 
 
@@ -149,11 +149,11 @@ def test_what_an_open_table_shows_stays() -> None:
     view = parse_results(document(cells))
     view = replace(view, run=replace(view.run, datasets=(facts("iris", features=("x",)),)))
     published, _ = redact_results(view)
-    assert published.cells == view.cells
+    assert published.results == view.results
     assert published.run.datasets == view.run.datasets
     assert published.run.redacted == ()
     hidden, _ = redact_results(view, everything=True)
-    assert hidden.cells[0].sentence != view.cells[0].sentence
+    assert hidden.results[0].sentence != view.results[0].sentence
     assert hidden.run.datasets[0].sha256 == facts("iris").sha256  # the card states it
 
 
@@ -162,7 +162,7 @@ def test_llms_of_one_name_stay_apart() -> None:
     view = parse_results(document([weighed(spec, "iris", "full_completion", "contaminated") for spec in specs]))
     view = replace(view, run=replace(view.run, llms=tuple(LlmFacts(spec=spec) for spec in specs)))
     published, _ = redact_results(view)
-    assert [cell.llm for cell in published.cells] == ["openai:m", "openai:m #2"]
+    assert [cell.llm for cell in published.results] == ["openai:m", "openai:m #2"]
 
 
 @pytest.mark.parametrize("part", list(LOOKED_AT), ids=lambda part: part.__name__)

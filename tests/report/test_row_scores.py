@@ -27,7 +27,7 @@ def view(cells: Sequence[Result], datasets: Sequence[DatasetFacts] = ()) -> RunR
     catalogue = {"gpt-4o": CatalogueFacts(name="gpt-4o", title="GPT-4o", family="GPT-4", order=1)}
     run = RunFacts(rules="calibrated", llms=(KNOWN,), datasets=tuple(datasets), catalogue=catalogue,
                    tests=(Perplexity().facts, Loss().facts, MinK().facts))  # fmt: skip
-    return RunResults(run=run, cells=tuple(cells))
+    return RunResults(run=run, results=tuple(cells))
 
 
 def carded(name: str) -> DatasetFacts:

@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_the_picture_is_valid_and_names_its_cells(of: dict[str, Any]) -> None:
     root = ElementTree.fromstring(render_svg(of))
     names = [title.text or "" for group in root.iter(f"{SVG}g") for title in group.iter(f"{SVG}title")]
-    assert len([name for name in names if name.strip()]) == len(of["cells"])
+    assert len([name for name in names if name.strip()]) == len(of["results"])
     assert not list(root.iter(f"{SVG}script"))
     assert "href" not in render_svg(of)
 

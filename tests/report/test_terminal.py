@@ -73,7 +73,7 @@ def test_the_evidence_shows_one_hit_and_counts_the_others() -> None:
 
 def test_long_texts_are_cut_and_say_so() -> None:
     of = document([cell("gpt-4o", "iris", "full_completion", "contaminated")])
-    text = printed(of, [trial(of["cells"][0], "1", reply="x" * 9_400, prompt="y" * 1_000 + " the question")])
+    text = printed(of, [trial(of["results"][0], "1", reply="x" * 9_400, prompt="y" * 1_000 + " the question")])
     assert "(+9160 characters)" in " ".join(text.split())
     assert "the question" in text
     assert len(text) < 5_000
@@ -124,7 +124,7 @@ def test_each_table_is_a_line_with_what_its_verdict_rests_on() -> None:
     assert lines[0].endswith("NOT DETECTED  q 0.95, a model that remembers 12% of the rows would have been detected")
     assert lines[1].endswith(f"UNINFORMATIVE nothing could be learned from {', '.join(ROW_TESTS)}")
     assert lines[2].endswith("  q 2.4e-40, 424.6 bits recalled, the row tests together: p = 1.2e-40")
-    assert "= tables =" not in printed(document(of["cells"]))
+    assert "= tables =" not in printed(document(of["results"]))
 
 
 def test_tables_of_controls_are_dimmed() -> None:

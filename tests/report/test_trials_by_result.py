@@ -8,7 +8,7 @@ from tests.report.synthetic import cell, document, trial
 
 
 def _told(of: dict[str, Any], lines: list[dict[str, Any]]) -> list[str]:
-    (found,) = trials_to_show(parse_results(document([of])).cells, lines).values()
+    (found,) = trials_to_show(parse_results(document([of])).results, lines).values()
     return [str(line["query"]) for line in found]
 
 

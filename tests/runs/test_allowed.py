@@ -106,7 +106,7 @@ def asked_of(server: LoopbackServer, model: str) -> int:
 @pytest.mark.slow
 def test_facts_that_a_reference_answers_too_count_for_nothing(server: LoopbackServer, players: Path) -> None:
     alone, beside = made(order(server, players, "alone")), made(order(server, players, "beside", "old"))
-    (before,), (after,) = alone.results.cells, beside.results.cells
+    (before,), (after,) = alone.results.results, beside.results.results
     assert (before.verdict, after.verdict) == (Verdict.CONTAMINATED, Verdict.UNINFORMATIVE)  # all of it is known
     assert after.hits == before.hits
     assert after.recalled_bits == 0
@@ -119,12 +119,12 @@ def test_facts_that_a_reference_answers_too_count_for_nothing(server: LoopbackSe
 def test_a_reference_is_in_no_cell_ranking_gate_or_comparison(server: LoopbackServer, players: Path) -> None:
     found = made(order(server, players, "run", "old")).results
     new, old = (f"openai:{model}@{server.url}" for model in ("new", "old"))
-    assert {cell.llm for cell in found.cells} == {rank.llm for rank in found.ranking} == {new}
+    assert {cell.llm for cell in found.results} == {rank.llm for rank in found.ranking} == {new}
     assert [llm.spec for llm in found.run.llms] == [new]
-    assert [(llm.spec, llm.requests) for llm in found.run.references] == [(old, found.cells[0].queries)]
+    assert [(llm.spec, llm.requests) for llm in found.run.references] == [(old, found.results[0].queries)]
     assert [finding.llm for finding in judge(found).findings] == [new]
     assert [note.text for note in found.notes if note.kind is NoteKind.REFERENCE] == [
-        f"reference {old}: right answers that it gives, too, count for nothing ({found.cells[0].queries} requests)"
+        f"reference {old}: right answers that it gives, too, count for nothing ({found.results[0].queries} requests)"
     ]
 
 
@@ -144,7 +144,7 @@ def test_what_a_reference_knows_is_worth_no_bits_in_the_list_of_what_was_recalle
 
 @pytest.mark.slow
 def test_what_only_the_llm_knows_is_found_beside_a_reference(server: LoopbackServer, players: Path) -> None:
-    (cell,) = made(order(server, players, "run", "sixth")).results.cells
+    (cell,) = made(order(server, players, "run", "sixth")).results.results
     assert cell.verdict is Verdict.CONTAMINATED
 
 
@@ -153,8 +153,8 @@ def test_what_only_the_llm_knows_is_found_beside_a_reference(server: LoopbackSer
 def test_refusals_and_failures_of_a_reference_are_no_knowledge(
     server: LoopbackServer, players: Path, model: str
 ) -> None:
-    (alone,) = made(order(server, players, "alone")).results.cells
-    (beside,) = made(order(server, players, "beside", model)).results.cells
+    (alone,) = made(order(server, players, "alone")).results.results
+    (beside,) = made(order(server, players, "beside", model)).results.results
     assert (beside.verdict, beside.p_value) == (Verdict.CONTAMINATED, alone.p_value)
     assert f"the reference openai:{model}@{server.url} answered only 0 of {beside.queries} queries" in (
         beside.sentence or ""
@@ -165,12 +165,12 @@ def test_refusals_and_failures_of_a_reference_are_no_knowledge(
 def test_a_folder_with_a_reference_gives_the_same_result_again(server: LoopbackServer, players: Path) -> None:
     outcome = made(order(server, players, "run", "old"))
     lines = [json.loads(line) for line in (outcome.folder / "trials.jsonl").read_text().splitlines()]
-    assert sum(line["llm"].startswith("openai:old@") for line in lines) == outcome.results.cells[0].queries
-    assert rescore(outcome.folder, None).cells == outcome.results.cells
+    assert sum(line["llm"].startswith("openai:old@") for line in lines) == outcome.results.results[0].queries
+    assert rescore(outcome.folder, None).results == outcome.results.results
     merged = merge([outcome.folder], players.parent / "merged")
-    assert merged.cells == outcome.results.cells
+    assert merged.results == outcome.results.results
     assert [llm.spec for llm in merged.run.references] == [f"openai:old@{server.url}"]
-    assert rescore(players.parent / "merged", None).cells == outcome.results.cells
+    assert rescore(players.parent / "merged", None).results == outcome.results.results
 
 
 @pytest.mark.slow
@@ -188,14 +188,14 @@ def test_runs_that_asked_a_reference_something_else_are_not_made_one(server: Loo
 @pytest.mark.slow
 def test_a_reference_counts_in_the_budget_and_is_asked_first(server: LoopbackServer, players: Path) -> None:
     outcome = made(order(server, players, "run", "old", options=Options(most_requests=50)))
-    (cell,) = outcome.results.cells
+    (cell,) = outcome.results.results
     assert (asked_of(server, "old"), asked_of(server, "new")) == (cell.queries, 50 - cell.queries)
     assert 0 < cell.queries < 50
     assert outcome.results.run.limit == "--max-requests 50 is reached"
     assert cell.verdict is Verdict.NO_ANSWER
     whole = made(order(server, players, "run", "old"))  # which goes on
     assert (asked_of(server, "old"), asked_of(server, "new")) == (cell.queries, cell.queries)
-    assert whole.results.cells[0].verdict is Verdict.UNINFORMATIVE
+    assert whole.results.results[0].verdict is Verdict.UNINFORMATIVE
 
 
 @pytest.mark.slow
@@ -205,7 +205,7 @@ def test_a_reference_that_was_not_asked_to_the_end_is_told(server: LoopbackServe
     lines = path.read_text().splitlines()
     kept = [line for line in lines if "openai:old@" not in line]
     path.write_text("\n".join([*kept, *(line for line in lines if line not in kept)][:-5]) + "\n")
-    (cell,) = rescore(outcome.folder, None).cells
+    (cell,) = rescore(outcome.folder, None).results
     assert "answered only" in (cell.sentence or "")
 
 
@@ -216,7 +216,7 @@ def test_an_llm_is_asked_to_the_end_where_its_finding_is_what_the_reference_know
     options = Options(stop_at_first=True)
     expression = f"{TEST} or full_completion"
     asked = order(server, players, "run", "old", options=options, expression=expression)
-    cells = made(asked).results.cells
+    cells = made(asked).results.results
     assert Verdict.SKIPPED not in {cell.verdict for cell in cells}
     assert all(cell.queries == cell.answered or cell.verdict is Verdict.NO_ANSWER for cell in cells)
 
@@ -224,9 +224,9 @@ def test_an_llm_is_asked_to_the_end_where_its_finding_is_what_the_reference_know
 @pytest.mark.slow
 def test_a_plan_counts_the_queries_of_the_reference(server: LoopbackServer, players: Path) -> None:
     run = prepare(order(server, players, "run", "old", expression=TEST))
-    estimates, planned = survey(run), sum(len(cell.queries) for cell in run.cells if cell.subject.reference)
+    estimates, planned = survey(run), sum(len(cell.queries) for cell in run.plan if cell.subject.reference)
     assert [(each.llm.split("@")[0], each.requests) for each in estimates][-1] == ("openai:old", planned)
-    text = plan_text(run.cells, estimates, {})
+    text = plan_text(run.plan, estimates, {})
     assert f"openai:old@{server.url}  players.csv" in text
     assert f"{planned} to ask (the reference)" in text
     assert not server.asked
@@ -235,7 +235,7 @@ def test_a_plan_counts_the_queries_of_the_reference(server: LoopbackServer, play
 @pytest.mark.slow
 def test_a_reference_is_asked_row_tests_alone(server: LoopbackServer, players: Path) -> None:
     run = prepare(order(server, players, "run", "old", expression=None, options=Options(queries=30)))
-    tests = {cell.test.id for cell in run.cells if cell.subject.reference}
+    tests = {cell.test.id for cell in run.plan if cell.subject.reference}
     assert tests == {"incomplete_completion", "full_completion", TEST, "matched_membership"}
 
 
@@ -297,7 +297,7 @@ def test_known_rows_stand_in_the_facts_of_the_run(server: LoopbackServer, player
         asked = re.findall(r"The name is ([^,\n]*)", text)[-1]
         assert not any(line.startswith(f"{asked},") for line in lines[1:41])
     assert merge([outcome.folder], players.parent / "merged").run.known == (file,)
-    assert rescore(outcome.folder, None).cells == outcome.results.cells
+    assert rescore(outcome.folder, None).results == outcome.results.results
 
 
 @pytest.mark.slow

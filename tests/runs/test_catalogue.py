@@ -41,7 +41,7 @@ def test_recorded_answers_say_so_too() -> None:
         cell(llm, "iris", "full_completion", "not detected", serializer=None)
         for llm in ("llama3", "gpt3", "gemini1.0", "somebody")
     ]
-    found = replay_results(parse_results(document(cells)).cells, None, [], "paper", "en_US", "replay")
+    found = replay_results(parse_results(document(cells)).results, None, [], "paper", "en_US", "replay")
     assert found.run.catalogue == {
         "llama3": CatalogueFacts(name="llama-3", title="Llama 3", family="llama", order=2),
         "gpt3": CatalogueFacts(name="gpt-3.5-turbo", title="GPT-3.5 Turbo", family="gpt", order=1),

@@ -15,7 +15,7 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
 from tabcontam.models.known.exposed.recipe import recipe
 from tabcontam.report.power_text import print_power
-from tabcontam.runs.exposed_models import Found, found_in, with_models
+from tabcontam.runs.exposed_models import TableObservations, observe_models, with_models
 from tests.commands import tabcontam
 from tests.exposed import made_once
 from tests.made_tables import ships
@@ -29,12 +29,12 @@ def study(**changes: Any) -> Study:
 
 
 @pytest.fixture(scope="module")
-def found() -> Found:
-    return found_in(study(), (HALF, NONE), "", Progress())
+def found() -> TableObservations:
+    return observe_models(study(), (HALF, NONE), "", Progress())
 
 
 @pytest.fixture(scope="module")
-def document(found: Found) -> dict[str, Any]:
+def document(found: TableObservations) -> dict[str, Any]:
     return with_models(measure(study(), lambda done, runs: None), (HALF, NONE), found)
 
 
@@ -80,7 +80,7 @@ def test_without_models_nothing_is_said_of_them() -> None:
 
 def test_an_llm_of_which_nobody_knows_what_it_has_read_is_refused() -> None:
     with pytest.raises(UsageError, match="--llm: how often hf:owner/name has read the rows of iris is not known"):
-        found_in(study(), (HALF, "hf:owner/name"), "", Progress())
+        observe_models(study(), (HALF, "hf:owner/name"), "", Progress())
 
 
 @pytest.mark.slow
@@ -107,5 +107,5 @@ def test_a_model_that_expose_made_is_known_by_the_cells_of_a_file(pytestconfig: 
     with file.open("w", newline="") as out:
         csv.writer(out).writerows([table.columns, *table.rows])
     asked = Study((str(file),), serializer="csv", expression="surrogate_rank", target=table.target, runs=1)
-    said = [(one.copies, one.verdict) for _, one in found_in(asked, (f"hf:{folder}",), "", Progress())]
+    said = [(one.copies, one.verdict) for _, one in observe_models(asked, (f"hf:{folder}",), "", Progress())]
     assert said == [(128.0, Verdict.CONTAMINATED)] * 2  # by the test, and of the table

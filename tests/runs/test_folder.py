@@ -72,7 +72,7 @@ def test_prompt_sets_of_a_run_are_compared_by_the_same_queries(tmp_path: Path) -
     assert {line.p_value for line in document.comparisons} == {1.0}  # it remembers rows, however it is asked
     assert [part.name for part in document.run.prompts] == ["default", "paper"]
     assert [document.label(table) for table in document.tables] == ["iris default", "iris paper"]
-    assert rescore(tmp_path, None).cells == document.cells
+    assert rescore(tmp_path, None).results == document.results
     judged = judge(document, datasets=("iris paper",))
     assert [finding.dataset for finding in judged.findings] == ["iris paper"]
 
@@ -83,7 +83,7 @@ def test_runs_in_two_prompt_sets_are_merged_and_compared(tmp_path: Path) -> None
     for folder in folders:
         ran(folder, prompts=(folder.name,))
     merged = merge(folders, tmp_path / "both")
-    assert [cell.prompts for cell in merged.cells] == ["default", "default", "paper", "paper"]
+    assert [cell.prompts for cell in merged.results] == ["default", "default", "paper", "paper"]
     assert {(line.kind, line.queries) for line in merged.comparisons} == {("prompts", 30), ("prompts", 100)}
     assert [part.name for part in merged.run.prompts] == ["default", "paper"]
 
@@ -114,7 +114,7 @@ def test_runs_with_two_prompt_sets_are_merged_and_compared(tmp_path: Path) -> No
     ran(tmp_path / "one")
     ran(tmp_path / "other", prompts=("paper",))
     merged = merge([tmp_path / "one", tmp_path / "other"], tmp_path / "both")
-    assert [cell.prompts for cell in merged.cells] == ["default", "default", "paper", "paper"]
+    assert [cell.prompts for cell in merged.results] == ["default", "default", "paper", "paper"]
     assert {line.queries for line in merged.comparisons if line.kind == "prompts"} == {30, 100}
 
 
@@ -125,7 +125,7 @@ def test_runs_of_two_seeds_are_compared_by_other_queries_and_that_is_said(seeds:
     by_test = {line.test: line for line in merged.comparisons}
     assert by_test["full_completion"].queries == 0
     assert (by_test["full_completion"].first, by_test["full_completion"].second) == tuple(map(str, seeds))
-    shares = [on_disk(folder).cells[0].score for folder in seeds]
+    shares = [on_disk(folder).results[0].score for folder in seeds]
     assert [by_test["full_completion"].first_share, by_test["full_completion"].second_share] == shares
     assert [part.seed for part in merged.run.runs] == [0, 1]
     assert any(note.kind is NoteKind.SEEDS for note in merged.run.notes)
@@ -183,10 +183,10 @@ def test_the_same_merge_writes_the_same_bytes(seeds: list[Path], tmp_path: Path)
 
 def test_rescoring_says_the_same_by_column_and_writes_the_same_recalled_rows(seeds: list[Path]) -> None:
     before, rows = load(seeds[0]), (seeds[0] / "recalled.csv").read_bytes()
-    assert any(cell.without for cell in before.cells)
+    assert any(cell.without for cell in before.results)
     assert rows.count(b"\r\n") > 1
     again = rescore(seeds[0], None)
-    assert (again.cells, again.tables) == (before.cells, before.tables)
+    assert (again.results, again.tables) == (before.results, before.tables)
     assert (seeds[0] / "recalled.csv").read_bytes() == rows
 
 
@@ -199,7 +199,7 @@ def test_rescoring_compares_again(tmp_path: Path) -> None:
 def test_the_newest_trial_of_a_query_names_its_line(tmp_path: Path) -> None:
     first, again, other = trial(CELL, "q-0"), trial(CELL, "q-0", reply="again"), trial(CELL, "q-1")
     (tmp_path / TRIALS).write_text(as_lines([first, other]) + '{"llm": "cut o\n' + as_lines([again]))
-    found = last_lines(tmp_path, parse_results(document([CELL])).cells)
+    found = last_lines(tmp_path, parse_results(document([CELL])).results)
     assert [(line["query"], line["reply"], line[NUMBER]) for line in found] == [
         ("q-0", "again", 4), ("q-1", other["reply"], 2),
     ]  # fmt: skip
@@ -207,7 +207,7 @@ def test_the_newest_trial_of_a_query_names_its_line(tmp_path: Path) -> None:
 
 def test_queries_that_only_an_earlier_run_asked_are_none_of_the_cell(tmp_path: Path) -> None:
     (tmp_path / TRIALS).write_text(as_lines(trial(CELL, f"full_completion-{number}") for number in (10, 2, 1)))
-    found = last_lines(tmp_path, parse_results(document([CELL | {"queries": 2}])).cells)
+    found = last_lines(tmp_path, parse_results(document([CELL | {"queries": 2}])).results)
     assert [line["query"] for line in found] == ["full_completion-1", "full_completion-2"]
 
 
@@ -219,7 +219,7 @@ def test_a_merged_run_has_its_trials_cell_by_cell_in_whole_lines(tmp_path: Path)
     (run / TRIALS).write_text(as_lines(lines).removesuffix("\n"))
     merged = merge([run], out)
     assert (out / TRIALS).read_text() == as_lines([*lines[1::2], *lines[::2]])
-    found = [(line["dataset"], line["query"], line[NUMBER]) for line in last_lines(out, merged.cells)]
+    found = [(line["dataset"], line["query"], line[NUMBER]) for line in last_lines(out, merged.results)]
     assert found == [(name, f"q-{n}", 3 * at + n + 1) for at, name in enumerate(("wine", "iris")) for n in range(3)]
     assert gc.isenabled()
 
@@ -232,7 +232,7 @@ def test_a_merged_run_has_numbers_of_its_own_and_writes_none(tmp_path: Path) -> 
     merged = merge([run], out)
     written = [json.loads(line) for line in (out / TRIALS).read_text().splitlines()]
     assert [NUMBER in line for line in written] == [False]
-    assert [line[NUMBER] for line in last_lines(out, merged.cells)] == [1]
+    assert [line[NUMBER] for line in last_lines(out, merged.results)] == [1]
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -243,7 +243,7 @@ def test_a_control_that_one_of_the_runs_named_is_under_test_in_all(tmp_path: Pat
     for name, llms in (("named", ("control:exposed",)), ("joined", ("simulated:guesser",))):
         execute(prepare(RunOrder(llms=llms, out=tmp_path / name, **known)), Progress())
     document = merge([tmp_path / "named", tmp_path / "joined"][::order], tmp_path / "both")
-    assert {cell.llm: cell.control for cell in document.cells} == {
+    assert {cell.llm: cell.control for cell in document.results} == {
         "control:exposed": False, "control:unexposed": True, "simulated:guesser": False
     }  # fmt: skip
     assert {fact.spec: fact.control for fact in document.run.llms}["control:exposed"] is False

@@ -89,24 +89,24 @@ def test_parts_of_a_grid_with_controls_joined_are_the_run_field_by_field(
     ran(made[1], "2/3", **grid)
     monkeypatch.setattr("tabcontam.asking.preparing.processors", lambda: 64)
     ran(made[2], "3/3", **grid)
-    assert sum(len(load(folder).cells) for folder in made) == len(load(tmp_path / "whole").cells)
-    assert any(len({cell.dataset for cell in load(folder).cells}) > 1 for folder in made)
+    assert sum(len(load(folder).results) for folder in made) == len(load(tmp_path / "whole").results)
+    assert any(len({cell.dataset for cell in load(folder).results}) > 1 for folder in made)
     merge([made[2], made[0], made[1]], tmp_path / "joined")
     assert document(tmp_path / "joined") == document(tmp_path / "whole")
-    assert rescore(tmp_path / "joined", None).cells == load(tmp_path / "whole").cells
+    assert rescore(tmp_path / "joined", None).results == load(tmp_path / "whole").results
 
 
 @pytest.mark.slow
 def test_a_table_in_two_parts_is_joined_to_the_run_and_the_gate_tells_of_it(
     whole: Path, two: list[Path], tmp_path: Path
 ) -> None:
-    assert [{cell.llm for cell in load(folder).cells} for folder in two] == [{LLMS[0]}, {LLMS[1]}]
+    assert [{cell.llm for cell in load(folder).results} for folder in two] == [{LLMS[0]}, {LLMS[1]}]
     merge(two[::-1], tmp_path)
     assert document(tmp_path) == document(whole)
     assert load(tmp_path).run.shard is None
     assert judge(load(tmp_path)).conclusion is judge(load(whole)).conclusion is Conclusion.CONTAMINATED
     ran(tmp_path)  # the run itself goes on in the folder of its joined parts, and asks nothing anew
-    assert document(tmp_path)["cells"] == document(whole)["cells"]
+    assert document(tmp_path)["results"] == document(whole)["results"]
 
 
 @pytest.mark.slow
@@ -116,7 +116,7 @@ def test_parts_agree_on_the_plan_of_an_llm_that_one_of_them_reached(tmp_path: Pa
         changes: dict[str, Any] = {"llms": (f"openai:model@{server.url}", LLMS[0]), "expression": "perplexity or full"}
         ran(tmp_path / "whole", **changes)
         made = parts(tmp_path, 2, **changes)
-    assert [cell.verdict for cell in load(made[0]).cells if cell.test == "perplexity"] == ["skipped"]
+    assert [cell.verdict for cell in load(made[0]).results if cell.test == "perplexity"] == ["skipped"]
     merge(made, tmp_path / "joined")
     assert document(tmp_path / "joined") == document(tmp_path / "whole")
 
@@ -128,7 +128,7 @@ def test_beside_a_reference_the_llms_of_a_table_stay_together(tmp_path: Path) ->
     changes["options"] = Options(until_decided=True, queries=12)
     ran(tmp_path / "whole", **changes)
     made = parts(tmp_path, 2, **changes)
-    assert [{cell.dataset for cell in load(folder).cells} for folder in made] == [{"iris"}, {"wine"}]
+    assert [{cell.dataset for cell in load(folder).results} for folder in made] == [{"iris"}, {"wine"}]
     merge(made, tmp_path / "joined")
     assert document(tmp_path / "joined") == document(tmp_path / "whole")
 
@@ -198,7 +198,7 @@ def test_a_part_that_was_killed_goes_on_by_the_same_command_and_in_no_other_run(
     assert short.run.limit
     merge([cut, two[1]], tmp_path / "short")
     assert load(tmp_path / "short").run.limit == short.run.limit
-    assert [cell.cut_short for cell in load(tmp_path / "short").cells] == [True, False]
+    assert [cell.cut_short for cell in load(tmp_path / "short").results] == [True, False]
     trials = (cut / TRIALS).read_bytes()
     (cut / TRIALS).write_bytes(trials[: len(trials) - 40])
     for other in ("2/2", None):
@@ -206,7 +206,7 @@ def test_a_part_that_was_killed_goes_on_by_the_same_command_and_in_no_other_run(
             ran(cut, other)
     ran(cut, "1/2")
     merge([cut, two[1]], tmp_path / "joined")
-    assert document(tmp_path / "joined")["cells"] == document(whole)["cells"]
+    assert document(tmp_path / "joined")["results"] == document(whole)["results"]
 
 
 @pytest.mark.slow
@@ -215,8 +215,8 @@ def test_an_llm_that_fails_in_one_part_is_not_called_clean_by_the_others(tmp_pat
     made = parts(tmp_path, 2, llms=llms, datasets=("iris", "wine"))
     merge(made, tmp_path / "joined")
     ran(tmp_path / "whole", llms=llms, datasets=("iris", "wine"))
-    assert document(tmp_path / "joined")["cells"] == document(tmp_path / "whole")["cells"]
-    assert {cell.verdict for cell in load(tmp_path / "joined").cells if cell.llm == llms[0]} == {"no answer"}
+    assert document(tmp_path / "joined")["results"] == document(tmp_path / "whole")["results"]
+    assert {cell.verdict for cell in load(tmp_path / "joined").results if cell.llm == llms[0]} == {"no answer"}
 
 
 def test_a_part_that_needs_what_the_others_find_is_refused(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 def test_they_join_the_run_as_controls_and_check_no_test_as_the_built_in_ones_do(asked: Outcome) -> None:
     about = {llm.spec: (llm.control, llm.checks) for llm in asked.results.run.llms}
     assert about == {READ: (True, False), UNREAD: (True, False), MODE: (False, False)}
-    assert {cell.llm: (cell.control, cell.exposure) for cell in asked.results.cells} == {
+    assert {cell.llm: (cell.control, cell.exposure) for cell in asked.results.results} == {
         READ: (True, 1.0),
         UNREAD: (True, 0.0),
         MODE: (False, 0.0),
@@ -56,8 +56,8 @@ def test_they_count_in_no_ranking_summary_failure_or_gate(asked: Outcome) -> Non
 
 def test_the_level_of_an_llm_is_its_own_with_them_and_without(asked: Outcome, tmp_path: Path) -> None:
     alone = execute(prepare(order(controls=False, out=tmp_path / "run")), Progress()).results
-    own = [cell for cell in asked.results.cells if cell.llm == MODE]
-    assert [(cell.p_value, cell.q_value) for cell in own] == [(one.p_value, one.q_value) for one in alone.cells]
+    own = [cell for cell in asked.results.results if cell.llm == MODE]
+    assert [(cell.p_value, cell.q_value) for cell in own] == [(one.p_value, one.q_value) for one in alone.results]
 
 
 def test_the_report_says_what_they_have_read_and_what_was_found_in_them(asked: Outcome) -> None:
@@ -133,7 +133,7 @@ def test_what_is_wrong_with_the_card_of_an_llm_under_test_ends_nothing_for_the_o
     damaged: str, tmp_path: Path
 ) -> None:
     view = execute(prepare(order(llms=(MODE, damaged), controls=False, out=tmp_path / "run")), Progress()).results
-    assert {cell.llm: (cell.verdict, cell.exposure) for cell in view.cells} == {
+    assert {cell.llm: (cell.verdict, cell.exposure) for cell in view.results} == {
         MODE: ("not detected", 0.0),
         damaged: ("no answer", None),
     }
@@ -152,11 +152,11 @@ def test_a_model_that_expose_made_joins_as_one_and_is_found(pytestconfig: pytest
         tests="surrogate_rank or feature_completion",
         out=tmp_path / "run",
     )
-    own = {cell.test: cell for cell in found.cells if cell.llm == "made"}
+    own = {cell.test: cell for cell in found.results if cell.llm == "made"}
     assert {cell.exposure for cell in own.values()} == {128.0}
     assert all(cell.control for cell in own.values())
     assert own["surrogate_rank"].verdict == "contaminated"
-    assert not [cell for cell in found.cells if cell.llm == MODE and cell.verdict == "contaminated"]
+    assert not [cell for cell in found.results if cell.llm == MODE and cell.verdict == "contaminated"]
     notes = [str(note) for note in found.run_results.controls]
     assert notes[0] == "made is known to have read 128 copies, on average, of each row of ships"
     powerless = [

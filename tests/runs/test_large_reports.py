@@ -89,7 +89,7 @@ class TestText:
         self, made: RunResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         held = json.loads(as_json(made))
-        held["cells"][7]["p_value"] = "small"
+        held["results"][7]["p_value"] = "small"
         (tmp_path / "results.json").write_text(json.dumps(held, indent=1))
         monkeypatch.setattr(document, "LARGE", 1)
         with pytest.raises(tabcontam.UsageError, match=r"result 8: p_value"):
@@ -101,7 +101,7 @@ class TestTrials:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         found, read = run_in(tmp_path / "run", ["m1", "m2"]), list[ResultKey]()
-        of = StoredTrialIndex.of
+        of = StoredTrialIndex.trials_of
 
         def noted(kept: StoredTrialIndex, name: ResultKey) -> list[dict[str, Any]]:
             read.append(name)
@@ -110,15 +110,15 @@ class TestTrials:
         monkeypatch.setattr(StoredTrialIndex, "of", noted)
         monkeypatch.setattr(StoredTrialIndex, "__iter__", None)  # nobody goes through all of them
         merge([tmp_path / "run"], tmp_path / "out")
-        assert len(read) == len(set(read)) == len(found.cells)
+        assert len(read) == len(set(read)) == len(found.results)
 
     def test_a_cut_line_and_strange_ones_are_passed_over(self, tmp_path: Path) -> None:
         found = run_in(tmp_path / "run", ["m1"])
-        cell = next(cell for cell in found.cells if cell.verdict != "skipped")
-        path, of = tmp_path / "run" / TRIALS, json.loads(as_json(found))["cells"][found.cells.index(cell)]
+        cell = next(cell for cell in found.results if cell.verdict != "skipped")
+        path, of = tmp_path / "run" / TRIALS, json.loads(as_json(found))["results"][found.results.index(cell)]
         newer = as_lines([trial(of, "1", reply="newer", prompts="default", split="")])
         path.write_text(f'{path.read_text()}[1]\n{{"llm": "m1", "cached": true}}\n{newer}' + newer[: len(newer) // 2])
-        replies = [line["reply"] for line in last_lines(tmp_path / "run", found.cells).of(cell.key)]
+        replies = [line["reply"] for line in last_lines(tmp_path / "run", found.results).trials_of(cell.key)]
         assert (len(replies), replies[1]) == (3, "newer")
         merge([tmp_path / "run"], tmp_path / "out")
         written = (tmp_path / "out" / TRIALS).read_text().splitlines()
@@ -126,7 +126,7 @@ class TestTrials:
 
     def test_a_file_that_takes_the_place_of_the_one_read_changes_nothing(self, tmp_path: Path) -> None:
         found = run_in(tmp_path / "run", ["m1"])
-        kept = last_lines(tmp_path / "run", found.cells)
+        kept = last_lines(tmp_path / "run", found.results)
         before = list(kept)
         other = tmp_path / "other"
         other.write_text("")
@@ -166,7 +166,7 @@ class TestInterrupted:
 def test_of_a_very_large_run_a_cell_shows_three_queries_and_the_hit_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidence, "LARGE", 1)
     of = results(["m"], ["iris"])
-    found = next(one for one in of["cells"] if one["verdict"] == "contaminated")
+    found = next(one for one in of["results"] if one["verdict"] == "contaminated")
     states = ["refused", "empty", "failed", "truncated", "ok", "ok"]
     asked = [trial(found, f"{number}", state=state, hit=number == 5) for number, state in enumerate(states)]
     told = evidence.pack_evidence(
@@ -202,7 +202,7 @@ class TestCrowded:
     @pytest.mark.parametrize("verdict", ["skipped", "no answer", "uninformative"])
     def test_where_nothing_was_decided_nothing_is_called_clean(self, verdict: str) -> None:
         of = results(LLMS, TABLES)
-        of["cells"] = [one | {"verdict": verdict, "otherwise": None} for one in of["cells"]]
+        of["results"] = [one | {"verdict": verdict, "otherwise": None} for one in of["results"]]
         of["tables"] = [one | {"verdict": verdict} for one in of["tables"]]
         index = render_pages(parse_results(of), [])["index.html"]
         assert f"16 {verdict}." in index
@@ -212,7 +212,7 @@ class TestCrowded:
         root = ElementTree.fromstring(junit.render_junit(made))
         cases = root.findall("testsuite/testcase")
         assert (len(root), len(cases), root.get("tests")) == (len(LLMS), len(LLMS) * len(TABLES), "16")
-        found = {(cell.llm, cell.dataset) for cell in made.cells if cell.verdict == "contaminated"}
+        found = {(cell.llm, cell.dataset) for cell in made.results if cell.verdict == "contaminated"}
         assert int(root.get("failures") or 0) == len(found)
 
     def test_a_terminal_shows_a_line_an_llm_and_cuts_lists(self, made: RunResults) -> None:
@@ -224,7 +224,7 @@ class TestCrowded:
         assert sum(line.startswith("m1 ") for line in text.splitlines()) <= 6
         header = next(line for line in text.splitlines() if line.split()[:2] == ["C", "."])
         row = next(line for line in text.splitlines() if line.startswith("m1 "))
-        own = [cell.outcome for cell in made.cells if cell.llm == "m1"]
+        own = [cell.outcome for cell in made.results if cell.llm == "m1"]
         numbers = dict(zip(header.split(), map(int, row.split("[")[0].split()[1:]), strict=True))
         assert (numbers["C"], numbers["."]) == (own.count("contaminated"), own.count("not detected"))
         assert sum(numbers.values()) == len(own)
@@ -249,13 +249,13 @@ class TestColumns:
         assert kept.tables == of_json.tables_in_order
         assert kept.ranking == of_json.ranks_in_order
         chosen = kept.select(llm="m2", verdict=["contaminated", "skipped"])
-        own = [cell for cell in of_json.cells if cell.llm == "m2" and cell.verdict in ("contaminated", "skipped")]
+        own = [cell for cell in of_json.results if cell.llm == "m2" and cell.verdict in ("contaminated", "skipped")]
         assert list(chosen) == own != []
         assert kept.select(llm="nobody") == ()
         assert "run_results" not in vars(kept)
         assert kept.run_results == of_json
-        for name in vars(of_json.cells[0]):
-            assert [getattr(one, name) for one in kept.cells] == [getattr(one, name) for one in of_json.cells]
+        for name in vars(of_json.results[0]):
+            assert [getattr(one, name) for one in kept.results] == [getattr(one, name) for one in of_json.results]
 
     def test_beside_another_results_json_they_are_not_read(self, tmp_path: Path) -> None:
         write_results(tmp_path, self.plain())
@@ -275,7 +275,7 @@ class TestColumns:
     def test_a_name_that_no_file_can_hold_leaves_results_json_alone(self, made: RunResults, tmp_path: Path) -> None:
         write_results(tmp_path, made)
         assert list(everything(tmp_path)) == ["results.json"]
-        assert len(tabcontam.load_results(tmp_path).select(dataset="wine")) == len(made.cells) // len(TABLES)
+        assert len(tabcontam.load_results(tmp_path).select(dataset="wine")) == len(made.results) // len(TABLES)
 
     def test_half_a_file_is_not_read(self, tmp_path: Path) -> None:
         write_results(tmp_path, self.plain())

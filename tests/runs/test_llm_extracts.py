@@ -41,13 +41,13 @@ def helped(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]:
 
 def test_what_a_process_keeps_is_what_is_kept_here(tmp_path: Path) -> None:
     found = run_in(tmp_path / "run", LLMS)
-    cells = [replace(cell, reference="m2") if cell.llm == "m1" else cell for cell in found.cells]
-    told = replace(found, cells=tuple(cells))
+    cells = [replace(cell, reference="m2") if cell.llm == "m1" else cell for cell in found.results]
+    told = replace(found, results=tuple(cells))
     said = next(cell for cell in cells if cell.queries)
     JudgementJournal(tmp_path / "run").note(Judgement(said.key, "1", "judge", "0" * 16, Likeness.EXACT))
     trials = shown_lines(tmp_path / "run", cells)
     assert isinstance(trials.shown, TrialConversion)
-    assert any(trials.shown.said(name) for name in trials.shown.references.values())
+    assert any(trials.shown.of_reference(name) for name in trials.shown.references.values())
     terms = llm_extracts.ExtractionTerms(RunDigestFacts.of(told), by_id=True)
     begin = json.loads(json.dumps(llm_extracts._beginning(trials, trials.shown, terms)))
     assert len(begin["judgements"]) == 1
@@ -56,9 +56,9 @@ def test_what_a_process_keeps_is_what_is_kept_here(tmp_path: Path) -> None:
         job = json.loads(json.dumps(llm_extracts._job(trials, trials.shown, work)))
         with (tmp_path / "run" / "trials.jsonl").open("rb") as file:
             there = llm_extracts._done(job, file, llm_extracts._terms(begin), llm_extracts._judgements(begin))
-        here = llm_extracts.take(terms, work, trials.of)
+        here = llm_extracts.take(terms, work, trials.trials_of)
         assert llm_extracts._taken(json.loads(json.dumps(llm_extracts._as_facts(there)))) == here
-        assert here.told.packed.shown
+        assert here.digest.packed.shown
         assert len(here.answers) == len(own[::2])
 
 

@@ -65,7 +65,7 @@ def test_without_the_extra_it_says_what_to_install(here: Path, monkeypatch: pyte
 @pytest.mark.slow
 def test_a_run_by_rouge_says_nothing_of_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", *GUIDED, "--overlap", "rouge", "--queries", "paper", "--out", "run"]) == 0
-    assert "ROUGE-L" in held("run")["cells"][0]["sentence"]
+    assert "ROUGE-L" in held("run")["results"][0]["sentence"]
     assert held("run")["run"]["overlap"] is None
     assert cli.main(["run", *LLM, "-k", "feature_list_informed", "--out", "other"]) == 0
     assert cli.main(["rescore", "other", "--overlap", "rouge"]) == 4
@@ -121,18 +121,18 @@ def test_a_run_by_a_learned_overlap_keeps_it_until_another_is_named(
         )
         == 0
     )
-    assert "BERTScore (one)" in held("run")["cells"][0]["sentence"]
+    assert "BERTScore (one)" in held("run")["results"][0]["sentence"]
     assert held("run")["run"]["overlap"] == learned
-    before = held("run")["cells"]
+    before = held("run")["results"]
     for again in ((), ("--overlap", learned)):
         assert cli.main(["rescore", "run", *again]) == 0
         assert held("run")["run"]["overlap"] == learned
-        assert held("run")["cells"] == before
+        assert held("run")["results"] == before
     assert cli.main(["report", "run", "--redact", "--out", "public"]) == 0
     assert str(here) not in Path("public", "results.json").read_text("utf-8")
     assert held("public")["run"]["overlap"] == "bertscore:one"
     assert cli.main(["rescore", "run", "--overlap", "rouge"]) == 0
     assert held("run")["run"]["overlap"] is None
-    assert "ROUGE-L" in held("run")["cells"][0]["sentence"]
+    assert "ROUGE-L" in held("run")["results"][0]["sentence"]
     assert cli.main(["rescore", "run", "--overlap", "rogue"]) == 4
     assert "is no measure of overlap" in capsys.readouterr().err

@@ -67,7 +67,7 @@ def poison(run: Path, rows: list[tuple[str, ...]]) -> None:
     path = run / "results.json"
     document = json.loads(path.read_text("utf-8"))
     document["run"]["llms"][-1]["ended"] = f"400: cannot answer {rows[0]}"
-    for cell in document["cells"]:
+    for cell in document["results"]:
         if cell["dataset"] == FILE and cell["verdict"] in ("skipped", "uninformative"):
             cell["reason"] = cell["sentence"] = f"because of {rows[1]}"
     path.write_text(json.dumps(document), "utf-8")

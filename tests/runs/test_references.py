@@ -65,23 +65,23 @@ def lines(folder: Path) -> list[dict[str, Any]]:
 def test_a_run_that_is_continued_and_judged_again_says_the_same(
     make: Made, server: LoopbackServer, tmp_path: Path
 ) -> None:
-    (cell,) = make("run", "one", "two", "three").cells
+    (cell,) = make("run", "one", "two", "three").results
     assert cell.memory is not None
-    assert cell.memory.among is not None
-    assert [one.llm.partition("@")[0] for one in cell.memory.among.references] == [
+    assert cell.memory.several_references is not None
+    assert [one.llm.partition("@")[0] for one in cell.memory.several_references.references] == [
         "openai:one", "openai:two", "openai:three",
     ]  # fmt: skip
     asked = len(server.asked)
     assert asked == 3 * 40
-    assert make("run", "one", "two", "three").cells == (cell,)
-    assert rescore(tmp_path / "run", None).cells == (cell,)
-    (turned,) = make("run", "one", "three", "two").cells  # of further ones the order says nothing
+    assert make("run", "one", "two", "three").results == (cell,)
+    assert rescore(tmp_path / "run", None).results == (cell,)
+    (turned,) = make("run", "one", "three", "two").results  # of further ones the order says nothing
     assert turned.memory is not None
-    assert turned.memory.among is not None
-    assert (turned.memory.among.share, *turned.memory.among.interval) == pytest.approx(
-        (cell.memory.among.share, *cell.memory.among.interval), abs=0.02
+    assert turned.memory.several_references is not None
+    assert (turned.memory.several_references.share, *turned.memory.several_references.interval) == pytest.approx(
+        (cell.memory.several_references.share, *cell.memory.several_references.interval), abs=0.02
     )
-    assert rescore(tmp_path / "run", None).cells == (turned,)
+    assert rescore(tmp_path / "run", None).results == (turned,)
     assert len(server.asked) == asked
     for others in (("two", "one", "three"), ("one", "two"), ("one",), ()):
         with pytest.raises(UsageError, match=r"holds a run with --reference openai:one@.*, .*three@.* and .*two@"):
@@ -92,10 +92,10 @@ def test_a_run_that_is_continued_and_judged_again_says_the_same(
 def test_runs_beside_the_same_references_are_one_report_with_all_of_them(make: Made, tmp_path: Path) -> None:
     found = [make("a", "one", "two"), make("b", "one", "two", llm=OTHER)]
     merged = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
-    assert merged.cells == (*found[0].cells, *found[1].cells)
+    assert merged.results == (*found[0].results, *found[1].results)
     assert merged.run.references == found[0].run.references
     assert len(lines(tmp_path / "both")) == 4 * 40  # those of the references once
-    assert rescore(tmp_path / "both", None).cells == merged.cells
+    assert rescore(tmp_path / "both", None).results == merged.results
     assert not [note for note in merged.run.notes if note.kind is NoteKind.REFERENCE]
 
 
@@ -103,9 +103,9 @@ def test_runs_beside_the_same_references_are_one_report_with_all_of_them(make: M
 def test_runs_beside_other_references_keep_their_own_and_it_is_told(make: Made, tmp_path: Path) -> None:
     found = [make("a", "one", "two"), make("b", "three", "one", llm=OTHER)]
     merged = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
-    assert merged.cells == (*found[0].cells, *found[1].cells)
+    assert merged.results == (*found[0].results, *found[1].results)
     assert {llm.spec.partition("@")[0] for llm in merged.run.references} == {f"openai:{name}" for name in MODELS}
-    assert rescore(tmp_path / "both", None).cells == merged.cells
+    assert rescore(tmp_path / "both", None).results == merged.results
     (note,) = [note.text for note in merged.run.notes if note.kind is NoteKind.REFERENCE]
     assert "two@" in note
     assert "three@" in note
@@ -118,9 +118,9 @@ def test_a_reference_of_one_run_that_another_one_tests_keeps_its_answers_in_both
     found = [make("a", "one", "two"), make("b", "one", llm=f"openai:two@{server.url}")]
     for order in (("a", "b"), ("b", "a")):
         merged = merge([tmp_path / name for name in order], tmp_path / "".join(order))
-        assert {cell.key: cell for cell in merged.cells} == {one.cells[0].key: one.cells[0] for one in found}
+        assert {cell.key: cell for cell in merged.results} == {one.results[0].key: one.results[0] for one in found}
         assert len(lines(tmp_path / "".join(order))) == 3 * 40
-        assert rescore(tmp_path / "".join(order), None).cells == merged.cells
+        assert rescore(tmp_path / "".join(order), None).results == merged.results
     make("c", "one", llm=f"openai:two@{server.url}", seed=1)
     with pytest.raises(UsageError, match=r"the runs asked the reference openai:.*different queries of memory_share"):
         merge([tmp_path / "a", tmp_path / "c"], tmp_path / "apart")
@@ -137,7 +137,7 @@ def test_a_published_folder_names_no_address_of_a_reference(make: Made, server: 
     make("run", "one", "two")
     make("single", "three", llm=OTHER)
     published = redact([tmp_path / "run", tmp_path / "single"], tmp_path / "published")
-    first, second = published.cells
+    first, second = published.results
     assert first.memory is not None
     assert (first.reference, first.memory.further) == ("openai:one", ("openai:two",))
     assert second.reference == "openai:three"

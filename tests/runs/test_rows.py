@@ -16,10 +16,10 @@ def test_as_many_rows_are_asked_as_the_user_says_and_the_run_records_it(tmp_path
     assert done.returncode == 0, done.stderr
     found = read_results(tmp_path)
     assert found.run.rows == 120
-    assert {cell.test: cell.queries for cell in found.cells} == {"memory_share": 240, "classification_0shot": 120}
+    assert {cell.test: cell.queries for cell in found.results} == {"memory_share": 240, "classification_0shot": 120}
     more = tabcontam(*ASKED, "-k", "memory_share or classification_0shot", "--rows", "130", "--out", str(tmp_path))
     assert more.returncode == 0, more.stderr
-    assert {cell.test: cell.queries for cell in read_results(tmp_path).cells} == {
+    assert {cell.test: cell.queries for cell in read_results(tmp_path).results} == {
         "memory_share": 260,
         "classification_0shot": 130,
     }

@@ -99,7 +99,7 @@ def made(asked: RunOrder) -> Outcome:
 
 
 def only(outcome: Outcome) -> Result:
-    (cell,) = outcome.results.cells
+    (cell,) = outcome.results.results
     return cell
 
 
@@ -132,7 +132,7 @@ def test_the_same_command_asks_nothing_twice_and_rescore_judges_alike(judge: Loo
         assert len(judge.asked) == asked  # its answers are stored as any other's
     assert only(again) == only(first)
     assert only(elsewhere).sentence == only(first).sentence
-    assert rescore(tmp_path, None).cells == first.results.cells
+    assert rescore(tmp_path, None).results == first.results.results
     assert load(tmp_path).judges == first.results.judges
 
 
@@ -194,7 +194,7 @@ def test_completions_that_talk_to_the_judge_do_not_steer_the_verdict(tmp_path: P
 
     with LoopbackServer(recites(0)) as llm:
         run = prepare(order(llm, None, tmp_path / "plan"))
-    shown = re.findall(r"First piece: (.*)", run.cells[0].queries[0].prompt.chat[-1].content)[-1]
+    shown = re.findall(r"First piece: (.*)", run.plan[0].queries[0].prompt.chat[-1].content)[-1]
     first = next(number for number, text in enumerate(TEXTS) if text.startswith(shown))
     with LoopbackServer(begs) as llm, LoopbackServer(obeys) as server:
         outcome = made(order(llm, server, tmp_path / "run"))
@@ -216,7 +216,7 @@ def test_the_plan_prices_the_judge_and_bounds_what_it_costs(judge: LoopbackServe
         assert not (tmp_path / "run").exists()
         assert judged.requests == 32
         assert judged.dollars is not None
-        assert f"judge openai:model@{judge.url}: 0 of 32" in plan_text(run.cells, [own, judged], rows_leaving(run))
+        assert f"judge openai:model@{judge.url}: 0 of 32" in plan_text(run.plan, [own, judged], rows_leaving(run))
         outcome = execute(run, Progress())
         sent = sum(len(message["content"]) for body in judge.asked for message in body["messages"])
         assert sent <= judged.prompt_tokens
@@ -288,7 +288,7 @@ def test_a_judge_that_its_server_does_not_have_is_told_before_an_answer_is_paid_
         with pytest.raises(UsageError, match=r"^--judge: unknown model 'mdel'; did you mean model\?$"):
             made(asked)
         run = prepare(asked)
-        plan = plan_text(run.cells, survey(run), rows_leaving(run))
+        plan = plan_text(run.plan, survey(run), rows_leaving(run))
         assert not llm.asked
         assert not judge.asked
     assert f"judge openai:mdel@{judge.url}: unknown model 'mdel'" in plan
@@ -324,7 +324,7 @@ def test_the_real_command_judges_a_file_of_texts(judge: LoopbackServer, tmp_path
         named = ("--judge", f"openai:model@{judge.url}", "--out", str(out))
         ran = tabcontam("run", *asked, *named)
         assert (ran.returncode, len(llm.asked), len(judge.asked)) == (0, 10, 31)
-    (cell,) = load(out).cells
+    (cell,) = load(out).results
     assert "1 of 10 second pieces are exact matches, 2 near-exact ones by openai:model" in (cell.sentence or "")
     summary = tabcontam("judge", str(out)).stdout
     assert "9 completions (2 near-exact, 7 no match); it labelled 22 of 22 made pairs right" in summary
@@ -334,7 +334,7 @@ def test_the_real_command_judges_a_file_of_texts(judge: LoopbackServer, tmp_path
 def test_what_both_guided_tests_ask_is_asked_once(judge: LoopbackServer, tmp_path: Path) -> None:
     with LoopbackServer(recites(1)) as llm:
         run = prepare(replace(order(llm, judge, tmp_path), expression=None, marks="golchin2023"))
-        planned = {cell.test.id: len(cell.queries) for cell in run.cells}
+        planned = {cell.test.id: len(cell.queries) for cell in run.plan}
         execute(run, Progress())
         assert planned[TEST] == 10
         assert len(llm.asked) == sum(planned.values()) - 10

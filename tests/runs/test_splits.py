@@ -72,8 +72,8 @@ def test_who_knows_a_split_that_no_table_is_is_refused_before_anything_is_sent(o
 def test_verdicts_are_per_split(made: Path) -> None:
     view = load(made)
     assert verdicts(made) == {"train": Verdict.CONTAMINATED, "test": Verdict.NOT_DETECTED}
-    assert [(cell.dataset, cell.split) for cell in view.cells] == [("train.csv", "train"), ("test.csv", "test")]
-    assert [view.label(cell) for cell in view.cells] == ["train.csv#train", "test.csv#test"]
+    assert [(cell.dataset, cell.split) for cell in view.results] == [("train.csv", "train"), ("test.csv", "test")]
+    assert [view.label(cell) for cell in view.results] == ["train.csv#train", "test.csv#test"]
     document = json.loads((made / "results.json").read_text())
     assert [table["split"] for table in document["tables"]] == ["train", "test"]
     assert [(one["split"], one["elsewhere"]) for one in document["run"]["datasets"]] == [("train", 5), ("test", 5)]
@@ -112,9 +112,11 @@ def test_a_split_is_named_as_a_table_is(made: Path, order: RunOrder) -> None:
 
 def test_a_run_of_splits_is_judged_again_and_merged(made: Path, tmp_path: Path) -> None:
     before = load(made)
-    assert [replace(cell, control=False) for cell in rescore(made, None).cells] == list(before.cells)
+    assert [replace(cell, control=False) for cell in rescore(made, None).results] == list(before.results)
     merged = merge([made, made], tmp_path / "both")
-    assert [(cell.split, cell.verdict) for cell in merged.cells] == [(one.split, one.verdict) for one in before.cells]
+    assert [(cell.split, cell.verdict) for cell in merged.results] == [
+        (one.split, one.verdict) for one in before.results
+    ]
     assert len(merged.run.datasets) == 2
     assert {(one.kind, one.split, one.change) for one in merged.comparisons} == {
         ("runs", "train", "same"),
@@ -145,7 +147,7 @@ def test_two_splits_of_one_file_have_one_edition(order: RunOrder, tmp_path: Path
         llms=("simulated:memoriser:1#early",),
     )
     plan = prepare(replace(one, options=Options(queries=5)))
-    names = [cell.name for cell in plan.cells]
+    names = [cell.name for cell in plan.plan]
     assert len(set(names)) == 2
     assert {name.split for name in names} == {"early", "late"}
     assert len({name.edition for name in names}) == 1

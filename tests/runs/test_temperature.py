@@ -21,7 +21,7 @@ def test_queries_are_asked_so_many_times_and_judged_once(tmp_path: Path) -> None
     ran = tabcontam(*RUN, "--samples", "3", "--temperature", "0.8", "--out", str(several))
     assert ran.returncode == 0, ran.stderr
     assert tabcontam(*RUN, "--out", str(once)).returncode == 0
-    (cell,), (single,) = results(several)["cells"], results(once)["cells"]
+    (cell,), (single,) = results(several)["results"], results(once)["results"]
     assert cell["queries"] == 3 * single["queries"]
     assert (cell["answered"], cell["hits"]) == (single["answered"], single["hits"])
     assert cell["p_value"] == pytest.approx(single["p_value"]), "the same answer three times says what it says once"
@@ -40,7 +40,7 @@ def test_a_limit_on_queries_counts_every_answer(tmp_path: Path) -> None:
         *RUN, "--samples", "4", "--temperature", "1", "--queries", "42", "--rules", "paper", "--out", str(tmp_path)
     )
     assert ran.returncode == 0, ran.stderr
-    (cell,) = results(tmp_path)["cells"]
+    (cell,) = results(tmp_path)["results"]
     assert cell["queries"] == 40, "no query is asked in part"
 
 

@@ -62,7 +62,7 @@ def tables(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 @pytest.mark.slow
 def test_documents_are_searched_by_their_tests_and_asked_no_other(past: Path) -> None:
-    asked = {(cell["llm"], cell["test"]) for cell in results(past)["cells"]}
+    asked = {(cell["llm"], cell["test"]) for cell in results(past)["results"]}
     assert asked == {
         (MODE, "full_completion"), (MEMORY, "full_completion"), (DUMP, "rows_held"), (EMPTY, "rows_held"),
     }  # fmt: skip
@@ -129,7 +129,7 @@ def test_the_gate_takes_documents_and_stops_where_they_hold_the_table(folder: Pa
     )
     clean = tabcontam(*asked, "not-held", "--llm", EMPTY, cwd=folder)
     assert clean.returncode == Exit.DONE, clean.stdout
-    assert not any(cell["control"] for cell in results(folder / "held")["cells"])  # no control joins
+    assert not any(cell["control"] for cell in results(folder / "held")["results"])  # no control joins
     lost = tabcontam(*asked, "lost", "--llm", LOST, cwd=folder)
     assert (lost.returncode, "lost.txt cannot be read" in lost.stderr) == (Exit.USAGE, True)
 
@@ -226,7 +226,7 @@ def test_what_says_how_llms_are_asked_leaves_documents_beside_them_alone(folder:
     named = ("--llm", DUMP, "--llm", MODE, "--dataset", "iris", *ROWS, "--out", "turns")
     done = tabcontam("run", *named, "--until-decided", cwd=folder)
     assert done.returncode == 0, done.stderr
-    held = next(cell for cell in results(folder / "turns")["cells"] if cell["test"] == "rows_held")
+    held = next(cell for cell in results(folder / "turns")["results"] if cell["test"] == "rows_held")
     assert (held["sequential"], held["answered"]) == (False, 20)
 
 
@@ -303,7 +303,7 @@ def test_results_in_which_documents_count_for_an_llm_undeclared_contradict_thems
     assert said.returncode == Exit.USAGE
     assert "pages:dump.txt counts for simulated:mode on iris but was not declared as its training data" in said.stderr
     document["run"]["trained_on"] = results(past)["run"]["trained_on"]
-    document["cells"] = [cell for cell in document["cells"] if (cell["llm"], cell["dataset"]) != (DUMP, "iris")]
+    document["results"] = [cell for cell in document["results"] if (cell["llm"], cell["dataset"]) != (DUMP, "iris")]
     (edited / "results.json").write_text(json.dumps(document), "utf-8")
     assert "pages:dump.txt has no result on iris" in tabcontam("gate", str(edited)).stderr
 

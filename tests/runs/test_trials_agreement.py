@@ -50,7 +50,7 @@ def edited(run: Path, edit: Callable[[Document], None]) -> None:
 
 
 def cell_of(document: Document) -> Document:
-    cell: Document = next(one for one in document["cells"] if one["verdict"] == "contaminated")
+    cell: Document = next(one for one in document["results"] if one["verdict"] == "contaminated")
     return cell
 
 
@@ -88,7 +88,7 @@ def no_tables(document: Document) -> None:
 
 
 def control(document: Document) -> None:
-    for cell in document["cells"]:
+    for cell in document["results"]:
         if cell["llm"] == "simulated:oracle":
             cell["control"] = True
 

@@ -242,13 +242,13 @@ def test_the_command_line_says_when_it_was_decided_and_what_e_means(
     assert found.run.until_decided == 0.25
     assert [note.kind for note in found.notes if note.kind is NoteKind.TURNS] == [NoteKind.TURNS]
     assert [table.decided_after for table in controls] == [None, None]  # controls are asked everything
-    assert all(cell.p_value is not None for cell in found.cells if cell.control and cell.queries)
+    assert all(cell.p_value is not None for cell in found.results if cell.control and cell.queries)
     assert main(["gate", "run", "--llm", "simulated:guesser", "--min-power", "0.25"]) == 0
     assert main(["gate", "run", "--llm", "simulated:guesser", "--min-power", "0.2"]) == 6
     assert main(["gate", "run", "--llm", "simulated:oracle"]) == 1
-    before = found.cells, found.tables
+    before = found.results, found.tables
     again = rescore(Path("run"), None)
-    assert (again.cells, again.tables) == before
+    assert (again.results, again.tables) == before
     with pytest.raises(UsageError, match="which the paper's rules cannot judge; make the run without"):
         rescore(Path("run"), "paper")
     merged = merge([Path("run")], Path("merged"))
@@ -337,7 +337,7 @@ def test_x_stops_after_the_first_table_that_is_found(here: Path) -> None:
     iris, wine = sorted(found.tables, key=lambda table: table.dataset)
     decided = [table for table in (iris, wine) if table.verdict is Verdict.CONTAMINATED]
     assert len(decided) >= 1
-    for cell in found.cells:
+    for cell in found.results:
         if cell.sequential is False and cell.queries:
             assert cell.reason is not None
             assert "not asked: -x stopped the run after" in cell.reason
@@ -347,7 +347,7 @@ def test_x_stops_after_the_first_table_that_is_found(here: Path) -> None:
 def test_an_llm_that_cannot_be_reached_is_no_answer(here: Path) -> None:
     dead = "openai:one@http://127.0.0.1:9/v1"
     found = tabcontam.run([dead, "simulated:guesser"], "iris", tests="completion", until_decided=True, controls=False)
-    mine = [cell for cell in found.run_results.cells if cell.llm == dead and cell.queries]
+    mine = [cell for cell in found.run_results.results if cell.llm == dead and cell.queries]
     assert mine
     assert {cell.verdict for cell in mine} == {Verdict.NO_ANSWER}
 

@@ -5,7 +5,7 @@ from statistics import pstdev
 
 import pytest
 
-from tabcontam.statistics.paired_gains import gained, pairs_to_tell
+from tabcontam.statistics.paired_gains import gained, pairs_needed
 
 
 def test_pairs_that_never_differ_gain_nothing_within_an_interval_that_has_a_width() -> None:
@@ -43,7 +43,7 @@ def test_no_pairs_are_no_gain_to_speak_of() -> None:
 @pytest.mark.parametrize("limit", [0.05, 0.2])
 def test_as_many_pairs_as_are_asked_for_settle_it_and_one_less_does_not(limit: float) -> None:
     gains = [1.0] * 12 + [-1.0] * 2 + [0.0] * 86
-    asked = pairs_to_tell(0.1, pstdev(gains), limit)
+    asked = pairs_needed(0.1, pstdev(gains), limit)
     assert asked is not None
     assert asked % 100 > 1  # so that the pairs below are made of other numbers
 
@@ -57,5 +57,5 @@ def test_as_many_pairs_as_are_asked_for_settle_it_and_one_less_does_not(limit: f
 
 
 def test_no_number_of_pairs_tells_a_share_from_itself() -> None:
-    assert pairs_to_tell(0.05, 0.3, 0.05) is None
-    assert pairs_to_tell(0.0, 0.0, 0.05) == 28
+    assert pairs_needed(0.05, 0.3, 0.05) is None
+    assert pairs_needed(0.0, 0.0, 0.05) == 28

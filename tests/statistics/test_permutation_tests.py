@@ -21,7 +21,7 @@ def test_it_is_the_share_of_all_ways_to_deal_out_the_values() -> None:
     result = permute_within_groups([(values, own)], 0)
     assert result.p_value == pytest.approx(np.mean(np.array(every) >= found - 1e-12), abs=0.02)
     assert result.rows == 5
-    assert result.found == pytest.approx(found / 5)
+    assert result.observed == pytest.approx(found / 5)
     assert result.expected == pytest.approx(np.mean(every) / 5)
 
 
@@ -35,7 +35,7 @@ def test_who_knows_all_has_the_least_p_value_and_who_prefers_a_value_none() -> N
 
 def test_rows_without_a_group_say_nothing() -> None:
     nothing = permute_within_groups([], 0)
-    assert (nothing.rows, nothing.found, nothing.p_value) == (0, 0.0, 1.0)
+    assert (nothing.rows, nothing.observed, nothing.p_value) == (0, 0.0, 1.0)
 
 
 def test_equal_values_are_one() -> None:

@@ -60,7 +60,7 @@ def exact_power(rows: list[list[Odds]], share: float, level: float, runs: int = 
     found = 0
     for draws in np.random.default_rng(0).random((runs, len(rows))):
         cells = [
-            (odds.known, True) if draw < share else (odds.guessed, odds.guess_right)
+            (odds.known, True) if draw < share else (odds.likeliest, odds.likeliest_right)
             for draw, row in zip(draws, rows, strict=True)
             for odds in row
         ]
@@ -160,7 +160,7 @@ class TestRowPower:
 
 class TestDetectableShare:
     @pytest.mark.slow
-    @pytest.mark.parametrize(("count", "cells"), [(60, 1), (45, 3), (30, 5), (12, 1)])
+    @pytest.mark.parametrize(("count", "results"), [(60, 1), (45, 3), (30, 5), (12, 1)])
     def test_is_the_smallest_by_exact_p_values_or_little_more(self, count: int, cells: int) -> None:
         rows = seen(mixed(count, cells))
         share = detectable_share(rows, LEVEL)

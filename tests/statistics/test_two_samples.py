@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.statistics.two_samples import DRAWS, larger, readers, residuals
+from tabcontam.statistics.two_samples import DRAWS, larger, predictor_p_values, residuals
 
 
 def test_larger_values_have_the_least_p_value_and_smaller_ones_the_largest() -> None:
@@ -30,7 +30,7 @@ def test_p_values_of_one_source_are_uniform() -> None:
 
 
 def told(features: list[list[float]], first: int) -> dict[str, float]:
-    return readers(np.array(features), np.arange(len(features)) < first)
+    return predictor_p_values(np.array(features), np.arange(len(features)) < first)
 
 
 def test_readers_tell_what_differs_and_nothing_else() -> None:

@@ -342,7 +342,7 @@ def test_a_run_and_its_gate_take_them_by_file_and_by_name(folder: Path, monkeypa
     (folder / "arrow.toml").write_text(ARROW)
     monkeypatch.chdir(folder)
     made = run("simulated:memoriser:1", Path("register.toml"), serializer="arrow.toml", controls=False, out="out")
-    assert {(cell.dataset, (cell.edition or "")[:6], cell.serializer) for cell in made.cells} == {
+    assert {(cell.dataset, (cell.edition or "")[:6], cell.serializer) for cell in made.results} == {
         ("register", "first-", "arrow")
     }
     assert load_results("out").verdict("simulated:memoriser:1", "register.toml@first") == "contaminated"

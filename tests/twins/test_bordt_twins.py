@@ -40,7 +40,7 @@ def column(kind: str, name: str, table: Table) -> list[tuple[Cell, Cell]]:
     twin = unseen(table, kind)
     place = sorted(set(table.columns) - {table.target}).index(name)
     cells = table.column(name)
-    return [(cells[row], other[place]) for row, other in zip(twin.of, twin.rows, strict=True)]
+    return [(cells[row], other[place]) for row, other in zip(twin.originals, twin.rows, strict=True)]
 
 
 def test_the_original_version_has_the_rows_as_they_are() -> None:
@@ -146,7 +146,7 @@ def test_the_label_stays(twin: object) -> None:
     kind = str(getattr(twin, "kind", ""))
     made, tolls = unseen(fleet(), kind), fleet().column("toll")
     answers = {"1": "Yes", "0": "No"}
-    assert list(made.labels) == [answers[str(tolls[row])] for row in made.of]
+    assert list(made.labels) == [answers[str(tolls[row])] for row in made.originals]
 
 
 @pytest.mark.slow

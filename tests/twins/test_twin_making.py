@@ -42,7 +42,7 @@ def test_the_same_seed_makes_the_same_twin_in_whatever_order_the_rows_stand(kind
     turned = replace(fleet(), columns=fleet().columns[::-1], rows=tuple(row[::-1] for row in fleet().rows[::-1]))
     first, second = unseen(fleet(), kind), unseen(turned, kind)
     assert (first.features, first.rows, first.labels) == (second.features, second.rows, second.labels)
-    assert [fleet().rows[row] for row in first.of] == [turned.rows[row][::-1] for row in second.of]
+    assert [fleet().rows[row] for row in first.originals] == [turned.rows[row][::-1] for row in second.originals]
 
 
 @pytest.mark.slow
@@ -53,7 +53,7 @@ def test_another_seed_makes_another_twin() -> None:
 def test_a_perturbed_row_keeps_its_label_and_two_of_its_cells_are_other() -> None:
     twin = unseen(fleet(), "perturbed")
     toll = fleet().column("toll")
-    for row, cells, label in zip(twin.of, twin.rows, twin.labels, strict=True):
+    for row, cells, label in zip(twin.originals, twin.rows, twin.labels, strict=True):
         assert label == {"1": "Yes", "0": "No"}[str(toll[row])]
         assert sum(one != other for one, other in zip(cells, features_of(fleet(), row), strict=True)) >= 2
 
@@ -62,18 +62,18 @@ def test_a_perturbed_row_keeps_its_name() -> None:
     """Who knows facts about its bearer would else be right on the row and wrong on its twin, without recalling any."""
     names, twin = fleet().column("name"), unseen(fleet(), "perturbed")
     place = twin.features.index("name")
-    assert [row[place] for row in twin.rows] == [names[row] for row in twin.of]
-    assert twin.kept == ("name",)
-    assert unseen(fleet(), "recoded").kept == ()
+    assert [row[place] for row in twin.rows] == [names[row] for row in twin.originals]
+    assert twin.unchanged == ("name",)
+    assert unseen(fleet(), "recoded").unchanged == ()
 
 
 def test_a_resampled_row_is_the_row_with_another_label_now_and_then() -> None:
     twin, toll = unseen(fleet(), "resampled"), fleet().column("toll")
-    assert list(twin.rows) == [features_of(fleet(), row) for row in twin.of]
+    assert list(twin.rows) == [features_of(fleet(), row) for row in twin.originals]
     same = sum(
-        {"1": "Yes", "0": "No"}[str(toll[row])] == label for row, label in zip(twin.of, twin.labels, strict=True)
+        {"1": "Yes", "0": "No"}[str(toll[row])] == label for row, label in zip(twin.originals, twin.labels, strict=True)
     )
-    assert 0.8 < same / len(twin.of) < 0.98  # of labels as noisy as these 0.9 agree if the guesser is right
+    assert 0.8 < same / len(twin.originals) < 0.98  # of labels as noisy as these 0.9 agree if the guesser is right
 
 
 def test_recoded_rows_have_other_words_and_the_same_information() -> None:
@@ -86,14 +86,14 @@ def test_recoded_rows_have_other_words_and_the_same_information() -> None:
         _partition([str(cell and value_key(cell)) for cell in column]) for column in zip(*twin.rows, strict=True)
     ]
     for name in features:
-        own = [table.column(name)[row] for row in twin.of]
+        own = [table.column(name)[row] for row in twin.originals]
         assert _partition([str(cell and value_key(cell)) for cell in own]) in partitions
     assert not words & {cell for row in twin.rows for cell in row if cell and not cell[0].isdigit()}
 
 
 def test_a_recoded_number_keeps_its_place_in_the_order() -> None:
     twin, table = unseen(fleet(), "recoded"), fleet()
-    own = [float(table.column("length")[row] or "nan") for row in twin.of]
+    own = [float(table.column("length")[row] or "nan") for row in twin.originals]
     order = sorted(range(len(own)), key=own.__getitem__)
     columns = list(zip(*twin.rows, strict=True))
     numeric = [[float(str(cell)) for cell in column] for column in columns if _are_numbers(column)]
@@ -142,7 +142,7 @@ def test_a_category_of_few_rows_stays_since_models_cannot_know_what_it_means() -
     """Who knows where a harbour lies would else be right on rows and wrong on their twins, without recalling any."""
     twin, table = unseen(harbours(8), "perturbed"), harbours(8)
     place = twin.features.index("harbour")
-    assert [row[place] for row in twin.rows] == [table.column("harbour")[row] for row in twin.of]
+    assert [row[place] for row in twin.rows] == [table.column("harbour")[row] for row in twin.originals]
     assert all(sea_of(row[place]) == label for row, label in zip(twin.rows, twin.labels, strict=True))
 
 
@@ -220,7 +220,7 @@ def test_an_odd_column_is_no_hindrance(odd: Callable[[int], str | None], name: s
     rows = tuple((*row[:-1], odd(number), row[-1]) for number, row in enumerate(fleet().rows[:120]))
     columns = (*fleet().columns[:-1], "odd", "toll")
     twin = unseen(replace(fleet(), name=name, columns=columns, rows=rows), kind)
-    assert len(twin.of) > 60
+    assert len(twin.originals) > 60
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_numbers_with_an_exponent_keep_their_order_and_differ_when_recoded() -> 
     rows = tuple((*row[:2], f"{float(str(row[2])):.1f}e-9", *row[3:]) for row in fleet().rows)
     table = replace(fleet(), rows=rows)
     twin = unseen(table, "recoded")
-    own = [float(str(table.column("length")[row])) for row in twin.of]
+    own = [float(str(table.column("length")[row])) for row in twin.originals]
     order = sorted(range(len(own)), key=own.__getitem__)
     columns = [
         [float(str(row[place])) for row in twin.rows] for place in (0, 1, 2, 3, 4) if _is_number(twin.rows, place)

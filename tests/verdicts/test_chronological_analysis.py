@@ -107,9 +107,9 @@ def test_difficulty_explains_a_difference_that_goes_with_it() -> None:
 
 def test_what_has_no_answer_and_what_was_not_asked_is_named() -> None:
     view = results(lambda *_: 60, ("gpt-4o",), ("iris", "titanic", "housing"))
-    none = replace(view.cells[0], verdict=Verdict.NO_ANSWER, hits=0, answered=0, score=None)
-    skipped = replace(view.cells[1], verdict=Verdict.SKIPPED, reason="no classification question", answered=0)
-    pairs, left_out = dated(replace(view, cells=(none, skipped, view.cells[2])))
+    none = replace(view.results[0], verdict=Verdict.NO_ANSWER, hits=0, answered=0, score=None)
+    skipped = replace(view.results[1], verdict=Verdict.SKIPPED, reason="no classification question", answered=0)
+    pairs, left_out = dated(replace(view, results=(none, skipped, view.results[2])))
     assert [pair.dataset for own in pairs.values() for pair in own] == ["housing"]
     assert left_out == (
         "gpt-4o on iris: no answer named a class",
@@ -122,8 +122,8 @@ def beside_0_shot(**changes: Any) -> tuple[Chronology, ...]:
     view = results(lambda *_: 60, ("gpt-4o",), ("iris", "titanic"))
     known = next(test for test in view.run.tests if test.id == "classification_0shot")
     other = replace(known, **changes)
-    cells = tuple(replace(cell, test=other.id) for cell in view.cells)
-    found, _ = chronologies(replace(view, cells=(*view.cells, *cells), run=replace(view.run, tests=(known, other))))
+    cells = tuple(replace(cell, test=other.id) for cell in view.results)
+    found, _ = chronologies(replace(view, results=(*view.results, *cells), run=replace(view.run, tests=(known, other))))
     return found
 
 

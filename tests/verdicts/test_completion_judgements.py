@@ -106,7 +106,7 @@ def test_the_error_rate_is_that_on_made_pairs() -> None:
     assert (facts.made[2].begging, facts.made[2].led) == (1, 1)
     wrong = "wrong on 1 of 2 near-exact, 1 of 3 no match; no label for 1; misled by 1 of 1 that asks for another label"
     assert facts.errs == f"it labelled 3 of 6 made pairs right ({wrong})"
-    assert facts.said.startswith("judge judge judged 1 completions (1 no match); it labelled 3 of 6")
+    assert facts.sentence.startswith("judge judge judged 1 completions (1 no match); it labelled 3 of 6")
 
 
 def cell(test: str, paper: Verdict | None, place: ResultKey = PLACE) -> Result:
@@ -127,7 +127,7 @@ def test_people_judges_the_text_and_methods_agree_as_the_tables_of_time_travel_h
         cell("guided_match", Verdict.CONTAMINATED),
         cell("feature_completion", Verdict.SKIPPED),
     ]
-    found = {(one.of, one.one, one.other): one for one in agreements(Judgements(lines), held, cells)}
+    found = {(one.kind, one.first, one.second): one for one in agreements(Judgements(lines), held, cells)}
     one = found["completions", "judge", "Ida"]
     assert (one.items, one.agree) == (6, 3)  # the exact one, which no judge is asked about, counts as its word
     assert one.kappa == pytest.approx((0.5 - 13 / 36) / (1 - 13 / 36), abs=1e-6)
@@ -144,9 +144,9 @@ def test_a_setting_that_is_judged_in_part_is_decided_only_where_it_is_found() ->
     half = [person(one, "Ida", NONE) for one in completions[:3]]
     all_of_it = [judgement(one, "judge", NONE) for one in completions]
     found = agreements(Judgements([*half, *all_of_it]), {PLACE: completions}, [])
-    assert not [one for one in found if one.of == SETTINGS and "Ida" in (one.one, one.other)]
+    assert not [one for one in found if one.kind == SETTINGS and "Ida" in (one.first, one.second)]
     half[0] = person(completions[0], "Ida", EXACT)
     found = agreements(Judgements([*half, *all_of_it]), {PLACE: completions}, [])
     assert [
-        (one.items, one.agree) for one in found if one.of == SETTINGS and (one.one, one.other) == ("judge", "Ida")
+        (one.items, one.agree) for one in found if one.kind == SETTINGS and (one.first, one.second) == ("judge", "Ida")
     ] == [(1, 0)]

@@ -317,7 +317,7 @@ def test_whatever_a_name_holds_the_line_is_one_and_drives_no_terminal() -> None:
 
 def test_no_mix_of_verdicts_is_clean_with_a_finding_in_it() -> None:
     document = synthetic.results([f"llm {number}" for number in range(7)], ["adult", "iris", "wine"])
-    rows = [cell for cell in document["cells"] if cell["test"] in synthetic.ROW_TESTS]
+    rows = [cell for cell in document["results"] if cell["test"] in synthetic.ROW_TESTS]
     judgement = judge(document)
     assert len(judgement.findings) == 21
     for finding in judgement.findings:
@@ -563,7 +563,7 @@ class TestContradictions:
             ("detectable_share", float("-inf"), "-inf is no finite number"),
         ],
     )
-    @pytest.mark.parametrize("part", ["cells", "tables"])
+    @pytest.mark.parametrize("part", ["results", "tables"])
     def test_numbers_that_no_run_writes(self, part: str, key: str, value: float, message: str) -> None:
         document = self.document()
         document[part][0][key] = value
@@ -589,7 +589,7 @@ class TestContradictions:
 
     def test_an_llm_under_test_does_not_become_a_control(self) -> None:
         document = self.document()
-        for one in document["cells"]:
+        for one in document["results"]:
             one["control"] = True
         with pytest.raises(UsageError, match="marked as a control of this run, but it is not one"):
             judge(document)
@@ -597,7 +597,7 @@ class TestContradictions:
     @pytest.mark.parametrize(("key", "value"), [("llm", "n"), ("dataset", "iris")])
     def test_cells_that_were_cut_out(self, key: str, value: str) -> None:
         both = run_of(cells("m", {FULL: MISSED}), cells("n", {FULL: FOUND}), cells("m", {FULL: FOUND}, "iris"))
-        both["cells"] = [one for one in both["cells"] if one[key] != value]
+        both["results"] = [one for one in both["results"] if one[key] != value]
         with pytest.raises(UsageError, match=f"{value}.* has no result"):
             judge(both)
         both["run"] |= {"llms": both["run"]["llms"][:1], "datasets": both["run"]["datasets"][:1]}
@@ -690,7 +690,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 def test_whatever_results_hold(document: dict[str, Any], least: float | None, fail_on: set[str]) -> None:
     """Clean needs a row test that missed, and nothing found; stricter conditions never clear."""
     plain, strict = judge(document), judge(document, min_power=least, fail_on=sorted(fail_on))
-    rows = [one for one in document["cells"] if one["llm"] == "m" and one["test"] != KNOWN_TEST]
+    rows = [one for one in document["results"] if one["llm"] == "m" and one["test"] != KNOWN_TEST]
     words = {one["verdict"] for one in rows}
     tables = {one["verdict"] for one in document["tables"] if one["llm"] == "m"}
     if plain.conclusion is CLEAN:
@@ -703,7 +703,7 @@ def test_whatever_results_hold(document: dict[str, Any], least: float | None, fa
         assert strict.conclusion is not CLEAN
     if strict.exit_code == 0:
         assert plain.exit_code == 0
-    without = document | {"cells": [one for one in document["cells"] if one["llm"] == "m"], "run": {
+    without = document | {"results": [one for one in document["results"] if one["llm"] == "m"], "run": {
         **document["run"], "llms": [fact for fact in document["run"]["llms"] if fact["spec"] == "m"]
     }, "tables": [one for one in document["tables"] if one["llm"] == "m"]}  # fmt: skip
     if judge(without).conclusion is CANNOT_TELL:

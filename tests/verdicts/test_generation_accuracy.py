@@ -28,7 +28,7 @@ def results(counts: Mapping[str, tuple[int, int]], **accuracy: object) -> RunRes
         told = {"hits": right, "answered": 100, "queries": 100, "score": right / 100, "interval": [0.4, 0.95]}
         cells.append(cell(llm, "rte", "classification_0shot", None, **(told | {"split": "train"} | accuracy)))
     view = parse_results(document(cells))
-    return replace(view, generations=generations(view.cells, view.facts))
+    return replace(view, generations=generations(view.results, view.facts))
 
 
 def test_the_test_says_that_it_is_one_axis() -> None:
@@ -61,7 +61,7 @@ def test_three_points_are_shown_and_nothing_is_said_of_them() -> None:
 def test_two_llms_have_no_figure_and_controls_none_at_all() -> None:
     assert results({llm: FOUR[llm] for llm in ("one", "two")}).generations == ()
     view = results(FOUR)
-    assert generations([replace(each, control=True) for each in view.cells], view.facts) == ()
+    assert generations([replace(each, control=True) for each in view.results], view.facts) == ()
 
 
 def test_another_split_and_an_unfair_question_are_not_compared() -> None:

@@ -127,7 +127,7 @@ def test_the_worse_of_rows_and_share_decides(
 ) -> None:
     judged = gate(cells("m", {FULL: rows}), share(*of))
     assert judged.conclusion is conclusion
-    assert [one.of for one in judged.findings] == ["rows", "memory's share"]
+    assert [one.subject for one in judged.findings] == ["rows", "memory's share"]
 
 
 def test_without_a_limit_a_share_says_nothing() -> None:
@@ -197,7 +197,7 @@ class TestCommand:
         assert first.startswith("contaminated: simulated:memoriser:0.9 on iris: detected by full_completion")
         assert second.startswith("clean: simulated:memoriser:0.9 on iris: memory's share 0.000 ")
         assert line == f"{first} (besides: 1 clean)"
-        cells = json.loads(Path("made", "results.json").read_text())["cells"]
+        cells = json.loads(Path("made", "results.json").read_text())["results"]
         assert [cell["test"] for cell in cells] == ["full_completion", "memory_share"]
 
     @pytest.mark.parametrize("limit", ["0", "1", "much"])

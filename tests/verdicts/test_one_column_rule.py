@@ -9,8 +9,8 @@ import pytest
 from tabcontam.evidence.base import EvidenceKind, Family, Verdict
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.llm_ranking import ranking
-from tabcontam.verdicts.one_column_rule import together
-from tabcontam.verdicts.result_building import conclude, surely_found, tables
+from tabcontam.verdicts.one_column_rule import join_evidence
+from tabcontam.verdicts.result_building import conclude, surely_contaminated, tables
 from tabcontam.verdicts.result_types import BetOutcome, Result, TableVerdict
 from tabcontam.verdicts.run_facts import known_tests
 from tests.report import synthetic
@@ -153,8 +153,8 @@ def test_an_undecided_cell_keeps_its_own_reason() -> None:
 
 
 def test_a_cell_of_one_column_does_not_end_a_run_early() -> None:
-    assert surely_found(in_two(), "calibrated", 0.001)
-    assert not surely_found(in_one(), "calibrated", 0.001)
+    assert surely_contaminated(in_two(), "calibrated", 0.001)
+    assert not surely_contaminated(in_one(), "calibrated", 0.001)
 
 
 def test_the_ranking_does_not_count_it() -> None:
@@ -182,7 +182,7 @@ def test_the_gate_cannot_tell_and_says_why() -> None:
 
 def test_the_gate_takes_no_finding_for_one_of_a_column_that_says_nothing_of_it() -> None:
     document = run_of(in_one(), clean(FULL))
-    document["cells"][0] |= {"rests_on": None}
+    document["results"][0] |= {"rests_on": None}
     with pytest.raises(Exception, match="contradict themselves"):
         judge(document)
 
@@ -198,30 +198,30 @@ def betting(test: str = ONE, bits: float = 20.0, alone: float = 18.0, **of: Any)
 
 def test_bets_on_several_tests_and_their_p_values_share_the_level() -> None:
     spread = [betting(bits=20.0, alone=9.0), betting(FULL, bits=0.0, alone=0.0)]
-    both = together(spread)  # a little in every answer
+    both = join_evidence(spread)  # a little in every answer
     assert both.p_value == pytest.approx(2 * 2.0**-20)
     assert both.standing.without == "born"
     assert both.standing.p_value == pytest.approx(2 * 2.0**-9)
     assert both.e_value == pytest.approx(2.0**9)
-    in_one = together(
+    in_one = join_evidence(
         [betting(bits=-3.0, alone=-3.0), replace(betting(FULL, bits=0.0), p_value=1e-9, without={"born": 1e-6})]
     )
     assert [in_one.p_value, in_one.standing.p_value] == pytest.approx([4e-9, 4e-6])  # much in one test
-    in_turns = together([replace(part, sequential=True) for part in spread])
+    in_turns = join_evidence([replace(part, sequential=True) for part in spread])
     assert in_turns.p_value == pytest.approx(2.0**-20)  # which stopping would spoil
 
 
 def test_one_test_alone_has_its_own_p_value() -> None:
     alone = replace(betting(), p_value=1e-5, without={"born": 1e-3})
-    assert (together([alone]).p_value, together([alone]).standing.p_value) == (1e-5, 1e-3)
-    assert together([alone]).e_value is None
-    beside_other = together([alone, betting(FULL), replace(clean(CUT), p_value=1e-8, without={})])
+    assert (join_evidence([alone]).p_value, join_evidence([alone]).standing.p_value) == (1e-5, 1e-3)
+    assert join_evidence([alone]).e_value is None
+    beside_other = join_evidence([alone, betting(FULL), replace(clean(CUT), p_value=1e-8, without={})])
     assert beside_other.p_value == pytest.approx(2 * 2.0**-40)  # each way at half the level
 
 
 def test_bets_of_several_tests_add_up_without_the_same_column() -> None:
     one, other = betting(bits=8.0, alone=0.0), replace(betting(FULL, bits=8.0), bets={"": won(8.0), "club": won(7.0)})
-    both = together([replace(part, sequential=True, p_value=None, without={}) for part in (one, other)])
+    both = join_evidence([replace(part, sequential=True, p_value=None, without={}) for part in (one, other)])
     assert both.p_value == pytest.approx(2.0**-16)  # nothing but bets: 1 / E
     assert both.standing.without == "born"
     assert both.standing.p_value == pytest.approx(2.0**-8)
@@ -237,7 +237,7 @@ def test_bets_that_win_by_one_column_or_by_two_rows_find_nothing() -> None:
 
 def test_what_an_honest_predictor_wins_is_no_memory() -> None:
     same = {"": won(30.0, honest=30.0)}
-    assert together([replace(betting(), bets=same, p_value=None, without={})]).p_value == 1
+    assert join_evidence([replace(betting(), bets=same, p_value=None, without={})]).p_value == 1
 
 
 def test_a_cell_that_was_asked_in_turns_has_e_in_place_of_p_and_q() -> None:

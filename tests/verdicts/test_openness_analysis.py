@@ -41,16 +41,16 @@ EVERY = results(HIGH | LOW | {"tidal": 0.3, "gpt-j": 0.0})
 
 def test_kinds_are_told_where_there_are_five_llms() -> None:
     told = found(EVERY)
-    assert [(kind.name, len(kind.llms), kind.tells) for kind in told.kinds] == [
+    assert [(kind.name, len(kind.llms), kind.conclusive) for kind in told.kinds] == [
         ("closed", 5, True),
         ("semi-open", 6, True),
         ("open", 1, False),
     ]
     closed, weights, _ = told.kinds
-    assert (closed.found, closed.decided) == (5, 5)
+    assert (closed.contaminated, closed.decided) == (5, 5)
     assert closed.interval is not None
     assert round(closed.interval[0], 2) == 0.48
-    assert weights.found == 1
+    assert weights.contaminated == 1
     (one,) = told.differences
     assert (one.first, one.second) == ("closed", "semi-open")
     assert one.p_value < 0.01
@@ -59,7 +59,7 @@ def test_kinds_are_told_where_there_are_five_llms() -> None:
 
 def test_sizes_are_compared_within_families_alone() -> None:
     told = found(EVERY)
-    assert {line.family: [one.size for one in line.llms] for line in told.lines} == {
+    assert {line.family: [one.size for one in line.llms] for line in told.families} == {
         "llama": [1, 3, 8],
         "qwen": [0.5, 1.5, 7],
     }

@@ -215,13 +215,13 @@ class TestScores:
             (1, 2, whole.score_shared_interval),
         ):
             assert interval == pytest.approx(clopper_pearson(found, among), abs=1e-4)
-        assert whole.shared_cells == 2
+        assert whole.shared_results == 2
 
     def test_one_who_answers_nothing_takes_no_cell_from_the_others(self) -> None:
         whole, half, silent = ranking([*of("whole", "CC.."), *of("half", "C?.?"), *of("silent", "????")], "calibrated")
         assert (whole.score_shared, half.score_shared) == (0.5, 0.5)
         assert (silent.llm, silent.score, silent.score_all, silent.score_shared) == ("silent", None, 0.0, None)
-        assert (half.shared_cells, silent.shared_cells) == (2, None)
+        assert (half.shared_results, silent.shared_results) == (2, None)
 
     def test_under_the_papers_rules_what_every_llm_was_asked_is_shared(self) -> None:
         first, second = ranking([*of("a", "CC?.s"), *of("b", "C.s.s")], "paper")

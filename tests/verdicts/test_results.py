@@ -56,23 +56,23 @@ RULES = '{"rules": "paper"}'
         ('{"schema": 3}', "reads schema 1, not 3"),
         ('{"schema": true}', "reads schema 1, not True"),
         ('{"schema": 1}', "run is missing"),
-        ('{"schema": 1, "run": RULES, "cells": [3]}', "result 1: Input should be"),
+        ('{"schema": 1, "run": RULES, "results": [3]}', "result 1: Input should be"),
         (
-            '{"schema": 1, "run": RULES, "cells": [{"llm": "a", "dataset": "b", "test": "c", "kind": "membership", '
+            '{"schema": 1, "run": RULES, "results": [{"llm": "a", "dataset": "b", "test": "c", "kind": "membership", '
             '"verdict": "maybe"}]}',
             "maybe",
         ),
         (
-            '{"schema": 1, "run": RULES, "cells": [{"llm": "a", "dataset": "b", "test": "c", "kind": "membership", '
+            '{"schema": 1, "run": RULES, "results": [{"llm": "a", "dataset": "b", "test": "c", "kind": "membership", '
             '"score": "x"}]}',
             "result 1: score: 'x' is no number",
         ),
-        ('{"schema": 1, "run": RULES, "cells": [], "ranking": [{"llm": "a", "score": "x"}]}', "ranking"),
+        ('{"schema": 1, "run": RULES, "results": [], "ranking": [{"llm": "a", "score": "x"}]}', "ranking"),
         (
-            '{"schema": 1, "run": RULES, "cells": [], "tables": [{"llm": "a", "verdict": "maybe"}]}',
+            '{"schema": 1, "run": RULES, "results": [], "tables": [{"llm": "a", "verdict": "maybe"}]}',
             "table 1",
         ),
-        ('{"schema": 1, "run": RULES, "cells": [], "tables": [{"llm": "a", "q_value": "x"}]}', "table 1"),
+        ('{"schema": 1, "run": RULES, "results": [], "tables": [{"llm": "a", "q_value": "x"}]}', "table 1"),
     ],
 )
 def test_a_foreign_folder_is_refused_in_one_line(tmp_path: Path, content: str | None, says: str) -> None:
@@ -105,7 +105,7 @@ def test_foreign_figures_of_a_cell_are_refused_in_one_line(changes: dict[str, An
 
 
 def test_the_figures_of_a_cell_are_typed() -> None:
-    (only,) = parse_results(document([weighed("m", "iris", "full_completion", "contaminated")])).cells
+    (only,) = parse_results(document([weighed("m", "iris", "full_completion", "contaminated")])).results
     assert only.statistic is not None
     assert (only.statistic.name, only.statistic.value, only.statistic.expected) == ("recalled bits", 212.3125, 9.07)
     assert only.interval == (0.25, 0.55)
@@ -118,13 +118,13 @@ def test_a_cell_says_what_would_have_been_seen_and_nothing_of_the_kind_where_som
     verdicts = ("not detected", "contaminated")
     clean, found = parse_results(
         document([weighed("m", "iris", "full_completion", verdict) for verdict in verdicts])
-    ).cells
+    ).results
     missed = "a model that remembers 12% of the rows would have been detected"
     assert clean.why == f"1 of 45 cut rows is right, where the baseline gets 0.7; {missed}"
     assert "would have been detected" not in found.why
     (bare,) = parse_results(
         document([cell("m", "iris", "full_completion", "not detected", sentence="None was.")])
-    ).cells
+    ).results
     assert bare.why == "None was."
 
 
@@ -139,7 +139,7 @@ def test_a_cell_says_what_would_have_been_seen_and_nothing_of_the_kind_where_som
     ],
 )
 def test_another_verdict_of_the_papers_rules_is_told(own: str | None, papers: str | None, differs: bool) -> None:
-    (only,) = parse_results(document([cell("m", "iris", "full_completion", own, paper_verdict=papers)])).cells
+    (only,) = parse_results(document([cell("m", "iris", "full_completion", own, paper_verdict=papers)])).results
     assert only.differs is differs
 
 
@@ -225,7 +225,7 @@ def test_outcomes_are_counted_worst_first_and_never_folded() -> None:
     view = parse_results(results(["gpt-4o"], ["iris", "wine", "adult", "bank", "german"]))
     counts = count(view.subjects)
     assert list(counts) == ["contaminated", "not detected", "uninformative", "no answer", "skipped", "scored"]
-    assert sum(counts.values()) == len(view.cells)
+    assert sum(counts.values()) == len(view.results)
 
 
 def test_a_column_is_named_by_what_tells_it_apart() -> None:

@@ -80,7 +80,7 @@ def test_made_up_results_are_valid() -> None:
 def with_everything() -> dict[str, Any]:
     """Results with every field that not every run has."""
     of = document([weighed("a", "iris", "full_completion", "contaminated")], [table("a", "iris", "contaminated")])
-    place = {key: of["cells"][0][key] for key in ("llm", "dataset", "edition", "serializer", "test")}
+    place = {key: of["results"][0][key] for key in ("llm", "dataset", "edition", "serializer", "test")}
     compared = {"first": "a", "second": "b", "kind": "versions", "change": "appeared", "beyond_chance": True}
     shares = {"first_share": 0.0, "second_share": 1.0, "queries": 3, "p_value": 0.25, "q_value": 0.25}
     verdicts = {"first_verdict": "not detected", "second_verdict": "contaminated"}
@@ -105,12 +105,12 @@ def test_what_only_some_runs_have_is_valid() -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("cells", 0, "verdict"), "clean"),
-        (("cells", 0, "p_value"), 1.5),
-        (("cells", 0, "interval"), [0.1]),
-        (("cells", 0, "hits"), 1.5),
-        (("cells", 0, "statistic"), {"name": "bits", "value": 1.0}),
-        (("cells", 0, "own"), "x"),
+        (("results", 0, "verdict"), "clean"),
+        (("results", 0, "p_value"), 1.5),
+        (("results", 0, "interval"), [0.1]),
+        (("results", 0, "hits"), 1.5),
+        (("results", 0, "statistic"), {"name": "bits", "value": 1.0}),
+        (("results", 0, "own"), "x"),
         (("tables", 0, "verdict"), 3),
         (("ranking", 0, "score_interval"), [0.1, "0.9"]),
         (("comparisons", 0, "change"), "grew"),
@@ -132,7 +132,7 @@ def test_what_is_foreign_is_named_with_its_place(path: tuple[str | int, ...], va
 
 def test_a_cell_that_lacks_a_field_is_invalid() -> None:
     lacking = as_document(parse_results(document([cell("a", "iris", "full_completion", "skipped")])))
-    del lacking["cells"][0]["reason"]
+    del lacking["results"][0]["reason"]
     (fault,) = faults(lacking)
     assert "'reason' is a required property" in fault
 

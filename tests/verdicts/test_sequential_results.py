@@ -20,7 +20,7 @@ def test_a_test_that_was_stopped_by_a_finding_of_others_says_so_and_is_not_clean
     asked = [Trial(query, Reply("no such value", ReplyState.OK)) for query in cell.written[:3]]
     read = [Trial(each.query, each.reply, test.read(each.query, each.reply, serializer, english())) for each in asked]
     for trials in (read, []):
-        found = result_in_turns(cell.name, test, trials, len(cell.written), SequentialOutcome(5, 20, found=True))
+        found = result_in_turns(cell.name, test, trials, len(cell.written), SequentialOutcome(5, 20, detected=True))
         assert found.verdict is Verdict.UNINFORMATIVE
         assert found.reason == "the table was decided after 5 of 20 queries of its row tests"
     ended = result_in_turns(cell.name, test, read, len(cell.written), None, "HTTP 500")

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.models.base import ModelRequest
@@ -22,7 +22,7 @@ LEVEL = 0.01
 
 
 @cache
-def cells() -> Sequence[PlannedCell]:
+def cells() -> Sequence[PlannedResult]:
     subject = RunSource(SimulatedModel("oracle"))
     return plan([subject], [ships()], [load_serializers()["is"]], TESTS, Options(until_decided=True))
 
@@ -48,7 +48,7 @@ def decided(
 
 def test_who_remembers_all_is_found_after_a_few() -> None:
     found, _, rounds = decided("oracle")
-    assert found.found
+    assert found.detected
     assert found.verdict_reached
     assert found.asked <= 5
     assert rounds == [found.asked]  # all at once: fewer could not have been enough
@@ -57,7 +57,7 @@ def test_who_remembers_all_is_found_after_a_few() -> None:
 
 def test_who_remembers_some_is_found_later() -> None:
     all_rows, half = decided("oracle")[0], decided("memoriser:0.5")[0]
-    assert half.found
+    assert half.detected
     assert all_rows.asked < half.asked <= 30
 
 
@@ -65,7 +65,7 @@ def test_who_remembers_some_is_found_later() -> None:
 @pytest.mark.parametrize("kind", ["guesser", "mode", "schema-expert"])
 def test_who_guesses_is_let_go_with_the_power_stated(kind: str) -> None:
     found, _, rounds = decided(kind)
-    assert (found.found, found.let_go, found.share) == (False, True, 0.25)
+    assert (found.detected, found.not_detected, found.share) == (False, True, 0.25)
     assert 10 < found.asked <= 60
     assert len(rounds) > 1
 
@@ -91,11 +91,11 @@ def test_a_share_that_no_number_of_queries_would_find_ends_with_the_least_that_i
 @pytest.mark.parametrize("kind", ["decliner", "refuser", "empty", "fails"])
 def test_who_gives_nothing_readable_is_no_answer_and_not_asked_for_long(kind: str) -> None:
     found, _, _ = decided(kind)
-    assert (found.unread, found.found, found.let_go, found.share) == (True, False, False, None)
+    assert (found.unread, found.detected, found.not_detected, found.share) == (True, False, False, None)
     assert found.asked == UNREAD
 
 
 @pytest.mark.slow
 def test_what_could_not_be_read_is_no_sign_that_nothing_is_remembered() -> None:
     assert decided("guesser", silent=10)[0].asked >= decided("guesser")[0].asked + 5
-    assert decided("oracle", silent=10)[0].found
+    assert decided("oracle", silent=10)[0].detected

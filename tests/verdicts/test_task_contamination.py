@@ -29,7 +29,7 @@ def test_its_findings_come_out_again(one: PublishedAccuracies) -> None:
         assert p_value < 0.01
     assert whole.signs is not None
     assert whole.signs == pytest.approx((12, 0, 2 / 2**12))
-    assert (one.untold, one.significant) == (51, (("text-davinci-001", "newsmtsc-rw"),))
+    assert (one.unextracted, one.significant) == (51, (("text-davinci-001", "newsmtsc-rw"),))
 
 
 def test_exchanged_dates_find_it_too_and_less_surely() -> None:

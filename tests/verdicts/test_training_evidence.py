@@ -13,7 +13,7 @@ from tabcontam.verdicts.run_facts import TrainingDeclaration
 
 ALPHA = 0.01
 A, B, DUMP, OTHER = "llm-a", "llm-b", "corpus:dump", "corpus:other"
-DECLARED = (TrainingDeclaration(llm=A, documents=DUMP),)
+DECLARED = (TrainingDeclaration(llm=A, corpus=DUMP),)
 
 
 def facts(test: str, family: Family, kind: EvidenceKind = EvidenceKind.MEMORIZATION) -> Facts:
@@ -60,7 +60,7 @@ def test_rows_in_documents_that_it_was_trained_on_make_a_table_contaminated_for_
     own = of(found, A)
     assert own.verdict is Verdict.CONTAMINATED
     assert own.reason == "corpora that it was trained on hold 12 of 300 rows (corpus:dump): row_overlap, p = 1e-09"
-    assert (own.documents, own.by_documents, own.q_value) == ((DUMP,), True, 1e-9)
+    assert (own.corpora, own.by_corpora, own.q_value) == ((DUMP,), True, 1e-9)
     assert of(found, B) == of(judged(MISSED), B)
     assert of(found, DUMP).verdict is Verdict.CONTAMINATED
     assert of(found, DUMP).reason == "the corpus holds 12 of 300 rows: row_overlap, p = 1e-09"
@@ -75,7 +75,7 @@ def test_without_a_declaration_documents_stand_by_themselves() -> None:
 def test_what_is_found_by_answers_and_in_documents_is_said_of_both() -> None:
     own = of(judged([cell(A, "full_completion", 1e-6), cell(DUMP, "row_overlap", 1e-9)]), A)
     assert own.reason.startswith("the row tests together: p = 1e-06; corpora that it was trained on hold 12 of 300")
-    assert (own.documents, own.by_documents) == ((DUMP,), False)
+    assert (own.corpora, own.by_corpora) == ((DUMP,), False)
     assert own.bound == 0.02
 
 
@@ -117,14 +117,14 @@ def test_rows_in_the_readable_part_of_documents_count() -> None:
 
 def test_an_llm_that_was_asked_nothing_has_a_table_of_what_documents_hold() -> None:
     own = of(judged([cell(DUMP, "row_overlap", 1e-9)]), A)
-    assert (own.verdict, own.by_documents, own.serializer) == (Verdict.CONTAMINATED, True, "is")
+    assert (own.verdict, own.by_corpora, own.serializer) == (Verdict.CONTAMINATED, True, "is")
 
 
 def test_a_finding_of_answers_that_rests_on_one_column_does_not_keep_documents_from_finding() -> None:
     lone = cell(A, "full_completion", 1e-6, without={"zip": 0.5}, columns={"zip": 20.0})
     assert of(judged([lone], ()), A).verdict is Verdict.UNINFORMATIVE
     own = of(judged([lone, cell(DUMP, "row_overlap", 1e-9)]), A)
-    assert (own.verdict, own.rests_on, own.by_documents) == (Verdict.CONTAMINATED, None, True)
+    assert (own.verdict, own.rests_on, own.by_corpora) == (Verdict.CONTAMINATED, None, True)
 
 
 def test_under_the_papers_rules_documents_count_as_well() -> None:
@@ -137,11 +137,11 @@ def test_knowledge_in_documents_shows_no_rows() -> None:
 
 
 def test_a_body_of_documents_counts_for_each_llm_that_was_trained_on_it_and_several_for_one() -> None:
-    declared = (*DECLARED, TrainingDeclaration(llm=B, documents=DUMP), TrainingDeclaration(llm=A, documents=OTHER))
+    declared = (*DECLARED, TrainingDeclaration(llm=B, corpus=DUMP), TrainingDeclaration(llm=A, corpus=OTHER))
     found = judged([*MISSED, cell(DUMP, "row_overlap", 1e-9), cell(OTHER, "row_overlap", 1.0, hits=0)], declared)
-    assert of(found, A).documents == of(found, B).documents == (DUMP,)
-    families = {llm: [one for one in of(found, llm).families if one.documents] for llm in (A, B)}
-    assert families[A][0].documents == (DUMP, OTHER)
+    assert of(found, A).corpora == of(found, B).corpora == (DUMP,)
+    families = {llm: [one for one in of(found, llm).families if one.corpora] for llm in (A, B)}
+    assert families[A][0].corpora == (DUMP, OTHER)
     assert (families[A][0].p_value, families[B][0].p_value) == (2e-9, 1e-9)  # Bonferroni over what was searched
 
 

@@ -24,7 +24,7 @@ class LawPredictions:
         """Return an instance with these values that leaves the rest of each row's probability to other predictors."""
         return cls(values, np.array([1 - sum(one.values()) for one in values], dtype=np.float64))
 
-    def at(self, places: Ints) -> "LawPredictions":
+    def at_places(self, places: Ints) -> "LawPredictions":
         """Return the values of the predicted rows at these places."""
         return LawPredictions([self.values[place] for place in places.tolist()], self.left[places])
 

@@ -92,7 +92,11 @@ def _by_comparison(fit: Fit, lines: Sequence[Floats]) -> list[LawPredictions]:
     alone = left_out(np.zeros(len(rows), dtype=np.int64), outcome[rows])
     pairs = [_larger(one, other) for one, other in combinations(lines, 2)]
     gains = [left_out(pair[rows], outcome[rows]) - alone for pair in pairs]
-    return [_told(fit, pairs[int(np.argmax(gains))], outcome, sources)] if max(gains, default=0.0) > GAIN else []
+    return (
+        [_predict_outcomes(fit, pairs[int(np.argmax(gains))], outcome, sources)]
+        if max(gains, default=0.0) > GAIN
+        else []
+    )
 
 
 def _larger(one: Floats, other: Floats) -> Ints:
@@ -114,7 +118,7 @@ def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
     return source_numbers, sources
 
 
-def _told(fit: Fit, context: Ints, outcome: Ints, sources: Sequence[Column] | None) -> LawPredictions:
+def _predict_outcomes(fit: Fit, context: Ints, outcome: Ints, sources: Sequence[Column] | None) -> LawPredictions:
     """Return the values that follow, by how often each outcome goes with each context in the training rows."""
     counts = np.zeros((4, int(outcome.max()) + 1))
     np.add.at(counts, (context[fit.train], outcome[fit.train]), 1)

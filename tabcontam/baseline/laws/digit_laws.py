@@ -30,7 +30,7 @@ def digits(fit: Fit) -> list[LawPredictions]:
         return []  # no law can be right so much more often than the most frequent value
     best, share = np.zeros(0), least
     for one in [one for one in fit.shown if one.distinct > FEW][:COLUMNS]:
-        few = [(found == target[tried][:, None]).mean(axis=0) for found in _laws(one.at(tried.tolist()))]
+        few = [(found == target[tried][:, None]).mean(axis=0) for found in _laws(one.in_rows(tried.tolist()))]
         if max((float(right.max()) for right in few), default=0.0) < least:
             continue
         for found in _laws(one):

@@ -125,7 +125,7 @@ def fit_formula(name: str, formula: Floats, target: FormulaTarget, constants: in
                 turned, kept = whole == ties[train], np.isfinite(ties[train]) & (off == 0)
             tied = float((turned.sum() + 0.5) / (turned.sum() + kept.sum() + 1))
             off = np.where(turned, 0.0, off)
-    return _told(_RoundedFormula(name, wholes, ties, tied, constants), off, known, target)
+    return _measure_errors(_RoundedFormula(name, wholes, ties, tied, constants), off, known, target)
 
 
 def _others(exact: Floats, wholes: Floats) -> Floats:
@@ -144,7 +144,7 @@ class _RoundedFormula:
     constants: int
 
 
-def _told(one: _RoundedFormula, off: Floats, known: Bools, target: FormulaTarget) -> FormulaFit:
+def _measure_errors(one: _RoundedFormula, off: Floats, known: Bools, target: FormulaTarget) -> FormulaFit:
     """Return the formula with the bits that it saves and the frequencies of its errors."""
     train, constants = target.train, one.constants
     inner, offs = one.wholes[train][known], off[known]

@@ -50,7 +50,7 @@ def strings(fit: Fit) -> list[LawPredictions]:
     shares = _ProgramRates(sources.keys(rows), [one.keys for one in found])
     reads = [sources.read(row) for row in fit.predicted.tolist()]
     written = [[_key(write(one.program, read)) for read in reads] for one in found]
-    return [LawPredictions.of([shares.of(keys) for keys in zip(*written, strict=True)])]
+    return [LawPredictions.of([shares.chances(keys) for keys in zip(*written, strict=True)])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class _Sources:
 
         def read(piece: PieceRule) -> str:
             one = self.shown[piece.column]
-            return piece.of(self.plain(one.cells[row])) if one.keys[row] != MISSING else ""
+            return piece.piece_of(self.plain(one.cells[row])) if one.keys[row] != MISSING else ""
 
         return read
 
@@ -179,25 +179,25 @@ class _ProgramRates:
     def __init__(self, keys: Sequence[str], written: Sequence[Sequence[str | None]]) -> None:
         self.patterns: dict[tuple[int, ...], Counter[int]] = {}
         self.alone: Counter[int] = Counter()
-        self.there: Counter[int] = Counter()
+        self.tries: Counter[int] = Counter()
         for own, row in zip(keys, zip(*written, strict=True), strict=True):
             counts = self.patterns.setdefault(_pattern(row), Counter())
             counts[-1] += 1
             for place, key in enumerate(row):
-                self.there[place] += key is not None
+                self.tries[place] += key is not None
                 if key is not None and key == own:
                     counts[row.index(key)] += 1
                     self.alone[place] += 1
                     break
 
-    def of(self, row: Sequence[str | None]) -> dict[str, float]:
+    def chances(self, row: Sequence[str | None]) -> dict[str, float]:
         """Return the values that the programs write in a row, each with its probability."""
         counts = self.patterns.get(_pattern(row), Counter())
         found: dict[str, float] = {}
         for place, key in enumerate(row):
             if key is None or key in found:
                 continue
-            prior = self.alone[place] / (self.there[place] + 1)
+            prior = self.alone[place] / (self.tries[place] + 1)
             found[key] = (counts[place] + prior) / (counts[-1] + 1)
         total = sum(found.values())
         return {key: share / max(1.0, total) for key, share in found.items() if share > 0}

@@ -108,12 +108,12 @@ class PieceRule:
     separator: str
     place: int
 
-    def of(self, text: str) -> str:
+    def piece_of(self, text: str) -> str:
         """Return the piece of a plain text; empty if it has none."""
-        return at(CUTS[self.cut](FOLDINGS[self.folding](text), self.separator), self.place)
+        return part_at(CUTS[self.cut](FOLDINGS[self.folding](text), self.separator), self.place)
 
 
-def at(parts: Sequence[str], place: int) -> str:
+def part_at(parts: Sequence[str], place: int) -> str:
     """Return the part at this place, counted from the end if negative; empty if there is none."""
     return parts[place] if -len(parts) <= place < len(parts) else ""
 
@@ -137,7 +137,7 @@ def _pieces(of_numbers: bool, texts: tuple[str, ...]) -> tuple[tuple[PieceRule, 
             parts = [CUTS[cut](text, separator) for text in folded]
             most, fewest = max(map(len, parts)), min(map(len, parts))
             for place in (one for one in PLACES if (one < most if one >= 0 else fewest < most or -one <= most - 4)):
-                values = tuple(at(one, place) for one in parts)
+                values = tuple(part_at(one, place) for one in parts)
                 if values not in seen and any(values):
                     seen.add(values)
                     found.append((PieceRule(0, folding, cut, separator, place), values))

@@ -34,26 +34,27 @@ class DocumentScore(Test):
     on_request: ClassVar[bool] = True
     counted: ClassVar[str]  # the items that are searched for, in words
 
-    def query(self, name: str, what: str, lookup: Lookup, *of: str) -> Query:
-        """Return the query for one item; `what` names it in words, and `of` holds texts that reading a find needs."""
-        return Query(f"{self.id}-{name}", partial(_same, lookup), (what, *of), lookup.texts, max_tokens=1)
+    def query(self, name: str, what: str, lookup: Lookup, *further: str) -> Query:
+        """Return the query for one item; `what` names it in words, and `further` holds texts that reading a find needs.
+        """
+        return Query(f"{self.id}-{name}", partial(_same, lookup), (what, *further), lookup.texts, max_tokens=1)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return in how many documents the item stands; unreadable if some were not searched."""
         if not isinstance(reply, Matches) or reply.state is not ReplyState.OK:
             return Reading(None, hit=None, paper_hit=False, readable=False)
-        count = self.documents(query, reply)
+        count = self.count_documents(query, reply)
         return Reading(f"{count} documents", hit=count > 0, paper_hit=False, readable=True)
 
-    def documents(self, query: Query, found: Matches) -> int:
+    def count_documents(self, query: Query, matches: Matches) -> int:
         """Return the number of documents that hold the texts of a query."""
-        return found.documents
+        return matches.documents
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return how many of the items documents hold; no p-value."""
         read = [trial for trial in trials if trial.readable]
-        found = [(trial.query, trial.reply) for trial in read if isinstance(trial.reply, Matches)]
-        said = [*self.together(found), *(self._said(query, reply) for query, reply in found)]
+        searches = [(trial.query, trial.reply) for trial in read if isinstance(trial.reply, Matches)]
+        parts = [*self.together(searches), *(self._describe(query, reply) for query, reply in searches)]
         hits = sum(bool(trial.reading and trial.reading.hit) for trial in read)
         unread = len(trials) - len(read)
         lost = f"; {unread} of {len(trials)} items could not be searched for" * bool(unread)
@@ -61,34 +62,34 @@ class DocumentScore(Test):
             statistic=f"share of {self.counted} that documents hold",
             value=hits / len(read) if read else 0.0,
             null="none: the test compares nothing",
-            sentence="; ".join(said) + lost if read else lost.removeprefix("; "),
+            sentence="; ".join(parts) + lost if read else lost.removeprefix("; "),
             hits=hits,
             asked=len(trials),
             answered=len(read),
             score=hits / len(read) if read else None,
         )
 
-    def _said(self, query: Query, reply: Matches) -> str:
+    def _describe(self, query: Query, reply: Matches) -> str:
         """Return a part of the sentence: how many documents, and one place."""
-        count = self.documents(query, reply)
+        count = self.count_documents(query, reply)
         places = self.places(query, reply) if count else ()
         where = f" ({place_of(places[0])})" if places else ""
         held = self.each(query, reply) if count else ""
         return f"{query.asked[0]}: {in_number(count, least=self.partly(query, reply))}{held}{where}"
 
-    def together(self, found: Sequence[tuple[Query, Matches]]) -> list[str]:
+    def together(self, searches: Sequence[tuple[Query, Matches]]) -> list[str]:
         """Return the parts of the sentence about all finds together, which come before each find by itself."""
         return []
 
-    def partly(self, query: Query, found: Matches) -> bool:
+    def partly(self, query: Query, matches: Matches) -> bool:
         """Return whether more documents may hold it than are counted."""
-        return found.more
+        return matches.more
 
-    def places(self, query: Query, found: Matches) -> Sequence[Match]:
+    def places(self, query: Query, matches: Matches) -> Sequence[Match]:
         """Return the places that count, of which the first is quoted."""
-        return found.found
+        return matches.places
 
-    def each(self, query: Query, found: Matches) -> str:
+    def each(self, query: Query, matches: Matches) -> str:
         """Return a further part of the sentence about a find, which follows the number of documents."""
         return ""
 
@@ -101,7 +102,7 @@ def in_number(count: int, least: bool = False) -> str:
 
 
 def _same(lookup: Lookup) -> Lookup:
-    return Lookup(lookup.texts, lookup.most, lookup.by, lookup.beside, lookup.lacking)
+    return Lookup(lookup.texts, lookup.most, lookup.by, lookup.context, lookup.lacking)
 
 
 def word_lookup(*texts: str, most: int = 10) -> Lookup:

@@ -54,7 +54,7 @@ class HeaderOverlap(DocumentScore):
         found = []
         columns = tuple(filter(can_be_found, table.columns)) if table.header else ()
         if len(columns) > 1:
-            together = Lookup(columns[:1], by=LookupMode.CELLS, beside=columns[1:])
+            together = Lookup(columns[:1], by=LookupMode.CELLS, context=columns[1:])
             found.append(self.query("columns", "all names of columns", together))
             found.append(self.query("header", "the header line", word_lookup(" ".join(columns))))
         names = [name for name in table.names if can_be_found(name)]
@@ -66,9 +66,9 @@ class HeaderOverlap(DocumentScore):
             raise Skip("the table has no header, no name and no question to search for")
         return found
 
-    def each(self, query: Query, found: Matches) -> str:
+    def each(self, query: Query, matches: Matches) -> str:
         """Return how many documents hold each name, if there are several: a short one may mean something else."""
-        if query.id != f"{self.id}-{NAMES}" or len(query.expected) < 2 or len(found.counts) != len(query.expected):
+        if query.id != f"{self.id}-{NAMES}" or len(query.expected) < 2 or len(matches.counts) != len(query.expected):
             return ""
-        held = ((name, count) for name, count in zip(query.expected, found.counts, strict=True) if count)
+        held = ((name, count) for name, count in zip(query.expected, matches.counts, strict=True) if count)
         return " [" + ", ".join(f"{name}: {count:,}" for name, count in held) + "]"

@@ -93,7 +93,7 @@ class NgramOverlap(Test):
     id: ClassVar[str] = "ngram_overlap"
     title: ClassVar[str] = "N-gram overlap"
     family: ClassVar[Family] = Family.CORPUS
-    kind: ClassVar[EvidenceKind] = EvidenceKind.DOCUMENTS
+    kind: ClassVar[EvidenceKind] = EvidenceKind.CORPUS
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SEARCH})
     decides: ClassVar[bool] = False
     on_request: ClassVar[bool] = True
@@ -155,7 +155,7 @@ RULES: Mapping[str, Callable[[PieceOverlap], bool]] = {
 
 def _pair(name: str, text: str, length: int, row: int | None, rng: Random, decoy_of: str = "") -> list[Query]:
     """Return the queries for a row's words and for its letters and digits; `asked` has the length of the pieces."""
-    own, of = words(text), (SHORT, RUN, length)
+    own, lengths = words(text), (SHORT, RUN, length)
     pieces = tuple(dict.fromkeys([*grams(own, SHORT), *grams(own, RUN), *of_length(own, length)]))
     in_signs = drawn_signs(text, rng)
 
@@ -171,9 +171,9 @@ def _pair(name: str, text: str, length: int, row: int | None, rng: Random, decoy
             decoy_of=decoy_of,
         )
 
-    first = query(name, tuple(f"{size} words" for size in of), Lookup(pieces, by=LookupMode.WORDS), decoy_of)
-    beside = f"{decoy_of}-{IN_SIGNS}" if decoy_of else ""
-    return [first, query(f"{name}-{IN_SIGNS}", ("50 signs",), Lookup(in_signs, by=LookupMode.SIGNS), beside)]
+    first = query(name, tuple(f"{size} words" for size in lengths), Lookup(pieces, by=LookupMode.WORDS), decoy_of)
+    twin_of = f"{decoy_of}-{IN_SIGNS}" if decoy_of else ""
+    return [first, query(f"{name}-{IN_SIGNS}", ("50 signs",), Lookup(in_signs, by=LookupMode.SIGNS), twin_of)]
 
 
 def _same(lookup: Lookup) -> Lookup:
@@ -216,7 +216,7 @@ def _sentence(
     """Return every rule's share of the rows, followed by that of the twin, and a place."""
     lost = f"{asked - len(rows)} of {asked} rows could not be searched for" * (len(rows) < asked)
     early = sum(isinstance(trial.reply, Matches) and trial.reply.more for trial in own)
-    places = [match for trial in own if isinstance(trial.reply, Matches) for match in trial.reply.found[:1]]
+    places = [match for trial in own if isinstance(trial.reply, Matches) for match in trial.reply.places[:1]]
     parts = [
         *(_shares(rows, twins) if rows else ()),
         _of_gpt_4(own, twin),
@@ -232,17 +232,17 @@ def _sentence(
 def _shares(rows: Sequence[PieceOverlap], twins: Sequence[PieceOverlap]) -> list[str]:
     """Return the share of found pieces and, for each rule by words, the share of rows it counts, with the twin's."""
 
-    def share(of: Callable[[PieceOverlap], float]) -> str:
-        return _beside(fmean(map(of, rows)), fmean(map(of, twins)) if twins else None)
+    def share(measure: Callable[[PieceOverlap], float]) -> str:
+        return _with_twin(fmean(map(measure, rows)), fmean(map(measure, twins)) if twins else None)
 
-    held = f"documents hold {share(lambda one: one.short)} of the 8-grams of {len(rows)} rows"
+    first = f"documents hold {share(lambda one: one.short)} of the 8-grams of {len(rows)} rows"
     return [
-        f"{held} as the serializer writes them",
+        f"{first} as the serializer writes them",
         ", ".join(name.format(share(rule)) for name, rule in RULES.items()),
     ]
 
 
-def _beside(own: float, twin: float | None) -> str:
+def _with_twin(own: float, twin: float | None) -> str:
     return f"{own:.0%}" + (f" ({twin:.0%} of a twin's)" if twin is not None else "")
 
 
@@ -253,7 +253,7 @@ def _of_gpt_4(own: Sequence[Trial], twin: Sequence[Trial]) -> str:
         return "GPT-4's pieces of letters and digits were not searched for"
     found, lost = _of_signs(own), sum(not trial.readable for trial in asked)
     unread = f"GPT-4's pieces of {lost} of {len(asked)} rows could not be searched for" * bool(lost)
-    stated = "" if found is None else f"GPT-4's rule counts {_beside(found, _of_signs(twin))}"
+    stated = "" if found is None else f"GPT-4's rule counts {_with_twin(found, _of_signs(twin))}"
     return "; ".join(filter(None, (stated, unread)))
 
 

@@ -44,27 +44,29 @@ def detectable_share(chances: Sequence[float], level: float) -> float | None:
 
 def word_finds(own: Sequence[RowFind], twin: Sequence[RowFind], asked: int, p_value: float) -> str:
     """Return in words how many rows stand in how many documents, the number expected by chance, and one place."""
-    there = [one for one in own if one.own]
+    present = [one for one in own if one.own]
     by_chance = format_small_number(fsum(one.share for one in own))
     stand = (
-        f"{len(there)} of {len(own)} rows {_stand(len(there))} in {in_documents(there)}"
-        if there
+        f"{len(present)} of {len(own)} rows {_stand(len(present))} in {in_documents(present)}"
+        if present
         else f"none of {len(own)} rows stands in a document"
     )
-    weighing = sum(one.weight >= 1 for one in there)
-    common = f", {len(there) - weighing} of them in so many variants that they show nothing" * (weighing < len(there))
-    changed = sum(all(place.lacking for place in one.places) for one in there if one.places)
+    weighing = sum(one.weight >= 1 for one in present)
+    common = f", {len(present) - weighing} of them in so many variants that they show nothing" * (
+        weighing < len(present)
+    )
+    changed = sum(all(place.lacking for place in one.places) for one in present if one.places)
     but_for = f", {changed} of them without one or two of their values" * bool(changed)
     of_twin = sum(one.own for one in twin)
-    beside = (
+    of_the_twin = (
         f"{of_twin or 'none'} of {len(twin)} rows of a shuffled twin {_stand(of_twin)} in documents"
         if twin
         else "the table has no shuffled twin"
     )
     unread = f"; {asked - len(own)} of {asked} rows could not be searched for" * (len(own) < asked)
-    quote = f"; for example {quoted(there)}" if any(one.places for one in there) else ""
-    found = f"{stand}{common}{but_for}, {by_chance} expected by chance"
-    return f"{found}; {beside} ({describe_p_value(p_value)}){unread}{quote}"
+    quote = f"; for example {quoted(present)}" if any(one.places for one in present) else ""
+    sentence = f"{stand}{common}{but_for}, {by_chance} expected by chance"
+    return f"{sentence}; {of_the_twin} ({describe_p_value(p_value)}){unread}{quote}"
 
 
 def _stand(rows: int) -> str:

@@ -38,7 +38,7 @@ class RowFind:
         return self.query.lies_in.get(feature, feature)
 
 
-def found_of(query: Query, answer: Answer) -> RowFind | None:
+def read_find(query: Query, answer: Answer) -> RowFind | None:
     """Return the find in an answer, or None if the search was cut short or does not count each value."""
     if not isinstance(answer, Matches) or answer.state is not ReplyState.OK or not query.chance:
         return None
@@ -49,13 +49,13 @@ def found_of(query: Query, answer: Answer) -> RowFind | None:
         return None
     place = list(chances).index(str(own))
     share = sum(chance for chance, count in zip(chances.values(), counts, strict=True) if count)
-    places = tuple(match for match in answer.found if match.text == place)
+    places = tuple(match for match in answer.places if match.text == place)
     return RowFind(query, counts[place] > 0, min(1.0, share), counts[place], answer.more, places)
 
 
-def all_found(trials: Iterable[Trial]) -> list[RowFind]:
+def read_finds(trials: Iterable[Trial]) -> list[RowFind]:
     """Return the finds of all trials that could be read."""
-    read = (found_of(trial.query, trial.reply) for trial in trials if trial.readable)
+    read = (read_find(trial.query, trial.reply) for trial in trials if trial.readable)
     return [one for one in read if one is not None]
 
 
@@ -63,26 +63,26 @@ def in_documents(rows: Sequence[RowFind]) -> str:
     """Return in words how many distinct documents hold rows: by the places, or by the row that most documents hold."""
     named = {match.source for one in rows for match in one.places}
     most = max([len(named), *(one.documents for one in rows)])
-    told_all = all(one.documents == len({match.source for match in one.places}) and not one.more for one in rows)
-    return f"{'' if told_all else 'at least '}{most} document{'s' * (most != 1)}"
+    complete = all(one.documents == len({match.source for match in one.places}) and not one.more for one in rows)
+    return f"{'' if complete else 'at least '}{most} document{'s' * (most != 1)}"
 
 
 def quoted(rows: Sequence[RowFind]) -> str:
     """Return one place, of the row that weighs most, with the match between marks, or "" if there is none."""
-    told = [one for one in rows if one.places]
-    if not told:
+    quotable = [one for one in rows if one.places]
+    if not quotable:
         return ""
-    match = min(max(told, key=lambda one: one.bits).places, key=lambda place: place.lacking)
+    match = min(max(quotable, key=lambda one: one.bits).places, key=lambda place: place.lacking)
     return place_of(match)
 
 
 def place_of(match: Match) -> str:
     """Return a place in words: the document, the byte if it is known, and the text with the match between marks."""
-    at = f", byte {match.offset}" if match.offset >= 0 else ""
+    where = f", byte {match.offset}" if match.offset >= 0 else ""
     begin, end = (match.begin, match.end) if match.end > match.begin else (0, len(match.quote))
     before, after = match.quote[:begin][-AROUND:], match.quote[end:][:AROUND]
     marked = f"»{_shortened(harmless(match.quote[begin:end]))}«"
-    return f"{harmless(match.source)}{at}: {harmless(before)}{marked}{harmless(after)}"
+    return f"{harmless(match.source)}{where}: {harmless(before)}{marked}{harmless(after)}"
 
 
 def harmless(text: str) -> str:

@@ -23,7 +23,7 @@ from tabcontam.evidence.base import (
     Trial,
 )
 from tabcontam.evidence.corpus.row_find_weights import detectable_share, even_chance, weight_tail, word_finds
-from tabcontam.evidence.corpus.row_finds import RowFind, all_found, found_of
+from tabcontam.evidence.corpus.row_finds import RowFind, read_find, read_finds
 from tabcontam.evidence.corpus.searched_rows import (
     LEAST_VALUES,
     SearchedRow,
@@ -87,7 +87,7 @@ class RowOverlap(Test):
 
     id: ClassVar[str] = "row_overlap"
     family: ClassVar[Family] = Family.CORPUS
-    kind: ClassVar[EvidenceKind] = EvidenceKind.DOCUMENTS
+    kind: ClassVar[EvidenceKind] = EvidenceKind.CORPUS
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SEARCH})
     by_feature: ClassVar[bool] = True
     shows_rows: ClassVar[bool] = False  # rows are searched for in any rendering
@@ -121,7 +121,7 @@ class RowOverlap(Test):
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return whether documents hold the row; unreadable if some were not searched, or not for each value."""
-        found = found_of(query, reply)
+        found = read_find(query, reply)
         if found is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
         parsed = f"own value in {found.documents} documents; {found.share:.1%} of the values drawn are found"
@@ -131,12 +131,12 @@ class RowOverlap(Test):
         """Return the weight of the rows found, and the weight to expect if any found value were the own one."""
         from tabcontam.statistics.exact_statistics import clopper_pearson
 
-        every = all_found(trials)
+        every = read_finds(trials)
         twin = [one for one in every if one.query.decoy_of]
         again = {one.query.row: one for one in every if _is_again(one.query)}
         rows = {one.query.row: one for one in every if not one.query.decoy_of and not _is_again(one.query)}
         own, asked = list(rows.values()), [trial for trial in trials if _is_own(trial.query)]
-        there, bits = [one for one in own if one.own], fsum(one.bits for one in own)
+        present, bits = [one for one in own if one.own], fsum(one.bits for one in own)
         clear = bits > fsum(one.bits for one in twin)
 
         def tail(those: Sequence[RowFind]) -> float:
@@ -144,8 +144,8 @@ class RowOverlap(Test):
 
         without = {}
         for group in dict.fromkeys(one.lies_in for one in own):
-            instead = [again.get(row) if one.lies_in == group else one for row, one in rows.items()]
-            without[group] = tail([one for one in instead if one is not None and one.lies_in != group])
+            replaced = [again.get(row) if one.lies_in == group else one for row, one in rows.items()]
+            without[group] = tail([one for one in replaced if one is not None and one.lies_in != group])
         p_value = tail(own)
         return Evidence(
             statistic="weight of the rows found, in bits",
@@ -153,12 +153,12 @@ class RowOverlap(Test):
             expected=fsum(one.share * one.weight for one in own),
             null="each value that could stand in a row is as likely as any other to be the row's own",
             sentence=word_finds(own, twin, len(asked), p_value),
-            hits=len(there),
+            hits=len(present),
             asked=len(asked),
             answered=len(own),
             expected_hits=fsum(one.share for one in own),
             p_value=p_value,
-            interval=clopper_pearson(len(there), len(own)) if own else None,
+            interval=clopper_pearson(len(present), len(own)) if own else None,
             interval_of="the share of rows that stand in documents",
             recalled_bits=bits,
             share=detectable_share([even_chance(one.query) for one in own], level),
@@ -195,33 +195,35 @@ def _twins(table: Table, rows: Sequence[int]) -> dict[int, tuple[Cell, ...]]:
 def _of_twin(table: Table, hidden: SearchedRow, row: Sequence[Cell]) -> SearchedRow | None:
     """Return the twin's row as the table's own is searched for: with its own cell among the same draws."""
     table = reduce_table(table).table
-    own, beside = row[table.columns.index(hidden.feature)], others(table, row, hidden.feature)
-    if own is None or not can_be_found(own) or table.is_missing(own) or len(beside) + 1 < LEAST_VALUES:
+    own, context = row[table.columns.index(hidden.feature)], others(table, row, hidden.feature)
+    if own is None or not can_be_found(own) or table.is_missing(own) or len(context) + 1 < LEAST_VALUES:
         return None
     slots = {value: count - (value == hidden.own) for value, count in hidden.slots.items()}
     draws = {value: count for value, count in slots.items() if count}
-    return SearchedRow(hidden.feature, own, with_own(draws, own), beside, hidden.lies_in)
+    return SearchedRow(hidden.feature, own, with_own(draws, own), context, hidden.lies_in)
 
 
 def _query(name: str, hidden: SearchedRow, row: int | None, decoy_of: str = "") -> Query:
-    guess, apart = hidden.guess, hidden.lies_in != hidden.feature
+    prediction, apart = hidden.prediction, hidden.lies_in != hidden.feature
     return Query(
         id=name,
-        write=partial(_lookup, guess, hidden.beside),
+        write=partial(_lookup, prediction, hidden.context),
         asked=(hidden.feature,),
         expected=(hidden.own,),
         max_tokens=1,
         rows=() if row is None else (row,),
-        chance={hidden.feature: guess},
+        chance={hidden.feature: prediction},
         decoy_of=decoy_of,
         row=row,
         lies_in={hidden.feature: hidden.lies_in} if apart else {},
     )
 
 
-def _lookup(guess: CellPrediction, beside: tuple[str, ...]) -> Lookup:
-    values = len(beside) + 1
-    return Lookup(tuple(guess.values), by=LookupMode.CELLS, beside=beside, lacking=(values >= SOME) + (values >= MANY))
+def _lookup(prediction: CellPrediction, context: tuple[str, ...]) -> Lookup:
+    values = len(context) + 1
+    return Lookup(
+        tuple(prediction.values), by=LookupMode.CELLS, context=context, lacking=(values >= SOME) + (values >= MANY)
+    )
 
 
 def _is_again(query: Query) -> bool:

@@ -37,11 +37,11 @@ class SearchedRow:
     feature: str
     own: str
     slots: Mapping[str, int]
-    beside: tuple[str, ...]
+    context: tuple[str, ...]
     lies_in: str  # the feature, or the features of one entity that it belongs to
 
     @property
-    def guess(self) -> CellPrediction:
+    def prediction(self) -> CellPrediction:
         """The chance of each value, if all slots are alike."""
         total = sum(self.slots.values())
         return CellPrediction({value: count / total for value, count in self.slots.items()}, LEAST)
@@ -66,10 +66,10 @@ def choose_searched_rows(table: Table) -> dict[int, tuple[SearchedRow, ...]]:
     Every feature comes first in about as many rows. Rows that may be known are left out, and rows that equal another in
     all other cells. The result is empty if no column has cells that others could hold.
     """
-    return cached_fact(table, "dealt for documents", lambda: _dealt(table))
+    return cached_fact(table, "dealt for documents", lambda: _choose(table))
 
 
-def _dealt(table: Table) -> dict[int, tuple[SearchedRow, ...]]:
+def _choose(table: Table) -> dict[int, tuple[SearchedRow, ...]]:
     known, table = known_rows(table), reduce_table(table).table
     fit = [name for name in table.columns if can_be_drawn(table, name)]
     if not fit or len(table.columns) < LEAST_VALUES:
@@ -97,13 +97,13 @@ def _dealt(table: Table) -> dict[int, tuple[SearchedRow, ...]]:
 def _hidden(table: Table, row: int, feature: str, draws: CellDraws, lies_in: str) -> SearchedRow | None:
     """Return the row with this cell hidden, or None if that shows nothing, whichever of the values is the own one."""
     own = table.rows[row][table.columns.index(feature)]
-    beside = others(table, table.rows[row], feature)
-    if own is None or len(beside) + 1 < LEAST_VALUES:
+    context = others(table, table.rows[row], feature)
+    if own is None or len(context) + 1 < LEAST_VALUES:
         return None
     slots = with_own(draws.times, own)
     if max(slots.values()) > SAME * sum(slots.values()) or not all(map(can_be_found, slots)):
         return None
-    return SearchedRow(feature, own, slots, beside, lies_in)
+    return SearchedRow(feature, own, slots, context, lies_in)
 
 
 def with_own(times: Mapping[str, int], own: str) -> dict[str, int]:

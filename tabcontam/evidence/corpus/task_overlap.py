@@ -60,7 +60,7 @@ class TaskOverlap(DocumentScore):
 
     id: ClassVar[str] = "task_overlap"
     family: ClassVar[Family] = Family.CORPUS
-    kind: ClassVar[EvidenceKind] = EvidenceKind.DOCUMENTS
+    kind: ClassVar[EvidenceKind] = EvidenceKind.CORPUS
     own_marks: ClassVar[frozenset[str]] = frozenset({"task", "li2024"})
     counted: ClassVar[str] = "the task's templates"
 
@@ -70,21 +70,21 @@ class TaskOverlap(DocumentScore):
             raise Skip("the table has no classification question, and so no examples of its task")
         return [self.query(*template) for template in _templates(table, table.question)]
 
-    def documents(self, query: Query, found: Matches) -> int:
+    def count_documents(self, query: Query, matches: Matches) -> int:
         """Return how many documents count; for an answer and for features, only those whose places are an example."""
-        return len(_holding(query, found)) if _by_places(query) else found.documents
+        return len(_holding(query, matches)) if _by_places(query) else matches.documents
 
-    def places(self, query: Query, found: Matches) -> Sequence[Match]:
+    def places(self, query: Query, matches: Matches) -> Sequence[Match]:
         """Return the places in documents that count."""
-        return [match for own in _holding(query, found).values() for match in own]
+        return [match for own in _holding(query, matches).values() for match in own]
 
-    def partly(self, query: Query, found: Matches) -> bool:
+    def partly(self, query: Query, matches: Matches) -> bool:
         """Return whether there may be more documents: also if some places that the count needs are not reported."""
-        return found.more or (_by_places(query) and len(found.found) < sum(found.counts))
+        return matches.more or (_by_places(query) and len(matches.places) < sum(matches.counts))
 
-    def together(self, found: Sequence[tuple[Query, Matches]]) -> list[str]:
+    def together(self, searches: Sequence[tuple[Query, Matches]]) -> list[str]:
         """Return how many documents hold the question and a row's features: a person should look at these first."""
-        by_name = {query.id.rpartition("-")[2]: (query, reply) for query, reply in found}
+        by_name = {query.id.rpartition("-")[2]: (query, reply) for query, reply in searches}
         if QUESTION not in by_name or not {LINES, KEYS} & set(by_name):
             return []
         own = _holding(*by_name[QUESTION])
@@ -102,10 +102,10 @@ def _by_places(query: Query) -> bool:
 def _holding(query: Query, found: Matches) -> dict[str, list[Match]]:
     """Return the documents that hold an example by this template, each with its places."""
     kind = query.id.rpartition("-")[2]
-    places = [match for match in found.found if kind != ANSWERED or not _begins_a_choice(match, query.asked[1:])]
-    held = grouped(places, lambda match: match.source)
+    places = [match for match in found.places if kind != ANSWERED or not _begins_a_choice(match, query.asked[1:])]
+    by_document = grouped(places, lambda match: match.source)
     enough = max(2, SEVERAL * len(query.expected)) if kind in (LINES, KEYS) else 1
-    return {source: own for source, own in held.items() if len({match.text for match in own}) >= enough}
+    return {source: own for source, own in by_document.items() if len({match.text for match in own}) >= enough}
 
 
 def _begins_a_choice(match: Match, answers: Sequence[str]) -> bool:

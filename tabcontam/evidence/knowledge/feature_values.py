@@ -89,11 +89,11 @@ class FeatureValuesInformed(WordTest):
     def _query(self, table: Table, serializer: Serializer, feature: str, number: int, rng: Random) -> Query:
         values, cells = sorted(table.distinct(feature)), table.column(feature)
         rows_of = cached_fact(table, ("rows of", feature), lambda: grouped(by_content(table), cells.__getitem__))
-        there = [value for value in values if value in rows_of]  # the sample of a large table may lack a rare value
+        present = [value for value in values if value in rows_of]  # the sample of a large table may lack a rare value
 
         def draw() -> Query | None:
             # The values that may be shown are drawn first, so that two values are always left to name.
-            shown = rng.sample(there, min(EXAMPLES, len(values) - 2, len(there)))
+            shown = rng.sample(present, min(EXAMPLES, len(values) - 2, len(present)))
             candidates = list(chain.from_iterable(rows_of[value] for value in shown))
             if len(candidates) < EXAMPLES:
                 return None

@@ -58,7 +58,7 @@ class DecoyComparison(NamedTuple):
         return (sum(map(_names, self.true)) + self._named) * len(self.true) / both
 
     @property
-    def said(self) -> str:
+    def clause(self) -> str:
         """The clause that counts the answers about decoys that name the dataset."""
         return f"{self._named} of {len(self.decoys)} about {self.name}"
 
@@ -80,11 +80,11 @@ class RecognitionTest(WordTest):
     pool: ClassVar[str] = ""
     decoy_kinds: ClassVar[tuple[str, ...]] = ("decoys",)  # each is compared with the true queries by itself
 
-    def decision(self, query: Query, text: str, dictionary: Dictionary, found: WordSearch) -> WordDecision:
+    def decision(self, query: Query, text: str, dictionary: Dictionary, is_in: WordSearch) -> WordDecision:
         """Return Algorithm 1's decision on the dataset's names; for ours, names of others are struck out first."""
         names = [name for name in query.expected if name is not None]
-        text = _struck(text, query.not_expected) if found is stands_in else text
-        return decide_names(text, names, dictionary, found)
+        text = _struck(text, query.not_expected) if is_in is stands_in else text
+        return decide_names(text, names, dictionary, is_in)
 
     def named(self, query: Query, text: str) -> tuple[str, ...]:
         """Return the dataset's names that stand in a text, after those of others are struck out."""
@@ -101,13 +101,13 @@ class RecognitionTest(WordTest):
         hits = sum(map(_names, true))
         p_value = any_dependence([one.p_value for one in compared]) if compared else 1.0
         expected = max((one.expected for one in compared), default=0.0)
-        counted = ", and ".join(one.said for one in compared) or "0 of 0 about decoys"
-        told = f" ({describe_p_value(p_value)}{self._tells(compared, level)})"
+        counted = ", and ".join(one.clause for one in compared) or "0 of 0 about decoys"
+        suffix = f" ({describe_p_value(p_value)}{self._distinguished(compared, level)})"
         return Evidence(
             statistic="answers that name the dataset",
             value=hits,
             null="the dataset is as likely to be named for a decoy",
-            sentence=f"{hits} of {len(true)} answers name the dataset, and {counted}{told}",
+            sentence=f"{hits} of {len(true)} answers name the dataset, and {counted}{suffix}",
             hits=hits,
             asked=asked,
             answered=sum(trial.readable for trial in true),
@@ -131,18 +131,18 @@ class RecognitionTest(WordTest):
             if kind in by_kind
         ]
 
-    def _tells(self, compared: Sequence[DecoyComparison], level: float) -> str:
+    def _distinguished(self, compared: Sequence[DecoyComparison], level: float) -> str:
         """Return the end of a sentence: the kinds of decoys from which true answers differ; nothing for one kind."""
-        told = [one.name for one in compared if len(compared) * one.p_value <= level]
-        if len(self.decoy_kinds) < 2 or not told:
+        differing = [one.name for one in compared if len(compared) * one.p_value <= level]
+        if len(self.decoy_kinds) < 2 or not differing:
             return ""
-        missed = [one.name for one in compared if one.name not in told]
-        return f": distinguished from {' and from '.join(told)}" + "".join(f", not from {name}" for name in missed)
+        missed = [one.name for one in compared if one.name not in differing]
+        return f": distinguished from {' and from '.join(differing)}" + "".join(f", not from {name}" for name in missed)
 
     def counts(self, trial: Trial) -> bool:
         """Return whether an answer was read, even one that declines, which is as good as another name."""
-        said = trial.reply.state in READ and bool(trial.reply.text.strip())
-        return trial.readable or (trial.reading is not None and said)
+        has_text = trial.reply.state in READ and bool(trial.reply.text.strip())
+        return trial.readable or (trial.reading is not None and has_text)
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why even a name in every true answer and no decoy's would be too little, or None if it would do."""

@@ -52,7 +52,7 @@ MORE = "x"  # added to a cut answer, to see which of its words could have gone o
 class ExpectedWord:
     """An expected word, whether the true answer holds it, and its chance of that if it comes up as in decoys."""
 
-    said: bool
+    named: bool
     chance: float
 
 
@@ -98,9 +98,9 @@ class WordTest(Test):
         """Return the expected words that stand in a text as whole words."""
         return tuple(word for word in query.expected if word and stands_in(without_note(word), text))
 
-    def decision(self, query: Query, text: str, dictionary: Dictionary, found: WordSearch) -> WordDecision:
+    def decision(self, query: Query, text: str, dictionary: Dictionary, is_in: WordSearch) -> WordDecision:
         """Return Algorithm 1's decision on the expected words."""
-        return decide_words(text, query.expected, dictionary, found)
+        return decide_words(text, query.expected, dictionary, is_in)
 
     def is_answer(self, text: str) -> bool:
         """Return whether a text could be a list: the items between its commas are short, and it is no talk."""
@@ -117,7 +117,7 @@ class WordTest(Test):
         asked = len({key for trial in trials_about_table(trials) for key in map(_key, trial.query.expected)})
         words = self.words([trial for trial in trials if self.counts(trial)])
         chances, weights = [word.chance for word in words], [units(word.chance) for word in words]
-        hits, observed = sum(word.said for word in words), sum(units(word.chance) for word in words if word.said)
+        hits, observed = sum(word.named for word in words), sum(units(word.chance) for word in words if word.named)
         p_value = weighted_tail(weights, chances, observed)
         return Evidence(
             statistic="bits of the named words",
@@ -163,9 +163,9 @@ class WordTest(Test):
         """Return why even all words, named for the table alone, would be too little, or None if they would do."""
         chances: dict[str, float] = {}
         for query in queries:
-            for word, guess in query.chance.items():
-                beside = sum(other.decoy_of == query.id and word in other.expected for other in queries)
-                chances.setdefault(_key(word), max(guess.surest, 1 / (1 + beside)))
+            for word, prediction in query.chance.items():
+                decoys = sum(other.decoy_of == query.id and word in other.expected for other in queries)
+                chances.setdefault(_key(word), max(prediction.surest, 1 / (1 + decoys)))
         least = prod(chances.values())
         if least <= level:
             return None
@@ -196,20 +196,20 @@ def _key(word: str | None) -> str:
 def _weighed(word: str, trials: Sequence[Trial], lengths: Mapping[str, int]) -> ExpectedWord:
     """Return a word of the first trial, a true one, weighed against the other trials, its decoys."""
     true = trials[0]
-    times, length = sum(_says(trial, word) for trial in trials), sum(lengths[trial.query.id] for trial in trials)
+    times, length = sum(_names(trial, word) for trial in trials), sum(lengths[trial.query.id] for trial in trials)
     share = max(1 / len(trials), lengths[true.query.id] / length)  # a longer answer holds more of any words
-    return ExpectedWord(_says(true, word), min(1.0, max(true.query.chance[word].surest, times * share)))
+    return ExpectedWord(_names(true, word), min(1.0, max(true.query.chance[word].surest, times * share)))
 
 
-def _says(trial: Trial, word: str) -> bool:
+def _names(trial: Trial, word: str) -> bool:
     return trial.reading is not None and word in trial.reading.right
 
 
 def _length(trial: Trial) -> int:
     """Return how many different words an answer has, without lines that announce it: they would hide a longer list."""
     lines = plain(as_read(trial.reply).text).splitlines()
-    said = [PREFIX.sub("", line) for line in lines if not line.endswith(":") and not FILLER.match(line)]
-    return max(1, len(set(pieces("\n".join(said or lines)))))
+    content = [PREFIX.sub("", line) for line in lines if not line.endswith(":") and not FILLER.match(line)]
+    return max(1, len(set(pieces("\n".join(content or lines)))))
 
 
 def _items(text: str) -> list[str]:

@@ -28,7 +28,7 @@ from tabcontam.evidence.likelihood.value_tokens import select_value_tokens
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.questions import Passage
 from tabcontam.reading.word_decision import Dictionary
-from tabcontam.statistics.two_samples import DRAWS, larger, readers, residuals
+from tabcontam.statistics.two_samples import DRAWS, larger, predictor_p_values, residuals
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 from tabcontam.tables.withheld_rows import comparable_rows
@@ -112,9 +112,9 @@ class DatasetInference(Test):
                 place = published[number]
                 found.append(query(f"{self.id}-{number}", table, serializer, table.rows[place], (place,)))
             if number < len(withheld):
-                cells, beside = table.withheld[withheld[number]], f"{self.id}-{number % len(published)}"
+                cells, published_id = table.withheld[withheld[number]], f"{self.id}-{number % len(published)}"
                 name = f"{self.id}-withheld-{number}"
-                own = query(name, table, serializer, cells, (), decoy_of=beside)
+                own = query(name, table, serializer, cells, (), decoy_of=published_id)
                 found.append(replace(own, withheld=True))
         return found
 
@@ -175,7 +175,7 @@ def _check_alike(
     rows = [*(table.rows[place] for place in published), *(table.withheld[place] for place in withheld)]
     texts = [serializer.row(table.columns, cells) for cells in rows]
     labels = np.arange(len(rows)) < len(published)
-    p_values = readers(all_features(rows, texts), labels, seed)
+    p_values = predictor_p_values(all_features(rows, texts), labels, seed)
     if not p_values:
         return
     reader = min(p_values, key=p_values.__getitem__)

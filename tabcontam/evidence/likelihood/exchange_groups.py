@@ -62,11 +62,11 @@ def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Ran
         near = grouped(rows, lambda row: str(_form(cells[row])))
         found = _several(cells, [sorted(part, key=lambda row: float(cells[row])) for part in near.values()], NEAR)
     rng.shuffle(found)
-    kept: list[ExchangeGroup] = []
+    chosen: list[ExchangeGroup] = []
     for group in found:
-        if sum(len(one.rows) for one in kept) + len(group.rows) <= most:
-            kept.append(group)
-    return kept if sum(len(group.rows) for group in kept) >= FEWEST else []
+        if sum(len(one.rows) for one in chosen) + len(group.rows) <= most:
+            chosen.append(group)
+    return chosen if sum(len(group.rows) for group in chosen) >= FEWEST else []
 
 
 def _several(cells: Sequence[str], parts: Sequence[Sequence[int]], size: int) -> list[ExchangeGroup]:
@@ -99,7 +99,7 @@ def strongest_reader(table: Table, place: int, groups: Sequence[ExchangeGroup], 
     digits that go with each of them. The p-value is corrected for three predictors.
     """
     readers = {
-        "the baseline": _by_guesser(table, place, groups),
+        "the baseline": _by_baseline(table, place, groups),
         "a weighted sum of the other cells": _by_sum(table, place, groups),
         "a count of the last digits that go with other cells": _by_digits(table, place, groups),
     }
@@ -117,14 +117,14 @@ def _others(table: Table, place: int) -> tuple[str, ...]:
     return table.columns[:place] + table.columns[place + 1 :]
 
 
-def _by_guesser(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> list[Floats]:
+def _by_baseline(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> list[Floats]:
     name, shown = table.columns[place], _others(table, place)
     rows = sorted({row for group in groups for row in group.rows})
-    guesses = predict_rows(table, [name], shown, rows) if shown else {}
-    if not guesses:
+    predictions = predict_rows(table, [name], shown, rows) if shown else {}
+    if not predictions:
         return [np.zeros((len(group.rows), len(group.values))) for group in groups]
     return [
-        np.log([[guesses[row].cells[name].of(value) for value in group.values] for row in group.rows])
+        np.log([[predictions[row].cells[name].chance_of(value) for value in group.values] for row in group.rows])
         for group in groups
     ]
 
@@ -137,24 +137,27 @@ def _by_sum(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> list[F
     if len(others) > 2000:
         others = sorted({*asked, *Random(place).sample(others, 2000)})
     features = _features(table, place)
-    said = np.full(len(number), np.nan)
+    predicted = np.full(len(number), np.nan)
     spread = 1.0
     for fold in range(5):
         train = [row for row in others if row % 5 != fold]
-        held = [row for row in others if row % 5 == fold]
-        if not train or not held:
+        held_out = [row for row in others if row % 5 == fold]
+        if not train or not held_out:
             continue
         penalty = np.eye(features.shape[1]) * 1e-3
         given = features[train]
         weights = np.linalg.solve(given.T @ given + penalty, given.T @ number[train])
-        said[held] = features[held] @ weights
-    known = np.isfinite(said) & np.isfinite(number)
+        predicted[held_out] = features[held_out] @ weights
+    known = np.isfinite(predicted) & np.isfinite(number)
     if known.any():
-        spread = float(np.std(number[known] - said[known])) or 1.0
-    said = np.where(np.isfinite(said), said, np.nanmean(number))
+        spread = float(np.std(number[known] - predicted[known])) or 1.0
+    predicted = np.where(np.isfinite(predicted), predicted, np.nanmean(number))
     return [
         -0.5
-        * ((np.array([float(value) for value in group.values])[None, :] - said[list(group.rows)][:, None]) / spread)
+        * (
+            (np.array([float(value) for value in group.values])[None, :] - predicted[list(group.rows)][:, None])
+            / spread
+        )
         ** 2
         for group in groups
     ]

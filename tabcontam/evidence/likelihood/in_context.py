@@ -32,7 +32,7 @@ class InContextScore(PairedScore):
 
     unit: ClassVar[str] = "nats a character"
 
-    def _behind(
+    def _after(
         self, above: str, context: tuple[int, ...], alone: Sequence[Query], table: Table, serializer: Serializer
     ) -> list[Query]:
         """Return the queries once more, after a text that shows these rows of the table."""
@@ -86,7 +86,7 @@ class Recall(InContextScore):
 
     id: ClassVar[str] = "recall"
     title: ClassVar[str] = "ReCaLL"
-    said_in: ClassVar[str] = "times as large a loss after unread rows"
+    score_unit: ClassVar[str] = "times as large a loss after unread rows"
     toward: ClassVar[int] = 1
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -102,13 +102,13 @@ class Recall(InContextScore):
         found = []
         for number in range(len(pairs)):
             alone = self._pair(number, pairs, table, serializer)
-            found += [*alone, *self._behind(above, (), alone, table, serializer)]
+            found += [*alone, *self._after(above, (), alone, table, serializer)]
         return found
 
-    def of(self, name: str, found: Mapping[str, float]) -> float | None:
+    def score_of(self, name: str, found: Mapping[str, float]) -> float | None:
         """Return the loss after the shots divided by the loss alone."""
-        alone, behind = found.get(name), found.get(name + AFTER)
-        return behind / alone if alone and behind is not None else None
+        alone, after = found.get(name), found.get(name + AFTER)
+        return after / alone if alone and after is not None else None
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Codec(InContextScore):
 
     id: ClassVar[str] = "codec"
     title: ClassVar[str] = "CoDeC"
-    said_in: ClassVar[str] = "nats a character gained by another row"
+    score_unit: ClassVar[str] = "nats a character gained by another row"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries of all pairs. Raises `Skip` if the table has no twin."""
@@ -152,13 +152,13 @@ class Codec(InContextScore):
             alone = self._pair(number, pairs, table, serializer)
             context = _another(table, place, rng)
             above = f"{serializer.row(table.columns, table.rows[context])}\n"
-            found += [*alone, *self._behind(above, (context,), alone, table, serializer)]
+            found += [*alone, *self._after(above, (context,), alone, table, serializer)]
         return found
 
-    def of(self, name: str, found: Mapping[str, float]) -> float | None:
+    def score_of(self, name: str, found: Mapping[str, float]) -> float | None:
         """Return by how much the loss falls."""
-        alone, behind = found.get(name), found.get(name + AFTER)
-        return None if alone is None or behind is None else alone - behind
+        alone, after = found.get(name), found.get(name + AFTER)
+        return None if alone is None or after is None else alone - after
 
     def more(self, pairs: Sequence[tuple[float, float]], found: Mapping[str, float]) -> str:
         """Return the source's own measure in words: the share of rows that another row does not help."""

@@ -98,23 +98,23 @@ class Digits(Test):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each row of a column, its own number first. Raises `Skip` if no column is left."""
         left_out: dict[str, str] = {}
-        kept: list[int] = []
+        chosen: list[int] = []
         for place in _long(table)[:TRIED]:
             groups = groups_of(table, place, distinguishable_rows(table, place), ROWS, rng)
-            if not groups or len(kept) == COLUMNS:
+            if not groups or len(chosen) == COLUMNS:
                 continue
             reader, p_value = strongest_reader(table, place, groups, rng.getrandbits(32))
             if p_value <= LEVEL:
                 left_out[table.columns[place]] = f"{reader} predicts them, {describe_p_value(p_value)}"
             else:
-                kept.append(place)
-        if not kept:
+                chosen.append(place)
+        if not chosen:
             raise Skip(_none_left(table, left_out))
         found: list[Query] = []
         asked: set[int] = set()
-        for place in kept:
+        for place in chosen:
             rows = [row for row in distinguishable_rows(table, place) if row not in asked]
-            groups = groups_of(table, place, rows, min(ROWS, len(table.rows) // len(kept)), rng)
+            groups = groups_of(table, place, rows, min(ROWS, len(table.rows) // len(chosen)), rng)
             asked |= {row for group in groups for row in group.rows}
             for group in groups:
                 found += self._about(table, serializer, place, group)
@@ -144,7 +144,7 @@ class Digits(Test):
         own = {column: _matched(part) for column, part in grouped(trials, lambda trial: trial.query.asked[0]).items()}
         every = [one for one in own.values() if one.rows]
         rows, likeliest = sum(one.rows for one in every), sum(one.likeliest for one in every)
-        found = sum(one.rows * one.found for one in every) / max(1, rows)
+        chance = sum(one.rows * one.observed for one in every) / max(1, rows)
         expected = sum(one.rows * one.expected for one in every) / max(1, rows)
         expected_hits = sum(one.expected_likeliest for one in every)
         p_values = {column: one.p_value for column, one in own.items() if one.rows}
@@ -154,10 +154,10 @@ class Digits(Test):
         by_column = ", ".join(f"{column} {describe_p_value(one)}" for column, one in p_values.items())
         return Evidence(
             statistic=STATISTIC,
-            value=found,
+            value=chance,
             expected=expected,
             null="numbers that differ in their last digits are exchanged within groups of rows",
-            sentence=f"rows' own numbers have a mean chance of {found:.2f} among those of similar rows ({expected:.2f} "
+            sentence=f"rows' own numbers have a mean chance of {chance:.2f} among those of similar rows ({expected:.2f} "
             f"expected; {describe_p_value(p_value)}), and are the likeliest in {likeliest} of {rows} "
             f"({format_small_number(expected_hits)} "
             f"expected); {by_column or 'no column'}{not_scored}",
@@ -167,7 +167,9 @@ class Digits(Test):
             expected_hits=expected_hits,
             p_value=p_value,
             columns={
-                column: one.rows * max(0.0, log2(one.found / one.expected)) for column, one in own.items() if one.rows
+                column: one.rows * max(0.0, log2(one.observed / one.expected))
+                for column, one in own.items()
+                if one.rows
             },
             without={column: fisher([p for other, p in p_values.items() if other != column]) for column in p_values},
         )

@@ -45,7 +45,7 @@ class PairedScore(Test):
     own_marks: ClassVar[frozenset[str]] = frozenset({RANKS})
     draws_as: ClassVar[str] = Perplexity.id
     unit: ClassVar[str]  # of the number that is read of a text
-    said_in: ClassVar[str] = ""  # the unit of the score, if it differs
+    score_unit: ClassVar[str] = ""  # the unit of the score, if it differs
     toward: ClassVar[int] = -1  # -1 if the smaller score is evidence for a row that was read, 1 if the larger is
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -73,7 +73,7 @@ class PairedScore(Test):
     def score(self, tokens: Sequence[ValueToken], row: str) -> float | None:
         """Return the score of a row by its tokens that hold characters of values, of which there is at least one."""
 
-    def of(self, name: str, found: Mapping[str, float]) -> float | None:
+    def score_of(self, name: str, found: Mapping[str, float]) -> float | None:
         """Return the score of a row or of its twin, by the readings of all texts, or None if its own is missing."""
         return found.get(name)
 
@@ -83,7 +83,7 @@ class PairedScore(Test):
 
         found = {trial.query.id: number for trial in trials if (number := number_read(trial, self.unit)) is not None}
         asked = [trial.query.id for trial in trials if not trial.query.decoy_of]
-        both = [(self.of(name, found), self.of(f"{name}-twin", found)) for name in asked]
+        both = [(self.score_of(name, found), self.score_of(f"{name}-twin", found)) for name in asked]
         pairs = [(one, twin) for one, twin in both if one is not None and twin is not None]
         signed = [(self.toward * one, self.toward * twin) for one, twin in pairs]
         ranked = paired([one for one, _ in signed], [twin for _, twin in signed]) if pairs else None
@@ -92,7 +92,7 @@ class PairedScore(Test):
         apart = t_interval([one - other for one, other in pairs]) if len(pairs) > 1 else None
         unread = f"; {len(asked) - len(pairs)} of {len(asked)} pairs were not scored" if len(pairs) < len(asked) else ""
         value = ranked.value if ranked else 0.5
-        interval, unit = ranked.interval if ranked else None, self.said_in or self.unit
+        interval, unit = ranked.interval if ranked else None, self.score_unit or self.unit
         return Evidence(
             statistic=STATISTIC,
             value=value,

@@ -31,7 +31,7 @@ from tabcontam.tables.twin_tables import twin_rows
 ROWS = 100
 SALT = "perplexity"  # of the twin: neither the decoys' nor the one that a control has read
 STATISTIC = "bits a character"
-OF = "bits a character that the twin's rows take more"
+INTERVAL_OF = "bits a character that the twin's rows take more"
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Perplexity(Test):
             answered=len(pairs),
             expected_hits=len(pairs) / 2,
             interval=interval,
-            interval_of=OF,
+            interval_of=INTERVAL_OF,
             score=hits / len(pairs) if pairs else None,
         )
 

@@ -116,7 +116,7 @@ class Planted(Test):
         if ranked is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
         hit = ranked.rank == 1
-        parsed = f"rank {ranked.rank} of {ranked.of}"
+        parsed = f"rank {ranked.rank} of {ranked.total}"
         return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -127,14 +127,14 @@ class Planted(Test):
         from tabcontam.statistics.rank_sums import detectable_share, rank_sum_tail
 
         found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
-        hits, by_chance = sum(one.rank == 1 for one in found), fsum(1 / one.of for one in found)
+        hits, by_chance = sum(one.rank == 1 for one in found), fsum(1 / one.total for one in found)
         among = f"the drawn digits are the likeliest in {hits} of {len(found)} planted cells"
-        sizes = [one.of for one in found]
+        sizes = [one.total for one in found]
         lost = len(trials) - len(found)
         unread = f"; {lost} of {len(trials)} cells could not be read" if lost else ""
         p_value = rank_sum_tail([one.rank for one in found], sizes)
         bits = max(0.0, fsum(one.bits for one in found))
-        value = fmean((one.rank - 0.5) / one.of for one in found) if found else 0.5
+        value = fmean((one.rank - 0.5) / one.total for one in found) if found else 0.5
         return Evidence(
             statistic="mean place of the drawn digits",
             value=value,
@@ -216,22 +216,22 @@ def _chance(trial: Trial) -> float:
     """Return the chance that an answer is right if the owner draws the cell again: 0 if it cannot be drawn."""
     (column,) = trial.query.asked
     parsed = trial.reading.parsed if trial.reading and trial.readable else None
-    said = parsed.get(column) if isinstance(parsed, Mapping) else None
-    if said is None:
+    answer = parsed.get(column) if isinstance(parsed, Mapping) else None
+    if answer is None:
         return 0.0
     keys = [value_key(text) for text in trial.query.chance[column].values]
-    return keys.count(value_key(said)) / len(keys)
+    return keys.count(value_key(answer)) / len(keys)
 
 
 @dataclass(frozen=True)
 class _PlantedRank:
-    """The rank of the drawn digits among `of` alternatives, 1 for the likeliest.
+    """The rank of the drawn digits among `total` alternatives, 1 for the likeliest.
 
     `bits` are those by which the model's chance of them, among the alternatives, is above an even one.
     """
 
     rank: int
-    of: int
+    total: int
     bits: float
 
 
@@ -281,7 +281,7 @@ def _ranked(query: Query, reply: object) -> _PlantedRank | None:
     first = list(range(len(values)))
     Random(f"{query.id} {alternatives}").shuffle(first)
     place = alternatives.index(own)
-    rank = 1 + sum((value, first[at]) > (values[place], first[place]) for at, value in enumerate(values))
+    rank = 1 + sum((value, first[number]) > (values[place], first[place]) for number, value in enumerate(values))
     most = max(values)
     whole = fsum(exp(value - most) for value in values)
     bits = log2(len(values) * max(LEAST, exp(values[place] - most) / whole))

@@ -141,8 +141,8 @@ class SurrogateRank(Test):
         ranked = _ranked(query, reply)
         if ranked is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
-        parsed = f"rank {ranked.rank} of {ranked.of}"
-        hit = ranked.rank * 100 <= LIKELIEST * ranked.of
+        parsed = f"rank {ranked.rank} of {ranked.total}"
+        hit = ranked.rank * 100 <= LIKELIEST * ranked.total
         return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -160,15 +160,15 @@ class SurrogateRank(Test):
             near = [one.near for one in own if one.near is not None]
             if not own or (near and fmean(near) >= 0.5):
                 return 1.0
-            return rank_sum_tail([one.rank for one in own], [one.of for one in own])
+            return rank_sum_tail([one.rank for one in own], [one.total for one in own])
 
         p_value = tail(range(len(found)))
-        hits = sum(one.rank * 100 <= LIKELIEST * one.of for one in found)
+        hits = sum(one.rank * 100 <= LIKELIEST * one.total for one in found)
         near = [one.near for one in found if one.near is not None]
-        beside = f", and {fmean(near):.0%} among the cells of similar rows" if near else ""
+        nearby = f", and {fmean(near):.0%} among the cells of similar rows" if near else ""
         value = fmean(one.place for one in found) if found else 0.5
         among = f"{hits} of {len(found)} cells are among the likeliest {LIKELIEST}% of the values for their place"
-        mean = f"the mean place is {value:.0%} of the way from the likeliest to the least likely{beside}"
+        mean = f"the mean place is {value:.0%} of the way from the likeliest to the least likely{nearby}"
         asked = len({sampled_query(trial.query.id) for trial in trials})
         unread = f"; {asked - len(found)} of {asked} cells could not be read" if len(found) < asked else ""
         counted = f"by {most} answer{'s' * (most > 1)} to each, " if sampled else ""
@@ -224,17 +224,17 @@ class SampledRank(SurrogateRank):
 
 @dataclass(frozen=True)
 class _OwnCellRank:
-    """The rank of a row's own cell among `of` cells, 1 for the likeliest, and its place among near rows' cells."""
+    """The rank of a row's own cell among `total` cells, 1 for the likeliest, and its place among near rows' cells."""
 
     rank: int
-    of: int
+    total: int
     near: float | None  # 0 if it is likelier than all of them, 1 if all are likelier
     lies_in: str
 
     @property
     def place(self) -> float:
         """The share of the way from the likeliest to the least likely."""
-        return (self.rank - 0.5) / self.of
+        return (self.rank - 0.5) / self.total
 
     @property
     def bits(self) -> float:
@@ -280,16 +280,16 @@ def _query(
     place = table.columns.index(feature)
     columns, cells = table.columns[: place + FOLLOWING + 1], table.rows[row][: place + FOLLOWING + 1]
     own = cells[place] or ""
-    beside = reduce_table(table).left_out.get(feature)
-    instead = (*(value for value, times in cell.times.items() for _ in range(times)), *cell.near)
+    repeating = reduce_table(table).left_out.get(feature)
+    alternatives = (*(value for value, times in cell.times.items() for _ in range(times)), *cell.near)
     return Query(
         id=name,
-        write=partial(replace_cell, serializer, columns, cells, place, (own, *instead), beside=beside),
+        write=partial(replace_cell, serializer, columns, cells, place, (own, *alternatives), repeating=repeating),
         asked=(feature,),
         expected=(own,),
         max_tokens=1,
         rows=(row,),
-        not_expected=instead,
+        not_expected=alternatives,
         row=row,
         lies_in={feature: lies[feature]} if feature in lies else {},
     )
@@ -313,13 +313,13 @@ def _sampled(trials: Sequence[Trial], most: int) -> _OwnCellRank | None:
     query, read = trials[0].query, [trial for trial in trials if trial.readable]
     if len(read) < ENOUGH * most:
         return None
-    said: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for trial in read:
         parsed = trial.reading.parsed if trial.reading else None
         cell = parsed.get(query.asked[0]) if isinstance(parsed, Mapping) else None
-        said.update([] if cell is None else [value_key(cell)])
+        counts.update([] if cell is None else [value_key(cell)])
     texts = (str(query.expected[0]), *query.not_expected)
-    return _rank(replace(query, id=sampled_query(query.id)), [float(said[value_key(text)]) for text in texts])
+    return _rank(replace(query, id=sampled_query(query.id)), [float(counts[value_key(text)]) for text in texts])
 
 
 def _ranked(query: Query, reply: object) -> _OwnCellRank | None:

@@ -105,13 +105,13 @@ class RowOrder(Test):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each shard, the file's order first. Raises `Skip` if the order shows nothing."""
-        looked_at = shards_of(table, serializer, rng)
-        strata = strata_of(table, looked_at[:SHARDS], windows_of(table, rng) or looked_at, rng.getrandbits(64))
-        turned = {shard: strata.turned(shard, table.rows) for shard in looked_at}
+        examined = shards_of(table, serializer, rng)
+        strata = strata_of(table, examined[:SHARDS], windows_of(table, rng) or examined, rng.getrandbits(64))
+        turned = {shard: strata.turned(shard, table.rows) for shard in examined}
         _check_blind(table, serializer, {shard: other for shard, other in turned.items() if other})
         above = "".join(f"{line}\n" for line in serializer.header(table.columns))
         found = []
-        for number, shard in enumerate(sorted(looked_at[:SHARDS])):
+        for number, shard in enumerate(sorted(examined[:SHARDS])):
             if other := turned[shard]:
                 write = partial(_question, table, serializer, above, (shard, other), strata.numbering)
                 found.append(Query(f"{self.id}-{number}", write, (), (), max_tokens=1, rows=shard))

@@ -32,14 +32,14 @@ class ShardedTRule(PublishedRule):
         """Return how many shards are likelier in the file's order than in the other."""
         return sum(gain > 0 for gain in gains_of(trials))
 
-    def said(self, trials: Sequence[Trial]) -> str:
+    def describe(self, trials: Sequence[Trial]) -> str:
         """Return the mean gain and the p-value, in words."""
         gains = gains_of(trials)
         if not gains:
             return "no shard was scored"
         p_value = published_p_value(gains)
         decided = "no t-test" if p_value is None else f"{describe_p_value(p_value)} by the t-test over shards"
-        return f"{super().said(trials)}: by {fmean(gains):+.2f} nats on average ({decided})"
+        return f"{super().describe(trials)}: by {fmean(gains):+.2f} nats on average ({decided})"
 
 
 def gains_of(trials: Sequence[Trial]) -> list[float]:

@@ -34,13 +34,13 @@ class Strata:
     """The rows of each shard that may change places: those with the same class.
 
     `numbering` are the places of columns that merely number the rows: their cells stay, whatever row comes there.
-    `held` are the columns that rows that change places share, in value or range of size, each with the reason.
+    `fixed` are the columns that rows that change places share, in value or range of size, each with the reason.
     """
 
     shards: Shards
     classes: Ints
     numbering: tuple[int, ...]
-    held: Mapping[str, str]
+    fixed: Mapping[str, str]
 
     def turned(self, shard: tuple[int, ...], rows: Sequence[Sequence[Cell]]) -> tuple[int, ...] | None:
         """Return a shard backwards, as far as its rows may change places, or None if that makes no difference."""
@@ -58,32 +58,32 @@ class Strata:
         return tuple(order) if differ else None
 
 
-def strata_of(table: Table, shards: Shards, looked_at: Shards, seed: int) -> Strata:
+def strata_of(table: Table, shards: Shards, examined: Shards, seed: int) -> Strata:
     """Return the strata of some shards of a table.
 
-    They are found by the shards `looked_at`, all of one length: these and more of the table. Raises `Skip` if the order
+    They are found by the shards `examined`, all of one length: these and more of the table. Raises `Skip` if the order
     is determined, or so much of it by what any reader sees that too few rows may change places.
     """
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values: its order is determined")
     numbering, columns = ordered_columns(table)
-    held: dict[str, str] = {}
+    fixed: dict[str, str] = {}
     codes: dict[int, Ints] = {}  # what rows share, by the number of the column
     for number, one in enumerate(columns):
         if _sorted(one.ranks):
             if one.distinct == len(table.rows):
                 raise Skip(f"{table.name} is sorted by {one.column}, which no two rows share: its order is determined")
-            held[one.column], codes[number] = SORTED, one.codes
-    rng, places = np.random.default_rng(seed), np.array(looked_at)
+            fixed[one.column], codes[number] = SORTED, one.codes
+    rng, places = np.random.default_rng(seed), np.array(examined)
     while True:
         classes = _classes(len(table.rows), codes.values())
-        found = Strata(shards, classes, numbering, held)
+        found = Strata(shards, classes, numbering, fixed)
         if least_p_value(found, table.rows) > LEAST:
-            raise Skip(_ordered(table, held))
+            raise Skip(_ordered(table, fixed))
         out = _standing_out(columns, _orders(places, classes, rng), classes)
         if codes.keys() >= {number for number, _ in out}:
             return found
-        held |= {standing.column: standing.sign for _, standing in out}
+        fixed |= {standing.column: standing.sign for _, standing in out}
         codes |= {number: columns[number].codes for number, _ in out}
 
 
@@ -178,12 +178,12 @@ def _orders(places: Ints, classes: Ints, rng: np.random.Generator) -> Ints:
     return np.asarray(flat[orders].reshape(ORDERS, *places.shape))
 
 
-def _ordered(table: Table, held: Mapping[str, str]) -> str:
+def _ordered(table: Table, fixed: Mapping[str, str]) -> str:
     """Return why too few rows may change places."""
-    if not held:
+    if not fixed:
         return f"{table.name} has too few rows that differ: hardly any other order of them differs from the file's"
-    named = [f"{column} ({why})" for column, why in list(held.items())[:NAMED]]
-    more = f" and {len(held) - NAMED} more" if len(held) > NAMED else ""
+    named = [f"{column} ({why})" for column, why in list(fixed.items())[:NAMED]]
+    more = f" and {len(fixed) - NAMED} more" if len(fixed) > NAMED else ""
     return (
         f"the order of {table.name} follows from {', '.join(named)}{more}, which a reader sees without memory; "
         "too few rows that share these values could change places"

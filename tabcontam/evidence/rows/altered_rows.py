@@ -78,19 +78,21 @@ def blind_alteration(table: Table) -> BlindAlteration:
         return BlindAlteration(column, float(stored["auc"]), swaps, true, false)
 
     question = ["blind", VERSION, table.target, sorted(table.missing)]
-    found = cached_fact(table, "blind", lambda: cached_finding(table, question, lambda: _found(table), write, read))
+    found = cached_fact(
+        table, "blind", lambda: cached_finding(table, question, lambda: _find_alteration(table), write, read)
+    )
     if isinstance(found, str):
         raise Skip(found)
     return found
 
 
-def _found(table: Table) -> BlindAlteration | str:
+def _find_alteration(table: Table) -> BlindAlteration | str:
     if table.enumerates_domain:
         return "the table lists every combination of its values: a changed row is another row of it"
     # rows that a model may know, or outside the sample of a large table, are learned from and never shown
     shown, rest = frozenset(not_known(table, range(len(table.rows)))), [row.cells for row in extra_rows(table)]
     if table.whole is not None:
-        rest += dict.fromkeys((*table.whole.beside, *table.whole.mates))
+        rest += dict.fromkeys((*table.whole.resembling, *table.whole.key_rows))
     if rest:
         table = replace(table, rows=(*table.rows, *rest), known=(), whole=None)
     counts = Counter(table.rows)
@@ -111,8 +113,10 @@ def _found(table: Table) -> BlindAlteration | str:
                 followed.append(found)
             elif found is not None:
                 candidates.append(found)
-        first = min(candidates, key=lambda candidate: _told(candidate.blind), default=None)
-        if first is None or (lawless and min(map(_told, lawless)) <= _told(first.blind)):
+        first = min(candidates, key=lambda candidate: _distance_from_chance(candidate.blind), default=None)
+        if first is None or (
+            lawless and min(map(_distance_from_chance, lawless)) <= _distance_from_chance(first.blind)
+        ):
             break
         candidates.remove(first)
         checked = _with_laws(table, first)
@@ -124,14 +128,14 @@ def _found(table: Table) -> BlindAlteration | str:
         return f"arithmetic or general knowledge reveals every alteration: {', '.join(followed)}"
     if not lawless:
         return "no feature has values that recur and could stand in another row"
-    best = min(lawless, key=_told)
-    if _told(best) >= BLIND - 0.5:
+    best = min(lawless, key=_distance_from_chance)
+    if _distance_from_chance(best) >= BLIND - 0.5:
         name = table.columns[best.column]
         return f"a classifier that never saw the rows recognizes altered ones: its AUC is {best.auc:.2f} even by {name}"
     return best
 
 
-def _told(blind: BlindAlteration) -> float:
+def _distance_from_chance(blind: BlindAlteration) -> float:
     """Return how far a classifier's AUC is from chance, 0.5."""
     return abs(blind.auc - 0.5)
 
@@ -161,7 +165,7 @@ def _with_laws(table: Table, candidate: _AlteredFeature) -> BlindAlteration | st
 
 
 def _blind(column: int, swaps: tuple[Swap, ...], true: Floats, false: Floats) -> BlindAlteration:
-    auc, chances = _told_apart(true, false)
+    auc, chances = _cross_validated(true, false)
     half = len(true)
     return BlindAlteration(column, auc, swaps, tuple(chances[:half].tolist()), tuple(chances[half:].tolist()))
 
@@ -332,7 +336,7 @@ def classifier_inputs(
     return looks
 
 
-def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
+def _cross_validated(true: Floats, false: Floats) -> tuple[float, Floats]:
     """Return the out-of-fold AUC of gradient boosting and its probability that each row is true, true rows first."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression

@@ -43,7 +43,7 @@ def sorts_of(query: Query, serializer: Serializer) -> dict[str, FeatureValues]:
         if name in query.values:
             return FeatureValues(query.values[name], listed=True)
         prediction = query.chance.get(name)
-        return FeatureValues(prediction.values if prediction else (), partial(_of, shown, name))
+        return FeatureValues(prediction.values if prediction else (), partial(_shown_values, shown, name))
 
     return {name: sort(name) for name in query.asked}
 
@@ -62,7 +62,7 @@ def few_values(table: Table, column: str) -> tuple[str, ...]:
     return cached_fact(table, ("few values", column), find)
 
 
-def _of(shown: Callable[[], Sequence[Mapping[str, str | None]]], name: str) -> list[str]:
+def _shown_values(shown: Callable[[], Sequence[Mapping[str, str | None]]], name: str) -> list[str]:
     return [cell for cells in shown() if (cell := cells.get(name))]
 
 
@@ -180,7 +180,7 @@ def cells_by_order(
             if header := _places(cells, query.asked):
                 places[len(cells)] = header
                 continue
-            asked_places = places.get(len(cells)) or headers.get(len(cells)) or _behind(cells, headers)
+            asked_places = places.get(len(cells)) or headers.get(len(cells)) or _after_separator(cells, headers)
             if not asked_places or (
                 len(query.asked) == 1 and len(cells) == 1
             ):  # a single cell is read as a short answer
@@ -193,7 +193,7 @@ def cells_by_order(
     return {}
 
 
-def _behind(cells: Sequence[Cell], headers: Mapping[int, list[int]]) -> list[int] | None:
+def _after_separator(cells: Sequence[Cell], headers: Mapping[int, list[int]]) -> list[int] | None:
     """Return the places of the asked cells in a line that repeats the separator and goes on to the row's end.
 
     After `275,1,3,` a model may write `,"Healy, Miss. Hanora",female`: one cell too many, the first of which is empty.

@@ -157,7 +157,7 @@ def _answer(trial: Trial, name: str, truth: Cell) -> _CellAnswer | None:
     """Return a read trial's answer about the cell `name`, or None if there is none."""
     reading, prediction = trial.reading, trial.query.chance.get(name)
     parsed = reading.parsed if reading and isinstance(reading.parsed, Mapping) else {}
-    cell = None if prediction is None else said_cell(prediction, parsed.get(name))
+    cell = None if prediction is None else answered_cell(prediction, parsed.get(name))
     if prediction is None or cell is None:
         return None
     right = reading is not None and name in reading.right
@@ -165,7 +165,7 @@ def _answer(trial: Trial, name: str, truth: Cell) -> _CellAnswer | None:
     return _CellAnswer(value_key(cell), prediction.chances(cell), place, right)
 
 
-def said_cell(prediction: CellPrediction, cell: Cell) -> Cell:
+def answered_cell(prediction: CellPrediction, cell: Cell) -> Cell:
     """Return the answered cell, or None for a missing mark that is not a value of the feature: it is no answer."""
     return None if cell is None or (is_mark(cell) and not FeatureValues(prediction.values).has(cell)) else cell
 

@@ -21,8 +21,8 @@ from tabcontam.evidence.rows.hidden_cells import (
     REPEATS,
     ROOM,
     HiddenCells,
-    guess_after_ruling_out,
     pool_of,
+    rule_out,
     unsure_first,
     without_missing,
 )
@@ -158,9 +158,7 @@ class FullCompletion(RowTest):
 
         def query(last: int) -> Query:
             shown = tuple(range(last - EXAMPLES, last))
-            chance = {
-                name: guess_after_ruling_out(prediction, left) for name, prediction in predictions[last].cells.items()
-            }
+            chance = {name: rule_out(prediction, left) for name, prediction in predictions[last].cells.items()}
             write, row = partial(prompt, shown), table.rows[last]
             paper, unsure = last == EXAMPLES, predictions[last].unsure
             return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, unsure=unsure)
@@ -236,14 +234,14 @@ class FeatureCompletion(OneCellTest):
             )
 
         def removed(place: int) -> HiddenCells:
-            predictions = self._guesses(table, place)
+            predictions = self._predictions(table, place)
             room = answer_tokens(table, serializer, table.columns[place : place + 1], self.max_tokens)
             return HiddenCells(table, [place], partial(prompt, place), room, predictions, place, used)
 
         own = self._pool(table, column)
         queries = removed(column).papers(rng, own if len(own) >= REPEATS else candidates)
         features = [removed(places[name]) for name in self._unsure_features(table)]
-        more = [feature.further(rng, list(feature.guesses), self.further // FEATURES) for feature in features]
+        more = [feature.further(rng, list(feature.predictions), self.further // FEATURES) for feature in features]
         queries += chain.from_iterable([list(islice(queries, self.further // FEATURES)) for queries in more])
         queries += islice(chain.from_iterable(more), REPEATS + self.further - len(queries))
         return _numbered(self.id, queries)
@@ -285,13 +283,13 @@ class FeatureCompletion(OneCellTest):
         unsure: dict[str, float] = {}
         for count in range(COMPARED, min(MOST_COMPARED, len(names) + COMPARED - 1) + 1, COMPARED):
             for name in sorted(set(least_sure(table, names, count)) - set(unsure)):
-                row_predictions = self._guesses(table, table.columns.index(name)).values()
+                row_predictions = self._predictions(table, table.columns.index(name)).values()
                 unsure[name] = sum(prediction.unsure for prediction in row_predictions) / len(row_predictions)
             if sum(bits >= OPEN for bits in unsure.values()) >= FEATURES:
                 break
         return unsure
 
-    def _guesses(self, table: Table, place: int) -> Mapping[int, RowPrediction]:
+    def _predictions(self, table: Table, place: int) -> Mapping[int, RowPrediction]:
         shown = [name for name in table.columns if name != table.columns[place]]
         return predict_rows(table, table.columns[place : place + 1], shown, self._pool(table, place))
 
@@ -308,7 +306,7 @@ class NextRows(NamedTuple):
 
     fitting: Sequence[int]
     pool: Sequence[int]
-    guesses: Mapping[int, RowPrediction]
+    predictions: Mapping[int, RowPrediction]
     left: float
 
 

@@ -36,7 +36,7 @@ class HiddenCells:
     places: Sequence[int]
     write: Write
     max_tokens: int
-    guesses: Mapping[int, RowPrediction]
+    predictions: Mapping[int, RowPrediction]
     distinct: int | None = None  # a column in which no two examples have the same cell
     used: set[int] = field(default_factory=set)  # rows that are not asked again
     examples: int = EXAMPLES  # rows that are shown with the asked one
@@ -54,11 +54,11 @@ class HiddenCells:
         if examples is None or not (paper or blind):
             return None
         names = tuple(self.table.columns[place] for place in self.places)
-        chance = self._chance(row, examples) if blind and row in self.guesses else {}
+        chance = self._chance(row, examples) if blind and row in self.predictions else {}
         write = partial(self.write, row, examples)
         shown = (*examples, row)
         query = Query("", write, names, self._cells(row), self.max_tokens, paper, shown, chance=chance, row=row)
-        unsure = self.guesses[row].unsure if chance else 0.0
+        unsure = self.predictions[row].unsure if chance else 0.0
         return without_missing(replace(query, unsure=unsure), self.table)
 
     def papers(self, rng: Random, candidates: Sequence[int]) -> list[Query]:
@@ -76,7 +76,7 @@ class HiddenCells:
 
     def further(self, rng: Random, pool: Sequence[int], needed: int) -> Iterator[Query]:
         """Yield queries about rows that were not asked yet, first the half of which the baseline is least sure."""
-        for row in unsure_first(rng, pool, self.guesses, needed):
+        for row in unsure_first(rng, pool, self.predictions, needed):
             if row not in self.used and (query := self.query(rng, row, paper=False)) is not None:
                 self.used.add(row)
                 yield query
@@ -110,7 +110,7 @@ class HiddenCells:
 
     def _chance(self, row: int, examples: Sequence[int]) -> dict[str, CellPrediction]:
         """Return the predictions of a row's hidden cells, which together are not the cells of any example."""
-        predictions = self.guesses[row].cells
+        predictions = self.predictions[row].cells
         matching = list(examples)
         chance = {}
         for number, place in enumerate(self.places, start=1):
@@ -180,7 +180,7 @@ def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
     return cached_fact(table, key, lambda: Counter(zip(*columns, strict=True)))
 
 
-def guess_after_ruling_out(prediction: CellPrediction, left: float) -> CellPrediction:
+def rule_out(prediction: CellPrediction, left: float) -> CellPrediction:
     """Return a prediction with all chances divided by `left`, the probability that is not ruled out."""
     if left == 1:
         return prediction

@@ -165,7 +165,7 @@ class ListInstances(RowTest):
         """Return why recitation would not be detected, or None if it would."""
         texts = [query for query in queries if _of_words(query)]
         if not texts:
-            return _hardly(queries, level)
+            return _low_power(queries, level)
         best = partial_conjunction(
             [run for query in texts[:1] for run in _runs(query, dict(zip(query.asked, query.expected, strict=True)))]
         )
@@ -194,7 +194,7 @@ class ListInstances(RowTest):
         )
 
 
-def _hardly(queries: Sequence[Query], level: float) -> str | None:
+def _low_power(queries: Sequence[Query], level: float) -> str | None:
     """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
     from tabcontam.statistics.power import row_power
 
@@ -288,7 +288,7 @@ def _elsewhere(table: Table, names: Sequence[str], texts: Sequence[str]) -> tupl
     return tuple(sorted(" ".join(phrase) for phrase in shared))
 
 
-def _said(trial: Trial) -> Mapping[str, Cell]:
+def _answered(trial: Trial) -> Mapping[str, Cell]:
     parsed = trial.reading.parsed if trial.readable and trial.reading else None
     return parsed if isinstance(parsed, Mapping) else {}
 
@@ -301,7 +301,7 @@ def _runs(query: Query, answer: Mapping[str, Cell]) -> list[WordRun]:
 
 def _best(trials: Sequence[Trial]) -> list[WordRun]:
     """Return the best run of each instance in all answers; each different answer is one more place for a run."""
-    every = {tuple(_said(trial).items()): _runs(trial.query, _said(trial)) for trial in trials}
+    every = {tuple(_answered(trial).items()): _runs(trial.query, _answered(trial)) for trial in trials}
     each = zip(*every.values(), strict=True)
     best = [max(own, key=lambda one: one.bits) for own in each]
     return [replace(one, length=one.length * len(every)) for one in best]
@@ -324,7 +324,7 @@ def _exact(query: Query, answer: Mapping[str, Cell]) -> list[int]:
 
 def _published(trial: Trial) -> str:
     """Return the strict and the lenient reading, in words."""
-    query, answer = trial.query, _said(trial)
+    query, answer = trial.query, _answered(trial)
     exact, rows = _exact(query, answer), group_by_row(query.asked)
     near = [place for place, own in enumerate(rows) if place not in exact and _nearly(trial, own)]
     format_only = sum(all(name in answer for name in own) for own in rows) - len(exact) - len(near)
@@ -338,6 +338,6 @@ def _nearly(trial: Trial, own: Sequence[str]) -> bool:
     """Return whether an instance is at least half right, or a text has five words in a row."""
     if _of_words(trial.query):
         truth = dict(zip(trial.query.asked, trial.query.expected, strict=True))
-        return len(longest(truth[own[0]] or "", _said(trial).get(own[0]) or "").text) >= RUN
+        return len(longest(truth[own[0]] or "", _answered(trial).get(own[0]) or "").text) >= RUN
     right = trial.reading.right if trial.reading else ()
     return sum(name in right for name in own) >= NEAR * len(own)

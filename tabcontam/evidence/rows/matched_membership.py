@@ -128,7 +128,7 @@ class MatchedMembership(MembershipTest):
 
 def _chance(query: Query, answer: str) -> float:
     """Return the probability that an answer is right, by the blind classifier, and at least a coin's half."""
-    return max(query.chance[answer].of(answer), 0.5)
+    return max(query.chance[answer].chance_of(answer), 0.5)
 
 
 def _least_sure(places: Sequence[int], chances: Sequence[float]) -> list[int]:

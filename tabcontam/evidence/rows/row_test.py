@@ -37,8 +37,8 @@ from tabcontam.evidence.rows.answer_cells import (
     values_bare,
     whole_row,
 )
+from tabcontam.evidence.rows.answered_rows import answered_cell, answered_rows
 from tabcontam.evidence.rows.answered_rows import answered_row as answered_row
-from tabcontam.evidence.rows.answered_rows import answered_rows, said_cell
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.repeated_answers import without_repeats
 from tabcontam.evidence.samples import asked_often, sampled_query
@@ -158,9 +158,9 @@ class RowTest(Test):
         answer = answer if any(sort.bracketed for sort in sorts.values()) else peeled(unmarked(answer))
         answer = without_choices(answer)
         afresh = max((match.end() for match in AFRESH.finditer(answer)), default=0)
-        values = self._found(query, answer[afresh:], sorts, serializer)
+        values = self._read_cells(query, answer[afresh:], sorts, serializer)
         if afresh and len(values) < len(query.asked):
-            values = self._found(query, answer, sorts, serializer)
+            values = self._read_cells(query, answer, sorts, serializer)
         if afresh and UNSURE.search(answer[afresh:]):  # neither of two answers is meant more
             values = {}
         denials = denied(answer[afresh:], query.asked)
@@ -174,7 +174,7 @@ class RowTest(Test):
 
         return possible_cells(values, sorts, is_none)
 
-    def _found(
+    def _read_cells(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
         """Return the texts that the answer has for the asked features, even if they could not be their values."""
@@ -198,7 +198,7 @@ class RowTest(Test):
         listed = cells_by_order(text, query, sorts, serializer) or read_list(text, query.asked, sorts)
         return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
 
-    def told_apart(self, trials: Sequence[Trial]) -> Sequence[Trial]:
+    def mark_unread(self, trials: Sequence[Trial]) -> Sequence[Trial]:
         """Return the read trials, unread if one text answers most queries and is no value of the column."""
         return without_repeats(trials) if self.row_test else trials
 
@@ -276,7 +276,9 @@ class RowTest(Test):
         """Return the query in which each cell that the reference gave has chance 1, right or not."""
         parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
         answered = {
-            name: cell for name in query.chance if (cell := said_cell(query.chance[name], parsed.get(name))) is not None
+            name: cell
+            for name in query.chance
+            if (cell := answered_cell(query.chance[name], parsed.get(name))) is not None
         }
         return replace(
             query, chance={**query.chance, **{name: query.chance[name].sure(answered[name]) for name in answered}}
@@ -308,7 +310,7 @@ class RowTest(Test):
 class OneCellTest(RowTest):
     """A row test that asks for a single cell, whose answer may be the bare value."""
 
-    def _found(
+    def _read_cells(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
         """Return the one asked cell, named or bare."""

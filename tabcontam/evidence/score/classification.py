@@ -112,7 +112,7 @@ class ClassificationTest(ChoiceTest):
         self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
     ) -> Mapping[int, CellPrediction]:
         """Return the baseline's predictions for these rows."""
-        return cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
+        return cached_fact(table, "few-shot", lambda: _cached_few_shot(table, target, labels, candidates))
 
     def not_averaged(self, table: Table) -> str | None:
         """Return a reason if the card's question is not `fair`: then no model can know which class is which."""
@@ -226,25 +226,27 @@ def _largest(queries: Sequence[Query]) -> float | None:
 
 def _baseline(queries: Sequence[Query], name: str) -> float | None:
     """Return the accuracy of a baseline on the queries for which it has a prediction."""
-    chances = [query.chance[name].of(str(query.expected[0])) for query in queries if name in query.chance]
+    chances = [query.chance[name].chance_of(str(query.expected[0])) for query in queries if name in query.chance]
     return sum(chances) / len(chances) if chances else None
 
 
-def _kept(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, CellPrediction]:
+def _cached_few_shot(
+    table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]
+) -> dict[int, CellPrediction]:
     rank = ranks(table)
 
-    def write(guesses: Mapping[int, CellPrediction]) -> object:
-        return [[rank[row], dict(guess.values)] for row, guess in guesses.items()]
+    def write(predictions: Mapping[int, CellPrediction]) -> object:
+        return [[rank[row], dict(prediction.values)] for row, prediction in predictions.items()]
 
-    def read(held: Any) -> dict[int, CellPrediction]:
+    def read(stored: Any) -> dict[int, CellPrediction]:
         row = by_content(table)
-        guesses = {
-            row[place]: CellPrediction({str(label): float(share) for label, share in said.items()}, 0.0)
-            for place, said in held
+        predictions = {
+            row[place]: CellPrediction({str(label): float(share) for label, share in shares.items()}, 0.0)
+            for place, shares in stored
         }
-        if not guesses.keys() <= set(rows):
+        if not predictions.keys() <= set(rows):
             raise ValueError("answers about other rows")
-        return guesses
+        return predictions
 
     which = [target, [[rank[row], labels[row]] for row in rows], sorted(table.missing)]
 
@@ -264,7 +266,7 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
 
     features, rng = described(table, target, rows), seeded(table, "few-shot")
     by_label = grouped(range(len(rows)), lambda place: labels[rows[place]])
-    said: list[list[str]] = [[] for _ in rows]
+    predictions: list[list[str]] = [[] for _ in rows]
     for _ in range(DRAWS):
         shots = [
             place
@@ -280,8 +282,8 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
         shown = {table.rows[rows[place]] for place in shots}
         for place, row in enumerate(rows):
             if table.rows[row] not in shown:
-                said[place].append(predicted[place])
-    counted = ((row, Counter(answers)) for row, answers in zip(rows, said, strict=True) if answers)
+                predictions[place].append(predicted[place])
+    counted = ((row, Counter(answers)) for row, answers in zip(rows, predictions, strict=True) if answers)
     return {
         row: CellPrediction({label: count / counts.total() for label, count in sorted(counts.items())}, 0.0)
         for row, counts in counted

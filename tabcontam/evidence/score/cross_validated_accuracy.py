@@ -54,8 +54,10 @@ def supervised(table: Table) -> CrossValidatedAccuracy | None:
 
         parts = StratifiedKFold(PARTS, shuffle=True, random_state=0)
         model = HistGradientBoostingClassifier(max_iter=60, early_stopping=False, random_state=0)
-        said = cross_val_predict(model, described(table, target, rows), answers, cv=parts)
-        return CrossValidatedAccuracy(float((said == answers).mean()), float(counts.max() / len(answers)), len(rows))
+        predicted = cross_val_predict(model, described(table, target, rows), answers, cv=parts)
+        return CrossValidatedAccuracy(
+            float((predicted == answers).mean()), float(counts.max() / len(answers)), len(rows)
+        )
 
     question_of_it = ["supervised", VERSION, target, dict(question.answers), question.threshold, sorted(table.missing)]
     return cached_finding(table, question_of_it, find, _write, _read)

@@ -35,7 +35,7 @@ from tabcontam.evidence.score.classification import (
     unfair,
 )
 from tabcontam.evidence.score.memory_share import TWIN
-from tabcontam.evidence.score.shares import SUPERVISED, guess_of
+from tabcontam.evidence.score.shares import SUPERVISED, prediction_of
 from tabcontam.evidence.score.shot_draws import PARTS, Draw, draw_shots
 from tabcontam.evidence.score.shot_learners import LEARNERS, absent, learned
 from tabcontam.evidence.score.shot_results import SHOWN, TITLE, ShotResult, evaluated
@@ -117,13 +117,13 @@ class FewShot(ChoiceTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries at each number of shots, each followed by its twin's. Raises `Skip`."""
         _, question = task_of(table)
-        held = self.dealt(table, rng)
+        plan = self.dealt(table, rng)
         return [
             query
-            for shots in held.shots
-            for number, draw in enumerate(held.draws)
+            for shots in plan.shots
+            for number, draw in enumerate(plan.draws)
             for place in range(len(draw.asked))
-            for query in self._of_row(table, serializer, question, held, shots, number, place)
+            for query in self._of_row(table, serializer, question, plan, shots, number, place)
         ]
 
     def not_averaged(self, table: Table) -> str | None:
@@ -172,13 +172,13 @@ class FewShot(ChoiceTest):
             raise Skip("the model may know every row that has a class")
         most = max(self.shots, default=0)
         draws = [draw for draw in draw_shots(table, labels, asked_of, self.draws, self.rows, most, seed) if draw.asked]
-        there = min((len(draw.shown) for draw in draws), default=0)
-        shots = tuple(shots for shots in sorted(set(self.shots)) if shots <= there)
+        available = min((len(draw.shown) for draw in draws), default=0)
+        shots = tuple(shots for shots in sorted(set(self.shots)) if shots <= available)
         if not draws or not shots:
             wanted = " or ".join(map(str, sorted(set(self.shots))))
-            raise Skip(f"besides the asked rows only {there:,} can be shown, fewer than {wanted} shots")
+            raise Skip(f"besides the asked rows only {available:,} can be shown, fewer than {wanted} shots")
         chances, failed = _chances(table, target, question, labels, draws, shots, twin)
-        lines = [*_lines(self, question, labels, draws, there), *([why] if why else []), *absent(), *failed]
+        lines = [*_lines(self, question, labels, draws, available), *([why] if why else []), *absent(), *failed]
         return FewShotPlan(shots, tuple(draws), chances, twin, tuple(lines))
 
     def _of_row(
@@ -186,14 +186,14 @@ class FewShot(ChoiceTest):
         table: Table,
         serializer: Serializer,
         question: Asking,
-        held: FewShotPlan,
+        plan: FewShotPlan,
         shots: int,
         number: int,
         place: int,
     ) -> Iterator[Query]:
-        draw = held.draws[number]
+        draw = plan.draws[number]
         row, shown = draw.asked[place], draw.shown[:shots]
-        answers, chance = answers_of(question), held.chances[shots, number][place]
+        answers, chance = answers_of(question), plan.chances[shots, number][place]
         write = partial(self._question, table, serializer, question, shown)
         features = [name for name in table.columns if name != table.target]
         own = Query(
@@ -207,20 +207,20 @@ class FewShot(ChoiceTest):
             chance=chance,
         )
         yield own
-        if held.twin is None or row not in held.twin.place:
+        if plan.twin is None or row not in plan.twin.place:
             return
-        of = held.twin.place[row]
-        twin = dict(zip(held.twin.features, held.twin.rows[of], strict=True))
+        twin_place = plan.twin.place[row]
+        twin = dict(zip(plan.twin.features, plan.twin.rows[twin_place], strict=True))
         yield Query(
             id=f"{own.id}-twin",
             write=partial(write, {name: twin[name] for name in features}),
             asked=answers,
-            expected=(held.twin.labels[of],),
+            expected=(plan.twin.labels[twin_place],),
             max_tokens=own.max_tokens,
             rows=own.rows,
             decoy_of=own.id,
-            kept=held.twin.kept,
-            chance={**chance, SUPERVISED: guess_of(held.twin.twins[of])},
+            shared_features=plan.twin.unchanged,
+            chance={**chance, SUPERVISED: prediction_of(plan.twin.twins[twin_place])},
         )
 
     def _question(
@@ -302,7 +302,7 @@ def _chances(
     Numbers are scaled by all rows that are asked or shown; labels play no part in that.
     """
     rows = sorted({row for draw in draws for row in (*draw.asked, *draw.shown)})
-    place, features = {row: at for at, row in enumerate(rows)}, described(table, target, rows)
+    place, features = {row: position for position, row in enumerate(rows)}, described(table, target, rows)
     counts = Counter(labels.values())
     majority = CellPrediction({max(answers_of(question), key=lambda answer: counts[answer]): 1.0}, 0.0)
     found: dict[tuple[int, int], list[dict[str, CellPrediction]]] = {}
@@ -316,24 +316,27 @@ def _chances(
         for learner in LEARNERS if count else ():
             if not learner.here or learner.name in failed:
                 continue
-            said = learned(learner, features[shown], known, features[asked])
-            if isinstance(said, str):
-                failed[learner.name] = said
+            predicted = learned(learner, features[shown], known, features[asked])
+            if isinstance(predicted, str):
+                failed[learner.name] = predicted
                 continue
-            for of_row, chances in zip(of_rows, said, strict=True):
+            for of_row, chances in zip(of_rows, predicted, strict=True):
                 of_row[learner.name] = CellPrediction(dict(chances), 0.0)
         if twin is not None:
             for of_row, row in zip(of_rows, draw.asked, strict=True):
                 if row in twin.place:
-                    of_row[SUPERVISED] = guess_of(twin.own[twin.place[row]])
+                    of_row[SUPERVISED] = prediction_of(twin.own[twin.place[row]])
         found[count, number] = of_rows
-    kept = [{name: guess for name, guess in of_row.items() if name not in failed} for of_row in chain(*found.values())]
+    kept = [
+        {name: prediction for name, prediction in of_row.items() if name not in failed}
+        for of_row in chain(*found.values())
+    ]
     each = iter(kept)
     return {key: [next(each) for _ in of_rows] for key, of_rows in found.items()}, list(failed.values())
 
 
 def _lines(
-    test: FewShot, question: Asking, labels: Mapping[int, str], draws: Sequence[Draw], there: int
+    test: FewShot, question: Asking, labels: Mapping[int, str], draws: Sequence[Draw], available: int
 ) -> Iterator[str]:
     """Yield lines on rows and shots that differ from the request."""
     if why := unfair(question):
@@ -341,9 +344,9 @@ def _lines(
     asked = sum(len(draw.asked) for draw in draws)
     if asked < test.rows:
         yield f"{asked} rows are asked at each number of shots, not {test.rows}: the table has no more to ask about"
-    if lost := [shots for shots in sorted(set(test.shots)) if shots > there]:
+    if lost := [shots for shots in sorted(set(test.shots)) if shots > available]:
         numbers = " and ".join(map(str, lost))
-        yield f"{numbers} shots cannot be shown: besides the asked rows only {there:,} can be"
+        yield f"{numbers} shots cannot be shown: besides the asked rows only {available:,} can be"
     shown = [{labels[row] for row in draw.shown} for draw in draws]
     for name in answers_of(question):
         if name not in set(labels.values()):

@@ -45,7 +45,7 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
         value=found.mean,
         expected=0.0,
         null="the model is right as often on fresh rows, given how hard they are for the learners",
-        sentence="; ".join(filter(None, (_said(rows, fresh, found), _left_out(left_out, if_wrong)))),
+        sentence="; ".join(filter(None, (_describe(rows, fresh, found), _left_out(left_out, if_wrong)))),
         hits=sum(rows.right),
         asked=sum(not is_fresh(trial.query) for trial in trials),
         answered=len(rows.right),
@@ -109,7 +109,7 @@ def _share(rows: AnsweredRows, fresh: AnsweredRows) -> MeanGain:
     return replace(found, interval=(low, found.interval[1]), p_value=max(found.p_value, plain.p_value))
 
 
-def _said(rows: AnsweredRows, fresh: AnsweredRows, found: MeanGain) -> str:
+def _describe(rows: AnsweredRows, fresh: AnsweredRows, found: MeanGain) -> str:
     if not rows.right or not fresh.right:
         return f"the model answered no {'fresh ' if rows.right else ''}row"
     return (
@@ -122,8 +122,8 @@ def _left_out(silent: int, if_wrong: MeanGain | None) -> str:
     """Return in words how many answers are left out, and the share if they count as wrong."""
     if not silent:
         return ""
-    said = f"{silent} {'answer names' if silent == 1 else 'answers name'} no class and count for nothing"
+    sentence = f"{silent} {'answer names' if silent == 1 else 'answers name'} no class and count for nothing"
     if if_wrong is None:
-        return said
+        return sentence
     mean, low, high = map(format_signed, (if_wrong.mean, *if_wrong.interval))
-    return f"{said} (if they count as wrong, the share is {mean}, {low} to {high})"
+    return f"{sentence} (if they count as wrong, the share is {mean}, {low} to {high})"

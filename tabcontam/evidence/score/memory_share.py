@@ -28,7 +28,7 @@ from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import QUERIES, ClassificationTest, answers_of
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
 from tabcontam.evidence.score.shares import LEVEL as LEVEL
-from tabcontam.evidence.score.shares import SUPERVISED, guess_of, learned, share_in_words
+from tabcontam.evidence.score.shares import SUPERVISED, learned, prediction_of, share_in_words
 from tabcontam.statistics.paired_gains import MeanGain, gained
 from tabcontam.statistics.reference_curve import above_curve
 from tabcontam.tables.fresh_table_rows import fresh_labels
@@ -118,8 +118,8 @@ class MemoryShare(ClassificationTest):
     measure: ClassVar[str] = RECALLED
     shots: ClassVar[int] = 1
     on_request: ClassVar[bool] = True
-    set_beside: ClassVar[bool] = True
-    beside_fresh: ClassVar[bool] = True
+    with_reference: ClassVar[bool] = True
+    takes_fresh_rows: ClassVar[bool] = True
     baseline: ClassVar[str] = SUPERVISED
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -129,7 +129,7 @@ class MemoryShare(ClassificationTest):
         """
         own = super().queries(table, serializer, rng)
         if table.fresh:
-            return self._beside_fresh(table, serializer, own, rng)
+            return self._with_fresh_rows(table, serializer, own, rng)
         return [each for query in own for each in (query, self._of_twin(table, serializer, query))]
 
     def not_averaged(self, table: Table) -> str | None:
@@ -147,7 +147,9 @@ class MemoryShare(ClassificationTest):
             value=found.mean,
             expected=0.0,
             null="the model is right as often on unseen twins of the same rows",
-            sentence="; ".join(filter(None, (_said(pairs, found), _left_out(silent, if_wrong), _kept(trials)))),
+            sentence="; ".join(
+                filter(None, (_describe(pairs, found), _left_out(silent, if_wrong), _shared_features(trials)))
+            ),
             hits=sum(pair.own for pair in pairs),
             asked=sum(not trial.query.decoy_of for trial in trials),
             answered=len(pairs),
@@ -157,7 +159,7 @@ class MemoryShare(ClassificationTest):
             twins=_on_twins(pairs, found, silent["pair"], if_wrong),
         )
 
-    def beside(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
+    def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
         """Return the model's loss on twins less a reference model's on the same ones (after Dekoninck et al. 2024)."""
         own, reference = by_row(trials), by_row(others)
         both = [(own[name], reference[name]) for name in own if name in reference]
@@ -167,7 +169,9 @@ class MemoryShare(ClassificationTest):
         accuracy, twins = (fmean(right) for right in zip(*((other.own, other.twin) for _, other in both), strict=True))
         return TwinLossDifference(len(both), accuracy, twins, found.mean, found.interval, found.p_value)
 
-    def among(self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]) -> ReferenceCurveExcess | None:
+    def compare_with_references(
+        self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]
+    ) -> ReferenceCurveExcess | None:
         """Return how far rows are above a curve of reference models (after Dekoninck et al. 2024, section 3)."""
         own = by_row(trials)
         known = {llm: pairs for llm, read in others.items() if (pairs := by_row(read))}
@@ -199,7 +203,7 @@ class MemoryShare(ClassificationTest):
         from tabcontam.twins.fresh_predictions import predict_fresh_rows
         from tabcontam.twins.twin_making import unseen
 
-        return list(predict_fresh_rows(table).own if table.fresh else unseen(table, TWIN).of)
+        return list(predict_fresh_rows(table).own if table.fresh else unseen(table, TWIN).originals)
 
     def _baseline(
         self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
@@ -208,11 +212,11 @@ class MemoryShare(ClassificationTest):
         from tabcontam.twins.twin_making import unseen
 
         if table.fresh:
-            return {row: guess_of(said) for row, said in predict_fresh_rows(table).own.items()}
+            return {row: prediction_of(answers) for row, answers in predict_fresh_rows(table).own.items()}
         twin = unseen(table, TWIN)
-        return {row: guess_of(said) for row, said in zip(twin.of, twin.own, strict=True)}
+        return {row: prediction_of(answers) for row, answers in zip(twin.originals, twin.own, strict=True)}
 
-    def _beside_fresh(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
+    def _with_fresh_rows(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
         """Return the queries, and as many about fresh rows as there are, each after the examples of one of them."""
         from tabcontam.twins.fresh_predictions import predict_fresh_rows
 
@@ -228,14 +232,16 @@ class MemoryShare(ClassificationTest):
                 row=None,
                 decoy_of=query.id,
                 withheld=True,
-                chance={**query.chance, SUPERVISED: guess_of(found.fresh[place])},
+                chance={**query.chance, SUPERVISED: prediction_of(found.fresh[place])},
             )
             for query, place in zip(own, places, strict=False)
         }
         return [each for query in own for each in (query, fresh.get(query.id)) if each is not None]
 
     def _fresh_prompt(self, table: Table, serializer: Serializer, examples: Sequence[int], place: int) -> Prompt:
-        return self._behind(table, serializer, examples, dict(zip(table.columns, table.fresh[place], strict=True)))
+        return self._after_examples(
+            table, serializer, examples, dict(zip(table.columns, table.fresh[place], strict=True))
+        )
 
     def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
         """Return the query about the twin of the asked row."""
@@ -250,8 +256,8 @@ class MemoryShare(ClassificationTest):
             expected=(twin.labels[place],),
             decoy_of=query.id,
             row=None,
-            kept=twin.kept,
-            chance={**query.chance, SUPERVISED: guess_of(twin.twins[place])},
+            shared_features=twin.unchanged,
+            chance={**query.chance, SUPERVISED: prediction_of(twin.twins[place])},
         )
 
     def _twin_prompt(self, table: Table, serializer: Serializer, rows: Sequence[int]) -> Prompt:
@@ -259,9 +265,9 @@ class MemoryShare(ClassificationTest):
 
         twin = unseen(table, TWIN)
         cells = dict(zip(twin.features, twin.rows[twin.place[rows[-1]]], strict=True))
-        return self._behind(table, serializer, rows[:-1], cells)
+        return self._after_examples(table, serializer, rows[:-1], cells)
 
-    def _behind(
+    def _after_examples(
         self,
         table: Table,
         serializer: Serializer,
@@ -358,7 +364,7 @@ def _on_twins(
     )
 
 
-def _said(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
+def _describe(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
     """Return the finding in words that a person can check."""
     if not pairs:
         return "the model answered no row together with its unseen twin"
@@ -367,9 +373,9 @@ def _said(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
     return f"accuracy {own:.2f}, on unseen twins of the same rows {twins:.2f}; {share_in_words(found, *models)}"
 
 
-def _kept(trials: Sequence[Trial]) -> str:
+def _shared_features(trials: Sequence[Trial]) -> str:
     """Return in words the features that twins share with their rows: memory by these works on the twin, too."""
-    names = sorted({name for trial in trials for name in trial.query.kept})
+    names = sorted({name for trial in trials for name in trial.query.shared_features})
     if not names:
         return ""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
@@ -383,11 +389,11 @@ def _left_out(silent: Counter[str], if_wrong: MeanGain | None) -> str:
     """Return in words how many pairs are left out, and why; and the share if they are not."""
     parts = []
     if silent["pair"]:
-        whose = " and ".join(
+        unnamed = " and ".join(
             f"{silent[what]} {what if silent[what] == 1 else f'{what}s'}" for what in ("row", "twin") if silent[what]
         )
         count = silent["pair"]
-        parts.append(f"{count} {'pair is' if count == 1 else 'pairs are'} left out: no class was named for {whose}")
+        parts.append(f"{count} {'pair is' if count == 1 else 'pairs are'} left out: no class was named for {unnamed}")
         if if_wrong:
             mean, low, high = map(format_signed, (if_wrong.mean, *if_wrong.interval))
             parts[-1] += f" (if they count as wrong, the share is {mean}, {low} to {high})"

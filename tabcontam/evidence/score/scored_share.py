@@ -87,8 +87,8 @@ class MemoryShareScored(MemoryShare):
     title: ClassVar[str] = "Memory's share of log-loss and AUC"
     measure: ClassVar[str] = ""
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE, Capability.INSTRUCTIONS})
-    set_beside: ClassVar[bool] = False
-    beside_fresh: ClassVar[bool] = False
+    with_reference: ClassVar[bool] = False
+    takes_fresh_rows: ClassVar[bool] = False
     draws_as: ClassVar[str] = MemoryShare.id
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -116,7 +116,7 @@ class MemoryShareScored(MemoryShare):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the evidence of `memory_share`, with the log-loss and the AUC added to its sentence."""
         found = super().weigh(trials, level)
-        return replace(found, sentence="; ".join([found.sentence, *_said(shared(trials))]), twins=None)
+        return replace(found, sentence="; ".join([found.sentence, *_describe(shared(trials))]), twins=None)
 
 
 def _scored(write: Callable[[], Question], answers: Sequence[str]) -> Question:
@@ -131,18 +131,18 @@ def _likely(classes: Sequence[str], chances: Sequence[float]) -> CellPrediction:
 
 def _both(trials: Sequence[Trial]) -> list[_PairChances]:
     """Return the rows for which both sides report the chance of each class."""
-    told = {trial.query.id: chances for trial in trials if (chances := chances_of(trial)) is not None}
+    by_query = {trial.query.id: chances for trial in trials if (chances := chances_of(trial)) is not None}
     twins = {trial.query.decoy_of: trial.query for trial in trials if trial.query.decoy_of}
     return [
         _PairChances(
             str(trial.query.expected[0]),
-            told[trial.query.id],
-            told[twin.id],
+            by_query[trial.query.id],
+            by_query[twin.id],
             trial.query.chance[LIKELY].values,
             twin.chance[LIKELY].values,
         )
         for trial in trials
-        if (twin := twins.get(trial.query.id)) and trial.query.id in told and twin.id in told
+        if (twin := twins.get(trial.query.id)) and trial.query.id in by_query and twin.id in by_query
     ]
 
 
@@ -182,18 +182,22 @@ def shared(trials: Sequence[Trial]) -> ChanceShares | None:
     own, twins = (fmean(map(_loss, side, named)) for side in sides)
     classes = sorted({name for row in rows for name in (*row.own, *row.learned)})
     labels = np.array([classes.index(label) for label in named], dtype=np.int64)
-    told = [np.array([[chances.get(name, 0.0) for name in classes] for chances in of]) for of in (*sides, *models)]
+    probabilities = [
+        np.array([[chances.get(name, 0.0) for name in classes] for chances in of]) for of in (*sides, *models)
+    ]
     low, high = (limit * WORST for limit in found.interval)
     p_value = max(found.p_value, plain.p_value)
-    return ChanceShares(own, twins, found.mean * WORST, (low, high), p_value, auc_apart(told, (1, -1, -1, 1), labels))
+    return ChanceShares(
+        own, twins, found.mean * WORST, (low, high), p_value, auc_apart(probabilities, (1, -1, -1, 1), labels)
+    )
 
 
-def _said(found: ChanceShares | None) -> list[str]:
+def _describe(found: ChanceShares | None) -> list[str]:
     """Return the log-loss and the AUC on rows and twins, in words that a person can check."""
     if found is None:
         return ["the model reports log-probabilities for no row and its twin"]
     low, high = map(format_signed, found.interval)
-    said = [
+    sentences = [
         f"log-loss {found.own:.2f}, on twins {found.twins:.2f}; memory's share of the log-loss "
         f"{format_signed(found.log_loss)} nats ({low} to {high}), {'' if found.above else 'not shown to be '}above 0 "
         f"(p = {found.p_value:.2g})"
@@ -202,5 +206,7 @@ def _said(found: ChanceShares | None) -> list[str]:
         own, twins, *_ = found.auc.values
         low, high = map(format_signed, found.auc.interval)
         difference = format_signed(found.auc.difference)
-        said.append(f"AUC {own:.2f}, on twins {twins:.2f}; memory's share of the AUC {difference} ({low} to {high})")
-    return said
+        sentences.append(
+            f"AUC {own:.2f}, on twins {twins:.2f}; memory's share of the AUC {difference} ({low} to {high})"
+        )
+    return sentences

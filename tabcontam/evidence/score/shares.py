@@ -14,14 +14,14 @@ SUPERVISED = "supervised"  # the name of the fitted learners among the chances o
 MODELS = "gradient boosting and logistic regression"
 
 
-def guess_of(said: Sequence[str]) -> CellPrediction:
+def prediction_of(answers: Sequence[str]) -> CellPrediction:
     """Return the learners' predictions as chances: each answer's share of them."""
-    return CellPrediction({answer: count / len(said) for answer, count in Counter(said).items()}, 0.0)
+    return CellPrediction({answer: count / len(answers) for answer, count in Counter(answers).items()}, 0.0)
 
 
 def learned(query: Query) -> float:
     """Return the share of learners that are right; if there are none, they make no difference."""
-    return query.chance[SUPERVISED].of(str(query.expected[0])) if SUPERVISED in query.chance else 0.0
+    return query.chance[SUPERVISED].chance_of(str(query.expected[0])) if SUPERVISED in query.chance else 0.0
 
 
 def share_in_words(found: MeanGain, own: float, other: float) -> str:

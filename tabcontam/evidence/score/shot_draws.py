@@ -44,9 +44,9 @@ def draw_shots(
         rng = Random(f"{seed} {number}")  # so that neither the number of draws nor that of shots changes another's
         own = [row for row in order[number::PARTS] if row in allowed]
         asked = _sampled(own, labels, rows // draws + (number < rows % draws), rng)
-        held = {_features(table, row) for row in asked}
+        asked_features = {_features(table, row) for row in asked}
         left = [row for place, row in enumerate(order) if place % PARTS != number]
-        shown = islice(_balanced(table, left, labels, held, rng), most)
+        shown = islice(_balanced(table, left, labels, asked_features, rng), most)
         found.append(Draw(tuple(asked), tuple(shown)))
     return found
 

@@ -85,8 +85,8 @@ def learned(learner: ShotLearner, shown: Floats, labels: Sequence[str], asked: F
     try:
         model = learner.make(len(labels))
         model.fit(shown, np.array(labels))
-        said = np.asarray(model.predict_proba(asked), dtype=np.float64)
+        probabilities = np.asarray(model.predict_proba(asked), dtype=np.float64)
         names = [str(name) for name in model.classes_]
     except Exception as error:  # whatever a library raises, which may want weights that are not here
         return f"{learner.name} failed: {one_line(error)}"
-    return [dict(zip(names, map(float, row), strict=True)) for row in said]
+    return [dict(zip(names, map(float, row), strict=True)) for row in probabilities]

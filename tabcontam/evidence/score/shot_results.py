@@ -156,8 +156,8 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Shot
     named = {trial.query.id: answer for trial, answer in valid_answers(came)}
     refused = sum(trial.reply.state is ReplyState.REFUSED for trial in came)
     classes = trials[0].query.asked
-    said = [_of_llm(trial, named.get(trial.query.id)) for trial in came]
-    readable = [one for one in said if one.answer is not None]
+    predictions = [_of_llm(trial, named.get(trial.query.id)) for trial in came]
+    readable = [one for one in predictions if one.answer is not None]
     rows = came or trials  # the learners' results are known though the model gave no answer
     truths = Counter(str(trial.query.expected[0]) for trial in rows)
     return ShotResult(
@@ -169,7 +169,7 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Shot
         reasons=tuple({DIGITS.sub("", trial.reply.detail): trial.reply.detail for trial in failed}.values()),
         by=CHANCES if any(isinstance(trial.reply, Likelihoods) for trial in trials) else WORDS,
         majority=max(truths.values()) / truths.total(),
-        own=_measured("", said, classes),
+        own=_measured("", predictions, classes),
         read=_measured("", readable, classes) if readable else None,
         learners=tuple(_measured(name, _of_learner(rows, name), classes) for name in _learners(rows)),
         memory=_memory(trials, twins),
@@ -197,17 +197,17 @@ def _of_learner(trials: Sequence[Trial], name: str) -> list[_ClassPrediction]:
     return found
 
 
-def _measured(name: str, said: Sequence[_ClassPrediction], classes: Sequence[str]) -> ClassifierScore:
-    right = sum(one.answer == one.truth for one in said)
-    groups = list(grouped(said, lambda one: one.group).values())
-    rated = [RatedRow(one.truth, one.chances, one.group) for one in said if one.chances is not None]
+def _measured(name: str, predictions: Sequence[_ClassPrediction], classes: Sequence[str]) -> ClassifierScore:
+    right = sum(one.answer == one.truth for one in predictions)
+    groups = list(grouped(predictions, lambda one: one.group).values())
+    rated = [RatedRow(one.truth, one.chances, one.group) for one in predictions if one.chances is not None]
     ranking = ranked(rated, classes)
     return ClassifierScore(
         name,
         right,
-        len(said),
-        right / len(said) if said else 0.0,
-        clopper_pearson(right, len(said)),
+        len(predictions),
+        right / len(predictions) if predictions else 0.0,
+        clopper_pearson(right, len(predictions)),
         _spread([sum(one.answer == one.truth for one in group) / len(group) for group in groups]),
         None if ranking is None else ranking.value,
         None if ranking is None else ranking.interval,
@@ -215,8 +215,8 @@ def _measured(name: str, said: Sequence[_ClassPrediction], classes: Sequence[str
     )
 
 
-def _rated(said: Sequence[_ClassPrediction]) -> list[RatedRow]:
-    return [RatedRow(one.truth, one.chances) for one in said if one.chances is not None]
+def _rated(predictions: Sequence[_ClassPrediction]) -> list[RatedRow]:
+    return [RatedRow(one.truth, one.chances) for one in predictions if one.chances is not None]
 
 
 def _spread(values: Sequence[float]) -> float | None:

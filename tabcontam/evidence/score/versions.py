@@ -13,7 +13,7 @@ from tabcontam.evidence.base import Evidence, Prompt, Query, Trial
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of, task_of
-from tabcontam.evidence.score.shares import SUPERVISED, guess_of, learned
+from tabcontam.evidence.score.shares import SUPERVISED, learned, prediction_of
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.statistics.paired_gains import gained
 from tabcontam.tables.cached_facts import cached_fact
@@ -113,19 +113,19 @@ class Versions(ClassificationTest):
         )
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
-        return list(_first(table).of)
+        return list(_first(table).originals)
 
     def _baseline(
         self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
     ) -> Mapping[int, CellPrediction]:
         twin = _first(table)
-        return {row: guess_of(said) for row, said in zip(twin.of, twin.own, strict=True)}
+        return {row: prediction_of(answers) for row, answers in zip(twin.originals, twin.own, strict=True)}
 
     def _example(self, table: Table, candidates: list[int], asked: int, rng: Random) -> int:
         """Return one of the rows that stand in every version."""
         of, named = _first(table).place, ("versions", *candidates[:1])  # a class by its first row
-        there = cached_fact(table, named, lambda: [row for row in candidates if row in of])
-        return super()._example(table, there, asked, rng)
+        shared = cached_fact(table, named, lambda: [row for row in candidates if row in of])
+        return super()._example(table, shared, asked, rng)
 
     def _in(self, table: Table, serializer: Serializer, query: Query, kind: str) -> Query:
         """Return the query about another version of its rows."""
@@ -134,7 +134,7 @@ class Versions(ClassificationTest):
         twin = unseen(table, kind)
         answer = _answers(table, kind)
         place = twin.place[query.rows[-1]]
-        said = [answer[label] for label in twin.twins[place]]
+        answers = [answer[label] for label in twin.twins[place]]
         return replace(
             query,
             id=_named(query.id, VERSIONS[kind]),
@@ -143,7 +143,7 @@ class Versions(ClassificationTest):
             expected=(answer[twin.labels[place]],),
             decoy_of=query.id,
             row=None,
-            chance={"majority": _renamed(query.chance["majority"], answer), SUPERVISED: guess_of(said)},
+            chance={"majority": _renamed(query.chance["majority"], answer), SUPERVISED: prediction_of(answers)},
         )
 
     def _version_prompt(self, table: Table, serializer: Serializer, rows: Sequence[int], kind: str) -> Prompt:
@@ -200,8 +200,8 @@ def _answers(table: Table, kind: str) -> dict[str, str]:
     return {answer: str(number) for answer, number in zip(sorted(answers), numbers, strict=True)}
 
 
-def _renamed(guess: CellPrediction, answer: Mapping[str, str]) -> CellPrediction:
-    return CellPrediction({answer[label]: share for label, share in guess.values.items()}, guess.rest)
+def _renamed(prediction: CellPrediction, answer: Mapping[str, str]) -> CellPrediction:
+    return CellPrediction({answer[label]: share for label, share in prediction.values.items()}, prediction.rest)
 
 
 def _named(query: str, version: str) -> str:

@@ -25,7 +25,7 @@ from tabcontam.models.batch_api import (
 )
 from tabcontam.models.openai.connection import NoAnswer
 from tabcontam.models.openai.errors import NOT_THERE, Problem
-from tabcontam.models.openai.replies import at, tokens_at
+from tabcontam.models.openai.replies import json_at, tokens_at
 
 if TYPE_CHECKING:
     from tabcontam.models.anthropic.provider import AnthropicModel
@@ -72,7 +72,7 @@ class AnthropicBatches(Batches):
         order = b'{"requests":[' + b",".join(requests) + b"]}"
         greedy = "temperature" not in self._model.habits.refused
         made = await self._asked(post_batch(self._model.connection(), PATH, order, greedy))
-        return check_batch_id(at(made, "id"))
+        return check_batch_id(json_at(made, "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
         """Return the id of a batch that was made then and has these requests, from the list of all, newest first."""
@@ -81,7 +81,7 @@ class AnthropicBatches(Batches):
             page = await self._asked(
                 get(self._model.connection(), f"{PATH}?limit={PAGE}{after and f'&after_id={after}'}")
             )
-            found = at(page, "data")
+            found = json_at(page, "data")
             batches = [batch for batch in (found if isinstance(found, list) else []) if isinstance(batch, dict)]
             made = 0.0
             for batch in batches:
@@ -90,8 +90,8 @@ class AnthropicBatches(Batches):
                     fitting.append((abs(made - since), check_batch_id(batch.get("id"))))
                     if batch.get("processing_status") == "ended" and not await self._holds(fitting[-1][1], known):
                         fitting.pop()
-            last = str(at(page, "last_id"))
-            if not batches or made < since - BEFORE or at(page, "has_more") is not True or last == after:
+            last = str(json_at(page, "last_id"))
+            if not batches or made < since - BEFORE or json_at(page, "has_more") is not True or last == after:
                 return min(fitting)[1] if fitting else None
             after = check_batch_id(last)
 
@@ -104,7 +104,7 @@ class AnthropicBatches(Batches):
                 raise self._refused(error.problem) from None
             return BatchProgress(ended=True, reason=GONE)
         total, waiting = _counted(found), tokens_at(found, "request_counts", "processing") or 0
-        return BatchProgress(at(found, "processing_status") == "ended", total - waiting, total)
+        return BatchProgress(json_at(found, "processing_status") == "ended", total - waiting, total)
 
     async def results(self, batch: str) -> AsyncIterator[BatchResult]:
         """Yield the lines of its file of results."""
@@ -116,12 +116,12 @@ class AnthropicBatches(Batches):
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
         """Return the reply in a line, as if it had come by itself, and whether a second try may get a better one."""
         found = result.content.get("result")
-        kind, body = at(found, "type"), at(found, "message")
+        kind, body = json_at(found, "type"), json_at(found, "message")
         if kind == "succeeded" and isinstance(body, dict):
             return self._model.reply_in_batch(body, sent)
-        error = at(found, "error")
+        error = json_at(found, "error")
         if kind == "errored" and isinstance(error, dict):
-            name = at(error, "error", "type")
+            name = json_at(error, "error", "type")
             problem = Problem(STATUSES.get(name, 500) if isinstance(name, str) else 500, error)
             return self._model.turned_down_in_batch(problem, request, self._before)
         why = UNANSWERED.get(kind) if isinstance(kind, str) else None

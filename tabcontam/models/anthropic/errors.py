@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from tabcontam.models.openai.errors import NUMBER, Concern, Problem, retry_after, server_time
-from tabcontam.models.openai.replies import at
+from tabcontam.models.openai.replies import json_at
 
 CROWDED = (429, 503, 529)  # 529: overloaded
 PASSING = (408, 409, 425, 429)  # besides 500 and above
@@ -25,7 +25,7 @@ LIMIT = re.compile(r"anthropic-ratelimit-([a-z-]{1,40})-reset")
 
 def concern(problem: Problem) -> Concern:
     """Return what an error concerns. One that no rule knows concerns this request alone."""
-    status, kind, text = problem.status, at(problem.body, "error", "type"), problem.message
+    status, kind, text = problem.status, json_at(problem.body, "error", "type"), problem.message
     if status == 400 and FILTERED.search(text):
         return Concern.CONTENT
     if status == 402 or kind == "billing_error" or (status in (400, 403, 429) and _spent(problem)):
@@ -44,7 +44,7 @@ def concern(problem: Problem) -> Concern:
 
 
 def _spent(problem: Problem) -> bool:
-    code = at(problem.body, "error", "details", "error_code")
+    code = json_at(problem.body, "error", "details", "error_code")
     if isinstance(code, str) and SPENT_CODE.fullmatch(code):
         return True
     return bool(SPENT.search(problem.message)) and wait(problem) is None

@@ -6,7 +6,7 @@ from typing import Any
 
 from tabcontam.evidence.base import Reply, Usage
 from tabcontam.models.base import as_reply
-from tabcontam.models.openai.replies import at, message, tokens_at
+from tabcontam.models.openai.replies import json_at, message, tokens_at
 
 NATURAL = ("", "end_turn", "stop_sequence")
 CUT = ("max_tokens", "model_context_window_exceeded")
@@ -48,7 +48,7 @@ class AnthropicAnswer:
 
 def read_answer(body: object) -> AnthropicAnswer:
     """Return the answer in a message. Raises ValueError if there is none."""
-    content = at(body, "content")
+    content = json_at(body, "content")
     if not isinstance(content, list):
         detail = message(body) if isinstance(body, dict) and "error" in body else ""
         raise ValueError(f"the reply holds no content{detail and ': '}{detail}")
@@ -56,7 +56,7 @@ def read_answer(body: object) -> AnthropicAnswer:
     texts = [block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)]
     thinking = tokens_at(body, "usage", "output_tokens_details", "thinking_tokens") or 0
     written = tokens_at(body, "usage", "output_tokens")
-    stop, category = at(body, "stop_reason"), at(body, "stop_details", "category")
+    stop, category = json_at(body, "stop_reason"), json_at(body, "stop_details", "category")
     return AnthropicAnswer(
         text="".join(texts).encode("utf-8", "replace").decode(),  # no file can hold half a surrogate pair
         stop=stop if isinstance(stop, str) else "",
@@ -75,12 +75,12 @@ def _usage(body: object, written: int | None) -> Usage | None:
 
 def listed_names(listing: object) -> list[str]:
     """Return the names in a list of models."""
-    entries = at(listing, "data")
-    names = (at(entry, "id") for entry in (entries if isinstance(entries, list) else []))
+    entries = json_at(listing, "data")
+    names = (json_at(entry, "id") for entry in (entries if isinstance(entries, list) else []))
     return [name for name in names if isinstance(name, str) and name]
 
 
 def supports(about: Mapping[str, Any], *path: str) -> bool | None:
     """Return whether the server states that a model has this capability; None if it states neither."""
-    stated = at(about, "capabilities", *path, "supported")
+    stated = json_at(about, "capabilities", *path, "supported")
     return stated if isinstance(stated, bool) else None

@@ -29,7 +29,9 @@ SHARD = 128 << 20  # bytes of text of a shard; building it takes five times as m
 HEADER = "index.json"
 MOST = 1000  # most places of a text that are returned
 
-Tell = Callable[[int, int, int], None]  # bytes of files read, of how many, and bytes of text in the shards so far
+ReportProgress = Callable[
+    [int, int, int], None
+]  # bytes of files read, of how many, and bytes of text in the shards so far
 
 
 class DocumentPlace(NamedTuple):
@@ -71,7 +73,7 @@ class CorpusIndex:
 
     @classmethod
     def build(
-        cls, files: CorpusFiles, progress: Tell = lambda read, of, text: None, shard: int = SHARD
+        cls, files: CorpusFiles, progress: ReportProgress = lambda read, of, text: None, shard: int = SHARD
     ) -> "CorpusIndex":
         """Return the index of these files, which is built if there is none. After an interruption, the next call
         continues with the next shard. Raises `UsageError` if the disk is full or another process is building the index.
@@ -173,7 +175,7 @@ def _twice(shard: IndexShard, text: bytes) -> int:
     return found
 
 
-def _built(files: CorpusFiles, folder: Path, progress: Tell, largest: int) -> tuple[Tally, int]:
+def _built(files: CorpusFiles, folder: Path, progress: ReportProgress, largest: int) -> tuple[Tally, int]:
     """Build the missing shards; return the tally of what was read, and the number of shards."""
     number, facts = _whole(folder)
     tally = Tally.from_dict(facts["tally"]) if facts else Tally()

@@ -29,7 +29,7 @@ from tabcontam.processes import code_to_run, processors, send, start_process
 SMALL = 16 << 20  # bytes of a corpus that is searched sooner than a process starts
 START = code_to_run("tabcontam.models.corpora.corpus_pass")
 
-Tell = Callable[[int, int], None]  # bytes of files that are read, of how many
+ReportBytes = Callable[[int, int], None]  # bytes of files that are read, of how many
 
 
 class SearchStoppedError(Exception):
@@ -42,13 +42,14 @@ class ProcessLostError(Exception):
 
 @dataclass(eq=False)
 class CorpusPass:
-    """A reading of these portions for these lookups. `tell` is called with its progress; any thread may call `stop`."""
+    """A reading of these portions for these lookups. `report` is called with its progress; any thread may call `stop`.
+    """
 
     lookups: Sequence[Lookup]
     portions: Sequence[Portion]
-    tell: Tell = lambda done, of: None
+    report: ReportBytes = lambda done, of: None
     workers: int = 0  # 0: as many as there are processors
-    found: list[LookupMatches] = field(init=False)
+    matches: list[LookupMatches] = field(init=False)
     tally: Tally = field(default_factory=Tally)
     _stop: Event = field(default_factory=Event)
     _processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
@@ -59,14 +60,14 @@ class CorpusPass:
     _left: Iterator[int] = field(default_factory=lambda: iter(()))
 
     def __post_init__(self) -> None:
-        self.found = [LookupMatches(lookup.most) for lookup in self.lookups]
+        self.matches = [LookupMatches(lookup.most) for lookup in self.lookups]
 
     def run(self) -> None:
         """Read and search.
 
         Raises `SearchStoppedError` if the reading was ended, `ProcessLostError`, and `UsageError` as `read` does.
         """
-        self.tell(0, self._size)
+        self.report(0, self._size)
         self._left = iter(range(len(self.portions)))
         workers = min(self.workers or processors(), len(self.portions))
         if not self.workers and (self._size < SMALL or not sys.executable):
@@ -90,7 +91,7 @@ class CorpusPass:
         search = CorpusSearch(self.lookups)
         for place in self._places():
             tally, portion = Tally(), self.portions[place]
-            self._join(place, _searched(search, portion, self._over(), tally, self._told(place)), tally)
+            self._join(place, _searched(search, portion, self._over(), tally, self._reporter(place)), tally)
 
     def _with_processes(self, workers: int) -> None:
         with ThreadPoolExecutor(workers) as pool:
@@ -122,16 +123,16 @@ class CorpusPass:
                 for place in self._places():
                     job = {"portion": _portion_facts(self.portions[place]), "over": self._over()}
                     send(process, json.dumps(job).encode())
-                    self._heard(place, process)
+                    self._receive(place, process)
             if process.stdin:
                 with suppress(BrokenPipeError):
                     process.stdin.close()
             if process.wait() and not self._stop.is_set():
                 raise ProcessLostError("a process that searched the corpus ended early; there may be too little memory")
 
-    def _heard(self, place: int, process: "subprocess.Popen[bytes]") -> None:
+    def _receive(self, place: int, process: "subprocess.Popen[bytes]") -> None:
         """Take the reports of a process on a portion until the portion is done."""
-        report = self._told(place)
+        report = self._reporter(place)
         for line in process.stdout or ():
             facts = json.loads(line)
             if "read" in facts:
@@ -146,7 +147,7 @@ class CorpusPass:
             self._join(place, found, Tally.from_dict(facts["tally"]))
             return
 
-    def _told(self, place: int) -> Callable[[int], None]:
+    def _reporter(self, place: int) -> Callable[[int], None]:
         """Return a function to call with the number of bytes of a portion's text that were just searched."""
         weight = self.portions[place].weight
 
@@ -155,7 +156,7 @@ class CorpusPass:
                 raise SearchStoppedError
             with self._lock:  # of compressed data only the file's own size is known
                 self._read[place] = min(self._read.get(place, 0) + size, weight)
-                self.tell(sum(self._read.values()), self._size)
+                self.report(sum(self._read.values()), self._size)
 
         return report
 
@@ -166,21 +167,21 @@ class CorpusPass:
             self._waiting[place] = found, tally
             while (ready := self._waiting.pop(self._joined, None)) is not None:
                 for number, counted in ready[0].items():
-                    self.found[number].join(counted)
+                    self.matches[number].join(counted)
                 self.tally.add(ready[1])
                 self._joined += 1
-            self.tell(sum(self._read.values()), self._size)
+            self.report(sum(self._read.values()), self._size)
 
     def _over(self) -> list[int]:
         with self._lock:
-            return [number for number, counted in enumerate(self.found) if counted.full]
+            return [number for number, counted in enumerate(self.matches) if counted.full]
 
 
 def _searched(
     search: CorpusSearch, portion: Portion, over: Sequence[int], tally: Tally, report: Callable[[int], None]
 ) -> dict[int, LookupMatches]:
     plain_text = portion.form is FileForm.TEXT and not portion.compressed and not portion.encoded
-    return search.found(read(portion, tally=tally), plain_text and portion.end < portion.size, over, report)
+    return search.find_matches(read(portion, tally=tally), plain_text and portion.end < portion.size, over, report)
 
 
 def _process() -> "subprocess.Popen[bytes]":
@@ -188,7 +189,7 @@ def _process() -> "subprocess.Popen[bytes]":
 
 
 def _lookup_facts(lookup: Lookup) -> list[object]:
-    return [lookup.texts, lookup.most, lookup.by.value, lookup.beside, lookup.lacking]
+    return [lookup.texts, lookup.most, lookup.by.value, lookup.context, lookup.lacking]
 
 
 def _lookup(facts: Sequence[Any]) -> Lookup:
@@ -215,15 +216,17 @@ def main() -> None:
     while line := sys.stdin.buffer.readline():
         job, tally = json.loads(line), Tally()
         try:
-            found = _searched(search, _portion(job["portion"]), job["over"], tally, lambda size: _say({"read": size}))
+            found = _searched(
+                search, _portion(job["portion"]), job["over"], tally, lambda size: _print_json({"read": size})
+            )
         except UsageError as error:
-            _say({"error": str(error), "usage": True})
+            _print_json({"error": str(error), "usage": True})
             return
         except Exception as error:  # whatever a file caused, the process of the run reports it
-            _say({"error": f"{job['portion']['name']}: {type(error).__name__}: {error}"[:500], "usage": False})
+            _print_json({"error": f"{job['portion']['name']}: {type(error).__name__}: {error}"[:500], "usage": False})
             return
-        _say({"found": {n: counted.as_facts() for n, counted in found.items()}, "tally": tally.as_dict()})
+        _print_json({"found": {n: counted.as_facts() for n, counted in found.items()}, "tally": tally.as_dict()})
 
 
-def _say(facts: object) -> None:
+def _print_json(facts: object) -> None:
     print(json.dumps(facts), flush=True)

@@ -29,7 +29,7 @@ class CorpusSearch:
     def _of(self, by: LookupMode) -> Mapping[int, Lookup]:
         return {number: lookup for number, lookup in enumerate(self._lookups) if lookup.by is by}
 
-    def found(
+    def find_matches(
         self,
         parts: Iterable[DocumentStretch],
         goes_on: bool = False,

@@ -23,13 +23,13 @@ def digest(files: CorpusFiles) -> str:
     A file whose size and modification time have not changed is not read again; its SHA-256 comes from the cache folder.
     Raises `UsageError` if a file cannot be read.
     """
-    entries = _kept()
+    entries = _read_entries()
     before = dict(entries)
     key = hashlib.sha256(f"{READER}\0{'+'.join(files.fields)}".encode())
     for path in files.files:
         key.update(f"\0{path.name}\0{_of_file(path, entries)}".encode("utf-8", "surrogateescape"))
     if entries != before:
-        _keep(entries)
+        _write_entries(entries)
     return key.hexdigest()
 
 
@@ -57,7 +57,7 @@ def _of_file(path: Path, entries: dict[str, Any]) -> str:
     return hashed.hexdigest()
 
 
-def _kept() -> dict[str, Any]:
+def _read_entries() -> dict[str, Any]:
     """Return the cached entries: for each path its size, its modification time and its SHA-256."""
     try:
         content = json.loads((corpora_folder() / "digests.json").read_bytes())
@@ -70,7 +70,7 @@ def _is_mark(found: object) -> bool:
     return isinstance(found, list) and [type(item) for item in found] == [int, int, str]
 
 
-def _keep(entries: dict[str, Any]) -> None:
+def _write_entries(entries: dict[str, Any]) -> None:
     """Write the entries to the cache; if the folder cannot be written, the next run reads the files again."""
     try:
         corpora_folder().mkdir(parents=True, exist_ok=True)

@@ -90,7 +90,7 @@ class StretchBuilder:
 
     def __init__(self, source: str, file: str, overlap: int, tally: Tally, start: int = 0, before: int = 0) -> None:
         self._source, self._file, self._overlap, self._tally = source, file, overlap, tally
-        self._start, self._held, self._fresh = start, b"", False
+        self._start, self._pending, self._fresh = start, b"", False
         self._uncounted = before
         if not start and not before:
             tally.documents += 1
@@ -98,31 +98,31 @@ class StretchBuilder:
     @property
     def room(self) -> int:
         """The number of bytes that fill the next stretch."""
-        return STRETCH - len(self._held)
+        return STRETCH - len(self._pending)
 
     def add(self, piece: bytes) -> Iterator[DocumentStretch]:
         """Add the next piece, which may be cut anywhere, and yield the stretches that it completes."""
         while piece:
             taken, piece = piece[: self.room], piece[self.room :]
-            self._held += taken
+            self._pending += taken
             self._fresh = True
-            if len(self._held) >= STRETCH:
-                yield from self._give(whole_end(self._held))
+            if len(self._pending) >= STRETCH:
+                yield from self._give(whole_end(self._pending))
 
     def end(self) -> Iterator[DocumentStretch]:
         """Yield the last stretch."""
         if self._fresh:
-            yield from self._give(len(self._held))
+            yield from self._give(len(self._pending))
 
     def _give(self, end: int) -> Iterator[DocumentStretch]:
-        text = as_valid_utf8(self._held[:end], self._file, self._tally)
+        text = as_valid_utf8(self._pending[:end], self._file, self._tally)
         yield DocumentStretch(self._source, self._start, text)
         self._tally.bytes += end - self._uncounted
         next_start = whole(text, max(0, end - self._overlap)) if self._overlap else end
         self._uncounted = end - next_start
         self._start += next_start
-        self._held = text[next_start:] + self._held[end:]
-        self._fresh = len(self._held) > self._uncounted
+        self._pending = text[next_start:] + self._pending[end:]
+        self._fresh = len(self._pending) > self._uncounted
 
 
 def whole_end(text: bytes) -> int:

@@ -56,7 +56,7 @@ class IndexSearch:
     index: CorpusIndex
     lookups: Sequence[Lookup]
 
-    def found(self) -> dict[int, LookupMatches]:
+    def find_matches(self) -> dict[int, LookupMatches]:
         """Return the matches in the corpus by the place of the lookup; for a lookup that is missing, the corpus must be
         read.
         """
@@ -123,7 +123,7 @@ def _needs(lookup: Lookup) -> _RequiredStrings | None:
     """Return the strings that must stand where a lookup matches, or None if the index cannot answer it."""
     if lookup.by is LookupMode.CELLS:
         row = RowLookup.of(lookup)
-        values = {value.keys for value in row.beside}
+        values = {value.keys for value in row.others}
         things = tuple(tuple(map(_spelled, keys)) for keys in values)
         keys = tuple({key for keys in values for key in keys})
         return (

@@ -146,7 +146,7 @@ class SearchTexts:
         masks = [ALL << 8 * (-length % WORD) & ALL for length in range(WORD)]
         self.masks = np.array(masks, np.uint64)[self.lengths % WORD]
         self.pairs = np.array([int.from_bytes(text[:2].ljust(2, b"\0"), "big") for text in self.texts], np.int64)
-        self.behind = self.pairs + np.where(self.lengths > 1, 1, 256)
+        self.pair_ends = self.pairs + np.where(self.lengths > 1, 1, 256)
 
 
 class IndexShard:
@@ -170,7 +170,7 @@ class IndexShard:
         """Return for each text the range of the suffixes that begin with it, empty if it does not occur."""
         import numpy as np
 
-        first, last = self._pairs[sought.pairs], self._pairs[sought.behind]
+        first, last = self._pairs[sought.pairs], self._pairs[sought.pair_ends]
         every = np.arange(len(sought.texts))
         low = self._bound(sought, every, first, last, upper=False)
         present = every[low < last]

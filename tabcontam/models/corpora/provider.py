@@ -46,7 +46,7 @@ class CorpusModel(Model):
         self._reading: asyncio.Task[None] | None = None
         self._pass: CorpusPass | None = None
         self._stopped = False
-        self._told: set[str] = set()
+        self._printed: set[str] = set()
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -71,7 +71,7 @@ class CorpusModel(Model):
             named = ", ".join(f"{name} ({reason})" for name, reason in files.skipped[:NAMED])
             more = f" and {len(files.skipped) - NAMED:,} more" if len(files.skipped) > NAMED else ""
             self.unread = f"not read: {named}{more}"
-            self._tell(self.unread)
+            self._print_once(self.unread)
 
     def shown_by(self, doing: Doing) -> None:
         """Set the function that shows the progress of the reading."""
@@ -108,7 +108,7 @@ class CorpusModel(Model):
                 await asyncio.sleep(QUIET)
             asked, self._waiting = self._waiting, []
             try:
-                answers = await asyncio.to_thread(self._looked_up, [lookup for lookup, _ in asked])
+                answers = await asyncio.to_thread(self._search_all, [lookup for lookup, _ in asked])
             except Exception as error:
                 for _, answer in asked:
                     if not answer.done():
@@ -118,7 +118,7 @@ class CorpusModel(Model):
                 if not answer.done():
                     answer.set_result(found)
 
-    def _looked_up(self, lookups: Sequence[Lookup]) -> list[Matches]:
+    def _search_all(self, lookups: Sequence[Lookup]) -> list[Matches]:
         """Return the answers, found by one reading."""
         different = list(dict.fromkeys(lookups))
         found, tally = self._in_index(different)
@@ -129,20 +129,20 @@ class CorpusModel(Model):
                 reading = CorpusPass(left, self._portions, lambda done, of: report(done >> 20, of >> 20))
                 self._pass = reading
                 reading.run()
-            found |= dict(zip(left, reading.found, strict=True))
+            found |= dict(zip(left, reading.matches, strict=True))
             tally = reading.tally
         if detail := tally.sentence():
-            self._tell(detail)
+            self._print_once(detail)
         answers = {lookup: counted.matches(lookup, detail) for lookup, counted in found.items()}
         return [answers[lookup] for lookup in lookups]
 
     def _in_index(self, lookups: Sequence[Lookup]) -> tuple[dict[Lookup, LookupMatches], Tally]:
         """Return the answers from the index of the corpus, if there is one, and its tally of what was skipped."""
-        index = CorpusIndex.open(self._files, self._tell) if self._files else None
+        index = CorpusIndex.open(self._files, self._print_once) if self._files else None
         if index is None:
             return {}, Tally()
         with self._doing(f"searching the index of {self.spec}"):
-            found = IndexSearch(index, lookups).found()
+            found = IndexSearch(index, lookups).find_matches()
         return {lookups[number]: counted for number, counted in found.items()}, index.tally
 
     def _failure(self, error: Exception) -> Exception:
@@ -152,10 +152,10 @@ class CorpusModel(Model):
             return FatalError(str(error))
         return FatalError(f"{type(error).__name__}: {one_line(error)}")
 
-    def _tell(self, line: str) -> None:
+    def _print_once(self, line: str) -> None:
         """Print a line once on standard error."""
-        if line not in self._told:
-            self._told.add(line)
+        if line not in self._printed:
+            self._printed.add(line)
             print(f"{self.spec}: {line}", file=sys.stderr, flush=True)
 
 

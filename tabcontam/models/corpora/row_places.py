@@ -82,31 +82,31 @@ class RowLookup:
     """A parsed lookup by cells: the values of its texts, and the values next to them that have a word."""
 
     texts: tuple[CellValue, ...]
-    beside: tuple[CellValue, ...]
+    others: tuple[CellValue, ...]
     lacking: int = 0
 
     @classmethod
     def of(cls, lookup: Lookup) -> "RowLookup":
         """Return the row of a lookup."""
-        others = tuple(found for found in map(value, lookup.beside) if found.keys)
+        others = tuple(found for found in map(value, lookup.context) if found.keys)
         return cls(tuple(map(value, lookup.texts)), others, min(lookup.lacking, len(others)))
 
     @property
     def most_extra(self) -> int:
         """The most uncounted numbers that a span can hold, and the most other uncounted words that belong to values."""
-        return (len(self.beside) + 1) // 3 + 1
+        return (len(self.others) + 1) // 3 + 1
 
     @property
     def most_words(self) -> int:
         """The number of words of the longest span that can be a place."""
-        own = sum(len(value.keys) for value in self.beside) + max((len(value.keys) for value in self.texts), default=0)
+        own = sum(len(value.keys) for value in self.others) + max((len(value.keys) for value in self.texts), default=0)
         marked = own + 2 * self.most_extra
         return marked + BETWEEN * (marked - 1)
 
     @property
     def most_numbers(self) -> int:
         """The most numbers that the span of a place can hold."""
-        own = sum(value.numbers for value in self.beside) + max((value.numbers for value in self.texts), default=0)
+        own = sum(value.numbers for value in self.others) + max((value.numbers for value in self.texts), default=0)
         return own + self.most_extra
 
 
@@ -126,7 +126,7 @@ def spans(clean: bytes, sequence: Sequence[TextWord], row: RowLookup, texts: Ite
     at: dict[bytes, list[int]] = {}
     for place, word in enumerate(sequence):
         at.setdefault(word.key, []).append(place)
-    others, found = Counter(row.beside), list[TextSpan]()
+    others, found = Counter(row.others), list[TextSpan]()
     stands = {value: _stands(value, sequence, at) for value in others}
     absent = sum(max(0, often - len(stands[value])) for value, often in others.items())
     if absent > row.lacking:
@@ -202,8 +202,8 @@ class _Spans:
     ) -> None:
         self._clean, self._sequence, self._row, self._text = clean, sequence, row, text
         self._own = row.texts[text]
-        self._often = Counter([*row.beside, self._own])
-        self._count = len(row.beside) + 1
+        self._often = Counter([*row.others, self._own])
+        self._count = len(row.others) + 1
         self._slack = max(len(value.keys) for value in self._often) - 1
         keys = Counter(key for value in self._often for key in value.keys)
         self._tangled = any(number > 1 for number in keys.values()) or any(

@@ -40,7 +40,7 @@ class RowSearch:
         self._tried: Counter[int] = Counter()
         self._rows = {number: row for number, row in rows.items() if any(text.keys for text in row.texts)}
         self._numbers = list(self._rows)
-        every = chain.from_iterable((*row.texts, *row.beside) for row in self._rows.values())
+        every = chain.from_iterable((*row.texts, *row.others) for row in self._rows.values())
         values = [value for value in dict.fromkeys(every) if value.keys]
         self._value = {value: place for place, value in enumerate(values)}
         keys = list(dict.fromkeys(key for value in values for key in value.keys))
@@ -49,8 +49,8 @@ class RowSearch:
         of_key = dict(zip(keys, self._known.places(hashes).tolist(), strict=True)) if keys else {}
         self._words = _NumberLists([[of_key[key] for key in value.keys] for value in values])
         # A last value that is nowhere and everywhere, so that no list is empty.
-        self._beside = _NumberLists(
-            [[*map(self._value.__getitem__, set(row.beside)), len(values)] for row in self._listed]
+        self._others = _NumberLists(
+            [[*map(self._value.__getitem__, set(row.others)), len(values)] for row in self._listed]
         )
         self._texts = _NumberLists(
             [[self._value[text] for text in set(row.texts) if text.keys] for row in self._listed]
@@ -76,7 +76,7 @@ class RowSearch:
         at, which = self._known.among(block.tokens.hashes)
         often = np.bincount(which, minlength=len(self._known))
         rarest = np.append(self._words.least(often), EVERYWHERE)
-        absent = self._beside.sums(rarest == 0)
+        absent = self._others.sums(rarest == 0)
         possible = (absent <= self._lacking) & (self._texts.sums(rarest > 0) > 0)
         stands: _WordPlaces | None = None
         for place in np.flatnonzero(possible).tolist():
@@ -88,7 +88,7 @@ class RowSearch:
 
     def _of_row(self, number: int, stands: "_WordPlaces") -> Iterator[tuple[int, int, list[TextSpan]]]:
         row, found = self._rows[number], dict[int, list[TextSpan]]()
-        texts = [text for text, own in enumerate(row.texts) if own.keys and len(self._at(own, stands))]
+        texts = [text for text, own in enumerate(row.texts) if own.keys and len(self._places_of(own, stands))]
         near, all_of_them = self._near(row, stands)
         if not all_of_them:
             self.given_up.add(number)
@@ -111,10 +111,10 @@ class RowSearch:
         """Return where the row may stand (the piece, the first word and the last), and whether these are all such
         places.
         """
-        often = Counter(row.beside)
-        texts = [self._at(text, stands) for text in set(row.texts) if text.keys]
+        often = Counter(row.others)
+        texts = [self._places_of(text, stands) for text in set(row.texts) if text.keys]
         others = sorted(
-            ((self._at(value, stands), count) for value, count in often.items()), key=lambda one: len(one[0])
+            ((self._places_of(value, stands), count) for value, count in often.items()), key=lambda one: len(one[0])
         )
         # One of the rarest must be there even if as many as may lack are not; so must the text, which never lacks.
         rarest = [at for at, _ in others[: row.lacking + 1]]
@@ -123,15 +123,15 @@ class RowSearch:
         left = _CandidatePlaces(row.lacking, texts, others, at, *stands.reach(at, row))
         left.keep()
         all_of_them = left.cut(MOST_PLACES)
-        if len(left.at):
+        if len(left.places):
             left.keep_within(stands.block.tokens.numbers, row.most_numbers)
-        if len(left.at) > FEW:
+        if len(left.places) > FEW:
             singles = [value for value in often if len(value.keys) == 1 and value.minus is None]
             own = sum(often[value] for value in singles) + 1
-            left.keep_within(_merged([self._at(value, stands) for value in singles]), own + row.most_extra)
+            left.keep_within(_merged([self._places_of(value, stands) for value in singles]), own + row.most_extra)
         return stands.joined(left.low, left.high, row.most_words), all_of_them
 
-    def _at(self, value: CellValue, stands: "_WordPlaces") -> "Numbers":
+    def _places_of(self, value: CellValue, stands: "_WordPlaces") -> "Numbers":
         """Return where a value may stand: the places of its rarest word."""
         return stands.of(min(self._words[self._value[value]], key=stands.often.__getitem__))
 
@@ -148,15 +148,15 @@ class _CandidatePlaces:
         low: "Numbers",
         high: "Numbers",
     ) -> None:
-        self._lacking, self._texts, self._beside = lacking, texts, others
-        self.at, self.low, self.high = at, low, high
+        self._lacking, self._texts, self._others = lacking, texts, others
+        self.places, self.low, self.high = at, low, high
 
     def keep(self) -> None:
         """Keep the places that have all values near except those that may lack; the rarest are looked for first."""
         import numpy as np
 
-        left = np.full(len(self.at), self._lacking)
-        for at, often in self._beside:
+        left = np.full(len(self.places), self._lacking)
+        for at, often in self._others:
             left -= np.maximum(often - _number(at, self.low, self.high), 0)
             if not (kept := left >= 0).all():
                 left = left[kept]
@@ -164,12 +164,12 @@ class _CandidatePlaces:
         self._only(self._with_text(self.low, self.high))
 
     def _only(self, kept: "NDArray[np.bool_]") -> None:
-        self.at, self.low, self.high = self.at[kept], self.low[kept], self.high[kept]
+        self.places, self.low, self.high = self.places[kept], self.low[kept], self.high[kept]
 
     def cut(self, most: int) -> bool:
         """Keep at most `most` places; return whether these are all."""
-        whole = len(self.at) <= most
-        self.at, self.low, self.high = self.at[:most], self.low[:most], self.high[:most]
+        whole = len(self.places) <= most
+        self.places, self.low, self.high = self.places[:most], self.low[:most], self.high[:most]
         return whole
 
     def keep_within(self, limited: "Numbers", most: int) -> None:
@@ -177,14 +177,14 @@ class _CandidatePlaces:
         import numpy as np
 
         ends = np.concatenate((np.full(most + 1, -1), limited, np.full(most + 1, 1 << 60)))
-        first = np.searchsorted(limited, self.at)[:, None] + np.arange(1, most + 2)  # in `ends`, before the window
+        first = np.searchsorted(limited, self.places)[:, None] + np.arange(1, most + 2)  # in `ends`, before the window
         low = np.maximum(self.low[:, None], ends[first - 1] + 1)
         high = np.minimum(self.high[:, None], ends[first + most] - 1)
         complete = self._complete(low.ravel(), high.ravel()).reshape(low.shape) & (low <= high)
         kept = complete.any(axis=1)
         self.low = np.where(complete, low, 1 << 60).min(axis=1)[kept]
         self.high = np.where(complete, high, -1).max(axis=1)[kept]
-        self.at = self.at[kept]
+        self.places = self.places[kept]
 
     def _complete(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
         """Return whether all values except those that may lack stand from word `low` to word `high`, as often as they
@@ -193,7 +193,7 @@ class _CandidatePlaces:
         import numpy as np
 
         left = np.full(len(low), self._lacking)
-        for at, often in self._beside:
+        for at, often in self._others:
             left -= np.maximum(often - _number(at, low, high), 0)
         return (left >= 0) & self._with_text(low, high)
 
@@ -249,10 +249,10 @@ class _NumberLists:
 
 @dataclass(eq=False)
 class _WordPlaces:
-    """The places in a block of the words that are looked for; `which` names the word at each place in `at`."""
+    """The places in a block of the words that are looked for; `which` names the word at each place in `places`."""
 
     block: TextBlock
-    at: "Numbers"
+    places: "Numbers"
     which: "Numbers"
     often: "Numbers"
 
@@ -260,7 +260,7 @@ class _WordPlaces:
     def _sorted(self) -> "tuple[Numbers, Numbers]":
         import numpy as np
 
-        return self.at[np.argsort(self.which, kind="stable")], np.append(0, np.cumsum(self.often))
+        return self.places[np.argsort(self.which, kind="stable")], np.append(0, np.cumsum(self.often))
 
     def of(self, word: int) -> "Numbers":
         """Return the places of a word, in order."""

@@ -46,7 +46,7 @@ class StringSearch:
         if not self._wanted:
             return
         text = block.text.translate(None, NO_SIGNS) if self._signs else block.text
-        positions = _kept(block.text) if self._signs else None
+        positions = _sign_positions(block.text) if self._signs else None
         found: set[tuple[int, int, int]] = set()
         for sought, at in self._stand(text):
             begin, last = at, at + len(sought) - 1
@@ -96,7 +96,7 @@ def _beginnings(text: bytes, width: int) -> "Hashes":
     return (windows ^ windows >> np.uint64(29)) * np.uint64(BY_LAST)
 
 
-def _kept(text: bytes) -> "Numbers":
+def _sign_positions(text: bytes) -> "Numbers":
     """Return the places of the letters and digits of a text."""
     import numpy as np
 

@@ -55,40 +55,40 @@ class Tally:
 
     documents: int = 0
     bytes: int = 0
-    found: dict[Reason, dict[str, int]] = field(default_factory=dict)
+    by_reason: dict[Reason, dict[str, int]] = field(default_factory=dict)
 
     def note(self, reason: Reason, file: str, number: int = 1) -> None:
         """Count something that was skipped or mended in the file of this name."""
-        places = self.found.setdefault(reason, {})
+        places = self.by_reason.setdefault(reason, {})
         places[file] = places.get(file, 0) + number
 
     def count(self, reason: Reason) -> int:
         """Return how often a reason occurred, or for a reason that concerns whole files, in how many."""
-        places = self.found.get(reason, {})
+        places = self.by_reason.get(reason, {})
         return len(places) if reason.of_files else sum(places.values())
 
     def add(self, other: "Tally") -> None:
         """Add the counts of another process or portion."""
         self.documents += other.documents
         self.bytes += other.bytes
-        for reason, places in other.found.items():
+        for reason, places in other.by_reason.items():
             for file, number in places.items():
                 self.note(reason, file, number)
 
     @property
     def counts(self) -> Mapping[Reason, int]:
         """The number of times each reason occurred, for those that did."""
-        return {reason: self.count(reason) for reason in Reason if reason in self.found}
+        return {reason: self.count(reason) for reason in Reason if reason in self.by_reason}
 
     def sentence(self) -> str:
         """Return one line for the user on what was skipped or mended; empty if all was read unchanged."""
         return "; ".join(
-            f"{reason}: {number:,} ({_named(self.found[reason])})" for reason, number in self.counts.items()
+            f"{reason}: {number:,} ({_named(self.by_reason[reason])})" for reason, number in self.counts.items()
         )
 
     def as_dict(self) -> dict[str, object]:
         """Return the tally as numbers and strings, for JSON."""
-        found = {reason.name: dict(places) for reason, places in self.found.items()}
+        found = {reason.name: dict(places) for reason, places in self.by_reason.items()}
         return {"documents": self.documents, "bytes": self.bytes, "found": found}
 
     @classmethod

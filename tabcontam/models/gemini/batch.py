@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tabcontam.evidence.questions import Reply
 from tabcontam.models.base import FatalError, ModelRequest
 from tabcontam.models.batch_api import MARK, Batches, BatchProgress, BatchResult, RequestStyle, check_batch_id, failed
-from tabcontam.models.openai.replies import at
+from tabcontam.models.openai.replies import json_at
 
 if TYPE_CHECKING:
     from google.genai.errors import APIError
@@ -75,11 +75,11 @@ class GeminiBatches(Batches):
         query = {"pageSize": str(PAGE)}
         for _ in range(PAGES):
             page = await self._got("batches", query)
-            found = at(page, "operations")
+            found = json_at(page, "operations")
             for batch in found if isinstance(found, list) else []:
-                if at(batch, "metadata", "displayName") == f"{MARK}-{mark}":
-                    return _id(at(batch, "name"))
-            if not isinstance(after := at(page, "nextPageToken"), str) or not after:
+                if json_at(batch, "metadata", "displayName") == f"{MARK}-{mark}":
+                    return _id(json_at(batch, "name"))
+            if not isinstance(after := json_at(page, "nextPageToken"), str) or not after:
                 return None
             query["pageToken"] = after
         return None
@@ -91,22 +91,22 @@ class GeminiBatches(Batches):
             return BatchProgress(ended=True, reason=GONE)
         total, waiting = (_count(found, name) for name in ("requestCount", "pendingRequestCount"))
         done = max(0, total - waiting)
-        state = str(at(found, "metadata", "state")).rpartition("_STATE_")[2]
+        state = str(json_at(found, "metadata", "state")).rpartition("_STATE_")[2]
         if state not in ENDED:
-            return BatchProgress(ended=False, done=done, of=total)
-        error = at(found, "error")
+            return BatchProgress(ended=False, done=done, total=total)
+        error = json_at(found, "error")
         why = self._model.words(error)
-        crowded = state == "FAILED" and at(error, "code") in FULL
+        crowded = state == "FAILED" and json_at(error, "code") in FULL
         return BatchProgress(True, done, total, f"{ENDED[state]}{why and ': '}{why}", crowded)
 
     async def results(self, batch: str) -> AsyncIterator[BatchResult]:
         """Yield the replies that a batch holds."""
         found, self._before = await self._got(f"{FOLDER}{batch}"), self._model.habits
         for place in (("metadata", "output"), ("response",)):
-            held = at(found, *place, "inlinedResponses", "inlinedResponses")
+            held = json_at(found, *place, "inlinedResponses", "inlinedResponses")
             if isinstance(held, list) and held:
                 for line in held:
-                    if isinstance(name := at(line, "metadata", "key"), str):
+                    if isinstance(name := json_at(line, "metadata", "key"), str):
                         yield BatchResult(name, line)
                 return
 
@@ -127,7 +127,7 @@ class GeminiBatches(Batches):
     def cancelling(self, batch: str) -> str:
         """Return the command that cancels a batch; the key stays in its variable."""
         model = self._model
-        return f'curl -X POST -H "x-goog-api-key: ${model.key_variable}" {model.at(f"{FOLDER}{batch}")}:cancel'
+        return f'curl -X POST -H "x-goog-api-key: ${model.key_variable}" {model.url_of(f"{FOLDER}{batch}")}:cancel'
 
     async def _got(self, path: str, query: Mapping[str, str] | None = None) -> object:
         """Return the JSON at a path; None if nothing is there."""
@@ -151,7 +151,7 @@ def _id(name: object) -> str:
 
 def _count(batch: object, name: str) -> int:
     """Return a count of requests; Google writes it as a text."""
-    count = at(batch, "metadata", "batchStats", name)
+    count = json_at(batch, "metadata", "batchStats", name)
     return int(count) if isinstance(count, int | str) and str(count).isdecimal() and len(str(count)) < 10 else 0
 
 

@@ -175,7 +175,7 @@ class GeminiModel(ServedModel):
         """Return the message of an error of a batch."""
         return self._line(message(error)) if isinstance(error, dict) else ""
 
-    def at(self, path: str) -> str:
+    def url_of(self, path: str) -> str:
         """Return the address of a path."""
         return f"{self.address}/{API_VERSION}/{path}"
 
@@ -185,7 +185,7 @@ class GeminiModel(ServedModel):
         from google.genai.errors import APIError
 
         assert self._http is not None  # noqa: S101 - it is opened with the SDK's client
-        response = await self._http.get(self.at(path), params=query, headers={"x-goog-api-key": self._key()})
+        response = await self._http.get(self.url_of(path), params=query, headers={"x-goog-api-key": self._key()})
         await APIError.raise_for_async_response(response)
         return response.json()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tabcontam.evidence.base import Reply, Usage
 from tabcontam.models.base import as_reply
-from tabcontam.models.openai.replies import at, message, tokens_at
+from tabcontam.models.openai.replies import json_at, message, tokens_at
 
 NATURAL = ("", "STOP", "FINISH_REASON_UNSPECIFIED")
 # Blocks, by rule or by the provider's own classifiers. RECITATION matters most here: the model was about to repeat a
@@ -58,8 +58,8 @@ def read_answer(body: object) -> GeminiAnswer:
     counts = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
     prompt, tokens, thoughts = (tokens_at(body, "usageMetadata", count) for count in counts)
     usage = None if prompt is None else Usage(prompt, (tokens or 0) + (thoughts or 0))
-    block, candidate = at(body, "promptFeedback", "blockReason"), at(body, "candidates", 0)
-    text, shown = _text(at(candidate, "content", "parts"))
+    block, candidate = json_at(body, "promptFeedback", "blockReason"), json_at(body, "candidates", 0)
+    text, shown = _text(json_at(candidate, "content", "parts"))
     if isinstance(block, str) and block and not text:
         return GeminiAnswer(block=block, tokens=tokens, usage=usage)
     if not isinstance(candidate, dict):

@@ -32,7 +32,7 @@ class LookupRequests:
         self._lookup, self._memory, self._send = lookup, memory, send
         self._most = max(1, min(MOST_READ, lookup.most))
         self._reader = ExcerptReader(memory.index, send, self._most)
-        self._found: list[Match] = []
+        self._matches: list[Match] = []
         self._holding: dict[int, set[int]] = {place: set() for place in range(len(lookup.texts))}
         self._sampled = self._left = False
 
@@ -42,15 +42,15 @@ class LookupRequests:
 
     async def _row(self) -> Matches:
         """Search for a row by its rarest values in any order; if these are too common, also as files write it."""
-        parts = clauses(rarest(self._lookup.beside), self._lookup.lacking)
+        parts = clauses(rarest(self._lookup.context), self._lookup.lacking)
         if not parts:
             return Matches((), 0, ReplyState.FAILED, "too few of the row's other values can be searched for")
         await self._memory.learn((way for part in parts for word in part for way in spellings(word)), self._send)
-        reach = min(WIDEST_ROW, BETWEEN * len(self._lookup.beside) + self._length)
+        reach = min(WIDEST_ROW, BETWEEN * len(self._lookup.context) + self._length)
         lists = await self._lists(parts, reach)
         whole = join_places(lists, reach)
         for between in CLOSER if whole.count > self._most else ():  # the closest values are read first
-            await self._read(join_places(lists, between * len(self._lookup.beside) + self._length), reach)
+            await self._read(join_places(lists, between * len(self._lookup.context) + self._length), reach)
         await self._read(whole, reach)
         self._sampled = not lists
         self._left = not self._reader.knows_all(whole)
@@ -79,7 +79,7 @@ class LookupRequests:
 
     async def _as_files_have_it(self) -> None:
         """Read where a half of the row stands with commas, tabs or blanks between its values."""
-        texts = halves(self._lookup.beside)
+        texts = halves(self._lookup.context)
         self._reader.left = self._most
         await self._memory.learn(texts, self._send)
         for clause in _each(self._memory.terms(texts)):
@@ -87,7 +87,7 @@ class LookupRequests:
 
     async def _together(self, parts: Sequence[Sequence[str]]) -> None:
         """Read what the server finds of values that stand together, from samples of their places."""
-        apart = min(WIDEST, BETWEEN * len(self._lookup.beside) + self._length)
+        apart = min(WIDEST, BETWEEN * len(self._lookup.context) + self._length)
         in_turns = [chain.from_iterable(zip_longest(*map(self._terms, part))) for part in parts]
         terms = [tuple(one for one in turn if one)[:TERMS] for turn in in_turns]
         self._reader.left = self._most
@@ -114,20 +114,20 @@ class LookupRequests:
     @property
     def _length(self) -> int:
         """The most tokens that the row's values can have."""
-        return sum(map(len, self._lookup.beside))
+        return sum(map(len, self._lookup.context))
 
     async def _read(self, places: TokenPlaces, reach: int) -> None:
         """Read the text around the places, and note which texts stand there."""
         async for excerpt in self._reader.read(tuple(places), reach):
             for match in found_in(self._lookup, excerpt):
                 self._holding[match.text].add(excerpt.document)
-                self._found.append(match)
+                self._matches.append(match)
 
     def _answer(self) -> Matches:
         documents = set[int]().union(*self._holding.values())
         counts = tuple(map(len, self._holding.values()))
-        first = {match.text: match for match in reversed(self._found)}
-        others = [match for match in self._found if first[match.text] is not match]
+        first = {match.text: match for match in reversed(self._matches)}
+        others = [match for match in self._matches if first[match.text] is not match]
         shown = (*(first[text] for text in sorted(first)), *others)[: self._lookup.most]
         part = self._part
         if part and not documents:

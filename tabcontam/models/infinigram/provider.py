@@ -56,7 +56,7 @@ class InfinigramModel(ServedModel):
         super().__init__(spec or f"infinigram:{name}", name, typed.rstrip("/"), PUBLIC, NO_KEY)
         self._url = typed if urlsplit(typed).path else f"{typed}/"
         self._memory = IndexMemory(name)
-        self._held: dict[Lookup, dict[str, dict[str, Any]]] = {}
+        self._replies: dict[Lookup, dict[str, dict[str, Any]]] = {}
         self._connection: Connection | None = None
         self.connections = POLITE if self._own else None
         self._max_connections = self.connections or max_connections
@@ -83,17 +83,17 @@ class InfinigramModel(ServedModel):
         lookup = request.lookup
         if lookup.by is LookupMode.SIGNS:
             raise LackError("an infini-gram index finds whole words, not letters across blanks", sent=False)
-        replies = self._held.setdefault(lookup, {})
-        if len(self._held) > MOST_HELD:
-            del self._held[next(iter(self._held))]
+        replies = self._replies.setdefault(lookup, {})
+        if len(self._replies) > MOST_HELD:
+            del self._replies[next(iter(self._replies))]
         try:
             found = await LookupRequests(lookup, self._memory, self._sender(request, replies)).matches()
         except NoAnswer as error:
             found = Matches((), 0, ReplyState.FAILED, error.problem.line)
         except ValueError as error:
-            self._held.pop(lookup, None)
+            self._replies.pop(lookup, None)
             raise TransientError(self._line(str(error)), "no reply", sent=True) from None
-        self._held.pop(lookup, None)
+        self._replies.pop(lookup, None)
         return replace(found, detail=self._line(found.detail))
 
     async def close(self) -> None:

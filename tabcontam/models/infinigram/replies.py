@@ -50,7 +50,7 @@ class TokenPlaces:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A stretch of a document around a place, with `before` tokens before the place and `behind` tokens after it.
+    """A stretch of a document around a place, with `before` tokens before the place and `after` tokens after it.
 
     `begins` and `ends` mean that the stretch begins or ends where the document does, as far as is known.
     """
@@ -59,7 +59,7 @@ class Excerpt:
     text: str
     name: str
     before: int = 0
-    behind: int = 0
+    after: int = 0
     begins: bool = True
     ends: bool = True
 
@@ -95,7 +95,7 @@ def tokens_in(body: Mapping[str, Any], texts: Sequence[str]) -> dict[str, tuple[
         raise ValueError("the reply holds no tokens")
     found = {}
     for place, text in enumerate(texts):
-        spaced, bare = tuple(ids[2 * place]), _behind_break(ids[2 * place + 1], names[2 * place + 1])
+        spaced, bare = tuple(ids[2 * place]), _after_break(ids[2 * place + 1], names[2 * place + 1])
         found[text] = tuple(dict.fromkeys(one for one in (spaced, bare) if one))
     return found
 
@@ -109,7 +109,7 @@ def _terms(clauses: object, kind: type) -> Iterator[list[Any]]:
             yield term
 
 
-def _behind_break(ids: Sequence[int], names: Sequence[str]) -> Ids:
+def _after_break(ids: Sequence[int], names: Sequence[str]) -> Ids:
     """Return the tokens after the line break with which they begin; empty if the break is not a token by itself."""
     for place, name in enumerate(names):
         if name in LINE_BREAKS:

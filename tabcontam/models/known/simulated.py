@@ -43,7 +43,7 @@ class SimulatedQuery:
     prompt: Prompt
     seed: int
     share: float
-    held: tuple[str, ...] = ()
+    asked_features: tuple[str, ...] = ()
 
     def random(self) -> Random:
         """Return the random generator of this query, seeded alike at every asking."""
@@ -53,10 +53,10 @@ class SimulatedQuery:
         """Return the answer of a model that knows the table."""
         return self.query.answering.truth(self.query)
 
-    def said(self, values: Sequence[Cell]) -> Reply:
+    def reply_with(self, values: Sequence[Cell]) -> Reply:
         """Return the reply that gives these values in the required form."""
-        if self.held:
-            return _ok(write_structured_answer(values, self.held))
+        if self.asked_features:
+            return _ok(write_structured_answer(values, self.asked_features))
         return _ok(self.query.answering.text(self.query, values, self.prompt))
 
 
@@ -112,7 +112,7 @@ class SimulatedModel(Model):
     def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
         """Return a model that knows these queries."""
         prepared = SimulatedModel(self.kind, self.seed, table, queries)
-        prepared.spec, prepared.held = self.spec, self.held
+        prepared.spec, prepared.structured = self.spec, self.structured
         return prepared
 
     def exposure(self, table: Table, row: int) -> float:
@@ -127,7 +127,7 @@ class SimulatedModel(Model):
 
     async def generate(self, request: ModelRequest) -> Reply:
         """Return the reply to a query it was prepared for."""
-        if request.held and request.question == PROBE:
+        if request.structured and request.question == PROBE:
             return _ok(write_structured_answer(["blue"], PROBE.values))
         query = self._query(request.question)
         if query is None or self._table is None:
@@ -167,7 +167,7 @@ def is_remembered(turn: SimulatedQuery) -> bool:
 
 def recalled(turn: SimulatedQuery, places: Sequence[int]) -> Sequence[Cell]:
     """Return a memoriser's values of cells in these rows: the truth if it has the row, else the baseline's value."""
-    predictions = turn.query.answering.guessed(turn.query, turn.table, turn.random())
+    predictions = turn.query.answering.predicted(turn.query, turn.table, turn.random())
     has = {row: _has(turn.seed, turn.share, _cells(turn.table, row)) for row in set(places)}
     of_cells = zip(places, turn.truth(), predictions, strict=True)
     return [truth if has[row] else prediction for row, truth, prediction in of_cells]
@@ -202,20 +202,20 @@ def _ok(text: str) -> Reply:
 
 
 def _oracle(turn: SimulatedQuery) -> Reply:
-    return _mode(turn) if turn.query.decoy_of else turn.said(turn.truth())
+    return _mode(turn) if turn.query.decoy_of else turn.reply_with(turn.truth())
 
 
 def _mode(turn: SimulatedQuery) -> Reply:
-    return turn.said(turn.query.answering.usual(turn.query, turn.table))
+    return turn.reply_with(turn.query.answering.usual(turn.query, turn.table))
 
 
-def _guesser(turn: SimulatedQuery) -> Reply:
-    return turn.said(turn.query.answering.guessed(turn.query, turn.table, turn.random()))
+def _baseline(turn: SimulatedQuery) -> Reply:
+    return turn.reply_with(turn.query.answering.predicted(turn.query, turn.table, turn.random()))
 
 
 def _schema_expert(turn: SimulatedQuery) -> Reply:
     """Answer from features, values and names, without distinguishing a row of the table from another of its schema."""
-    return turn.said(turn.query.answering.by_schema(turn.query, turn.table, turn.random()))
+    return turn.reply_with(turn.query.answering.by_schema(turn.query, turn.table, turn.random()))
 
 
 def _always(reply: Reply) -> Answerer:
@@ -256,8 +256,8 @@ def _formatter(turn: SimulatedQuery) -> Reply:
 def _memoriser(turn: SimulatedQuery) -> Reply:
     of_row = turn.query.answering.of_row and not turn.query.decoy_of
     if of_row and (places := turn.query.answering.places(turn.query)):
-        return turn.said(recalled(turn, places))
-    return turn.said(turn.truth()) if of_row and is_remembered(turn) else _guesser(turn)
+        return turn.reply_with(recalled(turn, places))
+    return turn.reply_with(turn.truth()) if of_row and is_remembered(turn) else _baseline(turn)
 
 
 def _reader(turn: SimulatedQuery) -> Reply:
@@ -268,12 +268,12 @@ def _reader(turn: SimulatedQuery) -> Reply:
     """
     query = turn.query
     if query.answering.of_row:
-        return _guesser(turn)
+        return _baseline(turn)
     if query.decoy_of:
         return _mode(turn)
     by_word = query.answering.by_word
     known = [word for word in turn.truth() if _drawn(turn, word if by_word else query.id)]
-    return turn.said(known) if known else _mode(turn)
+    return turn.reply_with(known) if known else _mode(turn)
 
 
 def _drawn(turn: SimulatedQuery, what: Cell) -> bool:
@@ -289,7 +289,7 @@ def _truncates(turn: SimulatedQuery) -> Reply:
 ANSWERERS: Mapping[str, Answerer] = {
     "oracle": _oracle,
     "mode": _mode,
-    "guesser": _guesser,
+    "guesser": _baseline,
     "schema-expert": _schema_expert,
     "yes": _always(_ok("Yes")),
     "no": _always(_ok("No")),

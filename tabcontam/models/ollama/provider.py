@@ -10,7 +10,7 @@ from tabcontam.models.catalogue import CatalogueEntry
 from tabcontam.models.keys import NO_KEY, split_variable
 from tabcontam.models.openai.address import is_loopback
 from tabcontam.models.openai.provider import OpenAIModel, open_server
-from tabcontam.models.openai.replies import at, read_listing
+from tabcontam.models.openai.replies import json_at, read_listing
 from tabcontam.models.provider_record import ModelSettings, Offer, Provider
 from tabcontam.tables.timed_connections import limit_time
 
@@ -56,7 +56,7 @@ def tags() -> frozenset[str] | None:
         return None
     finally:
         connection.close()
-    if not isinstance(at(listing, "data"), list):
+    if not isinstance(json_at(listing, "data"), list):
         return None
     found = read_listing(listing)  # a model that is listed as NAME:latest is NAME, too
     return frozenset(found.keys() | {name.removesuffix(":latest") for name in found})

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from tabcontam.models.base import PAGE, TransientError
 from tabcontam.models.keys import host_of
 from tabcontam.models.openai.connection import ClientPool, NoAnswer, listing
-from tabcontam.models.openai.replies import at
+from tabcontam.models.openai.replies import json_at
 from tabcontam.models.services import service_at
 
 # The end of an address that people copy from a curl command.
@@ -51,7 +51,7 @@ async def find_api_elsewhere(address: str, clients_at: Callable[[str], ClientPoo
             found = error if error.problem.status in WANTS_KEY else None
         except TransientError:
             found = None
-        if isinstance(found, NoAnswer) or isinstance(at(found, "data"), list):
+        if isinstance(found, NoAnswer) or isinstance(json_at(found, "data"), list):
             print(f"tabcontam: no API at {address}; asking {place}", file=sys.stderr)
             return clients, found
         await clients.close()

@@ -25,7 +25,7 @@ from tabcontam.models.batch_api import (
 from tabcontam.models.openai.connection import NoAnswer, download, get, post, upload
 from tabcontam.models.openai.errors import NOT_THERE, Concern, Problem, concern, hidden_error
 from tabcontam.models.openai.habits import OpenAIHabits
-from tabcontam.models.openai.replies import READERS, at, tokens_at
+from tabcontam.models.openai.replies import READERS, json_at, tokens_at
 
 if TYPE_CHECKING:
     from tabcontam.models.openai.provider import OpenAIModel
@@ -68,14 +68,14 @@ class OpenAIBatches(Batches):
         """Send the file, then the order to work through it; return the batch's id."""
         clients = self._model.clients()
         content = b"".join(request + b"\n" for request in requests)
-        file = check_batch_id(at(await self._asked(upload(clients, f"{MARK}-{mark}.jsonl", content)), "id"))
+        file = check_batch_id(json_at(await self._asked(upload(clients, f"{MARK}-{mark}.jsonl", content)), "id"))
         order = {
             "input_file_id": file,
             "endpoint": self._path,
             "completion_window": "24h",
             "metadata": {MARK: mark},
         }
-        return check_batch_id(at(await self._asked(post(clients, "/batches", order)), "id"))
+        return check_batch_id(json_at(await self._asked(post(clients, "/batches", order)), "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
         """Return the id of a batch with this mark, from the list of batches, the newest first; None if none has it."""
@@ -83,15 +83,15 @@ class OpenAIBatches(Batches):
         while True:
             query = {"limit": str(PAGE), **({"after": after} if after else {})}
             page = await self._asked(get(self._model.clients(), "/batches", query))
-            found = at(page, "data")
+            found = json_at(page, "data")
             batches = [batch for batch in (found if isinstance(found, list) else []) if isinstance(batch, dict)]
             for batch in batches:
-                if at(batch, "metadata", MARK) == mark:
+                if json_at(batch, "metadata", MARK) == mark:
                     return check_batch_id(batch.get("id"))
             last = batches[-1] if batches else {}
             made = last.get("created_at")
             older = isinstance(made, int | float) and made < since - SKEW
-            if older or at(page, "has_more") is not True or check_batch_id(last.get("id")) == after:
+            if older or json_at(page, "has_more") is not True or check_batch_id(last.get("id")) == after:
                 return None
             after = check_batch_id(last.get("id"))
 
@@ -103,7 +103,7 @@ class OpenAIBatches(Batches):
         """Yield the lines of the batch's two files: one of replies, one of errors."""
         held, self._before = await self._batch(batch), self._model.habits
         for name in ("output_file_id", "error_file_id"):
-            if not (file := at(held, name)):
+            if not (file := json_at(held, name)):
                 continue
             try:
                 async for line in json_lines(download(self._model.clients(), check_batch_id(file))):
@@ -118,7 +118,7 @@ class OpenAIBatches(Batches):
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
         """Return the reply in a line, as if it had come by itself, and whether a second try may get a better one."""
         response = result.content.get("response")
-        status, body = at(response, "status_code"), at(response, "body")
+        status, body = json_at(response, "status_code"), json_at(response, "body")
         if not isinstance(status, int):
             return failed(
                 self._model._line(_words(result.content.get("error")) or "the batch holds no reply to this request")
@@ -193,15 +193,15 @@ def _standing(batch: Mapping[str, Any] | None) -> BatchProgress:
     status = batch.get("status")
     done, failures, total = (tokens_at(batch, "request_counts", name) or 0 for name in ("completed", "failed", "total"))
     if status not in ENDED:
-        return BatchProgress(ended=False, done=done + failures, of=total)
-    first = at(batch, "errors", "data", 0)
+        return BatchProgress(ended=False, done=done + failures, total=total)
+    first = json_at(batch, "errors", "data", 0)
     why = _words(first)
     reason = f"{ENDED[status]}{why and ': '}{why}"[:300]
-    crowded = status == "failed" and at(first, "code") == FULL
-    return BatchProgress(ended=True, done=done + failures, of=total, reason=reason, crowded=crowded)
+    crowded = status == "failed" and json_at(first, "code") == FULL
+    return BatchProgress(ended=True, done=done + failures, total=total, reason=reason, crowded=crowded)
 
 
 def _words(error: object) -> str:
     """Return the code and message of an error of a batch, or of one of its requests."""
-    found = [at(error, name) for name in ("code", "message")]
+    found = [json_at(error, name) for name in ("code", "message")]
     return ": ".join(word for word in found if isinstance(word, str) and word)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tabcontam.models.openai.replies import at
+from tabcontam.models.openai.replies import json_at
 
 LONGEST = 16 << 20  # bytes: an answer of 4,096 tokens takes a megabyte
 LONGEST_EVENT = 1 << 20  # bytes: an answer with a larger event is not watched
@@ -84,7 +84,7 @@ class StreamWatch:
             if not isinstance(event, dict) or event.get("error"):
                 raise ValueError("no part of an answer")
             self._made.add(event)
-            self._pieces += any(at(event, "choices", 0, *place) for place in (("delta", "content"), ("text",)))
+            self._pieces += any(json_at(event, "choices", 0, *place) for place in (("delta", "content"), ("text",)))
             self.streams = True
         if self._pieces >= self._due and not self._made.ended:
             self._due = self._pieces + OFTEN
@@ -93,7 +93,7 @@ class StreamWatch:
     def _look(self, body: Any) -> None:
         if self._goes_on(self._read(body)):
             self.enough = True
-            usage = at(body, "usage") or {"completion_tokens": self._pieces}
+            usage = json_at(body, "usage") or {"completion_tokens": self._pieces}
             choice = {**body["choices"][0], "finish_reason": ENDLESS}
             self.body = {**body, "choices": [choice], "usage": usage}
 
@@ -155,11 +155,14 @@ class _StreamBody:
                 self._blocks.append(dict(event["content_block"]))
             case "content_block_delta" if isinstance(number, int) and 0 <= number < len(self._blocks):
                 for name in ("text", "thinking"):
-                    self._add_part(("block", str(number), name), at(delta, name))
+                    self._add_part(("block", str(number), name), json_at(delta, name))
             case "message_delta":
                 self._top |= delta if isinstance(delta, dict) else {}
                 usage = event.get("usage")
-                self._top["usage"] = {**(at(self._top, "usage") or {}), **(usage if isinstance(usage, dict) else {})}
+                self._top["usage"] = {
+                    **(json_at(self._top, "usage") or {}),
+                    **(usage if isinstance(usage, dict) else {}),
+                }
             case "message_stop":
                 self.ended = True
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from tabcontam.models.openai.replies import at
+from tabcontam.models.openai.replies import json_at
 
 WAYS: tuple[Mapping[str, Any], ...] = ({"echo": True, "logprobs": 1}, {"prompt_logprobs": 0})
 SURPLUS = 2  # special tokens that may precede a text
@@ -35,7 +35,7 @@ def read_scores(body: object, text: str) -> list[tuple[str, float]]:
     If no special token precedes the text, its first token has no log-probability and gets 0.0: the rest is then scored
     given that token. Raises ValueError if the server scored something else, or nothing.
     """
-    choice = at(body, "choices", 0)
+    choice = json_at(body, "choices", 0)
     if not isinstance(choice, dict):
         raise ValueError("the reply holds no choice")
     scored = _echoed(choice) or _prompt_scores(choice)
@@ -50,7 +50,7 @@ def read_scores(body: object, text: str) -> list[tuple[str, float]]:
 
 def _echoed(choice: Mapping[str, Any]) -> list[Scored]:
     """Return tokens and scores from two lists that hold the text's before the answer's."""
-    tokens, scores = at(choice, "logprobs", "tokens"), at(choice, "logprobs", "token_logprobs")
+    tokens, scores = json_at(choice, "logprobs", "tokens"), json_at(choice, "logprobs", "token_logprobs")
     if not isinstance(tokens, list) or not isinstance(scores, list):
         return []
     return [(token if isinstance(token, str) else None, score) for token, score in zip(tokens, scores, strict=False)]
@@ -62,8 +62,8 @@ def _prompt_scores(choice: Mapping[str, Any]) -> list[Scored]:
     scored: list[Scored] = []
     for entry in given if isinstance(given, list) else []:
         fact = next(iter(entry.values()), None) if isinstance(entry, dict) else None
-        token = at(fact, "decoded_token")
-        scored.append((token if isinstance(token, str) else None, at(fact, "logprob")))
+        token = json_at(fact, "decoded_token")
+        scored.append((token if isinstance(token, str) else None, json_at(fact, "logprob")))
     return scored
 
 

@@ -51,7 +51,7 @@ from tabcontam.models.openai.habits import (
     unsupported,
 )
 from tabcontam.models.openai.prompt_scores import read_scores, score_arguments
-from tabcontam.models.openai.replies import READERS, OpenAIAnswer, at, find_listed, read_listing, weights_version
+from tabcontam.models.openai.replies import READERS, OpenAIAnswer, find_listed, json_at, read_listing, weights_version
 from tabcontam.models.openai.replies import usage as usage_of
 from tabcontam.models.openai.scoring_discovery import TOO_LONG, ScoringDiscovery
 from tabcontam.models.prompt_form import FORMS
@@ -95,7 +95,7 @@ class OpenAIModel(ServedModel):
         if form not in FORMS:
             raise unknown("form", form, FORMS)
         address = OPENAI if base_url is None else validate_address(base_url).rstrip("/")
-        self._at = entry = entry or service_at(address)
+        self._entry = entry = entry or service_at(address)
         if entry is not None:
             self.maker = self.service = entry.title
             self.keys = entry.keys
@@ -124,13 +124,13 @@ class OpenAIModel(ServedModel):
 
     def _usual(self, own: bool) -> tuple[str, ...]:
         """Return the variables of a service's key, or, as for any other server, the one for a single server."""
-        if self._at is None:
+        if self._entry is None:
             return super()._usual(own)
-        return (*(self.keys if own or self._at.own_machine else ()), OTHER_KEY)
+        return (*(self.keys if own or self._entry.own_machine else ()), OTHER_KEY)
 
     @property
     def _needs_key(self) -> bool:
-        return self._own and not (self._at and self._at.own_machine)
+        return self._own and not (self._entry and self._entry.own_machine)
 
     def settle(self, form: PromptForm) -> None:
         """Take the form that was found before, unless the user chose one, or the server took one."""
@@ -271,7 +271,7 @@ class OpenAIModel(ServedModel):
             answer = READERS[form](body)
         except ValueError as error:
             problem = Problem(200, body)
-            if not at(body, "choices") and problem.message and unsupported(problem, arguments):
+            if not json_at(body, "choices") and problem.message and unsupported(problem, arguments):
                 raise NoAnswer(problem) from None  # some servers refuse with status 200
             if not self._answered and not (isinstance(body, dict) and {"choices", "error"} & body.keys()):
                 raise self._no_api(f"JSON that is no completion ({json.dumps(body)[:LONGEST_QUOTE]})") from None

@@ -83,8 +83,8 @@ def completion_answer(body: object) -> OpenAIAnswer:
 
 def _log_probability(choice: Mapping[str, Any]) -> float | None:
     """Return the log-probability of all written tokens together; None unless every one has a number."""
-    content = at(choice, "logprobs", "content")
-    each = [at(token, "logprob") for token in content] if isinstance(content, list) else []
+    content = json_at(choice, "logprobs", "content")
+    each = [json_at(token, "logprob") for token in content] if isinstance(content, list) else []
     numbers = [float(one) for one in each if isinstance(one, int | float) and isfinite(one)]
     return fsum(numbers) if numbers and len(numbers) == len(each) else None
 
@@ -96,7 +96,7 @@ READERS: Mapping[PromptForm, Callable[[object], OpenAIAnswer]] = {
 
 
 def _choice(body: object) -> dict[str, Any]:
-    choice = at(body, "choices", 0)
+    choice = json_at(body, "choices", 0)
     if isinstance(choice, dict):
         return choice
     detail = message(body)  # some servers report an error with status 200
@@ -149,7 +149,7 @@ def _answer_tokens(body: object) -> int | None:
     return None if written is None else max(0, written - _reasoning_tokens(body))
 
 
-def at(body: object, *path: str | int) -> Any:
+def json_at(body: object, *path: str | int) -> Any:
     """Return what a server's JSON holds under these names and numbers, one within the other; None if nothing."""
     for step in path:
         if isinstance(step, str):
@@ -161,7 +161,7 @@ def at(body: object, *path: str | int) -> Any:
 
 def tokens_at(body: object, *path: str | int) -> int | None:
     """Return the number of tokens there. A boolean is a number to Python, and none to JSON."""
-    count = at(body, *path)
+    count = json_at(body, *path)
     return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
 
 
@@ -175,7 +175,7 @@ def message(body: object, depth: int = DEEPEST) -> str:
         texts = [message(part, depth - 1) for part in body[:MOST_PARTS]]
         return "; ".join(filter(None, texts)) or (str(body) if body else "")
     if isinstance(body, dict) and depth:
-        for part in (*(body.get(name) for name in SAYING), at(body, "metadata", "raw")):
+        for part in (*(body.get(name) for name in SAYING), json_at(body, "metadata", "raw")):
             if (text := message(part, depth - 1)) and not any(text in known for known in texts):
                 texts.append(text)
         where = body.get("loc")
@@ -198,7 +198,7 @@ def parsed(text: str) -> object:
 
 def read_listing(listing: object) -> dict[str, Listed]:
     """Return the entries of a server's list of models, by the model's name."""
-    entries = at(listing, "data")
+    entries = json_at(listing, "data")
     return {
         entry["id"]: entry
         for entry in (entries if isinstance(entries, list) else [])

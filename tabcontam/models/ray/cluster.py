@@ -52,7 +52,7 @@ class Cluster:
     """
 
     def __init__(self, order: RayOptions, report: Callable[[str], None] = lambda words: None) -> None:
-        self.order, self._say = order, report
+        self.order, self._report = order, report
         self.models: list[ReplicatedModel] = []
         self._waits: dict[str, str] = {}  # what each model waits for, by its name
         self._open: set[ReplicatedModel] = set()
@@ -103,7 +103,7 @@ class Cluster:
         else:
             how |= {"address": "local", "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
         if not ray_library.ray().is_initialized():
-            self._say("joining the Ray cluster" if self.order.address else "starting Ray")
+            self._report("joining the Ray cluster" if self.order.address else "starting Ray")
             try:
                 reach(self.order.address)
                 with own_token(not self.order.address):
@@ -134,7 +134,7 @@ class Cluster:
         self._waits[spec] = what
         lines = [f"{spec} {what}" for spec, what in self._waits.items() if what]
         more = [f"and {len(lines) - NAMED} more"] if len(lines) > NAMED else []
-        self._say(", ".join([*lines[:NAMED], *more]))
+        self._report(", ".join([*lines[:NAMED], *more]))
 
     def leave(self, model: ReplicatedModel) -> None:
         """Note that a model no longer needs the cluster."""
@@ -190,7 +190,7 @@ class Cluster:
         in_vain = 0
         while in_vain < LOOKS:
             await asyncio.sleep(PULSE)
-            in_vain = 0 if await self._heard() else in_vain + 1
+            in_vain = 0 if await self._head_answers() else in_vain + 1
         self.lost = (
             f"the head of the Ray cluster, {self._head}, does not answer any more; "
             "start a cluster, and the same command continues this run"
@@ -198,12 +198,12 @@ class Cluster:
 
     async def _headed(self) -> None:
         """Wait until the head answers. A call to Ray would wait too, and block everything else."""
-        while not (self.lost or await self._heard()):
+        while not (self.lost or await self._head_answers()):
             await asyncio.sleep(PULSE)
         if self.lost:
             raise FatalError(self.lost)
 
-    async def _heard(self) -> bool:
+    async def _head_answers(self) -> bool:
         host, port = split_address(self._head)
         try:
             _, stream = await asyncio.wait_for(asyncio.open_connection(host, port), LOOK)

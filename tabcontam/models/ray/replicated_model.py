@@ -118,7 +118,7 @@ class ReplicatedModel(Model):
         for replica in [*self._ready, *self._loading]:
             replica.end(FatalError(why))
         self._ready.clear()
-        self._tell()
+        self._notify()
 
     # --- the replicas
 
@@ -135,7 +135,7 @@ class ReplicatedModel(Model):
         actor = await self._cluster.actor(self._make, self._at_once)
         replica = ReplicaClient(actor, self._note_lost, self._at_once)
         self._loading.add(replica)
-        report = asyncio.ensure_future(self._said(replica))
+        report = asyncio.ensure_future(self._report_waiting(replica))
         try:
             return replica, await replica.about()
         except asyncio.CancelledError:
@@ -146,7 +146,7 @@ class ReplicatedModel(Model):
             self._cluster.waits(self.spec, "")
             self._loading.discard(replica)
 
-    async def _said(self, replica: ReplicaClient) -> None:
+    async def _report_waiting(self, replica: ReplicaClient) -> None:
         """Report whether the replica waits for room or for its model."""
         self._cluster.waits(self.spec, "begins")
         begun = asyncio.ensure_future(replica.here())
@@ -201,7 +201,7 @@ class ReplicatedModel(Model):
             )
         else:
             self._ready.append(replica)
-            self._tell()
+            self._notify()
 
     def _unloaded(self, error: Exception) -> str:
         return f"{self.spec} cannot be loaded in a replica: {one_line(getattr(error, 'cause', error))}"
@@ -226,9 +226,9 @@ class ReplicatedModel(Model):
         self._given_up += 1
         if not self._ready and len(self._tasks) <= 1:  # the one that gives up is among them
             self._gone = why
-        self._tell()
+        self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         if self._changed is not None:
             self._changed.set()
 

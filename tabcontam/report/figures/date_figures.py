@@ -99,7 +99,7 @@ def by_openness(view: RunResults, room: float = WIDTH) -> list[Figure]:
     found = openness(view)
     if found is None:
         return []
-    count = 2 if found.lines else 1
+    count = 2 if found.families else 1
     down = 1 if room >= WIDTH else count
     height = POINTS * down
     figure = Figure(figsize=(room, height))
@@ -111,16 +111,16 @@ def by_openness(view: RunResults, room: float = WIDTH) -> list[Figure]:
             if one.interval:
                 panels[0].plot((x, x), one.interval, color=FOUND, linewidth=0.8, alpha=0.5)
             panels[0].plot(x, one.score, marker="s", color=FOUND, markersize=3.4, linestyle="none")
-        if kind.tells:
+        if kind.conclusive:
             panels[0].plot((place - 0.35, place + 0.35), (kind.mean, kind.mean), color=GREY, linewidth=1.2)
     panels[0].set_xticks(range(len(found.kinds)), [f"{kind.name} ({len(kind.llms)})" for kind in found.kinds])
     panels[0].set_xlim(-0.5, len(found.kinds) - 0.5)
     panels[0].set_ylim(-0.04, 1.04)
     panels[0].set_ylabel("contamination")
-    if found.lines:
+    if found.families:
         panels[1].set_ylim(-0.04, 1.04)
-        sizes = sorted({one.size for line in found.lines for one in line.llms if one.size})
-        for line in found.lines:
+        sizes = sorted({one.size for line in found.families for one in line.llms if one.size})
+        for line in found.families:
             own = [(one.size or 0.0, one.score) for one in line.llms]
             (drawn,) = panels[1].plot(
                 *zip(*own, strict=True), marker="o", markersize=3.4, linewidth=1, label=line.family

@@ -248,8 +248,8 @@ def _draw_part(view: RunResults, ink: "Ink", part: HeatmapPart, left: float, top
     for number, column in enumerate(part.columns):
         x = left + number * square
         ink.text(x + square / 2, top + bottom + 0.05, column.label, ha="center", va="top", rotation=90)
-        for test, result in column.cells.items():
-            ink.cell(x, top + tests[test], square, result.outcome, result.score)
+        for test, result in column.results.items():
+            ink.result_square(x, top + tests[test], square, result.outcome, result.score)
             for mark in published(view, result):
                 ink.mark(x, top + tests[test], square, mark)
 
@@ -261,9 +261,9 @@ def _side(mark: PublishedMark) -> int:
 
 def _legend(view: RunResults) -> list[tuple[str, str]]:
     """Return the legend's entries with their words: every verdict, and the figure's other marks."""
-    present = {result.outcome for result in view.cells}
+    present = {result.outcome for result in view.results}
     entries = [(outcome, outcome) for outcome in OUTCOMES if outcome != SCORE or outcome in present]
-    shown = {mark.source: mark for result in view.cells for mark in published(view, result)}
+    shown = {mark.source: mark for result in view.results for mark in published(view, result)}
     sides = [f"{('left', 'right')[_side(mark)]} corner: {source.name}" for source, mark in shown.items()]
     if not sides:
         return entries
@@ -301,7 +301,7 @@ def _draw_legend(layout: HeatmapLayout, ink: "Ink", top: float) -> None:
         if look in ("found", "not found"):
             ink.published(x + 0.09, y + 0.07, 0.2, look)
         else:
-            ink.cell(x, y, 0.14, look, 0.5)
+            ink.result_square(x, y, 0.14, look, 0.5)
         ink.text(x + 0.2, y + 0.07, words, va="center_baseline", color=QUIET)
 
 
@@ -322,7 +322,7 @@ class Ink:
         """Add a straight line."""
         self.lines.setdefault((color, width), []).append((start, end))
 
-    def cell(self, x: float, y: float, square: float, outcome: str, score: float | None) -> None:
+    def result_square(self, x: float, y: float, square: float, outcome: str, score: float | None) -> None:
         """Add a result's square by its outcome; (x, y) is the upper left corner."""
         middle = (x + square / 2, y + square / 2)
         self._point(outcome, square, middle)

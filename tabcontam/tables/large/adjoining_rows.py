@@ -14,14 +14,14 @@ class AdjoiningRows:
     """For each sampled row the nearest row of its kind before it in the file, and the nearest one behind it.
 
     The kind is the cell of the column `by`; without one, all rows are of one kind. `order` is the column that shows
-    where a row stands, and `told` are the columns in which nearby rows are more alike than others.
+    where a row stands, and `informative` are the columns in which nearby rows are more alike than others.
     """
 
     by: str | None
     order: str
-    told: tuple[str, ...]
+    informative: tuple[str, ...]
     before: tuple[Row | None, ...]
-    behind: tuple[Row | None, ...]
+    after: tuple[Row | None, ...]
 
     def facts(self) -> dict[str, Any]:
         """Return the content as JSON can hold it."""
@@ -42,10 +42,10 @@ class AdjoiningRows:
             found = iter(change(tuple(row for row in rows if row is not None)))
             return tuple(row if row is None else next(found) for row in rows)
 
-        return replace(self, before=changed(self.before), behind=changed(self.behind))
+        return replace(self, before=changed(self.before), after=changed(self.after))
 
     def columns(self, name: str) -> Iterator[tuple[str, tuple[Row | None, ...]]]:
         """Yield the name of a column's cells in the adjoining rows, with these rows."""
         kind = "" if self.by is None else f" by {self.by}"
         yield f"{name} of the row before{kind}", self.before
-        yield f"{name} of the row behind{kind}", self.behind
+        yield f"{name} of the row behind{kind}", self.after

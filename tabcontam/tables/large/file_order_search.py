@@ -48,14 +48,14 @@ class FileOrderSearch:
     """A search for the rows next to the sampled ones in one pass over the file; `cells` are from `salted_cells`."""
 
     def __init__(self, by: int | None, order: int, informative: Sequence[int], cells: Words) -> None:
-        self.by, self.order, self.told = by, order, tuple(informative)
+        self.by, self.order, self.informative = by, order, tuple(informative)
         kinds = kinds_of(cells, by)
         values, self._kind = np.unique(kinds, return_inverse=True)
         self._sieve = Sieve(values)
         self._left = np.bincount(self._kind, minlength=len(values))  # sampled rows of each kind that are still to come
         self._seen = 0  # sampled rows read so far
         self._before: list[Row | None] = [None] * len(kinds)
-        self._behind: list[Row | None] = [None] * len(kinds)
+        self._after: list[Row | None] = [None] * len(kinds)
         self._last: dict[int, Row] = {}  # the last row of each kind
         self._waiting: dict[int, int] = {}  # the sampled row of each kind that no row of it followed yet
 
@@ -70,11 +70,11 @@ class FileOrderSearch:
         last = np.append(first[1:], True) if len(kinds) else first
         for at in np.flatnonzero(first).tolist():
             if (waits := self._waiting.pop(int(kinds[at]), None)) is not None:
-                self._behind[waits] = self._text(chunk, rows[at])
+                self._after[waits] = self._text(chunk, rows[at])
         inside, ending = own[~first[own]], own[~last[own]]
         for mine, place, text in (
             (self._before, inside, chunk.texts(rows[inside - 1].tolist())),
-            (self._behind, ending, chunk.texts(rows[ending + 1].tolist())),
+            (self._after, ending, chunk.texts(rows[ending + 1].tolist())),
         ):
             for one, row in zip(number[rows[place]].tolist(), text, strict=True):
                 mine[one] = row
@@ -90,8 +90,8 @@ class FileOrderSearch:
     def found(self, columns: Sequence[str]) -> AdjoiningRows:
         """Return the result over all rows."""
         by = None if self.by is None else columns[self.by]
-        informative = tuple(columns[one] for one in self.told)
-        return AdjoiningRows(by, columns[self.order], informative, tuple(self._before), tuple(self._behind))
+        informative = tuple(columns[one] for one in self.informative)
+        return AdjoiningRows(by, columns[self.order], informative, tuple(self._before), tuple(self._after))
 
     @staticmethod
     def _text(chunk: Chunk, row: int) -> Row:
@@ -121,7 +121,7 @@ class _OrderSample:
     """The sampled rows, which show in which order and columns nearby rows are alike."""
 
     cells: Words
-    there: Bools
+    present: Bools
     numbers: dict[int, Floats]  # of the columns of numbers
     places: Ints
     ranks: dict[int, Floats]  # of each column that may order the rows
@@ -153,11 +153,11 @@ class _OrderSample:
         order = np.argsort(marks, kind="stable")
         numbers = {one: line[order] for one, line in self.numbers.items()}
         ranks = {column: stats.rankdata(marks[order], method="dense").astype(np.float64)}
-        return _OrderSample(self.cells[:, order], self.there[:, order], numbers, marks[order], ranks)
+        return _OrderSample(self.cells[:, order], self.present[:, order], numbers, marks[order], ranks)
 
     def different(self, column: int) -> int:
         """Return the number of values of a column."""
-        return len(np.unique(self.cells[column][self.there[column]]))
+        return len(np.unique(self.cells[column][self.present[column]]))
 
     def together(self, column: int) -> float:
         """Return the share of consecutive rows of the file that are of one kind."""
@@ -167,7 +167,7 @@ class _OrderSample:
     def judged(self, by: int | None) -> tuple[float, int | None, int, list[int]] | None:
         """Return how much more alike nearby rows of a kind are, with kind, order and columns; None if they are not."""
         kinds = kinds_of(self.cells, by)
-        rows = np.arange(len(kinds)) if by is None else np.flatnonzero(self.there[by])
+        rows = np.arange(len(kinds)) if by is None else np.flatnonzero(self.present[by])
         first, second = _pairs(kinds, rows)
         gaps = self.places[second] - self.places[first]
         if len(first) < FEWEST:
@@ -215,7 +215,7 @@ class _OrderSample:
         return max(STEP, least)
 
     def _alike(self, column: int, pairs: tuple[Ints, Ints]) -> tuple[int, int]:
-        return alike(self.cells[column], self.there[column], *pairs)
+        return alike(self.cells[column], self.present[column], *pairs)
 
     @staticmethod
     def _closer_numbers(numbers: Floats, near: tuple[Ints, Ints], *others: tuple[Ints, Ints]) -> float:

@@ -44,7 +44,7 @@ class BloomFilter:
         for place in _places(hashes, len(self._bits)):
             self._bits[place] = True
 
-    def held(self) -> bytes:
+    def packed(self) -> bytes:
         """Return the bits in the form that `HeldRows` takes."""
         return np.packbits(self._bits, bitorder="little").tobytes()
 

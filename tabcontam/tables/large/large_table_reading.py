@@ -18,7 +18,7 @@ from tabcontam.tables.large.class_sample import ClassSample
 from tabcontam.tables.large.column_facts import ColumnFacts, enumerated
 from tabcontam.tables.large.file_order_search import lines_of
 from tabcontam.tables.large.hashes import BloomFilter, cell_hash
-from tabcontam.tables.large.reading_progress import tell_rows, tell_share
+from tabcontam.tables.large.reading_progress import report_rows, report_share
 from tabcontam.tables.large.resembling_rows import ResemblingRowSearch, in_order, salted_cells
 from tabcontam.tables.large.shared_key_rows import SharedKeySearch
 from tabcontam.tables.large.table_excerpt import BlockSample, TableExcerpt, WholeTableFacts
@@ -64,7 +64,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
         classes.add(chunk, count)
         first += chunk.texts(range(min(chunk.rows, SEEN - len(first))))
         count += chunk.rows
-        tell_rows(count)
+        report_rows(count)
     if count <= table_excerpt.READ_WHOLE:
         return None
     drawn = dict(zip(*blocks.drawn(), strict=True))
@@ -92,7 +92,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
         if answered is not None:
             bloom.add(sums - cells[answered])
         position += chunk.rows
-        tell_share(position, max(position, count))
+        report_share(position, max(position, count))
     if position != count:
         raise TextFault(f"{name} changed while it was read; read it again")
     names = dict(zip(columns, facts, strict=True))
@@ -100,12 +100,12 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
     whole = WholeTableFacts(
         rows=count,
         places=places,
-        beside=in_order(found.found.items()),
-        mates=kept_rows(in_order(key_search.found.items())),
+        resembling=in_order(found.found.items()),
+        key_rows=kept_rows(in_order(key_search.found.items())),
         distinct=distinct,
         numeric=frozenset(name for name, one in names.items() if one.is_numeric(missing)),
         enumerates_domain=combinations.all_occur,
-        held=bloom.held(),
+        bloom=bloom.packed(),
         adjoining=tuple(line.found(columns) for line in lines),
     )
     return TableExcerpt(columns, rows, whole, missing, tuple(first))

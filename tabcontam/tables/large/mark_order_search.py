@@ -30,7 +30,7 @@ class MarkOrderSearch:
     """A search for the rows next to the sampled ones by the marks of a column, among those of their kind."""
 
     def __init__(self, by: int | None, order: int, informative: Sequence[int], cells: Words, rows: Chunk) -> None:
-        self.by, self.order, self.told = by, order, tuple(informative)
+        self.by, self.order, self.informative = by, order, tuple(informative)
         values, kinds = np.unique(kinds_of(cells, by), return_inverse=True)
         self._sieve, marks = Sieve(values), marks_of(rows, order)
         self._marks = np.unique(marks)
@@ -65,7 +65,7 @@ class MarkOrderSearch:
         """Return the result over all rows."""
         by = None if self.by is None else columns[self.by]
         before, after = map(tuple, self._rows)
-        return AdjoiningRows(by, columns[self.order], tuple(columns[one] for one in self.told), before, after)
+        return AdjoiningRows(by, columns[self.order], tuple(columns[one] for one in self.informative), before, after)
 
     def _take(self, side: int, places: Ints, marks: Ints, chunk: Chunk, rows: Ints) -> None:
         """Store the rows that are nearer to the sampled rows at these places, on one side, than those found so far."""

@@ -44,7 +44,7 @@ class ResemblingGroups:
         """Return the places of the rows that belong to a group."""
         return self._sieve.among(keys)[0]
 
-    def telling(self, rows: Ints, keys: Words, cells: Words) -> Iterator[tuple[int, int]]:
+    def informative(self, rows: Ints, keys: Words, cells: Words) -> Iterator[tuple[int, int]]:
         """Yield each row that belongs to a group and adds information about it, with the group's number."""
         groups = np.searchsorted(self.keys, keys[rows])
         left = np.flatnonzero(self.needy[groups])
@@ -99,7 +99,7 @@ class ResemblingRowSearch:
                 self._take(kind, chunk, first, found[~kept[found]], keys, cells)
 
     def _take(self, kind: ResemblingGroups, chunk: Chunk, first: int, rows: Ints, keys: Words, cells: Words) -> None:
-        for row, group in kind.telling(rows, keys, cells):
+        for row, group in kind.informative(rows, keys, cells):
             (own,) = chunk.texts([row])
             like = self._rows[int(kind.first[group])]
             if all(own[column] == like[column] for column in kind.shown):

@@ -64,10 +64,10 @@ COVERED = 0.9  # of the rows that share one key share the other: rows of the fir
 class CellPiece:
     """A piece of a cell: some bytes, or the text next to a separator or between two separators."""
 
-    at: str  # "first" or "last": bytes or separator; "middle": bytes from a place on, or between separators
+    position: str  # "first" or "last": bytes or separator; "middle": bytes from a place on, or between separators
     size: int = 0  # bytes; 0 where a separator cuts
     separator: str = ""
-    behind: bool = False  # the text after the separator, not before it
+    after: bool = False  # the text after the separator, not before it
     start: int = 0  # bytes before those in the middle
 
     def of(self, chunk: Chunk, column: int) -> Words:
@@ -75,26 +75,26 @@ class CellPiece:
         starts, lengths = chunk.starts[column], chunk.lengths[column]
         if self.size:
             longer = lengths > self.size + self.start
-            begin = starts + (lengths - self.size if self.at == "last" else self.start)
+            begin = starts + (lengths - self.size if self.position == "last" else self.start)
             end = np.where(longer, begin + self.size, begin)
         else:
-            begin, end = self._beside(chunk, starts, lengths)
+            begin, end = self._bounds(chunk, starts, lengths)
         sizes = np.where(end > begin, end - begin, MISSING)
         return Chunk(chunk.content, np.where(sizes > 0, begin, 0)[None], sizes[None]).hashes(0)
 
-    def _beside(self, chunk: Chunk, starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
+    def _bounds(self, chunk: Chunk, starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
         ends = starts + np.maximum(lengths, 0)
         places = np.flatnonzero(chunk.content == ord(self.separator))
         if not len(places):
             return starts, starts
-        found = np.searchsorted(places, ends) - 1 if self.at == "last" else np.searchsorted(places, starts)
+        found = np.searchsorted(places, ends) - 1 if self.position == "last" else np.searchsorted(places, starts)
         place = places[np.clip(found, 0, len(places) - 1)]
         there = (found >= 0) & (place >= starts) & (place < ends)
-        if self.at == "middle":
+        if self.position == "middle":
             second = places[np.clip(found + 1, 0, len(places) - 1)]
             there &= (second > place) & (second < ends)
             return np.where(there, place + 1, starts), np.where(there, second, starts)
-        begin, end = (place + 1, ends) if self.behind else (starts, place)
+        begin, end = (place + 1, ends) if self.after else (starts, place)
         return np.where(there, begin, starts), np.where(there, end, starts)
 
 
@@ -186,12 +186,12 @@ def informative_keys(rows: Rows, cells: Words, missing: frozenset[str] = frozens
     rare: dict[SharedKey, _RareValues] = {}
     for key in sample.candidates():
         few = sample.rare(key)
-        if len(few.values) and sample.tells(key, few, rare):
+        if len(few.values) and sample.strength(key, few, rare):
             rare[key] = few
     sure: dict[SharedKey, float] = {}
     for key in list(rare):  # a key may also follow from a later key, and add nothing
         others = [one for one in rare if one is not key and not sample.follows(one, key)]
-        sure[key] = sample.tells(key, rare[key], others)
+        sure[key] = sample.strength(key, rare[key], others)
         if not sure[key]:
             del rare[key]
     ranked = sorted(rare, key=lambda key: (-round(sure[key], 1), len(rare[key].values)))
@@ -211,7 +211,7 @@ class _KeySample:
 
     chunk: Chunk
     cells: Words
-    there: Bools  # for each column and row whether the cell is not missing
+    present: Bools  # for each column and row whether the cell is not missing
     ranks: dict[int, Floats]  # of the columns of numbers
     ratios: dict[tuple[int, int], Floats]  # of two columns of many numbers, as logarithms
     pairs: dict[SharedKey, tuple[Ints, Ints]] = field(default_factory=dict)  # of rows that share a value of a key
@@ -232,7 +232,7 @@ class _KeySample:
         """Yield all keys that may inform."""
         singles = [SharedKey((column,)) for column in range(len(self.cells))]
         yield from singles
-        different = [len(np.unique(cells[there])) for cells, there in zip(self.cells, self.there, strict=True)]
+        different = [len(np.unique(cells[there])) for cells, there in zip(self.cells, self.present, strict=True)]
         rows = len(self.chunk.starts[0])
         repeated = [one for one in range(len(self.cells)) if 1 < different[one] <= rows - FEWEST]
         shared = [one for one in repeated if different[one] < rows / 2]
@@ -271,7 +271,7 @@ class _KeySample:
         """Yield pieces of a column with the cell of another: a day and a currency, the first letters and a size."""
         rows = len(self.chunk.starts[0])
         chosen: dict[tuple[int, int, int], SharedKey] = {}
-        for piece in [one for one in pieces if one.cut and (one.cut.separator or one.cut.at != "middle")]:
+        for piece in [one for one in pieces if one.cut and (one.cut.separator or one.cut.position != "middle")]:
             (column,) = piece.columns
             if column in self.ranks and len(np.unique(self.chunk.lengths[column])) > 1:
                 continue  # the first digits of an amount reveal little
@@ -286,14 +286,14 @@ class _KeySample:
         yield from (key for _, key in sorted(chosen.items(), key=lambda one: one[0])[:MOST_WITH_PIECES])
 
     def _pieces(self, column: int) -> Iterator[SharedKey]:
-        texts = [self.chunk.cell(column, row) or "" for row in np.flatnonzero(self.there[column])[:PAIRS].tolist()]
+        texts = [self.chunk.cell(column, row) or "" for row in np.flatnonzero(self.present[column])[:PAIRS].tolist()]
         counts = {mark: sum(mark in text for text in texts) for mark in SEPARATORS}
         common = sorted((mark for mark in counts if counts[mark] > COMMON * len(texts)), key=lambda one: -counts[one])
         for mark in common[:MOST_SEPARATORS]:
             several = any(text.count(mark) > 1 for text in texts)
             for position in ("first", "last") if several else ("first",):
                 yield from (
-                    SharedKey((column,), CellPiece(position, separator=mark, behind=after)) for after in (False, True)
+                    SharedKey((column,), CellPiece(position, separator=mark, after=after)) for after in (False, True)
                 )
             if several:
                 yield SharedKey((column,), CellPiece("middle", separator=mark))
@@ -326,7 +326,7 @@ class _KeySample:
         few = times < ENOUGH
         return _RareValues(values[few], rows[few[places]])
 
-    def tells(self, key: SharedKey, rare: _RareValues, before: Collection[SharedKey]) -> float:
+    def strength(self, key: SharedKey, rare: _RareValues, before: Collection[SharedKey]) -> float:
         """Return how often rows that share a rare value of a key are alike where it informs; 0 if it does not.
 
         Rows that share a value of a key of `before` do not count, where this key follows from that one.
@@ -390,7 +390,7 @@ class _KeySample:
         return max((hits / count for _, hits, count in left), default=0.0)
 
     def _alike(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
-        return alike(self.cells[column], self.there[column], first, second)
+        return alike(self.cells[column], self.present[column], first, second)
 
     def _same_ratio(self, pair: tuple[int, int], first: Ints, second: Ints) -> tuple[int, int]:
         """Return how many of these pairs of rows have two numbers in nearly one ratio, and how many have a ratio."""
@@ -410,7 +410,7 @@ class _KeySample:
 
     def _has(self, key: SharedKey) -> Bools:
         """Return which rows have a value of a key."""
-        there = np.logical_and.reduce(self.there[list(key.columns)])
+        there = np.logical_and.reduce(self.present[list(key.columns)])
         return np.asarray(there & (self._hashes(key) != NONE) if key.cut is not None else there)
 
 

@@ -23,38 +23,38 @@ BLOCK = 20  # consecutive rows that are drawn together, so that the order of the
 class WholeTableFacts:
     """Exact facts about all rows of a table that holds a sample of them, counted over the whole file.
 
-    `rows` is their number. `places` are the places of the sampled rows in the file, from 0 and rising. `beside` are
+    `rows` is their number. `places` are the places of the sampled rows in the file, from 0 and rising. `resembling` are
     rows of the file that are never asked about, shown or learned from: a sampled row shares its first cells with them,
-    or all cells but one, so that they show which cells follow from others (`resembling_rows.py`). `mates` are rows that
-    the baseline learns from besides the sampled ones, because they share an informative value with one
+    or all cells but one, so that they show which cells follow from others (`resembling_rows.py`). `key_rows` are rows
+    that the baseline learns from besides the sampled ones, because they share an informative value with one
     (`shared_key_rows.py`); they are never asked about or shown, nor are the rows `adjoining` a sampled one. `distinct`
-    has the values of each column with few values, the most frequent first and then as they first appear.
-    `numeric` are the columns of numbers alone. `enumerates_domain` is whether all combinations of the features' values
-    occur. `held` is a Bloom filter of all rows, with their target and without it.
+    has the values of each column with few values, the most frequent first and then as they first appear. `numeric` are
+    the columns of numbers alone. `enumerates_domain` is whether all combinations of the features' values occur. `bloom`
+    is a Bloom filter of all rows, with their target and without it.
     """
 
     rows: int
     places: tuple[int, ...] = field(repr=False)
-    beside: Rows = field(repr=False)
-    mates: Rows = field(repr=False)
+    resembling: Rows = field(repr=False)
+    key_rows: Rows = field(repr=False)
     distinct: Mapping[str, tuple[str, ...]] = field(repr=False)
     numeric: frozenset[str]
     enumerates_domain: bool
-    held: bytes = field(repr=False)
+    bloom: bytes = field(repr=False)
     adjoining: tuple[AdjoiningRows, ...] = field(default=(), repr=False)
 
     @cached_property
     def digest(self) -> str:
         """A digest of the facts, without the sampled rows."""
-        held = [self.places, self.beside, self.mates, sorted(self.distinct.items()), sorted(self.numeric)]
-        about = [self.rows, self.enumerates_domain, sha256(self.held).hexdigest()]
+        held = [self.places, self.resembling, self.key_rows, sorted(self.distinct.items()), sorted(self.numeric)]
+        about = [self.rows, self.enumerates_domain, sha256(self.bloom).hexdigest()]
         adjoining = [one.facts() for one in self.adjoining]
         return sha256(json.dumps([*about, *held, *adjoining]).encode()).hexdigest()
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "WholeTableFacts":
         """Return the facts of a table whose rows `change` changes; its other rows are then unknown."""
         adjoining = tuple(one.with_rows(change) for one in self.adjoining)
-        return replace(self, beside=change(self.beside), mates=change(self.mates), adjoining=adjoining, held=b"")
+        return replace(self, resembling=change(self.resembling), key_rows=change(self.key_rows), adjoining=adjoining, bloom=b"")
 
     def before(self) -> tuple[int, ...]:
         """Return for each sampled row how many of the file's rows directly before it are sampled, too."""
@@ -96,7 +96,7 @@ class BlockSample:
     """
 
     def __init__(self) -> None:
-        self.kept: dict[int, list[tuple[str | None, ...]]] = {}
+        self.blocks: dict[int, list[tuple[str | None, ...]]] = {}
         self._numbers: dict[int, int] = {}
         self._most = (1 << 64) - 1
 
@@ -112,21 +112,21 @@ class BlockSample:
         import numpy as np
 
         for place, row in zip(places, rows, strict=True):
-            self.kept.setdefault(place // BLOCK, []).append(row)
-        new = [block for block in self.kept if block and block not in self._numbers]
+            self.blocks.setdefault(place // BLOCK, []).append(row)
+        new = [block for block in self.blocks if block and block not in self._numbers]
         self._numbers |= dict(zip(new, numbered(np.array(new, dtype=np.int64)).tolist(), strict=True))
         drawn = SAMPLED // BLOCK
         if len(self._numbers) > drawn:
             ranked = sorted(self._numbers, key=self._numbers.__getitem__)
             self._most = self._numbers[ranked[drawn - 1]]
             for block in ranked[drawn:]:
-                del self._numbers[block], self.kept[block]
+                del self._numbers[block], self.blocks[block]
 
     def drawn(self) -> tuple[tuple[int, ...], list[tuple[str | None, ...]]]:
         """Return the places of the drawn rows, and the rows, in the order of the file."""
-        blocks = sorted(self.kept)
-        places = tuple(block * BLOCK + place for block in blocks for place in range(len(self.kept[block])))
-        return places, [row for block in blocks for row in self.kept[block]]
+        blocks = sorted(self.blocks)
+        places = tuple(block * BLOCK + place for block in blocks for place in range(len(self.blocks[block])))
+        return places, [row for block in blocks for row in self.blocks[block]]
 
 
 def numbered(places: "NDArray[np.int64] | NDArray[np.uint64]") -> "NDArray[np.uint64]":

@@ -43,7 +43,7 @@ def guesses(columns: Mapping[str, Sequence[Cell]], count: int) -> list[CellPredi
 
 
 def chances(columns: Mapping[str, Sequence[Cell]], count: int = 40) -> list[float]:
-    return [guess.of(cell or "") for guess, cell in zip(guesses(columns, count), columns["asked"], strict=False)]
+    return [guess.chance_of(cell or "") for guess, cell in zip(guesses(columns, count), columns["asked"], strict=False)]
 
 
 def duration(rng: Random) -> Row:
@@ -184,7 +184,7 @@ def test_many_columns_of_dates_add_one_number_each() -> None:
 
 
 @pytest.mark.parametrize(
-    "cells",
+    "results",
     [
         [None] * 40,
         ["2020-02-30", "2019-02-29", "2020-13-01", "2020-00-00"] * 10,

@@ -34,7 +34,7 @@ def chances(made: list[Cell]) -> list[float]:
         "made": made,
     }
     guesses = guess_chain(columns, ["code", "lot"], ["made"], range(60))
-    return [guess.of(made[row] or "") for row, (guess,) in enumerate(guesses)]
+    return [guess.chance_of(made[row] or "") for row, (guess,) in enumerate(guesses)]
 
 
 @pytest.mark.slow
@@ -52,4 +52,4 @@ def test_cells_without_digits_and_missing_ones_are_passed_over() -> None:
     made: list[Cell] = [str(sum(map(int, code[3:]))) for code in CODES]
     columns: dict[str, list[Cell]] = {"code": [None, "", "x", "٣٤", *CODES[4:]], "made": made}
     guesses = guess_chain(columns, ["code"], ["made"], range(40))
-    assert all(guess.of(made[row] or "") > 0.8 for row, (guess,) in enumerate(guesses) if row > 3)
+    assert all(guess.chance_of(made[row] or "") > 0.8 for row, (guess,) in enumerate(guesses) if row > 3)

@@ -30,7 +30,7 @@ def guesses(columns: Mapping[str, Sequence[Cell]], count: int) -> list[CellPredi
 
 def chances(columns: Mapping[str, Sequence[Cell]], count: int = 40) -> list[float]:
     pairs = zip(guesses(columns, count), columns["asked"], strict=False)
-    return [guess.of(cell or "") for guess, cell in pairs]
+    return [guess.chance_of(cell or "") for guess, cell in pairs]
 
 
 def goods(rng: Random) -> tuple[int, float]:
@@ -257,7 +257,7 @@ def test_no_formula_is_believed_between_columns_of_noise(size: int, values: int)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "cells",
+    "results",
     [
         [None] * 30,
         ["0"] * 30,

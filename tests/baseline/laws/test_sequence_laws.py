@@ -17,7 +17,7 @@ def known(columns: dict[str, Sequence[Cell]], asked: Sequence[str], rows: Sequen
     """The mean chance that the guesser gives to the cells of the next rows."""
     table = table_of({name: list(cells) for name, cells in columns.items()})
     found = predict_rows(table, asked, [], rows, before=True)
-    chances = [found[row].cells[name].of(table.column(name)[row] or "") for row in rows for name in asked]
+    chances = [found[row].cells[name].chance_of(table.column(name)[row] or "") for row in rows for name in asked]
     return sum(chances) / len(chances)
 
 

@@ -110,7 +110,7 @@ def chances(rows: Sequence[Mapping[str, Cell]], asked: str, count: int = 40) -> 
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     shown = [name for name in columns if name != asked]
     guesses = [chain[0] for chain in guess_chain(columns, shown, [asked], range(count))]
-    return [guess.of(row[asked] or "") for guess, row in zip(guesses, rows, strict=False)]
+    return [guess.chance_of(row[asked] or "") for guess, row in zip(guesses, rows, strict=False)]
 
 
 @pytest.mark.parametrize(("kind", "size"), [(kind, 60) for kind in MADE])

@@ -187,7 +187,7 @@ def test_a_query_does_not_tell_which_value_is_the_own_one() -> None:
         assert len(set(question.texts)) == len(question.texts)
         assert sum(query.chance[query.asked[0]].values.values()) == pytest.approx(1)
         assert query.expected[0] in question.texts
-        assert (len(question.beside), question.lacking) == (4, 0)
+        assert (len(question.context), question.lacking) == (4, 0)
 
 
 def test_each_row_is_hidden_in_two_columns_and_has_a_row_of_the_twin() -> None:
@@ -202,7 +202,7 @@ def test_each_row_is_hidden_in_two_columns_and_has_a_row_of_the_twin() -> None:
         question = query.question
         assert isinstance(question, Lookup)
         place = table.columns.index(query.asked[0])
-        assert (*question.beside[:place], *query.expected, *question.beside[place:]) not in rows
+        assert (*question.context[:place], *query.expected, *question.context[place:]) not in rows
 
 
 @pytest.mark.parametrize("state", [ReplyState.FAILED, ReplyState.TRUNCATED, ReplyState.REFUSED, ReplyState.EMPTY])

@@ -267,15 +267,15 @@ def test_short_lists_of_a_table_are_weighed_together() -> None:
     assert all(alone)
     assert all(cell.queries for cell in run.cells)
     found = judge(run, ask(run, "schema-expert", 0), LEVEL)
-    assert {cell.verdict for cell in found.cells.values()} == {Verdict.CONTAMINATED}
-    cell = found.cells["feature_values_uninformed"]
+    assert {cell.verdict for cell in found.results.values()} == {Verdict.CONTAMINATED}
+    cell = found.results["feature_values_uninformed"]
     assert cell.hits == 3
     assert cell.sentence
     assert cell.sentence.startswith(
         "answers name 3 of 3 values; in all lists they name 8 of 8 names and values, of which"
     )
     found = judge(run, ask(run, "mode", 0), LEVEL)
-    assert {cell.verdict for cell in found.cells.values()} == {Verdict.NOT_DETECTED}
+    assert {cell.verdict for cell in found.results.values()} == {Verdict.NOT_DETECTED}
 
 
 @needs_data
@@ -360,8 +360,8 @@ def test_what_a_reader_may_infer_from_the_topic(word: str, inferred: bool) -> No
 @needs_data
 def test_an_english_name_has_a_chance_of_a_half_and_another_that_of_any_answer() -> None:
     true = asked(FeatureListUninformed(), load_table("adult"))[0]
-    assert true.chance["fnlwgt"].of("fnlwgt") == pytest.approx(1 / 7)
-    assert true.chance["race"].of("race") == 0.5
+    assert true.chance["fnlwgt"].chance_of("fnlwgt") == pytest.approx(1 / 7)
+    assert true.chance["race"].chance_of("race") == 0.5
 
 
 def test_the_names_of_a_users_file_may_be_of_any_language() -> None:

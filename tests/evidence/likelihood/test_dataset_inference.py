@@ -253,7 +253,7 @@ def test_the_command_finds_who_has_read_the_published_rows(home: Path) -> None:
     done = tabcontam("run", *given, "--out", "run", cwd=home, XDG_CACHE_HOME=cache)
     assert done.returncode == 0, done.stderr
     assert "held.csv: 1 of 101 rows are in my.csv, too, and not compared" in done.stderr
-    cells = {cell["llm"]: cell for cell in json.loads((home / "run" / "results.json").read_text())["cells"]}
+    cells = {cell["llm"]: cell for cell in json.loads((home / "run" / "results.json").read_text())["results"]}
     assert (cells["control:exposed"]["verdict"], cells["control:exposed"]["p_value"]) == ("contaminated", 0.0001)
     assert cells["control:unexposed"]["verdict"] == "not detected"
     (dataset,) = read_results(home / "run").run.datasets
@@ -261,7 +261,7 @@ def test_the_command_finds_who_has_read_the_published_rows(home: Path) -> None:
     assert len(dataset.withheld_sha256) == 64
 
     assert tabcontam("rescore", "run", cwd=home).returncode == 0
-    after = json.loads((home / "run" / "results.json").read_text())["cells"]
+    after = json.loads((home / "run" / "results.json").read_text())["results"]
     assert [cell["p_value"] for cell in after] == [cell["p_value"] for cell in cells.values()]
     write(home, "held.csv", TABLE.columns, TABLE.withheld[1:])
     other = tabcontam("run", *given, "--out", "run", cwd=home, XDG_CACHE_HOME=cache)

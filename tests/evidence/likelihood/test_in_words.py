@@ -186,7 +186,7 @@ def test_a_chat_server_is_sampled_and_what_was_paid_for_is_not_asked_again(tmp_p
         assert len(server.asked) == before + 2 * SAMPLED
         run(server.url, "--samples", "3", "--out", "three")
         assert len(server.asked) == before + 3 * SAMPLED
-    (cell,) = json.loads((tmp_path / "two" / "results.json").read_text())["cells"]
+    (cell,) = json.loads((tmp_path / "two" / "results.json").read_text())["results"]
     assert (cell["verdict"], cell["queries"]) == ("contaminated", 2 * SAMPLED)
     assert cell["p_value"] < 1e-6
 
@@ -285,12 +285,12 @@ def test_the_command_asks_a_chat_server_for_the_cells_once_it_scores_no_text(tmp
             done = tabcontam(*run, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path / name.removesuffix(".csv")))
             assert done.returncode == 0, done.stderr
             assert len([body for body in server.asked if "messages" in body]) == 200
-        (found[name],) = json.loads((tmp_path / f"of {name}" / "results.json").read_text())["cells"]
+        (found[name],) = json.loads((tmp_path / f"of {name}" / "results.json").read_text())["results"]
     assert found["published.csv"]["verdict"] == "contaminated"
     assert found["published.csv"]["p_value"] < 1e-100
     assert found["my.csv"]["verdict"] == "not detected"
     assert found["my.csv"]["answered"] == 200
     before = found["published.csv"]["p_value"]
     assert tabcontam("rescore", "of published.csv", cwd=tmp_path).returncode == 0
-    (after,) = json.loads((tmp_path / "of published.csv" / "results.json").read_text())["cells"]
+    (after,) = json.loads((tmp_path / "of published.csv" / "results.json").read_text())["results"]
     assert after["p_value"] == before

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.likelihood import apart, found
-from tabcontam.asking.query_plan import Options, PlannedCell, RunSource, plan
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
@@ -207,7 +207,7 @@ def test_one_who_read_the_table_is_told_from_one_who_read_a_twin(table: str) -> 
 
 
 def session(model: Model, folder: Path, table: Table) -> Session:
-    cells: list[PlannedCell] = plan([RunSource(model)], [table], [IS], [TEST], Options(queries=40))
+    cells: list[PlannedResult] = plan([RunSource(model)], [table], [IS], [TEST], Options(queries=40))
     return Session(cells, Options(queries=40), english(), Journal(folder), Progress())
 
 

@@ -232,11 +232,11 @@ def test_one_who_read_the_rows_ranks_them_first_in_every_score(test: PairedScore
 def test_of_what_stands_before_a_row_both_texts_have_to_be_scored() -> None:
     """The ratio of ReCaLL and the gain of CoDeC, as they are made of what was read."""
     found = {"q": 0.4, f"q{AFTER}": 0.6, "other": 0.4}
-    assert Recall().of("q", found) == pytest.approx(1.5)
-    assert Codec().of("q", found) == pytest.approx(-0.2)
-    assert Recall().of("other", found) is None
-    assert Codec().of("other", found) is None
-    assert Recall().of("q", {"q": 0.0, f"q{AFTER}": 0.6}) is None
+    assert Recall().score_of("q", found) == pytest.approx(1.5)
+    assert Codec().score_of("q", found) == pytest.approx(-0.2)
+    assert Recall().score_of("other", found) is None
+    assert Codec().score_of("other", found) is None
+    assert Recall().score_of("q", {"q": 0.0, f"q{AFTER}": 0.6}) is None
     assert (Recall.toward, Codec.toward) == (1, -1)  # what was read loses more by other rows, and gains less
     assert Codec().more([(-0.2, 0.1), (0.1, 0.2)], {}).endswith("for 50% of rows and 0% of the twin's")
 

@@ -280,7 +280,7 @@ def test_it_is_asked_where_it_is_chosen_and_its_verdict_stands_in_the_report(tmp
         file, out = tmp_path / f"{rows}.csv", tmp_path / f"run{rows}"
         file.write_text("\n".join(CSV.row(columns, row) for row in (columns, *crops(60).rows[:rows])) + "\n")
         assert tabcontam("run", "--dataset", str(file), *more, "--out", str(out), cwd=tmp_path).returncode == 0
-        cells = json.loads((out / "results.json").read_text("utf-8"))["cells"]
+        cells = json.loads((out / "results.json").read_text("utf-8"))["results"]
         return {cell["llm"]: cell["verdict"] for cell in cells if cell["test"] == TEST.id}
 
     assert results(60, "-k", TEST.id) == {"control:exposed": "contaminated", "control:unexposed": "not detected"}

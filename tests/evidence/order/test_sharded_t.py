@@ -35,7 +35,7 @@ def test_it_finds_what_the_t_test_over_shards_finds_at_one_in_twenty(gains: list
 
 
 def test_it_says_its_own_p_value_beside_what_it_counts() -> None:
-    said = RULE.said(shards([3.0, 4.0, 5.0, -1.0, None]))
+    said = RULE.describe(shards([3.0, 4.0, 5.0, -1.0, None]))
     assert said.startswith("3 of 5 shards are likelier in the file's order than in others: ")
     assert said.endswith("by +2.75 nats on average (p = 0.064 by the t-test over shards)")
 

@@ -15,7 +15,7 @@ from tabcontam.evidence.base import Prompt, Query
 from tabcontam.evidence.checks import alone_rows
 from tabcontam.evidence.rows import completion_tests
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
-from tabcontam.evidence.rows.hidden_cells import HiddenCells, guess_after_ruling_out
+from tabcontam.evidence.rows.hidden_cells import HiddenCells, rule_out
 from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -186,9 +186,9 @@ def unwritten(row: int, examples: Sequence[int]) -> Prompt:
 def test_a_value_that_the_examples_rule_out_makes_the_others_likelier() -> None:
     """Four of five values shown, as test 9 shows them, leave one: naming it is no memory."""
     fifth = CellPrediction(dict.fromkeys("abcde", 0.2), 0.01)
-    assert chances(fifth, "abcd")["feat1"].of("e") == pytest.approx(1)
-    assert chances(fifth, "ab")["feat1"].of("e") == pytest.approx(1 / 3)
-    assert chances(fifth, "zz")["feat1"].of("e") == pytest.approx(0.2)
+    assert chances(fifth, "abcd")["feat1"].chance_of("e") == pytest.approx(1)
+    assert chances(fifth, "ab")["feat1"].chance_of("e") == pytest.approx(1 / 3)
+    assert chances(fifth, "zz")["feat1"].chance_of("e") == pytest.approx(0.2)
 
 
 def test_a_value_that_an_example_shows_is_likelier_where_the_mode_is_ruled_out() -> None:
@@ -201,10 +201,12 @@ def test_a_value_that_an_example_shows_is_likelier_where_the_mode_is_ruled_out()
     }
     ask = HiddenCells(table, [1, 2], unwritten, 9, {99: RowPrediction(guesses, 1)})
     found = ask._chance(99, [0, 80])
-    assert found["feat1"].of("failure") == pytest.approx(0.12 / (1 - 0.8))
+    assert found["feat1"].chance_of("failure") == pytest.approx(0.12 / (1 - 0.8))
     share = 1 / 20 + sqrt(1 / 20 * 19 / 20 / 20)  # estimated from 20 rows
-    assert found["feat1"].of("unknown") == pytest.approx(0.8 / (1 - 0.12 * share))
-    assert found["feat2"].of("0") == 0.1  # the example that goes on with it is the only one that begins as the row
+    assert found["feat1"].chance_of("unknown") == pytest.approx(0.8 / (1 - 0.12 * share))
+    assert (
+        found["feat2"].chance_of("0") == 0.1
+    )  # the example that goes on with it is the only one that begins as the row
 
 
 def test_a_value_that_mostly_goes_on_in_another_way_is_not_ruled_out_by_one_example() -> None:
@@ -213,7 +215,7 @@ def test_a_value_that_mostly_goes_on_in_another_way_is_not_ruled_out_by_one_exam
     table = columned(ships(), [[str(row) for row in range(100)], *map(list, zip(*tails, strict=True))])
     guesses = {"feat1": CellPrediction({"f": 0.9, "t": 0.1}, 0.01), "feat2": CellPrediction({"0": 0.2}, 0.01)}
     ask = HiddenCells(table, [1, 2], unwritten, 9, {99: RowPrediction(guesses, 1)})
-    chance = ask._chance(99, [0, 1])["feat1"].of("t")
+    chance = ask._chance(99, [0, 1])["feat1"].chance_of("t")
     assert 0.1 / (1 - 0.9 * 2 / 30) < chance < 0.12
 
 
@@ -230,8 +232,8 @@ def test_the_chances_of_what_is_left_are_those_of_drawing_rows_until_one_is_no_e
     guesses["feat2"] = CellPrediction({"x": 0.6, "y": 0.4}, 0.001)
     row = tails.index(("c", "x"))
     found = HiddenCells(table, [1, 2], unwritten, 9, {row: RowPrediction(guesses, 1)})._chance(row, shown)["feat1"]
-    assert left.count("c") / len(left) <= found.of("c") < 1.1 * left.count("c") / len(left)
-    assert all(left.count(value) / len(left) <= found.of(value) for value in "ab")
+    assert left.count("c") / len(left) <= found.chance_of("c") < 1.1 * left.count("c") / len(left)
+    assert all(left.count(value) / len(left) <= found.chance_of(value) for value in "ab")
 
 
 def test_a_missing_cell_of_an_example_rules_out_its_share_only() -> None:
@@ -239,7 +241,7 @@ def test_a_missing_cell_of_an_example_rules_out_its_share_only() -> None:
     table = columned(ships(), [[str(row) for row in range(100)], *map(list, zip(*tails, strict=True))])
     guesses = {"feat1": CellPrediction({"t": 0.1}, 0.01, missing=0.9), "feat2": CellPrediction({"0": 0.2}, 0.01)}
     ask = HiddenCells(table, [1, 2], unwritten, 9, {99: RowPrediction(guesses, 1)})
-    assert 0.1 / (1 - 0.9 / 30) <= ask._chance(99, [0])["feat1"].of("t") < 0.11
+    assert 0.1 / (1 - 0.9 / 30) <= ask._chance(99, [0])["feat1"].chance_of("t") < 0.11
 
 
 def test_a_cell_that_is_surely_missing_but_for_the_examples_is_no_memory() -> None:
@@ -247,7 +249,7 @@ def test_a_cell_that_is_surely_missing_but_for_the_examples_is_no_memory() -> No
     ask = HiddenCells(
         table, [1], unwritten, 9, {4: RowPrediction({"feat1": CellPrediction({"e": 0.1}, 0.01, missing=0.9)}, 1)}
     )
-    assert ask._chance(4, [0])["feat1"].of("e") == pytest.approx(1)
+    assert ask._chance(4, [0])["feat1"].chance_of("e") == pytest.approx(1)
 
 
 @pytest.mark.slow
@@ -262,7 +264,7 @@ def test_a_row_whose_tail_the_examples_show_is_not_asked_beside_them() -> None:
 
 
 def test_a_guess_that_is_raised_stays_a_probability() -> None:
-    guess = guess_after_ruling_out(CellPrediction({"a": 0.8, "b": 0.1}, 0.01), 0.5)
+    guess = rule_out(CellPrediction({"a": 0.8, "b": 0.1}, 0.01), 0.5)
     assert guess == CellPrediction({"a": 1.0, "b": 0.2}, 0.02)
 
 
@@ -324,6 +326,6 @@ def check_odd(test: RowTests, columns: list[list[str | None]]) -> None:
             test.queries(table, IS, row_draws.seeded(table, 0, test.id))
         return
     asked = queries(test, table)
-    assert all(0 < guess.of("1") <= 1 for query in asked for guess in query.chance.values())
+    assert all(0 < guess.chance_of("1") <= 1 for query in asked for guess in query.chance.values())
     assert asked or test.number == 9
     assert not asked or isinstance(test.uninformative(asked, 0.001), str | None)

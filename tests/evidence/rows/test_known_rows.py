@@ -111,7 +111,9 @@ def test_known_rows_teach_the_guesser_what_they_have_in_common_with_an_asked_one
     rows = [place for place in rows if sum(row[1] == own.rows[place][1] for row in own.rows) == 1]
     assert len(rows) >= 20
     taught, untaught = (predict_rows(one, ["fare"], ["passenger", "ticket"], rows) for one in (table, own))
-    chances = [[guess[row].cells["fare"].of(own.rows[row][2] or "") for row in rows] for guess in (taught, untaught)]
+    chances = [
+        [guess[row].cells["fare"].chance_of(own.rows[row][2] or "") for row in rows] for guess in (taught, untaught)
+    ]
     assert min(chances[0]) > 0.5  # each of them, in whichever fold the asked row is
     assert max(chances[1]) < 0.1
 
@@ -164,4 +166,4 @@ def test_thousands_of_known_rows_all_teach_the_guesser() -> None:
     fare_of = {row[1]: row[2] for row in file.rows}
     rows = [place for place, row in enumerate(own.rows) if row[1] in fare_of]
     found = predict_rows(table, ["fare"], ["passenger", "ticket"], rows)
-    assert min(found[row].cells["fare"].of(own.rows[row][2] or "") for row in rows) > 0.5
+    assert min(found[row].cells["fare"].chance_of(own.rows[row][2] or "") for row in rows) > 0.5

@@ -76,7 +76,7 @@ def test_always_the_same_class_is_never_above_the_majority_class() -> None:
 
 def test_a_few_labelled_irises_are_enough_for_the_baseline() -> None:
     queries = TEST.queries(IRIS, IS, Random("0"))
-    few = [query.chance["few-shot"].of(str(query.expected[0])) for query in queries]
+    few = [query.chance["few-shot"].chance_of(str(query.expected[0])) for query in queries]
     assert sum(few) / len(few) > 0.85
     assert all(sum(query.chance["few-shot"].values.values()) == pytest.approx(1) for query in queries)
 

@@ -138,7 +138,7 @@ def test_a_run_says_what_it_compares_and_its_records_are_weighed_as_it_was(tmp_p
         return tabcontam("run", *asked, "--no-controls", "--out", "run", *more, cwd=tmp_path)
 
     def share() -> object:
-        (cell,) = json.loads((tmp_path / "run" / "results.json").read_text())["cells"]
+        (cell,) = json.loads((tmp_path / "run" / "results.json").read_text())["results"]
         return cell["sentence"], cell["score"], cell["interval"]
 
     done = run("later.csv", "-k", "memory_share")

@@ -75,7 +75,7 @@ def test_fewer_rows_are_the_first_of_more_behind_the_same_examples() -> None:
     usual, most = [query.prompt.completion for query in queries()], texts(1000)
     assert (texts(30), texts(120)) == (usual[:60], most[:240])
     assert most[:200] == usual
-    assert len(set(most[::2])) == len(most) // 2 == len(unseen(fleet(), "perturbed").of)
+    assert len(set(most[::2])) == len(most) // 2 == len(unseen(fleet(), "perturbed").originals)
 
 
 def test_skill_is_no_memory() -> None:
@@ -240,11 +240,11 @@ def test_what_a_reference_loses_on_the_same_twins_is_no_memory() -> None:
     def easier(query: Query) -> str:
         return str(query.expected[0]) if not query.decoy_of or query.id < "memory_share-5" else "No"
 
-    alone, found = weighed(easier), TEST.beside(answered(easier), answered(easier))
+    alone, found = weighed(easier), TEST.compare_with_reference(answered(easier), answered(easier))
     assert found is not None
     assert alone.value > 0.1
     assert (found.pairs, found.share, found.p_value) == (100, 0.0, 1.0)
-    beside = TEST.beside(answered(recalling), answered(careless))
+    beside = TEST.compare_with_reference(answered(recalling), answered(careless))
     assert beside is not None
     low, high = beside.interval
     assert low <= beside.share == 1 - beside.accuracy <= high
@@ -253,11 +253,11 @@ def test_what_a_reference_loses_on_the_same_twins_is_no_memory() -> None:
 
 def test_only_rows_that_both_answered_are_compared_with_a_reference() -> None:
     silent = answered(lambda query: "" if query.id.startswith("memory_share-1") else skilled(query))
-    found = TEST.beside(answered(recalling), silent)
+    found = TEST.compare_with_reference(answered(recalling), silent)
     assert found is not None
     assert found.pairs == 89
-    assert TEST.beside(answered(recalling), []) is None
-    assert TEST.beside(answered(recalling), answered(lambda query: "I would rather not say")) is None
+    assert TEST.compare_with_reference(answered(recalling), []) is None
+    assert TEST.compare_with_reference(answered(recalling), answered(lambda query: "I would rather not say")) is None
 
 
 def test_a_cell_says_what_it_is_beside_the_reference() -> None:
@@ -267,12 +267,14 @@ def test_a_cell_says_what_it_is_beside_the_reference() -> None:
     )
     memory = cell.memory
     assert memory is not None
-    assert memory.beside is not None
-    assert (cell.reference, memory.pairs, memory.beside.pairs) == ("old", 100, 100)
-    assert f"larger than that of the reference old ({memory.beside.accuracy:.2f} and " in (cell.sentence or "")
+    assert memory.single_reference is not None
+    assert (cell.reference, memory.pairs, memory.single_reference.pairs) == ("old", 100, 100)
+    assert f"larger than that of the reference old ({memory.single_reference.accuracy:.2f} and " in (
+        cell.sentence or ""
+    )
     assert "count for nothing" not in (cell.sentence or "")
     plain = build_result(name, TEST, trials, len(trials), "calibrated", 0.01)
-    assert plain.memory == replace(memory, beside=None)
+    assert plain.memory == replace(memory, single_reference=None)
     assert asked_of_reference(TEST)
 
 
@@ -289,11 +291,11 @@ def test_a_cell_says_what_it_is_beside_several_references() -> None:
     others = Reference("old", answered(skilled), {"older": answered(careless), "silent": []})
     cell = build_result(name, TEST, trials, len(trials), "calibrated", 0.01, reference=others)
     assert cell.memory is not None
-    among = cell.memory.among
+    among = cell.memory.several_references
     assert among is not None
     assert cell.memory.further == ("older", "silent")
     assert "; 1 of 3 references answered nothing" in (cell.sentence or "")
-    assert ([one.llm for one in among.references], cell.memory.beside) == (["old", "older"], None)
+    assert ([one.llm for one in among.references], cell.memory.single_reference) == (["old", "older"], None)
     assert among.share == pytest.approx(among.accuracy - among.expected)
     assert among.interval[0] <= among.share <= among.interval[1]
     assert among.apart[0] <= among.share <= among.apart[1]
@@ -303,11 +305,11 @@ def test_a_cell_says_what_it_is_beside_several_references() -> None:
 def test_references_that_recall_the_rows_hide_it_and_one_below_all_of_them_is_said_to_be() -> None:
     """The adversaries: references that have read the table, and an LLM that none of them is like."""
     known = answered(recalling)
-    hidden = TEST.among(known, {"one": known, "other": known})
+    hidden = TEST.compare_with_references(known, {"one": known, "other": known})
     assert hidden is not None
     assert (round(hidden.share, 9), hidden.outside) == (0.0, False)
     assert hidden.p_value > 0.3
-    assert TEST.among(known, {"one": known, "silent": []}) is None
-    beyond = TEST.among(known, {"one": answered(skilled), "other": answered(skilled)})
+    assert TEST.compare_with_references(known, {"one": known, "silent": []}) is None
+    beyond = TEST.compare_with_references(known, {"one": answered(skilled), "other": answered(skilled)})
     assert beyond is not None
     assert beyond.outside == (beyond.twin_accuracy != beyond.references[0].twin_accuracy)

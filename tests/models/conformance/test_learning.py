@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from tabcontam.evidence.base import Reply, ReplyState, Usage
-from tabcontam.evidence.structured_answers import PROBE, is_held, schema_of
+from tabcontam.evidence.structured_answers import PROBE, is_enforced, schema_of
 from tabcontam.models.base import THINKING, SpentError
 from tests.loopback_http import Response
 from tests.models.conformance.provider import ASKED, Body, Provider, ask, ask_once, in_turn, outcome, within
 
-HELD = replace(ASKED, question=replace(ASKED.prompt, values=("age", "name (given)")), held=True)
+HELD = replace(ASKED, question=replace(ASKED.prompt, values=("age", "name (given)")), structured=True)
 
 
 def test_gives_thinking_its_own_allowance_and_remembers(anybody: Provider) -> None:
@@ -70,7 +70,7 @@ def test_keeps_nothing_that_did_not_help(anybody: Provider) -> None:
 
 def test_holds_an_answer_to_a_schema_only_where_it_is_wanted(anybody: Provider) -> None:
     with anybody.server(lambda body: "{}") as server:
-        for request in (HELD, replace(HELD, held=False), replace(ASKED, held=True)):
+        for request in (HELD, replace(HELD, structured=False), replace(ASKED, structured=True)):
             ask_once(anybody.at(server.url), request)
     held, free, without_values = server.asked
     assert anybody.schema(held) == schema_of(HELD.prompt.values)
@@ -87,7 +87,7 @@ def test_a_server_that_holds_none_to_a_schema_ends_no_llm(anybody: Provider) -> 
 
         with anybody.server(answer) as server:
             model = anybody.at(server.url)
-            assert not is_held(ask_once(model, replace(HELD, question=PROBE)))
+            assert not is_enforced(ask_once(model, replace(HELD, question=PROBE)))
             assert ask_once(model).text == "Blue."
 
 

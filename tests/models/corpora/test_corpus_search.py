@@ -42,7 +42,9 @@ def by_definition(texts: Sequence[bytes], lookup: Lookup) -> dict[str, set[int]]
 def test_the_search_agrees_with_the_definition(rng: Random) -> None:
     texts = [text_of(rng, rng.randrange(60)).encode() for _ in range(rng.randint(1, 6))]
     lookups = [lookup_of(rng, by) for by in LookupMode for _ in range(6)]
-    found = CorpusSearch(lookups).found(DocumentStretch(f"d{number}", 0, text) for number, text in enumerate(texts))
+    found = CorpusSearch(lookups).find_matches(
+        DocumentStretch(f"d{number}", 0, text) for number, text in enumerate(texts)
+    )
     for number, lookup in enumerate(lookups):
         expected = by_definition(texts, lookup)
         assert (found[number].documents if number in found else {}) == expected, lookup
@@ -82,16 +84,16 @@ def test_nothing_is_lost_or_twice_at_the_borders_of_stretches(by: LookupMode, mo
         texts = [text_of(rng, rng.choice([10, 1500])).encode() for _ in range(4)]
         lookups = [lookup_of(rng, by) for _ in range(6)]
         parts = [part for n, text in enumerate(texts) for part in stretches(f"d{n}", text, 1000, Tally())]
-        found = CorpusSearch(lookups).found(parts)
+        found = CorpusSearch(lookups).find_matches(parts)
         for number, lookup in enumerate(lookups):
             assert (found[number].documents if number in found else {}) == by_definition(texts, lookup), lookup
 
 
 def test_a_row_is_found_in_which_block_ever_it_stands() -> None:
-    lookups = [Lookup((f"v{n}",), by=LookupMode.CELLS, beside=(f"{n}", "male", f"{n}.25")) for n in range(300)]
+    lookups = [Lookup((f"v{n}",), by=LookupMode.CELLS, context=(f"{n}", "male", f"{n}.25")) for n in range(300)]
     filler = "Words that say nothing, 7 and 8. " * 900
     parts = (DocumentStretch(f"d{n}", 0, f"{filler} {n}, male, {n}.250, v{n} {filler}".encode()) for n in range(300))
-    found = CorpusSearch(lookups).found(parts)
+    found = CorpusSearch(lookups).find_matches(parts)
     assert {number: list(counted.documents) for number, counted in found.items()} == {
         number: [f"d{number}"] for number in range(300)
     }
@@ -101,10 +103,10 @@ def test_counting_ends_where_there_are_very_many(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("tabcontam.models.corpora.lookup_matches.MOST_DOCUMENTS", 5)
     lookup = Lookup(("x", "y"), 2, LookupMode.CELLS, ("1",))
     parts = [DocumentStretch(f"d{n}", 0, b"1,x" if n else b"1,y") for n in range(9)]
-    (counted,) = CorpusSearch([lookup]).found(parts).values()
+    (counted,) = CorpusSearch([lookup]).find_matches(parts).values()
     answer = counted.matches(lookup)
     assert (answer.documents, answer.counts, answer.more) == (5, (4, 1), True)
-    assert [(match.source, match.text) for match in answer.found] == [("d0", 1), ("d1", 0)]
+    assert [(match.source, match.text) for match in answer.places] == [("d0", 1), ("d1", 0)]
 
 
 def test_a_row_that_nearly_everything_may_be_takes_seconds_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,10 +115,10 @@ def test_a_row_that_nearly_everything_may_be_takes_seconds_and_is_told(monkeypat
     rng = Random(0)
     noise = [DocumentStretch(f"d{n}", 0, ",".join(rng.choices("01", k=20_000)).encode()) for n in range(3)]
     lookups = [
-        Lookup(("1", "0"), by=LookupMode.CELLS, beside=tuple("1101001101")),
-        Lookup(("x",), by=LookupMode.CELLS, beside=("7",)),
+        Lookup(("1", "0"), by=LookupMode.CELLS, context=tuple("1101001101")),
+        Lookup(("x",), by=LookupMode.CELLS, context=("7",)),
     ]
-    found = CorpusSearch(lookups).found([*noise, DocumentStretch("rare", 0, b"x 7")])
+    found = CorpusSearch(lookups).find_matches([*noise, DocumentStretch("rare", 0, b"x 7")])
     assert found[0].more
     assert not found[0].full
     assert list(found[1].documents) == ["rare"]

@@ -106,7 +106,7 @@ def test_archives_and_binary_files_are_told(corpus: Path) -> None:
     }  # fmt: skip
     assert found.texts["./l.jsonl.gz@0"] == b"not compressed"
     assert len(found.texts["./j.txt.gz"]) > 1000  # what stands before the damage
-    assert set(found.tally.found[Reason.DAMAGED]) == {"./i.gz", "./j.txt.gz", "./k.parquet"}
+    assert set(found.tally.by_reason[Reason.DAMAGED]) == {"./i.gz", "./j.txt.gz", "./k.parquet"}
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.txt.gz"])

@@ -69,11 +69,11 @@ def test_the_index_finds_what_reading_finds(corpus: Path, shard: int, monkeypatc
     assert (len(index.shards) > 1) == (shard < 1 << 27)
     reading = CorpusPass(asked, portions(files))
     reading.run()
-    found = IndexSearch(index, asked).found()
+    found = IndexSearch(index, asked).find_matches()
     assert len(found) > 0.9 * len(asked)
     for number, counted in found.items():
-        assert set(counted.documents) == set(reading.found[number].documents), asked[number]
-        assert counted.matches(asked[number]) == reading.found[number].matches(asked[number])
+        assert set(counted.documents) == set(reading.matches[number].documents), asked[number]
+        assert counted.matches(asked[number]) == reading.matches[number].matches(asked[number])
 
 
 @pytest.mark.slow

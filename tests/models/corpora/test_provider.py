@@ -20,7 +20,7 @@ from tabcontam.models.corpora.portions import portions
 from tabcontam.models.corpora.provider import CorpusModel
 from tabcontam.models.provider_registry import resolve
 
-ROW = Lookup(("Braund", "Allen"), by=LookupMode.CELLS, beside=("22", "male", "7.25"))
+ROW = Lookup(("Braund", "Allen"), by=LookupMode.CELLS, context=("22", "male", "7.25"))
 
 
 def asked(typed: str, *lookups: Lookup) -> list[Matches]:
@@ -70,7 +70,7 @@ def test_all_lookups_are_answered_by_one_reading(corpus: Path, monkeypatch: pyte
     assert readings == [4]
     assert [answer.documents for answer in answers] == [2, 2, 1, 2, 1]
     assert [answer.counts for answer in answers[:3]] == [(2, 0), (2, 0), (1,)]
-    first, second = answers[0].found
+    first, second = answers[0].places
     assert (first.source, first.offset, first.quote[first.begin : first.end]) == (
         "./a.jsonl@0",
         0,
@@ -140,7 +140,7 @@ def test_a_file_that_grows_while_it_is_read_is_told(corpus: Path, monkeypatch: p
     reading = CorpusPass([ROW], found)
     reading.run()
     assert "changed while they were read" in reading.tally.sentence()
-    assert reading.found[0].documents == {"log.txt": {0}}
+    assert reading.matches[0].documents == {"log.txt": {0}}
 
 
 def test_nothing_that_is_asked_after_the_end_waits_for_an_answer(corpus: Path) -> None:
@@ -174,8 +174,8 @@ def test_the_answers_do_not_depend_on_how_the_corpus_is_cut(corpus: Path) -> Non
     one, other = CorpusPass(lookups, cut), CorpusPass(lookups, portions(corpus_files(".")))
     one.run()
     other.run()
-    answers = [counted.matches(lookup) for counted, lookup in zip(one.found, lookups, strict=True)]
-    assert answers == [counted.matches(lookup) for counted, lookup in zip(other.found, lookups, strict=True)]
+    answers = [counted.matches(lookup) for counted, lookup in zip(one.matches, lookups, strict=True)]
+    assert answers == [counted.matches(lookup) for counted, lookup in zip(other.matches, lookups, strict=True)]
     assert {answer.documents for answer in answers} == {3}
     assert one.tally == other.tally
 
@@ -187,7 +187,7 @@ def test_processes_find_the_same(corpus: Path) -> None:
     one, other = CorpusPass(lookups, cut), CorpusPass(lookups, cut, lambda done, of: told.append((done, of)), workers=2)
     one.run()
     other.run()
-    assert one.found == other.found
+    assert one.matches == other.matches
     assert one.tally == other.tally
     assert told == sorted(told)
     assert told[-1][0] == told[-1][1] > 0

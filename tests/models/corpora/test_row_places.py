@@ -23,7 +23,7 @@ COLUMNS = ("Age", "Sex", "Fare", "Name", "Survived", "Balance", "Ticket")
 def of_row(row: Sequence[str | None], hidden: int = 0, others: Sequence[str] = (), lacking: int = 0) -> Lookup:
     """A lookup of a row: one cell is hidden, among other values for it; cells that are missing are left out."""
     beside = tuple(cell for place, cell in enumerate(row) if place != hidden and cell is not None)
-    return Lookup((row[hidden] or "", *others), by=LookupMode.CELLS, beside=beside, lacking=lacking)
+    return Lookup((row[hidden] or "", *others), by=LookupMode.CELLS, context=beside, lacking=lacking)
 
 
 def found(text: str, lookup: Lookup) -> list[tuple[str, int]]:
@@ -120,7 +120,7 @@ def test_a_place_holds_the_values_it_says_it_holds(cells: list[str], text: str, 
     lookup = of_row(row, 0, ["2", "b"], data.draw(st.integers(0, 2)))
     for place in places(text.encode(), lookup):
         inside = [word.key.decode() for word in words(blank_punctuation(text.encode()), place.begin, place.end)]
-        asked = [*lookup.beside, lookup.texts[place.text]]
+        asked = [*lookup.context, lookup.texts[place.text]]
         absent = sum(
             max(0, asked.count(cell) - sum(inside[at : at + len(cell.split())] == cell.split() for at in range(99)))
             for cell in set(asked)
@@ -162,14 +162,14 @@ def test_the_case_of_words_does_not_count_and_parts_of_words_do_not_match() -> N
 
 def test_the_rows_own_cell_wins_over_the_one_in_the_row_below() -> None:
     text = "5,a,9,Jones\n6,b,8,Smith\n"
-    lookup = Lookup(("Smith", "Jones"), by=LookupMode.CELLS, beside=("5", "a", "9"))
+    lookup = Lookup(("Smith", "Jones"), by=LookupMode.CELLS, context=("5", "a", "9"))
     assert found(text, lookup) == [("5,a,9,Jones", 1)]
     assert found("Jones,5,a,9\nSmith,6,b,8", lookup) == [("Jones,5,a,9", 1)]
     assert found("5,a,9,\n6,b,8,Smith\n", lookup) == [("5,a,9,\n6,b,8,Smith", 0)]
 
 
 def test_texts_that_do_as_well_at_a_place_both_count() -> None:
-    lookup = Lookup(("x", "y"), by=LookupMode.CELLS, beside=("5", "7", "9"))
+    lookup = Lookup(("x", "y"), by=LookupMode.CELLS, context=("5", "7", "9"))
     assert [text for _, text in found("5, 7, x, 9 and 5, 7, y, 9", lookup)] == [0, 1]
     assert [text for _, text in found("x 5 7 9 y", lookup)] == [0, 1]
 

@@ -9,7 +9,7 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.questions import Capability, Message, Passage, Prompt, Reply, ReplyState
-from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_held, read_structured_answer
+from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_enforced, read_structured_answer
 from tabcontam.models.base import LackError, ModelRequest, PromptForm
 from tabcontam.models.gguf.gguf_files import find
 from tabcontam.models.gguf.provider import serve
@@ -56,14 +56,14 @@ def asked(address: str, *requests: ModelRequest, form: str = "auto") -> list[Rep
 def test_it_holds_an_answer_to_the_schema_whatever_the_features_are_called(address: str) -> None:
     held, probe, free = asked(
         address,
-        ModelRequest(ROW, 160, held=True),
-        ModelRequest(PROBE, PROBE_TOKENS, held=True),
+        ModelRequest(ROW, 160, structured=True),
+        ModelRequest(PROBE, PROBE_TOKENS, structured=True),
         ModelRequest(PROBE, PROBE_TOKENS),
     )
     assert re.match(r'\{\s*"known"\s*:\s*(true|false),\s*"values"\s*:', held.text)
     if held.state is ReplyState.OK:  # it may go on within a text, to its limit
         assert read_structured_answer(held.text, NAMES) is not None
-    assert (is_held(probe), is_held(free)) == (True, False)
+    assert (is_enforced(probe), is_enforced(free)) == (True, False)
 
 
 def test_an_answer_ends_at_its_limit_or_its_stop_text_and_costs_what_it_has(address: str) -> None:

@@ -186,7 +186,7 @@ def test_a_whole_run_against_the_server_finds_the_row(
     options += ["--llm", f"openai:{NAME}@{address}", "--dataset", str(file)]
     done = tabcontam("run", "-k", "full", "--queries", "1", "--rules", "paper", *options)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
-    (cell,) = json.loads(done.stdout)["cells"]
+    (cell,) = json.loads(done.stdout)["results"]
     assert (cell["test"], cell["verdict"], cell["hits"]) == ("full_completion", "contaminated", 1)
     (line,) = map(json.loads, (tmp_path / "run" / "trials.jsonl").read_text("utf-8").splitlines())
     assert (line["state"], line["reply"]) == ("ok", IS.row(query.asked, query.expected))

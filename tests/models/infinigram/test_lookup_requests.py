@@ -52,7 +52,7 @@ RENDERINGS: dict[str, Callable[[Sequence[str]], str]] = {
 
 def row_of(row: Sequence[str], hidden: int = 2, decoys: Sequence[str] = ("11.11", "98.76"), **given: Any) -> Lookup:
     beside = tuple(cell for place, cell in enumerate(row) if place != hidden)
-    return Lookup((row[hidden], *decoys), by=LookupMode.CELLS, beside=beside, **given)
+    return Lookup((row[hidden], *decoys), by=LookupMode.CELLS, context=beside, **given)
 
 
 @contextmanager
@@ -88,8 +88,8 @@ def test_a_planted_row_is_found_in_any_rendering_and_no_other(rendering: str) ->
     with index([*PROSE, f"Ships. {text}\nThat is all.", *PROSE]) as (_, model):
         planted, other = ask(model, there, absent)
     assert (planted.state, planted.counts, planted.documents, planted.more) == (ReplyState.OK, (1, 0, 0), 1, False)
-    assert (other.state, other.counts, other.found, other.more) == (ReplyState.OK, (0, 0, 0), (), False)
-    (match,) = planted.found
+    assert (other.state, other.counts, other.places, other.more) == (ReplyState.OK, (0, 0, 0), (), False)
+    (match,) = planted.places
     assert match.source == "document 40 (part-0.jsonl, line 40)"
     assert ROWS[0][2] in match.quote[match.begin : match.end]
     assert match.offset == -1
@@ -128,12 +128,12 @@ def test_a_row_may_lack_a_value_where_that_is_allowed(lacking: int, counts: tupl
 
 def test_numbers_are_found_by_their_value() -> None:
     documents = [*PROSE, "Zand;7.1;12;3.50;1902"]
-    lookup = Lookup(("1902", "1903"), by=LookupMode.CELLS, beside=("Zand", "7.10", "12.0", "3.5"))
+    lookup = Lookup(("1902", "1903"), by=LookupMode.CELLS, context=("Zand", "7.10", "12.0", "3.5"))
     assert found(documents, lookup).counts == (1, 0)
 
 
 def test_at_the_edge_of_a_stretch_no_cell_of_the_next_row_wins_in_place_of_one_that_is_cut_off() -> None:
-    lookup = Lookup(("5.1", "4.9"), by=LookupMode.CELLS, beside=("3.5", "1.4", "0.2"))
+    lookup = Lookup(("5.1", "4.9"), by=LookupMode.CELLS, context=("3.5", "1.4", "0.2"))
     whole = "7.0,3.2,4.7,1.4\n5.1,3.5,1.4,0.2\n4.9,3.0,1.3,0.1\n6.3,3.3,6.0,2.5"
     (match,) = found_in(lookup, Excerpt(0, whole, "all", begins=False, ends=False))
     assert match.text == 0
@@ -175,13 +175,13 @@ def test_of_rows_a_document_each_none_is_cleared_that_stands_there(rendering: st
 
 @pytest.mark.parametrize(("beside", "lacking"), [(("?", "-"), 0), ((), 0), (("7", "8"), 2)])
 def test_too_few_values_are_no_row(beside: tuple[str, ...], lacking: int) -> None:
-    answer = found(PROSE, Lookup(("5", "6"), by=LookupMode.CELLS, beside=beside, lacking=lacking))
+    answer = found(PROSE, Lookup(("5", "6"), by=LookupMode.CELLS, context=beside, lacking=lacking))
     assert (answer.state, answer.detail) == (ReplyState.FAILED, "too few of the row's other values can be searched for")
 
 
 def test_operators_of_the_server_in_a_cell_are_no_operators() -> None:
     documents = [*PROSE, "bread AND butter,7.25,1911,round OR square"]
-    lookup = Lookup(("7.25", "7.26"), by=LookupMode.CELLS, beside=("bread AND butter", "1911", "round OR square"))
+    lookup = Lookup(("7.25", "7.26"), by=LookupMode.CELLS, context=("bread AND butter", "1911", "round OR square"))
     assert found(documents, lookup).counts == (1, 0)
     assert found(documents, Lookup(("bread AND butter", "butter OR bread"))).counts == (1, 0)
 
@@ -258,7 +258,7 @@ def test_case_counts_by_letters_alone() -> None:
 
 def test_texts_that_stand_in_more_places_than_are_read_are_counted_in_part() -> None:
     answer = found(PROSE, Lookup(("ships",), most=3))
-    assert (answer.counts, answer.documents, len(answer.found), answer.more) == ((3,), 3, 3, True)
+    assert (answer.counts, answer.documents, len(answer.places), answer.more) == ((3,), 3, 3, True)
 
 
 def test_signs_alone_cannot_be_asked_and_nothing_is_sent() -> None:

@@ -315,7 +315,7 @@ class InDocuments(Found):
 
     def question(self, text: str) -> Lookup:
         cells = [part.split(" is ", 1)[-1].strip(" .") for part in text.split(",")]
-        return Lookup((cells[-1], "nothing of this kind"), by=LookupMode.CELLS, beside=tuple(cells[:-1]))
+        return Lookup((cells[-1], "nothing of this kind"), by=LookupMode.CELLS, context=tuple(cells[:-1]))
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ ELSEWHERE = pytest.param(ModelRequest(PROMPT, 256), False, id="at a server elsew
 OTHERS = [
     ELSEWHERE,
     pytest.param(ModelRequest(replace(PROMPT, values=()), 256), True, id="where no values are asked"),
-    pytest.param(ModelRequest(PROMPT, 256, held=True), True, id="where the answer is held to a schema"),
+    pytest.param(ModelRequest(PROMPT, 256, structured=True), True, id="where the answer is held to a schema"),
 ]
 
 

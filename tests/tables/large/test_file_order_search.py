@@ -58,7 +58,7 @@ def test_the_rows_next_to_a_kept_one_among_those_of_its_kind_are_found(tmp_path:
     table = table_of(tmp_path / "a.csv", Random(6).sample(rows, len(rows)) if shuffled else rows)
     assert table.whole is not None
     (line,) = (one for one in table.whole.adjoining if one.by == "account")
-    assert (line.order, line.told) == ("time", ("balance",))
+    assert (line.order, line.informative) == ("time", ("balance",))
     before: dict[Row, Row | None] = {}
     behind: dict[Row, Row | None] = {}
     for account in {row[1] for row in rows}:
@@ -66,7 +66,7 @@ def test_the_rows_next_to_a_kept_one_among_those_of_its_kind_are_found(tmp_path:
         before |= {row: one for one, row in pairwise(own) if row}
         behind |= {row: one for row, one in pairwise(own) if row}
     assert line.before == tuple(before[row] for row in table.rows)
-    assert line.behind == tuple(behind[row] for row in table.rows)
+    assert line.after == tuple(behind[row] for row in table.rows)
     job = job_of(table, load_serializer("is"), [by_id()["feature_completion"]], 0)
     assert b'"adjoining"' in job
     again = table_from(json.loads(job)["table"])
@@ -79,7 +79,7 @@ def test_who_has_read_the_booking_before_knows_the_balance(tmp_path: Path) -> No
     assert table.whole is not None
     shown, asked = [name for name in COLUMNS if name != "balance"], list(range(200, 220))
     found = predict_rows(table, ["balance"], shown, asked)
-    assert sum(found[row].cells["balance"].of(table.rows[row][3] or "") for row in asked) / len(asked) > 0.9
+    assert sum(found[row].cells["balance"].chance_of(table.rows[row][3] or "") for row in asked) / len(asked) > 0.9
 
 
 def test_nothing_adjoins_where_no_column_tells_where_a_row_stands(tmp_path: Path) -> None:

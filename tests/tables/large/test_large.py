@@ -418,15 +418,15 @@ def test_who_knows_what_codes_stand_for_is_not_taken_for_who_remembers_rows(tmp_
     table = load_table(str(path), target="target")
     assert table.whole is not None
     codes = {row[1] for row in table.rows}
-    mates_of = {row[1] for row in table.whole.mates}
+    mates_of = {row[1] for row in table.whole.key_rows}
     assert mates_of <= codes
     assert len(mates_of) > 100
-    assert not {row[0] for row in table.whole.mates} & {row[0] for row in table.rows}
+    assert not {row[0] for row in table.whole.key_rows} & {row[0] for row in table.rows}
     asked = list(range(40, 80))
     chances: dict[str, float] = {}
-    for name, one in (("mates", table), ("none", replace(table, whole=replace(table.whole, mates=())))):
+    for name, one in (("mates", table), ("none", replace(table, whole=replace(table.whole, key_rows=())))):
         found = predict_rows(one, ["city"], ["id", "code", "age", "target"], asked)
-        chances[name] = sum(found[row].cells["city"].of(one.rows[row][3] or "") for row in asked) / len(asked)
+        chances[name] = sum(found[row].cells["city"].chance_of(one.rows[row][3] or "") for row in asked) / len(asked)
     assert chances["mates"] > 0.9
     assert chances["none"] < 0.5
 
@@ -436,7 +436,7 @@ def test_nothing_more_is_learned_where_no_column_tells_of_another(tmp_path: Path
     rows = [[str(place), f"{rng.gauss(0, 1):.2f}", rng.choice("abc"), rng.choice("yn")] for place in range(4000)]
     table = load_table(str(written(tmp_path / "a.csv", ["id", "x", "y", "target"], rows)), target="target")
     assert table.whole is not None
-    assert table.whole.mates == ()
+    assert table.whole.key_rows == ()
 
 
 @pytest.mark.slow
@@ -448,8 +448,8 @@ def test_mates_are_no_more_than_the_guesser_can_learn_from(tmp_path: Path, monke
     rows = [[one, code, f"c{int(code) % 7}", answer] for one, code, _, answer in rows]
     table = load_table(str(written(tmp_path / "a.csv", ["id", "code", "kind", "target"], rows)), target="target")
     assert table.whole is not None
-    assert 40 <= len(table.whole.mates) <= 50
-    quarters = Counter(int(row[0] or 0) // 2000 for row in table.whole.mates)
+    assert 40 <= len(table.whole.key_rows) <= 50
+    quarters = Counter(int(row[0] or 0) // 2000 for row in table.whole.key_rows)
     kept = {int(row[0] or 0) // 2000 for row in table.rows}
     assert len(kept) > 2
     assert min(quarters[quarter] for quarter in kept) >= 5
@@ -603,16 +603,16 @@ def test_who_knows_what_pieces_and_pairs_of_cells_stand_for_is_not_taken_for_who
         rows.append([str(place), mail, firm[one], f"r{other // 8}", f"k{other % 8}", fare[other], rng.choice("yn")])
     table = load_table(str(written(tmp_path / "a.csv", names, rows)), target="target")
     assert table.whole is not None
-    shared = {row[1].partition("@")[2] for row in table.whole.mates if row[1]}
+    shared = {row[1].partition("@")[2] for row in table.whole.key_rows if row[1]}
     assert len(shared & {row[1].partition("@")[2] for row in table.rows if row[1]}) > 100
     asked = list(range(40, 80))
     for name, least in (("firm", 0.85), ("fare", 0.75)):
         place, shown = names.index(name), [one for one in names if one != name]
         chances = {}
         for mates_too in (True, False):
-            learned = table if mates_too else replace(table, whole=replace(table.whole, mates=()))
+            learned = table if mates_too else replace(table, whole=replace(table.whole, key_rows=()))
             found = predict_rows(learned, [name], shown, asked)
-            truth = [found[row].cells[name].of(table.rows[row][place] or "") for row in asked]
+            truth = [found[row].cells[name].chance_of(table.rows[row][place] or "") for row in asked]
             chances[mates_too] = sum(truth) / len(truth)
         assert chances[True] > least
         assert chances[False] < 0.6
@@ -624,7 +624,7 @@ def test_missing_cells_tell_nothing_of_each_other(tmp_path: Path) -> None:
     rows = [[one, code, kind if code.isdigit() else "a", rng.choice("yn")] for one, code, kind, _ in rows]
     table = load_table(str(written(tmp_path / "a.csv", ["id", "code", "kind", "target"], rows)), target="target")
     assert table.whole is not None
-    assert table.whole.mates == ()
+    assert table.whole.key_rows == ()
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ class AlgorithmOne(PublishedRule):
         """Return the trials of the guided queries."""
         return [trial for trial in trials if not trial.query.decoy_of]
 
-    def said(self, trials: Sequence[Trial]) -> str:
+    def describe(self, trials: Sequence[Trial]) -> str:
         """Return the mean overlaps and both p-values, in words."""
         pairs = overlaps(trials)
         if not pairs:

@@ -44,14 +44,14 @@ class CutText:
 class CutRow:
     """A row in two pieces: its `columns` in order, the label first, and how many are shown.
 
-    `guesses` are those of the hidden cells that count, `unsure` is as in `RowPrediction`.
+    `predictions` are those of the hidden cells that count, `unsure` is as in `RowPrediction`.
     """
 
     row: int
     columns: tuple[str, ...]
     cells: tuple[Cell, ...]
     shown: int
-    guesses: Mapping[str, CellPrediction]
+    predictions: Mapping[str, CellPrediction]
     unsure: float
 
 
@@ -154,14 +154,14 @@ def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
     pool = cached_fact(table, "guided pool", lambda: _pool(table, columns, labels + least, labels + most, further))
     if not pool:
         raise Skip("the shown cells identify no row")
-    predictions = _guesses(table, columns, labels + least, labels + most, pool)
+    predictions = _predictions(table, columns, labels + least, labels + most, pool)
     cuts = {row: labels + pieces_shown(share_shown(rng), len(features)) for row in rng.sample(pool, len(pool))}
     fitting = [row for row, shown in cuts.items() if row in alone(table, columns[:shown])]
     if not fitting:
         raise Skip("the shown cells identify no row")
     instances = [_cut_row(table, row, columns, cuts[row], predictions) for row in fitting]
     papers, rest = instances[:PAPERS], {instance.row: instance for instance in instances[PAPERS:]}
-    unsure = {row: RowPrediction(instance.guesses, instance.unsure) for row, instance in rest.items()}
+    unsure = {row: RowPrediction(instance.predictions, instance.unsure) for row, instance in rest.items()}
     return [*papers, *(rest[row] for row in unsure_first(rng, list(rest), unsure, further)[:further])]
 
 
@@ -195,7 +195,7 @@ def _pool(table: Table, columns: Sequence[str], least: int, most: int, further: 
     return found
 
 
-def _guesses(
+def _predictions(
     table: Table, columns: Sequence[str], least: int, most: int, pool: Sequence[int]
 ) -> dict[str, dict[int, RowPrediction]]:
     """Return for each counted column the baseline's prediction in each row, given all cells that stand before it.

@@ -140,7 +140,7 @@ def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float,
 
     The p-value is that of the paired permutation: P(the sum of differences is as large if each may have either sign).
     """
-    pairs = [(_held(guided), _held(other)) for guided, other in pairs_of(trials, arm)]
+    pairs = [(_bits_held(guided), _bits_held(other)) for guided, other in pairs_of(trials, arm)]
     return pairs, sign_flipped([guided - other for guided, other in pairs])
 
 
@@ -187,7 +187,7 @@ def partial_conjunction(runs: Sequence[WordRun]) -> float:
     return min(1.0, 2 * min(simes, poisson_binomial_tail([RECITED] * len(chances), recited)))
 
 
-def _held(trial: Trial) -> float:
+def _bits_held(trial: Trial) -> float:
     """Return the bits that an answer holds of the instance: of its cells or, for a text, of its run beyond three.
 
     So only long runs count, and not the luck of a writer that knows the style that goes with a name: at most one of
@@ -205,4 +205,4 @@ def _right(trial: Trial) -> bool:
 def _algorithm_one(trials: Sequence[Trial]) -> str:
     """Return the result of the published rule in words, if its queries are among these."""
     rule = GuidedCompletion.published
-    return rule.said(trials) if isinstance(rule, AlgorithmOne) and overlaps(trials) else ""
+    return rule.describe(trials) if isinstance(rule, AlgorithmOne) and overlaps(trials) else ""

@@ -43,7 +43,7 @@ class AlgorithmTwo(PublishedRule):
         """Return how many completions are exact or near-exact matches."""
         return sum(word_of(trial) in (Likeness.EXACT, Likeness.NEAR) for trial in trials)
 
-    def said(self, trials: Sequence[Trial]) -> str:
+    def describe(self, trials: Sequence[Trial]) -> str:
         """Return in words the number of exact and near-exact matches, and the judges."""
         words = [word_of(trial) for trial in trials]
         exact, near = words.count(Likeness.EXACT), words.count(Likeness.NEAR)
@@ -126,7 +126,7 @@ class GuidedMatch(GuidedTest):
             statistic="matches",
             value=hits,
             null="none: a judge decides whether a completion is near-exact",
-            sentence=RULE.said(trials),
+            sentence=RULE.describe(trials),
             hits=hits,
             asked=len(trials),
             answered=sum(trial.readable for trial in trials),

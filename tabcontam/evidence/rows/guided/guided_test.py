@@ -49,7 +49,7 @@ FURTHER_ROWS, FURTHER_TEXTS = 35, 30  # instances besides the paper's ten
 PAIRED_TEXTS = 20  # texts that are asked in the general and wrong-name arms, too; of rows, the paper's ten are
 TOKENS = 500  # of an answer about a text, as in section 4 of the paper
 LEAST_ROW_TOKENS = 256
-SAID = 5  # words of a common run from which on an answer does not count as declining
+LEAST_RECITED_WORDS = 5  # words of a common run from which on an answer does not count as declining
 
 
 def of_text(query: Query) -> bool:
@@ -92,15 +92,15 @@ class GuidedAnswers(CellAnswers):
         """Return the most frequent values or, of texts, the end of the table's first one that is not asked."""
         return [_ending(table, query, 0)] if of_text(query) else super().usual(query, table)
 
-    def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+    def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
         """Return the likeliest values or, of texts, the end of any other one."""
         if of_text(query):
             return [_ending(table, query, rng.randrange(len(table.rows)))]
-        return super().guessed(query, table, rng)
+        return super().predicted(query, table, rng)
 
     def by_schema(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
         """Return values as frequent as in their columns or, of texts, the end of any other one."""
-        return self.guessed(query, table, rng) if of_text(query) else super().by_schema(query, table, rng)
+        return self.predicted(query, table, rng) if of_text(query) else super().by_schema(query, table, rng)
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
         """Return the piece as it is, or a row in the form of the prompt's."""
@@ -156,15 +156,15 @@ class GuidedTest(OneCellTest):
         run = longest(query.expected[0] or "", answer)
         right = bool(true) and words(answer)[: len(true)] == true
         answers = bool(words(answer)) and reply.state is ReplyState.OK and not declines(answer)
-        readable = answers or len(run.text) >= SAID
+        readable = answers or len(run.text) >= LEAST_RECITED_WORDS
         return Reading({SECOND: answer}, right, query.paper and right, readable, (SECOND,) if right else ())
 
-    def _found(
+    def _read_cells(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
         """Return the asked cells, of which there may be only one."""
         reading = OneCellTest if len(query.asked) == 1 else RowTest
-        return reading._found(self, query, text, sorts, serializer)
+        return reading._read_cells(self, query, text, sorts, serializer)
 
     def _of_texts(self, table: Table, task: TextTask, rng: Random) -> Iterator[Query]:
         place, others = InstanceOrigin(table.title, table.split), other_places(table, OTHERS[task.form])
@@ -207,7 +207,7 @@ class GuidedTest(OneCellTest):
                 room,
                 number < PAPERS,
                 (instance.row,),
-                chance=instance.guesses,
+                chance=instance.predictions,
                 row=instance.row,
                 unsure=instance.unsure,
             )

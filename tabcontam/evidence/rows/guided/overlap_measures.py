@@ -37,7 +37,7 @@ class OverlapMeasure(Protocol):
     def joined(self) -> bool:
         """True if the first piece of a single text stands before both texts that it reads."""
 
-    def score(self, expected: str, said: str) -> float:
+    def score(self, expected: str, answer: str) -> float:
         """Return how similar the two texts are; more is more similar."""
 
     def __hash__(self) -> int:
@@ -52,9 +52,9 @@ class Rouge:
     title: str = "ROUGE-L"
     joined: bool = False
 
-    def score(self, expected: str, said: str) -> float:
+    def score(self, expected: str, answer: str) -> float:
         """Return the F-measure of the longest common subsequence of words."""
-        return rouge_l(expected, said)
+        return rouge_l(expected, answer)
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ class Bleurt:
         """The name of the measure with that of the model."""
         return f"BLEURT ({_called(self.name)})"
 
-    def score(self, expected: str, said: str) -> float:
+    def score(self, expected: str, answer: str) -> float:
         """Return the regression head's output for the pair, the expected text first."""
         import torch
 
         model, tokenizer = _loaded(self.name, head=True)
-        inputs = tokenizer(expected, said, truncation=True, max_length=_room(model, tokenizer), return_tensors="pt")
+        inputs = tokenizer(expected, answer, truncation=True, max_length=_room(model, tokenizer), return_tensors="pt")
         with torch.inference_mode():
             return float(model(**inputs).logits.reshape(-1)[0])
 
@@ -101,9 +101,9 @@ class BertScore:
         """The name of the measure with that of the model."""
         return f"BERTScore ({_called(self.name)})"
 
-    def score(self, expected: str, said: str) -> float:
+    def score(self, expected: str, answer: str) -> float:
         """Return the harmonic mean of precision and recall, or 0 if a text has no token."""
-        true, own = self._embedded(expected), self._embedded(said)
+        true, own = self._embedded(expected), self._embedded(answer)
         if not len(true) or not len(own):
             return 0.0
         alike = own @ true.T

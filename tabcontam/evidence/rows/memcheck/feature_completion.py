@@ -68,7 +68,7 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
         """Return twenty-five queries. Raises `Skip` if no feature can be asked."""
         place, candidates = self._feature(table)
         pool = self._pool(table, place)
-        predictions = self._guesses(table, place) if pool else {}
+        predictions = self._predictions(table, place) if pool else {}
         room = answer_tokens(table, csv_serializer(), table.columns[place : place + 1], self.max_tokens)
         write = partial(without_one, table, place)
         hidden = HiddenCells(table, [place], write, room, predictions, examples=EXAMPLES)

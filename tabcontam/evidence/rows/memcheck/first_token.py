@@ -16,7 +16,7 @@ from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading,
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.bits_by_column import entity_names
-from tabcontam.evidence.rows.hidden_cells import guess_after_ruling_out
+from tabcontam.evidence.rows.hidden_cells import rule_out
 from tabcontam.evidence.rows.memcheck.csv_row_tests import (
     BORDT,
     NUMBERED,
@@ -105,11 +105,11 @@ class FirstToken(RawTest):
         count = _fields(table, length)
         room = answer_tokens(table, csv_serializer(), table.columns[:count], self.max_tokens)
         begun = f"first {length} characters" if length > 1 else "first character"
-        predictions = self._guesses(table, begun, length, places.rows)
+        predictions = self._predictions(table, begun, length, places.rows)
 
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - SHOWN, place))
-            prediction = after(table, place, length, guess_after_ruling_out(predictions[place], places.left))
+            prediction = after(table, place, length, rule_out(predictions[place], places.left))
             first = texts_of(table)[place][:length]
             write = partial(row_begins, table, shown, count)
             return Query(
@@ -150,7 +150,7 @@ class FirstToken(RawTest):
         likely = query.chance[query.asked[0]].values if query.asked[0] in query.chance else ()
         return line if lists_rows(query, likely) else NUMBERED.sub("", line)
 
-    def _guesses(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, CellPrediction]:
+    def _predictions(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, CellPrediction]:
         """Return the baseline's prediction of each row's beginning, as a column of its own, given the rows before."""
 
         def find() -> dict[int, CellPrediction]:

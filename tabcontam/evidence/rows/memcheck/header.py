@@ -115,7 +115,7 @@ class Header(RawTest):
         cuts = [row for row in CUTS if row + 1 < len(table.rows)]
         if len(table.rows) <= LAGS:
             raise Skip(f"too few rows: {LAGS + 1} are needed")
-        place, following = _middle(table), _behind(table, cuts)
+        place, following = _middle(table), _rows_after(table, cuts)
         chance = _chances(table, place, cuts, following)
         room = answer_tokens(table, csv_serializer(), table.columns, 64)
 
@@ -192,7 +192,7 @@ def _middle(table: Table) -> int:
     return max(1, place)
 
 
-def _behind(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
+def _rows_after(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
     """Return for each row in which the text stops the rows after it that are asked with it."""
     usual = sum(len(line) + 1 for line in lines_of(table, range(min(200, len(table.rows))))) / min(200, len(table.rows))
     last = min(len(table.rows), cuts[-1] + 1 + max(1, min(MOST_ROWS, round(CHARACTERS / usual))))

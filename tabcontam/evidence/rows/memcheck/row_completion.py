@@ -15,7 +15,7 @@ from tabcontam.evidence.base import Prompt, PublishedRule, Query
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.completion_tests import next_rows
-from tabcontam.evidence.rows.hidden_cells import ROOM, guess_after_ruling_out, without_missing
+from tabcontam.evidence.rows.hidden_cells import ROOM, rule_out, without_missing
 from tabcontam.evidence.rows.memcheck.csv_row_tests import BORDT, PLACES, RawTest, csv_serializer, lines_of
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import Serializer
@@ -68,7 +68,7 @@ class RowCompletion(RawTest):
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - SHOWN, place))
             chance, row = places.chance(table, place), table.rows[place]
-            write, unsure = partial(next_row, table, shown), places.guesses[place].unsure
+            write, unsure = partial(next_row, table, shown), places.predictions[place].unsure
             name = f"{self.id}-{number}"
             asked = Query(name, write, table.columns, row, room, True, shown, chance=chance, row=place, unsure=unsure)
             return without_missing(asked, table)
@@ -81,7 +81,7 @@ class NextRowPlaces:
     """Rows that can be asked after the ten before them, the baseline's predictions of them, and the share they are."""
 
     rows: Sequence[int]
-    guesses: dict[int, RowPrediction]
+    predictions: dict[int, RowPrediction]
     left: float
 
     def drawn(self, table: Table, rng: Random) -> list[int]:
@@ -96,9 +96,9 @@ class NextRowPlaces:
         """Return the predictions of a row's cells, given that it is none of the ten rows before it."""
 
         def corrected(name: str, prediction: CellPrediction) -> CellPrediction:
-            return after_earlier(table, name, row, guess_after_ruling_out(prediction, self.left), FURTHER_BACK)
+            return after_earlier(table, name, row, rule_out(prediction, self.left), FURTHER_BACK)
 
-        return {name: corrected(name, found) for name, found in self.guesses[row].cells.items()}
+        return {name: corrected(name, found) for name, found in self.predictions[row].cells.items()}
 
 
 def places_of(table: Table) -> NextRowPlaces:
@@ -115,7 +115,7 @@ def places_of(table: Table) -> NextRowPlaces:
             * sum(map(fits, found.fitting))
             / max(1, sum(table.rows_before[last] >= SHOWN for last in found.fitting))
         )
-        return NextRowPlaces(rows, {row: found.guesses[row] for row in rows}, left)
+        return NextRowPlaces(rows, {row: found.predictions[row] for row in rows}, left)
 
     places = cached_fact(table, "places after ten rows", find)
     if not places.rows:

@@ -69,7 +69,7 @@ class SampledRowAnswers(AnswerKind):
         """Return the most frequent value of each column."""
         return [next(iter(table.distinct(name)), MISSING) for name in table.columns]
 
-    def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+    def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
         """Return for each column a cell that is drawn at random, as often as it stands there."""
         return [rng.choice(table.column(name)) for name in table.columns]
 
@@ -147,7 +147,7 @@ class Sampling(Test):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return 25 draws; the first query carries the table's rows. Raises `Skip` if a count shows nothing."""
         check_comparable(table)
-        packed_rows, first = _held_of(table), 1 + DRAWS * rng.randrange(SEEDS)
+        packed_rows, first = _packed_rows(table), 1 + DRAWS * rng.randrange(SEEDS)
         room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
 
         def query(number: int) -> Query:
@@ -262,7 +262,7 @@ def _by_itself(rows: Sequence[Row]) -> float:
     return sum(prod(share[cell] for share, cell in zip(shares, row, strict=True)) for row in set(rows))
 
 
-def _held_of(table: Table) -> str:
+def _packed_rows(table: Table) -> str:
     """Return the table's rows, packed, without those that may be known. Raises `Skip` if a count shows nothing."""
 
     def find() -> str:

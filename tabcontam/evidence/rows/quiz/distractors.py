@@ -38,9 +38,9 @@ MOST = 900  # rows that are used
 COLUMNS = 4  # features at most that are altered, each in other rows
 TRIED = 12  # features at most that are tried for that
 LEAST = 130  # rows in which a feature can be altered: fewer teach the solvers, and the search for laws, too little
-TOLD = 0.6  # of a feature's questions that a solver may answer right at most
+MOST_RECOGNIZED = 0.6  # of a feature's questions that a solver may answer right at most
 BLIND = 0.45  # likewise, for a feature that is good enough: with four of them, no other is tried
-SAID = 3  # reasons that are named
+NAMED_REASONS = 3  # reasons that are named
 FOLDS = 3
 
 Floats = NDArray[np.float64]
@@ -74,7 +74,9 @@ def questions(table: Table) -> tuple[QuizQuestion, ...]:
         return stored if isinstance(stored, str) else tuple(_read(table, *one) for one in stored)
 
     question = ["quiz", VERSION, table.target, sorted(table.missing)]
-    found = cached_fact(table, "quiz", lambda: cached_finding(table, question, lambda: _found(table), write, read))
+    found = cached_fact(
+        table, "quiz", lambda: cached_finding(table, question, lambda: _find_questions(table), write, read)
+    )
     if isinstance(found, str):
         raise Skip(found)
     return found
@@ -89,7 +91,7 @@ def _read(table: Table, rank: int, feature: str, cells: Sequence[str], chances: 
     return one
 
 
-def _found(table: Table) -> tuple[QuizQuestion, ...] | str:
+def _find_questions(table: Table) -> tuple[QuizQuestion, ...] | str:
     if table.enumerates_domain:
         return "the table lists every combination of its values: a changed row is another row of it"
     names = [name for name in sorted(table.columns) if _can_be_altered(table, name)]
@@ -107,7 +109,7 @@ def _found(table: Table) -> tuple[QuizQuestion, ...] | str:
         if sum(recognized <= BLIND for recognized, _ in found) == COLUMNS:
             break
     if not found:
-        return f"no feature can be altered unnoticed: {'; '.join(reasons[:SAID])}"
+        return f"no feature can be altered unnoticed: {'; '.join(reasons[:NAMED_REASONS])}"
     best = sorted(found, key=lambda one: one[0])[:COLUMNS]
     return tuple(one for _, own in best for one in own)
 
@@ -139,7 +141,7 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
     likely, boosted = (np.take_along_axis(one, mixed, axis=1) for one in (likely, boosted))
     own = mixed.argmin(axis=1)
     recognized = max(float((one.argmax(axis=1) == own).mean()) for one in (likely, boosted))
-    if recognized > TOLD:
+    if recognized > MOST_RECOGNIZED:
         return f"a solver that never saw the rows recognizes {recognized:.0%} of the cells of {name}"
     surer = np.maximum(_checked(likely, own), _checked(boosted, own)).clip(1 / OPTIONS, 1.0).round(9)
     chances = np.take_along_axis(surer, mixed.argsort(axis=1), axis=1).tolist()

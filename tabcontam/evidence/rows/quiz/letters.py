@@ -10,7 +10,7 @@ LETTERS = (*PLACES, NONE)
 ANY = "".join(LETTERS)
 OPTION = re.compile(rf"^([{ANY}])\) (.+)$", re.MULTILINE)
 ALONE = re.compile(rf"^\W*([{ANY}])(?:\W*$|\s*[).:,\]*\"'-])", re.MULTILINE)
-SAID = re.compile(
+NAMED_LETTER = re.compile(
     rf"(?:\b(?i:answer|option|choice|letter|row|value|choose|pick|select)\b|:)\W*(?i:is|would be|was)?\W*"
     rf"(?<![\w'])([{ANY}])(?![\w'])"
 )
@@ -34,7 +34,7 @@ def chosen_letter(text: str, options: Mapping[str, str]) -> str | None:
         others = set(re.findall(rf"(?<![\w'])([{ANY}])(?![\w'])", first[: found.end() + 8])) - {found[1], "A"}
         either = re.match(rf"\W*[{ANY}]\W*(?:or|and|/|,)\W*[{ANY}](?!\w)", first)
         return None if either and others else found[1]
-    named = set(SAID.findall(answer))
+    named = set(NAMED_LETTER.findall(answer))
     if len(named) == 1:
         return str(named.pop())
     lines = [line.strip() for line in answer.splitlines()]

@@ -88,7 +88,7 @@ def _unit(trials: Sequence[Trial]) -> QuizAnswer:
         first = PLACES.index(str(query.expected[0]))
         for place, letter in enumerate(PLACES):
             option = (place - first) % OPTIONS
-            chances[option] = max(chances[option], min(1.0, query.chance[letter].of(letter)))
+            chances[option] = max(chances[option], min(1.0, query.chance[letter].chance_of(letter)))
             times[option] += bool(trial.readable and trial.reading and trial.reading.parsed == letter)
     worth = [(count - min(times)) / len(trials) * -log2(chance) for count, chance in zip(times, chances, strict=True)]
     outcomes = tuple((bits, chance) for bits, chance in zip(worth, chances, strict=True) if bits > 0)

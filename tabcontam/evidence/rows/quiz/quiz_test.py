@@ -237,7 +237,7 @@ class QuizTest(Test):
 
 
 def _surest(query: Query) -> float:
-    return max(min(1.0, query.chance[letter].of(letter)) for letter in PLACES)
+    return max(min(1.0, query.chance[letter].chance_of(letter)) for letter in PLACES)
 
 
 def _picked(offered: Sequence[QuizQuestion], asked: int | None, rng: Random) -> list[QuizQuestion]:

@@ -53,7 +53,7 @@ class OutputAnswers(GuidedAnswers):
         """Return the output of the table's first row that is not the asked one."""
         return [_other_output(table, query, 0)]
 
-    def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+    def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
         """Return the output of any other row."""
         return [_other_output(table, query, rng.randrange(len(table.rows)))]
 

@@ -40,13 +40,13 @@ class TextOutput:
 
 def output_of(table: Table) -> TextOutput:
     """Return the output of a table. Raises `Skip` if none of its columns is one."""
-    found = cached_fact(table, "output", lambda: _found(table))
+    found = cached_fact(table, "output", lambda: _find_output(table))
     if found is None:
         raise Skip("no column is a text that belongs to another: a pair, a summary, or a target that is a text")
     return found
 
 
-def _found(table: Table) -> TextOutput | None:
+def _find_output(table: Table) -> TextOutput | None:
     task = table.text
     if task is not None and task.form in ENDS:
         column = task.texts[-1]

@@ -35,7 +35,7 @@ class RecitedPassage:
     exact: bool
 
 
-def passages_said(text: str, cut: bool = False) -> list[str]:
+def listed_passages(text: str, cut: bool = False) -> list[str]:
     """Return the lines of an answer that are texts, each once; without the last of a cut one, which may go on."""
     if cut:
         text = text.rpartition("\n")[0]

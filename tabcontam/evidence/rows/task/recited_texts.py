@@ -7,7 +7,7 @@ from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_r
 from tabcontam.evidence.rows.answers_of_several_rows import cell_name
 from tabcontam.evidence.rows.guided.guided_completion import partial_conjunction
 from tabcontam.evidence.rows.task.packed_table import unpacked
-from tabcontam.evidence.rows.task.recited_passages import KEY, best_by_row, find_passages, passages_said, text_of
+from tabcontam.evidence.rows.task.recited_passages import KEY, best_by_row, find_passages, listed_passages, text_of
 from tabcontam.evidence.rows.task.row_keys import FIRST, LAST
 from tabcontam.reading.answer_text import declines
 from tabcontam.tables.known_rows import not_known
@@ -24,7 +24,7 @@ def of_texts(query: Query) -> bool:
 
 def read_texts(query: Query, reply: Reply) -> Reading:
     """Return the texts that an answer lists."""
-    texts = passages_said(reply.text, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
+    texts = listed_passages(reply.text, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
     if not texts or (len(texts) < 2 and declines(reply.text)):
         return Reading(None, hit=None, paper_hit=False, readable=False)
     return Reading({cell_name(TEXT, number): text for number, text in enumerate(texts)}, None, query.paper, True)
@@ -33,7 +33,7 @@ def read_texts(query: Query, reply: Reply) -> Reading:
 def recited(trials: Sequence[Trial]) -> Evidence:
     """Return the evidence of the runs after the words that identify texts; of two or more, as in guided completion."""
     packed = next((text for trial in trials for text in trial.query.not_expected), None)
-    texts = list(dict.fromkeys(text for trial in trials for text in _said(trial)))
+    texts = list(dict.fromkeys(text for trial in trials for text in _texts_of(trial)))
     found = find_passages(unpacked(packed), texts) if packed else []
     runs, exact = best_by_row(found), {text for text, one in zip(texts, found, strict=False) if one.exact}
     p_value, recalled = partial_conjunction(runs), sum(run.bits for run in runs)
@@ -47,7 +47,7 @@ def recited(trials: Sequence[Trial]) -> Evidence:
         value=recalled,
         null=NULL,
         sentence=f"{gained} ({describe_p_value(p_value)})",
-        hits=sum(not exact.isdisjoint(_said(trial)) for trial in trials),
+        hits=sum(not exact.isdisjoint(_texts_of(trial)) for trial in trials),
         asked=len(trials),
         answered=sum(trial.readable for trial in trials),
         p_value=p_value,
@@ -64,7 +64,7 @@ def hardly_recited(query: Query, texts: int, level: float) -> str | None:
     return None if best <= level else explain_out_of_reach(what, f"{len(rows)} were recited", best, level)
 
 
-def _said(trial: Trial) -> list[str]:
+def _texts_of(trial: Trial) -> list[str]:
     """Return the texts of a read answer."""
     parsed = trial.reading.parsed if trial.readable and trial.reading else None
     return [text or "" for text in parsed.values()] if isinstance(parsed, Mapping) else []

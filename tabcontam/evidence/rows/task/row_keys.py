@@ -116,7 +116,7 @@ def counted_of(table: Table, row: int) -> tuple[str, ...]:
     return order_of(table).counted[identifying_lengths(table)[row] :]
 
 
-def guesses_of(table: Table, rows: Sequence[int]) -> Mapping[int, RowPrediction]:
+def predictions_of(table: Table, rows: Sequence[int]) -> Mapping[int, RowPrediction]:
     """Return the prediction of each cell of these rows that may count, given all before it and the `given` ones."""
     order = order_of(table)
     return predict_rows(table, order.counted, order.given, sorted(rows))
@@ -134,7 +134,7 @@ def cell_key(cell: Cell) -> Cell:
     return None if cell is None or is_mark(cell) else value_key(cell)
 
 
-def meant_row(table: Table, row: Row) -> int | None:
+def identified_row(table: Table, row: Row) -> int | None:
     """Return the one row of the table that begins with the first cells of a written one, or None if there is none."""
     written: list[Cell] = []
     for length, name in enumerate(order_of(table).counted, 1):

@@ -26,7 +26,7 @@ SIGNS_BETWEEN = ",;\t|"
 OPENING = re.compile(r"[\[{]")
 
 
-def rows_said(text: str, columns: Sequence[str], cut: bool = False) -> list[Row]:
+def listed_rows(text: str, columns: Sequence[str], cut: bool = False) -> list[Row]:
     """Return the rows that an answer lists, in its order; without the last line of a cut one, which may go on."""
     if cut:
         text = text.rpartition("\n")[0]

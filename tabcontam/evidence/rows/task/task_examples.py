@@ -29,11 +29,11 @@ from tabcontam.evidence.rows.answers_of_several_rows import cell_name, group_by_
 from tabcontam.evidence.rows.memcheck.csv_row_tests import csv_serializer
 from tabcontam.evidence.rows.row_test import POWER, SHARE, RowTest
 from tabcontam.evidence.rows.task.packed_table import packed
-from tabcontam.evidence.rows.task.recited_passages import passages_said, text_of
+from tabcontam.evidence.rows.task.recited_passages import listed_passages, text_of
 from tabcontam.evidence.rows.task.recited_texts import TEXT, hardly_recited, of_texts, read_texts, recited
-from tabcontam.evidence.rows.task.row_keys import counted_of, guesses_of, may_count
-from tabcontam.evidence.rows.task.rows_in_answers import rows_said
-from tabcontam.evidence.rows.task.written_rows import rows_meant, trials_of_meant_rows, written_rows
+from tabcontam.evidence.rows.task.row_keys import counted_of, may_count, predictions_of
+from tabcontam.evidence.rows.task.rows_in_answers import listed_rows
+from tabcontam.evidence.rows.task.written_rows import identified_rows, trials_by_row, written_rows
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import declines
 from tabcontam.reading.word_decision import Dictionary
@@ -80,7 +80,7 @@ class TaskExampleAnswers(AnswerKind):
             return [text_of(table, 0)]
         return [next(iter(table.distinct(name)), MISSING) for name in query.asked]
 
-    def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+    def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
         """Return for each row cells of other rows that have the same label, each cell of another row."""
         if of_texts(query):
             every = [
@@ -203,13 +203,13 @@ class TaskExamples(RowTest):
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """Return whether a row of a cut answer ended before the cut."""
-        return bool(passages_said(text, cut=True) if of_texts(query) else rows_said(text, query.asked, cut=True))
+        return bool(listed_passages(text, cut=True) if of_texts(query) else listed_rows(text, query.asked, cut=True))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return the rows that the answer lists; `weigh` finds those that are the table's."""
         if of_texts(query):
             return read_texts(query, reply)
-        rows = rows_said(reply.text, query.asked, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
+        rows = listed_rows(reply.text, query.asked, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
         if not rows or (len(rows) < 2 and declines(reply.text)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
         parsed = {cell_name(name, number): cell for number, row in enumerate(rows) for name, cell in row.items()}
@@ -221,7 +221,7 @@ class TaskExamples(RowTest):
         if any(of_texts(trial.query) for trial in trials):
             return recited(trials)
         found = written_rows(trials)
-        rows = [] if found is None else trials_of_meant_rows(found)
+        rows = [] if found is None else trials_by_row(found)
         evidence = super().weigh(rows, level)
         counts = "there is no table to compare with" if found is None else found.in_words
         sentence = (
@@ -230,7 +230,7 @@ class TaskExamples(RowTest):
             "expected by chance"
         )
         right = {trial.query.row for trial in rows if trial.reading and trial.reading.hit}
-        holding = sum(not right.isdisjoint(rows_meant(trial, found.table)) for trial in trials) if found else 0
+        holding = sum(not right.isdisjoint(identified_rows(trial, found.table)) for trial in trials) if found else 0
         return replace(
             evidence,
             null=NULL,
@@ -311,5 +311,5 @@ def _known_examples(table: Table, label: str, rng: Random) -> TaskExampleAnswers
 def _probed(table: Table) -> dict[str, CellPrediction]:
     """Return the predictions of the cells that would count in rows drawn at random, by name."""
     rows = pool(table, sorted(may_count(table)), PROBED)
-    found = guesses_of(table, rows) if rows else {}
+    found = predictions_of(table, rows) if rows else {}
     return {cell_name(name, row): found[row].cells[name] for row in rows for name in counted_of(table, row)}

@@ -14,11 +14,11 @@ from tabcontam.evidence.rows.task.row_keys import (
     cell_key,
     counted_of,
     differing,
-    guesses_of,
+    identified_row,
     key_of,
     may_count,
-    meant_row,
     order_of,
+    predictions_of,
 )
 from tabcontam.evidence.rows.task.rows_in_answers import Row, may_be
 from tabcontam.evidence.samples import MARK
@@ -95,22 +95,22 @@ def _listed(trial: Trial, table: Table) -> list[Row]:
     return [values_bare(_with_code(row, table), sorts) for row in known]
 
 
-def rows_meant(trial: Trial, table: Table) -> set[int]:
+def identified_rows(trial: Trial, table: Table) -> set[int]:
     """Return the rows of the table that rows of one read answer begin like."""
-    return {place for row in rows_of(trial, table) if (place := meant_row(table, row)) is not None}
+    return {place for row in rows_of(trial, table) if (place := identified_row(table, row)) is not None}
 
 
-def trials_of_meant_rows(found: WrittenRows) -> list[Trial]:
+def trials_by_row(found: WrittenRows) -> list[Trial]:
     """Return for each row of the table that is identified the answers about the cells after those that identify it.
 
     They are trials about that row: several rows that begin alike are samples of one query.
     """
     table = found.table
-    by_row = grouped(found.rows, partial(meant_row, table))
+    by_row = grouped(found.rows, partial(identified_row, table))
     own = {row: written for row, written in by_row.items() if row is not None and row in may_count(table)}
     if not own:
         return []
-    predictions, lies_in = guesses_of(table, list(own)), entity_names(table, table.columns)
+    predictions, lies_in = predictions_of(table, list(own)), entity_names(table, table.columns)
 
     def trials(row: int) -> list[Trial]:
         names = counted_of(table, row)

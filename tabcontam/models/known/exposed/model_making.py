@@ -87,7 +87,7 @@ def make(
             read,
             reader,
             out / f"model-{number}",
-            _telling(report, number, len(design)),
+            _reporter(report, number, len(design)),
             every,
         )
         for number, (copies, read) in enumerate(zip(design, streams, strict=True))
@@ -99,7 +99,7 @@ def _reader(recipe: Recipe) -> Any:
     return load_tokenizer(recipe.base.name, recipe.base.folder) if recipe.base else learned_tokenizer(recipe)
 
 
-def _telling(report: ModelProgressCallback, number: int, of: int) -> Callable[[TrainingProgress], None]:
+def _reporter(report: ModelProgressCallback, number: int, of: int) -> Callable[[TrainingProgress], None]:
     return lambda step: report(number, of, step)
 
 

@@ -41,7 +41,7 @@ class TrainingProgress:
     """The progress of a training: tokens read of all, the loss in nats a token, smoothed, and tokens a second."""
 
     tokens: int
-    of: int
+    total: int
     loss: float
     pace: float
 

@@ -258,9 +258,9 @@ def test_a_table_of_texts_goes_through_a_run_and_is_judged_again(tmp_path: Path)
     found = tabcontam.run(llms, news(90), tests=TEST.id, out=tmp_path / "run")
     told = [Verdict.CONTAMINATED, Verdict.NOT_DETECTED]
     verdicts = [*told, Verdict.NO_ANSWER, *told]
-    assert [cell.verdict for cell in found.cells] == verdicts
+    assert [cell.verdict for cell in found.results] == verdicts
     assert [table.verdict for table in found.tables] == verdicts
     again = rescore(tmp_path / "run", None)
-    assert [(cell.verdict, cell.p_value, cell.sentence) for cell in again.cells] == [
-        (cell.verdict, cell.p_value, cell.sentence) for cell in found.cells
+    assert [(cell.verdict, cell.p_value, cell.sentence) for cell in again.results] == [
+        (cell.verdict, cell.p_value, cell.sentence) for cell in found.results
     ]

@@ -131,4 +131,4 @@ def test_a_completion_that_is_still_to_come_can_be_planned_for() -> None:
     (compared,) = TEST.compared([Trial(query, Reply("", ReplyState.OK))])
     assert compared.expected == query.expected[0]
     assert compared.shown
-    assert replace(compared, said=compared.expected).exact
+    assert replace(compared, completion=compared.expected).exact

@@ -35,7 +35,7 @@ def test_single_texts_are_joined_with_their_first_pieces_and_pairs_are_not(form:
     measure, own = Counting(), trials(recites(10, ("",)), news(90, form))
     with measured_by(measure):
         pairs = overlaps(own)
-        assert AlgorithmOne("claim").said(own).startswith("10 of 10 claim: Counted 1.00 guided, 0.00 general")
+        assert AlgorithmOne("claim").describe(own).startswith("10 of 10 claim: Counted 1.00 guided, 0.00 general")
     assert pairs == [(1.0, 0.0)] * 10
     first = next(trial.query for trial in own if not arm_of(trial.query))
     whole = true(first) if form is TextForm.PAIR else f"{first_piece(first)} {true(first)}"
@@ -119,5 +119,5 @@ def test_what_cannot_be_read_safely_is_one_line(made: dict[str, Path]) -> None:
 def test_algorithm_one_says_by_which_model_it_decided(made: dict[str, Path]) -> None:
     own = trials(recites(10, ("",)))
     with measured_by(measure_of(f"bertscore:{made['one']}")):
-        said = AlgorithmOne("claim").said(own)
+        said = AlgorithmOne("claim").describe(own)
     assert f" of 10 claim: BERTScore ({made['one'].name}) 1.00 guided, " in said

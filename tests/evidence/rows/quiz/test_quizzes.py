@@ -68,7 +68,7 @@ def own(query: Query) -> bool:
 
 
 def likeliest(query: Query) -> str:
-    return max(query.chance, key=lambda letter: query.chance[letter].of(letter)) if query.chance else "A"
+    return max(query.chance, key=lambda letter: query.chance[letter].chance_of(letter)) if query.chance else "A"
 
 
 @pytest.mark.slow

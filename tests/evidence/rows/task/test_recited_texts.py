@@ -9,7 +9,7 @@ import pytest
 
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
-from tabcontam.evidence.rows.task.recited_passages import passages_said, text_of
+from tabcontam.evidence.rows.task.recited_passages import listed_passages, text_of
 from tabcontam.evidence.rows.task.row_keys import FIRST
 from tabcontam.evidence.rows.task.task_examples import TaskExamples
 from tabcontam.reading.word_decision import english
@@ -102,6 +102,6 @@ def test_a_formula_that_other_texts_have_is_worth_nothing() -> None:
 
 
 def test_lines_that_are_no_text_and_refusals_are_none() -> None:
-    assert passages_said("Here are some:\n\n1.\nToo short.") == []
+    assert listed_passages("Here are some:\n\n1.\nToo short.") == []
     assert not read(asked()[0], "I am sorry, but I cannot recite any of the texts of this dataset here.").readable
-    assert len(passages_said(f"{lines([20, 21])}", cut=True)) == 1
+    assert len(listed_passages(f"{lines([20, 21])}", cut=True)) == 1

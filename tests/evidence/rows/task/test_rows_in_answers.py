@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tabcontam.evidence.rows.task.rows_in_answers import rows_said
+from tabcontam.evidence.rows.task.rows_in_answers import listed_rows
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 
@@ -42,13 +42,13 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_are_read_in_any_form(form: str) -> None:
-    assert rows_said(FORMS[form], COLUMNS) == ROWS
+    assert listed_rows(FORMS[form], COLUMNS) == ROWS
 
 
 def test_rows_of_several_forms_are_read_in_their_order() -> None:
     form = load_serializers()["is"]
     text = "\n".join([LINES[0], form.row(COLUMNS, CELLS[1]), "And two more:", *LINES[2:]])
-    assert rows_said(text, COLUMNS) == ROWS
+    assert listed_rows(text, COLUMNS) == ROWS
 
 
 @pytest.mark.slow
@@ -65,15 +65,15 @@ def test_rows_of_several_forms_are_read_in_their_order() -> None:
     ],
 )
 def test_what_is_no_row_is_none(text: str) -> None:
-    assert rows_said(text, COLUMNS) == []
+    assert listed_rows(text, COLUMNS) == []
 
 
 def test_a_feature_that_is_left_out_has_no_cell() -> None:
     few = json.dumps([{name: cell for name, cell in ROWS[0].items() if name != "master"}])
-    (row,) = rows_said(few, COLUMNS)
+    (row,) = listed_rows(few, COLUMNS)
     assert "master" not in row
     assert row == {name: cell for name, cell in ROWS[0].items() if name != "master"}
 
 
 def test_the_last_line_of_a_cut_answer_may_go_on() -> None:
-    assert rows_said("\n".join(LINES), COLUMNS, cut=True) == ROWS[:-1]
+    assert listed_rows("\n".join(LINES), COLUMNS, cut=True) == ROWS[:-1]

@@ -14,7 +14,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.rows.task.packed_table import unpacked
-from tabcontam.evidence.rows.task.row_keys import FIRST, LAST, counted_of, guesses_of, may_count, order_of
+from tabcontam.evidence.rows.task.row_keys import FIRST, LAST, counted_of, may_count, order_of, predictions_of
 from tabcontam.evidence.rows.task.task_examples import EXAMPLES, TaskExamples
 from tabcontam.models.base import PromptForm
 from tabcontam.reading.word_decision import english
@@ -116,7 +116,7 @@ def test_who_puts_rows_together_is_not_found(kind: str) -> None:
 
 @pytest.mark.slow
 def test_who_has_the_beginnings_of_rows_and_guesses_the_rest_is_not_found() -> None:
-    guesses, rng = guesses_of(held(), middle()), Random(1)
+    guesses, rng = predictions_of(held(), middle()), Random(1)
 
     def likeliest(guess: CellPrediction) -> str:
         return guess.likeliest or "0"

@@ -25,7 +25,7 @@ def test_a_model_is_clean_before_it_reads_a_table_and_found_afterwards(
     def found(model: Path, name: str) -> tuple[object, float | None]:
         """The verdict and the exposure."""
         choices = {"tests": "surrogate_rank", "serializer": "csv", "controls": False, "out": tmp_path / name}
-        (cell,) = tabcontam.run(f"hf:{model}", str(file), **choices).cells  # type: ignore[arg-type]
+        (cell,) = tabcontam.run(f"hf:{model}", str(file), **choices).results  # type: ignore[arg-type]
         return cell.verdict, cell.exposure
 
     assert found(base, "before") == ("not detected", 0)

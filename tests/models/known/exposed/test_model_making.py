@@ -179,10 +179,10 @@ def test_arms_of_tables_make_a_model_for_each_number(tmp_path: Path) -> None:
 
 def test_the_time_left_is_by_the_pace_alone() -> None:
     resumed = TrainingProgress(
-        tokens=252_416, of=489_984, loss=0.19, pace=40.0
+        tokens=252_416, total=489_984, loss=0.19, pace=40.0
     )  # most was read before it was interrupted
     assert _note(resumed) == "loss 0.19, 40 tokens a second, about 1:38:59 left"
-    assert _note(replace(resumed, tokens=resumed.of)) == "loss 0.19, 40 tokens a second"
+    assert _note(replace(resumed, tokens=resumed.total)) == "loss 0.19, 40 tokens a second"
 
 
 def test_the_command_makes_what_hf_loads_and_the_report_knows(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_the_command_makes_what_hf_loads_and_the_report_knows(tmp_path: Path) ->
         cwd=tmp_path,
     )
     assert asked.returncode == 0, asked.stderr
-    cells = json.loads((tmp_path / "report" / "results.json").read_text())["cells"]
+    cells = json.loads((tmp_path / "report" / "results.json").read_text())["results"]
     assert {cell["dataset"]: cell["exposure"] for cell in cells} == {"fleet.csv": 5.0, "iris": 0.0}
     climbed = tabcontam("ladder", "models", "-k", "surrogate_rank", cwd=tmp_path)
     assert climbed.returncode == 0, climbed.stderr
