@@ -52,16 +52,16 @@ def _facts_of(table: Table) -> dict[str, Any]:
 def _whole_facts(whole: WholeTableFacts) -> dict[str, Any]:
     """Return the known facts about all rows of a large file, in a form that JSON can hold."""
     facts = {field.name: getattr(whole, field.name) for field in fields(whole) if field.init}
-    held = b64encode(whole.bloom).decode()
-    facts |= {"adjoining": [one.facts() for one in whole.adjoining], "held": held}
+    bloom = b64encode(whole.bloom).decode()
+    facts |= {"adjoining": [one.facts() for one in whole.adjoining], "bloom": bloom}
     return facts | {"distinct": dict(whole.distinct), "numeric": sorted(whole.numeric)}
 
 
 def _whole(facts: Mapping[str, Any]) -> WholeTableFacts:
     """Return the `WholeTableFacts` that `_whole_facts` took apart."""
     distinct = {name: tuple(values) for name, values in facts["distinct"].items()}
-    found = {"places": tuple(facts["places"]), "distinct": distinct, "held": b64decode(facts["held"])}
-    found |= {name: tuple(map(tuple, facts[name])) for name in ("beside", "mates")}
+    found = {"places": tuple(facts["places"]), "distinct": distinct, "bloom": b64decode(facts["bloom"])}
+    found |= {name: tuple(map(tuple, facts[name])) for name in ("resembling", "key_rows")}
     found["adjoining"] = tuple(map(AdjoiningRows.read, facts["adjoining"]))
     return WholeTableFacts(**dict(facts) | found | {"numeric": frozenset(facts["numeric"])})
 

@@ -180,11 +180,13 @@ def _by_release(one: LlmChronology) -> ChronologyPlot:
     limits = [(pair.interval[0] - pair.majority, pair.interval[1] - pair.majority) for pair in one.pairs]
     low, high = min(-0.2, *(limit[0] for limit in limits)), max(0.4, *(limit[1] for limit in limits))
     across, up = _axis(first, last, LEFT, WIDTH - RIGHT), _axis(low, high, HEIGHT - BOTTOM, TOP)
+    marks = {BEFORE: "point", AFTER: "late"}
     dots = tuple(
-        ChronologyDot(across(year), up(pair.lift), up(least), up(most), _pair_words(pair), "point" if pair.side == BEFORE else
-            "late" if pair.side == AFTER else "untold")
+        ChronologyDot(
+            across(year), up(pair.lift), up(least), up(most), _pair_words(pair), marks.get(pair.side, "untold")
+        )
         for pair, year, (least, most) in zip(one.pairs, years, limits, strict=True)
-    )  # fmt: skip
+    )
     return ChronologyPlot(
         f"{_cut(one.title)}: lift by release",
         f"The accuracy of {one.title} less the majority's, by release, with exact 95% intervals. The vertical line is "

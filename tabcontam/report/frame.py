@@ -55,7 +55,7 @@ TABLES: Columns = {
     **OF_RESULT,
     "verdict": VERDICT,
     **dict.fromkeys(("p_value", "q_value", "e_value", "bound", "recalled_bits", "detectable_share"), NUMBER),
-    **dict.fromkeys(("decided_after", "in_turns"), COUNT),
+    **dict.fromkeys(("decided_after", "sequential_queries"), COUNT),
     **dict.fromkeys(("rests_on", "reason"), TEXT),
 }
 MEASURED = [column.name for column in COLUMNS]

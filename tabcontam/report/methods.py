@@ -184,7 +184,7 @@ def _queries(view: RunResults) -> Iterator[Piece]:
     yield f"{_count(planned, 'query was', 'queries were')} planned, and {_count(read, 'answer')} could be read. "
     turns = [table for table in _judged(view) if table.decided_after is not None]
     if view.run.until_decided is not None and turns:
-        after, of = ([getattr(table, name) or 0 for table in turns] for name in ("decided_after", "in_turns"))
+        after, of = ([getattr(table, name) or 0 for table in turns] for name in ("decided_after", "sequential_queries"))
         yield (
             "The row tests were asked in turns until a table was decided or an LLM that remembers "
             f"{view.run.until_decided:.0%} of its rows would have been detected: {_spread(after)} of {_spread(of)} "

@@ -73,7 +73,7 @@ def context(view: RunResults) -> dict[str, Any]:
         "openness_of": {
             rank.llm: entry.openness for rank in view.ranks_in_order if (entry := entry_of(view, rank.llm))
         },
-        "beside_majority": against_majority,
+        "against_majority": against_majority,
         "signed": format_signed,
         "plot_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
         | {"bottom": HEIGHT - BOTTOM},

@@ -308,7 +308,7 @@ def _print_tables(paper: TerminalWriter, view: RunResults, *, found_alone: bool 
 def _figures(view: RunResults, table: TableVerdict) -> str:
     """Return the numbers that a table's verdict rests on; bits only of a finding, as the baseline earns some, too."""
     shown = {Verdict.CONTAMINATED: ("q_value", "recalled_bits"), Verdict.NOT_DETECTED: ("q_value",)}
-    left_out = ["q_value"] * bool(table.in_turns)  # its reason names E
+    left_out = ["q_value"] * bool(table.sequential_queries)  # its reason names E
     left_out += ["recalled_bits"] * (table.by_corpora or table.llm in view.corpora)  # bits are of answers
     known = [key for key in shown.get(table.verdict, ()) if key in table.numbers and key not in left_out]
     numbers = [TABLE_NUMBERS[key].format(rounded(key, table.numbers[key])) for key in known]

@@ -243,7 +243,9 @@ def results_of(columns: ParquetResults, **wanted: Sequence[str]) -> tuple[Result
             while some := list(islice(rows, AT_ONCE)):
                 found += kind.validate_python(some)
     except ValidationError as error:
-        raise UsageError(f"{FILES['results'][0]}: {_fault(error)}; delete that file: results.json has the same") from None
+        raise UsageError(
+            f"{FILES['results'][0]}: {_fault(error)}; delete that file: results.json has the same"
+        ) from None
     return tuple(found)
 
 

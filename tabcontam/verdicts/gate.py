@@ -341,7 +341,7 @@ class _Gate:
         together = table and table.verdict is Verdict.CONTAMINATED and self.view.run.rules != PAPER
         if not table or not together or table.p_value is None:
             return found
-        if table.in_turns and table.e_value is not None:
+        if table.sequential_queries and table.e_value is not None:
             return f"{found}, E = {rounded('e_value', table.e_value)} together after {table.decided_after} queries"
         return f"{found}, p = {rounded('p_value', table.p_value)} together"
 

@@ -398,7 +398,7 @@ def tables(
             least = min(own, key=lambda result: 1.0 if result.detectable_share is None else result.detectable_share)
             power = _would_find(table.detectable_share, known[least.test].family)
             power = power or "the row tests together detect nothing"
-            reason = f"decided {_after(table)}: {power}" if table.in_turns else power
+            reason = f"decided {_after(table)}: {power}" if table.sequential_queries else power
             return replace(table, verdict=Verdict.NOT_DETECTED, reason=reason)
         return table
 
@@ -428,13 +428,13 @@ def _finding_words(evidence: FamilyEvidence, table: TableVerdict, results: Seque
     """Return the finding of a family's tests together, in words."""
     if evidence.family is Family.CORPUS:
         return phrase_own_rows(CorpusEvidence(tuple(results), evidence))
-    if table.in_turns and evidence.e_value is not None:
+    if table.sequential_queries and evidence.e_value is not None:
         return f"decided {_after(table)}: E = {rounded('e_value', evidence.e_value)}"
     return f"the {_tests_of(evidence.family, several)} together: p = {evidence.p_value:.2g}"
 
 
 def _after(table: TableVerdict) -> str:
-    return f"after {table.decided_after} of {table.in_turns} queries"
+    return f"after {table.decided_after} of {table.sequential_queries} queries"
 
 
 def _place(result: Result) -> tuple[str, TableName]:
@@ -493,7 +493,7 @@ def _table(results: Sequence[Result], families: tuple[FamilyEvidence, ...], alph
         q_value=first.q_value if first else None,
         e_value=first.e_value if first else None,
         decided_after=in_turns[0].decided_after if in_turns else None,
-        in_turns=sum(result.queries or 0 for result in in_turns) if in_turns else None,
+        sequential_queries=sum(result.queries or 0 for result in in_turns) if in_turns else None,
         families=families,
         bound=min(1.0, round(alpha * len(families), 12)) if families else None,
         recalled_bits=sum(recalled) if recalled else None,

@@ -459,7 +459,7 @@ class TableVerdict(TableFields):
     """E of that family: the value of one unit that was bet on its answers; null if nothing is bet on."""
     decided_after: Count | None = None
     """The number of queries of its row tests after which asking ended, if they were asked in turns."""
-    in_turns: Count | None = None
+    sequential_queries: Count | None = None
     """The number of queries that were planned; null if they were not asked in turns."""
     families: tuple[FamilyEvidence, ...] = ()
     """The evidence of each family of tests that weighed answers on the table."""

@@ -129,7 +129,7 @@ def test_missing_cells_are_never_a_value_and_keep_their_mass() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "results",
+    "cells",
     [
         [None] * 60,
         ["7"] * 60,

@@ -31,9 +31,9 @@ def test_a_run_has_its_page_and_its_numbers(guessed: Path) -> None:
     files = {file.name for file in guessed.iterdir()}
     assert files >= {"evaluation.html", "evaluation.json", "results.json", "trials.jsonl", "index.html"}
     (one,) = json.loads((guessed / "evaluation.json").read_text("utf-8"))["evaluations"]
-    assert [(at["shots"], at["asked"], at["by"]) for at in one["at"]] == [(0, 20, "words"), (4, 20, "words")]
-    assert one["at"][0]["memory"]["share"] == 0.0
-    assert {at["own"]["auc"] for at in one["at"]} == {None}
+    assert [(at["shots"], at["asked"], at["by"]) for at in one["shots"]] == [(0, 20, "words"), (4, 20, "words")]
+    assert one["shots"][0]["memory"]["share"] == 0.0
+    assert {at["own"]["auc"] for at in one["shots"]} == {None}
 
 
 @pytest.mark.slow
@@ -68,7 +68,7 @@ def test_an_end_before_the_end_is_told_and_gone_on_with(tmp_path: Path) -> None:
     again = evaluate("simulated:mode", tmp_path / "run", "--no-memory-share")
     assert "not answered" not in again.stdout
     (one,) = json.loads((tmp_path / "run" / "evaluation.json").read_text("utf-8"))["evaluations"]
-    assert [at["memory"] for at in one["at"]] == [None, None]
+    assert [at["memory"] for at in one["shots"]] == [None, None]
 
 
 def test_a_plan_asks_nothing(tmp_path: Path) -> None:
@@ -144,11 +144,11 @@ def test_a_model_on_this_machine_tells_probabilities_and_cuts_no_prompt(tmp_path
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     (one,) = json.loads((tmp_path / "run" / "evaluation.json").read_text("utf-8"))["evaluations"]
-    assert [(at["asked"], at["failed"], at["by"]) for at in one["at"]] == [
+    assert [(at["asked"], at["failed"], at["by"]) for at in one["shots"]] == [
         (10, 0, "log-probabilities"),
         (10, 0, "log-probabilities"),
         (0, 10, "log-probabilities"),
     ]
-    assert one["at"][0]["own"]["auc"] is not None
+    assert one["shots"][0]["own"]["auc"] is not None
     assert "At 64 shots, 10 of 10 rows got no answer and are left out" in " ".join(done.stdout.split())
     assert "the text is too long" in done.stdout

@@ -131,8 +131,8 @@ def test_people_and_the_text_agree_in_the_summary(run: Path, monkeypatch: pytest
     document = json.loads(tabcontam("judge", str(run), "--json").stdout)
     assert [one["by"] for one in document["judges"]] == ["Ida", "Ada"]
     assert all(one["person"] for one in document["judges"])
-    both = [one for one in document["agreements"] if (one["one"], one["other"]) == ("Ida", "Ada")]
-    assert [one["of"] for one in both] == ["completions", "settings"]
+    both = [one for one in document["agreements"] if (one["first"], one["second"]) == ("Ida", "Ada")]
+    assert [one["kind"] for one in both] == ["completions", "settings"]
     assert both[0]["items"] == 20
     assert "Judges" in (run / "index.html").read_text()
 

@@ -64,7 +64,9 @@ def verdicts(document: Mapping[str, Any]) -> dict[tuple[str, str], str]:
 
 def test_each_kind_of_question_is_planned_asked_stored_continued_judged_shown_and_gated(installed: Installed) -> None:
     plan = json.loads(installed.tabcontam("run", *OURS, "--dry-run", "--json", "--prices", "prices.toml"))
-    assert {cell["test"]: cell["queries"] for cell in plan["results"]} == dict.fromkeys(("told", "weighed", "found"), 12)
+    assert {cell["test"]: cell["queries"] for cell in plan["results"]} == dict.fromkeys(
+        ("told", "weighed", "found"), 12
+    )
     dollars = {llm["llm"]: llm["dollars"] for llm in plan["llms"]}
     assert dollars["body:iris"] > 1
     assert dollars["body:nothing"] == 0

@@ -46,4 +46,4 @@ def evaluated(llm: str, dataset: str) -> list[dict[str, Any]]:
             raise RuntimeError(f"evaluate ended with exit code {code}; its line is above")
         held = json.loads((Path(folder) / "evaluation.json").read_text("utf-8"))
     evaluations: list[dict[str, Any]] = held["evaluations"]
-    return list(evaluations[0]["at"])
+    return list(evaluations[0]["shots"])

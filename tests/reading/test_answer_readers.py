@@ -24,7 +24,7 @@ def test_a_text_to_read_may_be_longer_than_another_and_talk_is_no_word(value: st
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "results"),
+    ("text", "name", "cells"),
     [
         ("36,single,yes,yes,cellular,no", "y", {}),  # as Bank's class is called; `es` is Spanish for `is`
         ("edad es 36, y es no", "y", {"y": "no"}),

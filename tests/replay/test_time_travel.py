@@ -143,7 +143,9 @@ class TestMadeUp:
             ("person 1", True, 4, {"exact": 1, "near-exact": 2, "no match": 1}),
             ("person 2", True, 4, {"near-exact": 2, "no match": 2}),
         ]
-        agreed = {(one["of"], one["one"], one["other"]): (one["agree"], one["items"]) for one in found["agreements"]}
+        agreed = {
+            (one["kind"], one["first"], one["second"]): (one["agree"], one["items"]) for one in found["agreements"]
+        }
         assert agreed["completions", "the text alone", "the recorded judge"] == (1, 4)
         assert agreed["settings", "the recorded judge", "person 2"] == (1, 1)
         assert ("settings", "person 1", ROUGE) in agreed
@@ -155,8 +157,8 @@ class TestMadeUp:
         for path in paths:
             path.write_bytes(written(tmp_path, recited(0), recited(1)).read_bytes())
         found = judges(judge_files(paths, "paper", english(), with_differences=False))
-        own = [one for one in found["agreements"] if (one.one, one.other) == (TEXT_ALONE, JUDGE)]
-        assert [(one.of, one.items) for one in own] == [("completions", 4), ("settings", 2)]
+        own = [one for one in found["agreements"] if (one.first, one.second) == (TEXT_ALONE, JUDGE)]
+        assert [(one.kind, one.items) for one in own] == [("completions", 4), ("settings", 2)]
 
     def test_where_nobody_judged_there_is_no_judge(self, tmp_path: Path) -> None:
         silent = [instance(number, judge=None, annotator1=None, annotator2=None) for number in range(3)]
@@ -265,7 +267,7 @@ class TestTwoLlms:
     @pytest.mark.slow
     def test_judge_and_people_agree_on_completions_as_the_docs_say(self) -> None:
         found = judges(replayed(TEXT / "time_travel.jsonl"))["agreements"]
-        told = {(one.of, one.one, one.other): (one.agree, one.items, round(one.kappa, 2)) for one in found}
+        told = {(one.kind, one.first, one.second): (one.agree, one.items, round(one.kappa, 2)) for one in found}
         for person in ("person 1", "person 2"):
             assert told["completions", JUDGE, person] == (204, 210, 0.72)
             assert told["completions", TEXT_ALONE, person] == (202, 210, 0.49)

@@ -94,7 +94,7 @@ def test_nothing_asked_and_not_all_asked_are_said() -> None:
 def test_the_document_holds_all_numbers_and_the_published_ones() -> None:
     held = json.loads(as_json(document([FOUND], "evaluate", 3)))
     assert held["seed"] == 3
-    assert held["evaluations"][0]["at"][1]["own"]["auc_interval"] == pytest.approx([0.7, 0.9])
+    assert held["evaluations"][0]["shots"][1]["own"]["auc_interval"] == pytest.approx([0.7, 0.9])
     assert [mark["auc"] for mark in held["published"]] == [0.79]
 
 

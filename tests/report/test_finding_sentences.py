@@ -39,7 +39,7 @@ def power(test: str, verdict: str | None, tables: dict[str, str] | None) -> dict
 
 
 @pytest.mark.parametrize(
-    ("results", "tables", "sentence"),
+    ("cells", "tables", "sentence"),
     [
         ([("iris", ROW, C)], {}, "m recalls rows of Iris."),
         ([("iris", ROW, N)], {"iris": C}, "m recalls rows of Iris."),
@@ -254,7 +254,7 @@ def row(llm: str, test: str = ROW, **found: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("results", "sentence"),
+    ("cells", "sentence"),
     [
         (
             [row("m", **FOUND), row("control:unexposed", **FOUND)],

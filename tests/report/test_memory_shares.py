@@ -165,7 +165,14 @@ def test_the_terminal_draws_the_dots_between_0_and_1() -> None:
 def test_beside_a_reference_stands_how_much_more_is_lost() -> None:
     beside = {"pairs": 90, "accuracy": 0.7, "twin_accuracy": 0.68, "share": 0.11, "interval": [0.02, 0.2]}
     of = run_of(
-        shared("m", "adult", 0.13, (0.05, 0.21), reference="old<b>", memory={"beside": beside | {"p_value": 0.01}})
+        shared(
+            "m",
+            "adult",
+            0.13,
+            (0.05, 0.21),
+            reference="old<b>",
+            memory={"single_reference": beside | {"p_value": 0.01}},
+        )
     )
     assert "0.11 (0.02 to 0.20) compared with old&lt;b&gt;" in section(render_html(of, []), "memory")
     assert "memory's share 0.13 (0.05 to 0.21); 0.11 (0.02 to 0.20) compared with old<b>" in terminal(of, 200)

@@ -52,7 +52,8 @@ def test_it_says_who_was_asked_what_and_when(tmp_path: Path) -> None:
 
 def test_a_run_until_decided_says_after_how_many_queries() -> None:
     tables = [
-        table(llm, "iris", "not detected", decided_after=after, in_turns=60) for llm, after in (("a", 9), ("b", 31))
+        table(llm, "iris", "not detected", decided_after=after, sequential_queries=60)
+        for llm, after in (("a", 9), ("b", 31))
     ]
     shown = said(document(judged()["results"], tables, until_decided=0.25))
     assert "asked in turns until a table was decided or an LLM that remembers 25% of its rows" in shown

@@ -23,7 +23,7 @@ LOOKED_AT = {
     RunFacts: """version versions command started seconds seed rules queries samples temperature shots rows shard
         until_decided alpha family_over level levels overlap dictionary recorded llms catalogue references trained_on
         judge known datasets tests serializers prompts runs redacted notes finished interrupted limit durations""",
-    LlmFacts: "spec resolved stands_for version control checks documents requests retries dollars ended",
+    LlmFacts: "spec resolved stands_for version control checks is_corpus requests retries dollars ended",
     DatasetFacts: """name title edition split elsewhere sha256 rows sampled columns features order read reading withheld
         withheld_sha256 fresh fresh_sha256 failed""",
     KnownFacts: "name sha256 rows datasets",
@@ -32,13 +32,13 @@ LOOKED_AT = {
         reference lacks exposure cut_short score hits expected_hits answered asked queries statistic null p_value
         q_value interval interval_of recalled_bits columns without q_without rests_on sequential decided_after e_value
         bets detectable_share reason sentence memory not_averaged""",
-    TableVerdict: """llm dataset edition split serializer prompts verdict p_value q_value e_value decided_after in_turns
-        families documents by_documents rests_on bound recalled_bits detectable_share reason""",
-    FamilyEvidence: "family p_value e_value q_value p_without q_without without documents",
-    TrainingDeclaration: "llm documents",
+    TableVerdict: """llm dataset edition split serializer prompts verdict p_value q_value e_value decided_after
+        sequential_queries families corpora by_corpora rests_on bound recalled_bits detectable_share reason""",
+    FamilyEvidence: "family p_value e_value q_value p_without q_without without corpora",
+    TrainingDeclaration: "llm corpus",
     JudgeFacts: "by person judged unjudged words made",
     MadePairRecord: "word pairs right unjudged begging led",
-    Agreement: "of one other items agree kappa",
+    Agreement: "kind first second items agree kappa",
     Comparison: """llm dataset edition split serializer prompts test kind first second first_verdict second_verdict
         first_share second_share queries p_value q_value beyond_chance change""",
 }

@@ -152,7 +152,7 @@ def test_what_is_missing_twice_or_of_another_run_is_refused_in_a_line(
     three = [edited(two[0], tmp_path / "a"), edited(two[0], tmp_path / "b")]
     for number, folder in enumerate(three, start=1):
         shard = json.loads((folder / "results.json").read_text())["run"]["shard"]
-        edited(folder, tmp_path / f"of3-{number}", shard=shard | {"parts": [number], "of": 3})
+        edited(folder, tmp_path / f"of3-{number}", shard=shard | {"parts": [number], "total": 3})
     datasets = json.loads((two[1] / "results.json").read_text())["run"]["datasets"]
     shard = json.loads((two[1] / "results.json").read_text())["run"]["shard"]
     for folders, line in {
@@ -175,7 +175,7 @@ def test_with_leave_parts_are_joined_without_the_missing_ones(two: list[Path], t
     of_three = []
     for number, folder in enumerate(two, start=1):
         shard = json.loads((folder / "results.json").read_text())["run"]["shard"]
-        of_three.append(edited(folder, tmp_path / str(number), shard=shard | {"parts": [number], "of": 3}))
+        of_three.append(edited(folder, tmp_path / str(number), shard=shard | {"parts": [number], "total": 3}))
     found = tabcontam.join(of_three, tmp_path / "joined", incomplete=True)
     assert found.run_results.run.shard is not None
     assert found.run_results.run.shard.parts == (1, 2)

@@ -107,7 +107,7 @@ class TestTrials:
             read.append(name)
             return of(kept, name)
 
-        monkeypatch.setattr(StoredTrialIndex, "of", noted)
+        monkeypatch.setattr(StoredTrialIndex, "trials_of", noted)
         monkeypatch.setattr(StoredTrialIndex, "__iter__", None)  # nobody goes through all of them
         merge([tmp_path / "run"], tmp_path / "out")
         assert len(read) == len(set(read)) == len(found.results)

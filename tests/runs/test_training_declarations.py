@@ -71,12 +71,12 @@ def test_documents_are_searched_by_their_tests_and_asked_no_other(past: Path) ->
 def test_what_documents_hold_counts_for_the_llm_that_was_trained_on_them(past: Path) -> None:
     found = tables(past)
     assert found[MODE, "iris"]["verdict"] == found[DUMP, "iris"]["verdict"] == "contaminated"
-    assert found[MODE, "iris"]["by_documents"] is True
+    assert found[MODE, "iris"]["by_corpora"] is True
     assert found[MODE, "iris"]["reason"] == (
         "corpora that it was trained on hold 20 of 20 rows (pages:dump.txt): rows_held, p = 9.5e-07"
     )
     assert found[MODE, "wine"]["verdict"] != "contaminated"
-    assert found[MEMORY, "iris"]["documents"] == []
+    assert found[MEMORY, "iris"]["corpora"] == []
     assert [rank["llm"] for rank in results(past)["ranking"]] == [MEMORY, MODE]
     assert next(rank for rank in results(past)["ranking"] if rank["llm"] == MODE)["score"] == 0
 
@@ -84,7 +84,7 @@ def test_what_documents_hold_counts_for_the_llm_that_was_trained_on_them(past: P
 @pytest.mark.slow
 def test_a_declaration_is_recorded_and_survives_judging_again_merging_and_the_gate(past: Path) -> None:
     facts = results(past)["run"]["trained_on"]
-    assert facts == [{"llm": MODE, "documents": DUMP}, {"llm": MEMORY, "documents": EMPTY}]
+    assert facts == [{"llm": MODE, "corpus": DUMP}, {"llm": MEMORY, "corpus": EMPTY}]
     before = tables(past)
     assert tabcontam("rescore", str(past)).returncode == 0
     assert tables(past) == before
@@ -161,7 +161,7 @@ def test_documents_that_are_declared_twice_over_are_searched_once(folder: Path) 
     declared = ("--trained-on", f"{MODE}={DUMP}", "--trained-on", f"{MEMORY}=dolma", "--no-cache", "--out", "twice")
     assert tabcontam("run", *named, *declared, "-q", cwd=folder).returncode == 0
     assert Pages.searches == 20
-    assert {llm: table["documents"] for (llm, _), table in tables(folder / "twice").items() if llm != "dolma"} == {
+    assert {llm: table["corpora"] for (llm, _), table in tables(folder / "twice").items() if llm != "dolma"} == {
         MODE: ["dolma"], MEMORY: ["dolma"],
     }  # fmt: skip
 

@@ -115,8 +115,8 @@ def test_who_remembers_is_found_after_a_few_queries_and_asked_no_more(tmp_path: 
     table = of_table(cells)
     assert table.verdict is Verdict.CONTAMINATED
     assert table.decided_after == model.asked[0] <= 5
-    assert table.in_turns == sum(cell.queries for cell in cells) > 50
-    assert table.reason.startswith(f"decided after {table.decided_after} of {table.in_turns} queries: E = ")
+    assert table.sequential_queries == sum(cell.queries for cell in cells) > 50
+    assert table.reason.startswith(f"decided after {table.decided_after} of {table.sequential_queries} queries: E = ")
     for cell in cells:
         assert (cell.sequential, cell.cut_short, cell.decided_after) == (True, False, table.decided_after)
         assert (cell.p_value, cell.q_value, cell.interval, cell.without) == (None, None, None, {})
@@ -237,7 +237,7 @@ def test_the_command_line_says_when_it_was_decided_and_what_e_means(
     assert "E is the value of one unit that was bet on the model's answers" in shown
     found = tabcontam.load_results("run").run_results
     oracle, guesser, *controls = found.tables_in_order
-    assert f"decided after {oracle.decided_after} of {oracle.in_turns} queries: E = " in shown
+    assert f"decided after {oracle.decided_after} of {oracle.sequential_queries} queries: E = " in shown
     assert (oracle.verdict, guesser.verdict) == (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
     assert found.run.until_decided == 0.25
     assert [note.kind for note in found.notes if note.kind is NoteKind.TURNS] == [NoteKind.TURNS]

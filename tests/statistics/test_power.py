@@ -160,7 +160,7 @@ class TestRowPower:
 
 class TestDetectableShare:
     @pytest.mark.slow
-    @pytest.mark.parametrize(("count", "results"), [(60, 1), (45, 3), (30, 5), (12, 1)])
+    @pytest.mark.parametrize(("count", "cells"), [(60, 1), (45, 3), (30, 5), (12, 1)])
     def test_is_the_smallest_by_exact_p_values_or_little_more(self, count: int, cells: int) -> None:
         rows = seen(mixed(count, cells))
         share = detectable_share(rows, LEVEL)

@@ -83,7 +83,7 @@ def test_a_long_text_names_nothing() -> None:
     assert entities(made(note=notes, name=names(60))) == {}
 
 
-@pytest.mark.parametrize("results", [[None] * 40, ["?"] * 40, ["same"] * 40])
+@pytest.mark.parametrize("cells", [[None] * 40, ["?"] * 40, ["same"] * 40])
 def test_columns_without_two_values_are_of_no_entity(cells: list[Cell]) -> None:
     assert entities(made(empty=cells, other=cells)) == {}
 

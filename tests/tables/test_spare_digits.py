@@ -97,7 +97,7 @@ def test_what_is_missing_or_written_otherwise_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "name", "why"),
+    ("cells", "name", "why"),
     [
         (["red", "green", "blue"] * 100, "colour", "it holds texts"),
         ([str(number % 12) for number in range(300)], "month", "it has 12 distinct values, and 30 are needed"),

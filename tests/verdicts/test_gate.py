@@ -389,7 +389,7 @@ class TestCommand:
         assert found.keys() == {"conclusion", "reason", "findings"}
         assert found["conclusion"] == "contaminated"
         assert [finding["conclusion"] for finding in found["findings"]] == ["contaminated", "clean"]
-        assert found["findings"][1].keys() == {"llm", "dataset", "conclusion", "reason", "of"}
+        assert found["findings"][1].keys() == {"llm", "dataset", "conclusion", "reason", "subject"}
 
     @pytest.mark.parametrize(
         ("options", "message"),

@@ -35,8 +35,7 @@ class DocumentScore(Test):
     counted: ClassVar[str]  # the items that are searched for, in words
 
     def query(self, name: str, what: str, lookup: Lookup, *further: str) -> Query:
-        """Return the query for one item; `what` names it in words, and `further` holds texts that reading a find needs.
-        """
+        """Return the query for one item; `what` names it, and `further` holds texts that reading a find needs."""
         return Query(f"{self.id}-{name}", partial(_same, lookup), (what, *further), lookup.texts, max_tokens=1)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:

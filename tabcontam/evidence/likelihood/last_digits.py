@@ -157,8 +157,8 @@ class Digits(Test):
             value=chance,
             expected=expected,
             null="numbers that differ in their last digits are exchanged within groups of rows",
-            sentence=f"rows' own numbers have a mean chance of {chance:.2f} among those of similar rows ({expected:.2f} "
-            f"expected; {describe_p_value(p_value)}), and are the likeliest in {likeliest} of {rows} "
+            sentence=f"rows' own numbers have a mean chance of {chance:.2f} among those of similar rows "
+            f"({expected:.2f} expected; {describe_p_value(p_value)}), and are the likeliest in {likeliest} of {rows} "
             f"({format_small_number(expected_hits)} "
             f"expected); {by_column or 'no column'}{not_scored}",
             hits=likeliest,

@@ -42,8 +42,7 @@ class ProcessLostError(Exception):
 
 @dataclass(eq=False)
 class CorpusPass:
-    """A reading of these portions for these lookups. `report` is called with its progress; any thread may call `stop`.
-    """
+    """A reading of these portions for these lookups. `report` gets its progress; any thread may call `stop`."""
 
     lookups: Sequence[Lookup]
     portions: Sequence[Portion]

@@ -31,9 +31,9 @@ class AdjoiningRows:
     def read(cls, facts: Mapping[str, Any]) -> "AdjoiningRows":
         """Return the object from the output of `facts` after a round trip through JSON."""
         before, after = (
-            tuple(row if row is None else tuple(row) for row in facts[name]) for name in ("before", "behind")
+            tuple(row if row is None else tuple(row) for row in facts[name]) for name in ("before", "after")
         )
-        return cls(facts["by"], facts["order"], tuple(facts["told"]), before, after)
+        return cls(facts["by"], facts["order"], tuple(facts["informative"]), before, after)
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "AdjoiningRows":
         """Return the adjoining rows of a table whose rows `change` changes."""

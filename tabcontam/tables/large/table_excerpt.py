@@ -54,7 +54,9 @@ class WholeTableFacts:
     def with_rows(self, change: Callable[[Rows], Rows]) -> "WholeTableFacts":
         """Return the facts of a table whose rows `change` changes; its other rows are then unknown."""
         adjoining = tuple(one.with_rows(change) for one in self.adjoining)
-        return replace(self, resembling=change(self.resembling), key_rows=change(self.key_rows), adjoining=adjoining, bloom=b"")
+        return replace(
+            self, resembling=change(self.resembling), key_rows=change(self.key_rows), adjoining=adjoining, bloom=b""
+        )
 
     def before(self) -> tuple[int, ...]:
         """Return for each sampled row how many of the file's rows directly before it are sampled, too."""

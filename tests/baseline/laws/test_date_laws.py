@@ -184,7 +184,7 @@ def test_many_columns_of_dates_add_one_number_each() -> None:
 
 
 @pytest.mark.parametrize(
-    "results",
+    "cells",
     [
         [None] * 40,
         ["2020-02-30", "2019-02-29", "2020-13-01", "2020-00-00"] * 10,

@@ -257,7 +257,7 @@ def test_no_formula_is_believed_between_columns_of_noise(size: int, values: int)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "results",
+    "cells",
     [
         [None] * 30,
         ["0"] * 30,

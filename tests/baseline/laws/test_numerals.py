@@ -37,7 +37,7 @@ def test_roman_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "numbers"),
+    ("cells", "numbers"),
     [
         (["#ff8000", "#00ff10", "#a0b0c0"], {"pair 1": ["255", "0", "160"], "pair 3": ["0", "16", "192"]}),
         (["1011", "111", "10"], {"number": ["11", "7", "2"]}),
@@ -52,7 +52,7 @@ def test_numerals_are_read(cells: list[str], numbers: dict[str, list[str]]) -> N
 
 
 @pytest.mark.parametrize(
-    "results", [["12", "39", "58"], ["beef", "cafe", "tea"], ["0", "1", "1"], ["mix", "mild", "low"]]
+    "cells", [["12", "39", "58"], ["beef", "cafe", "tea"], ["0", "1", "1"], ["mix", "mild", "low"]]
 )
 def test_what_is_no_numeral_is_left_alone(cells: list[str]) -> None:
     assert len(with_numerals([column("cell", cells)])) == 1

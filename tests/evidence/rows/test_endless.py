@@ -33,7 +33,7 @@ def read(text: str, detail: str, test: Test = COMPLETION, query: Query = QUERY) 
 
 
 @pytest.mark.parametrize(
-    ("text", "results"),
+    ("text", "cells"),
     [
         (f"{ROW}\n" * 12, CELLS),
         (f"{ROW}, {ROW}" + FURTHER, CELLS),

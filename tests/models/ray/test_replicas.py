@@ -461,7 +461,7 @@ def headless(monkeypatch: pytest.MonkeyPatch) -> None:
     async def silent(self: Cluster) -> bool:
         return False
 
-    monkeypatch.setattr(Cluster, "_heard", silent)
+    monkeypatch.setattr(Cluster, "_head_answers", silent)
     monkeypatch.setattr(cluster, "PULSE", 0.01)
     monkeypatch.setattr(cluster, "LOOKS", 3)
 
