@@ -246,6 +246,6 @@ def published_words(found: PublishedAccuracies) -> tuple[str, ...]:
         f"{dates}{_published(whole)}.",
         f"{found.printed[0]} pairs before and {found.printed[1]} after lie more than the printed half-width above the "
         "majority; these half-widths come from the variance of one answer, and are about half of those at 99%.",
-        f"Of {found.unextracted} later pairs without an extracted task example, the t-test is significant for: {names}. "
+        f"Of {found.unextracted} later pairs without extracted task examples, the t-test is significant for: {names}. "
         f"A trained baseline's accuracy depends on the year of release with R² = {found.baseline:g}.",
     )
