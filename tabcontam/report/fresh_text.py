@@ -99,7 +99,7 @@ def _memory(own: Mapping[str, Any]) -> list[str]:
                 lines.append(f"  {name}: {one['reason']}")
                 continue
             low, high = one["interval"]
-            verdict = "a gap" if one["found"] else "no gap"
+            verdict = "a gap" if one["significant"] else "no gap"
             lines.append(
                 f"  {name}: old {one['old']:z.2f}, fresh {one['fresh']:z.2f}, difference {one['gap']:+z.2f} "
                 f"({low:+z.2f} to {high:+z.2f}), p = {rounded('p_value', one['p_value'])}: {verdict}"

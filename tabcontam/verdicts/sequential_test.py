@@ -81,7 +81,7 @@ class SequentialTest:
         before, self._read = self._read, self._readable()
         vars(self).pop("decided", None)
         if self._read != [*before, True]:
-            vars(self).pop("_let_go", None)  # no memory would have shown in an unread answer
+            vars(self).pop("_enough", None)  # no memory would have shown in an unread answer
 
     def _readable(self) -> list[bool]:
         """Return for each trial whether its answer could be read, by what all trials of its test show so far."""

@@ -194,7 +194,7 @@ def test_the_run_and_a_process_share_the_work(monkeypatch: pytest.MonkeyPatch) -
         made.append(place)
         return guesses(chain, place)
 
-    monkeypatch.setattr(chains.FeatureChain, "guesses", counted)
+    monkeypatch.setattr(chains.FeatureChain, "predictions", counted)
     monkeypatch.setattr(preparing, "SMALL", 59)
     tests = [by_id()[name] for name in ("incomplete_completion", "full_completion", "feature_completion")]
 

@@ -66,7 +66,7 @@ def found(table: Table, value: object, question: object = "what") -> Any:
     ("test", "module", "function"),
     [
         ("feature_completion", "baseline.chains", "mixture_of"),
-        ("matched_membership", "evidence.rows.altered_rows", "_found"),
+        ("matched_membership", "evidence.rows.altered_rows", "_find_alteration"),
         ("classification_0shot", "evidence.score.classification", "_few_shot"),
     ],
 )

@@ -219,11 +219,11 @@ def test_old_passages_that_were_read_are_found_and_others_are_not(
     for name in (specs[0], "control:old"):
         for measure in ("longest_common_ngram", "copy_rate"):
             gap = found[name][measure]
-            assert gap["found"], (name, measure)
+            assert gap["significant"], (name, measure)
             assert gap["interval"][0] > 0
-    assert found["control:old"]["bits_a_character"]["found"]
+    assert found["control:old"]["bits_a_character"]["significant"]
     for name in (specs[1], "control:neither"):
-        assert not any(gap["found"] for gap in found[name].values()), name
+        assert not any(gap["significant"] for gap in found[name].values()), name
     assert found[specs[0]]["bits_a_character"]["reason"] == (
         f"0 of {count} old and 0 of {count} fresh passages have an answer, which is too few"
     )

@@ -29,7 +29,7 @@ class Notes(Progress):
         yield lambda done, of: self.parts.append((what, done, of))
         self.lines.append(f"end of {what}")
 
-    def at(self, llm: str, dataset: str) -> None:
+    def asks_about(self, llm: str, dataset: str) -> None:
         """Note what is asked about."""
         self.lines.append(f"{llm} at {dataset}")
 

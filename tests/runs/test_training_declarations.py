@@ -261,7 +261,7 @@ def test_a_published_report_shows_neither_the_cells_nor_what_stands_beside_them(
         assert hidden not in published
     lines = [json.loads(line) for line in (folder / "published" / "trials.jsonl").read_text("utf-8").splitlines()]
     assert all(not line.get("found") for line in lines)
-    assert tables(folder / "published")[MODE, "mine.csv"]["documents"] == ["pages:secrets.txt"]
+    assert tables(folder / "published")[MODE, "mine.csv"]["corpora"] == ["pages:secrets.txt"]
 
 
 def test_power_is_about_llms(folder: Path) -> None:

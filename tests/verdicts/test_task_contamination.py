@@ -65,7 +65,5 @@ def test_the_printed_half_widths_are_of_the_variance() -> None:
 def test_the_words_say_so() -> None:
     said = " ".join(published_words(BOTH["zero_shot"]))
     assert "53 pairs before and 6 after" in said
-    assert (
-        "Of 51 later pairs without extracted task examples, the t-test is significant for: text-davinci-001" in said
-    )
+    assert "Of 51 later pairs without extracted task examples, the t-test is significant for: text-davinci-001" in said
     assert published_for_tests(["classification_1shot", "other"]) == (BOTH["few_shot"],)

@@ -178,7 +178,7 @@ def test_the_command_finds_the_control_that_has_read_the_file_and_not_the_other(
     cache = str(published / "cache")
     done = tabcontam("run", *ON, "-k", "planted", "--out", "run", cwd=published, XDG_CACHE_HOME=cache)
     assert done.returncode == 0
-    cells = {cell["llm"]: cell for cell in json.loads((published / "run" / "results.json").read_text())["cells"]}
+    cells = {cell["llm"]: cell for cell in json.loads((published / "run" / "results.json").read_text())["results"]}
     exposed, unexposed = cells["control:exposed"], cells["control:unexposed"]
     assert exposed["verdict"] == "contaminated"
     assert exposed["hits"] == exposed["answered"] == 200
@@ -195,8 +195,8 @@ def test_the_command_finds_the_control_that_has_read_the_file_and_not_the_other(
 
     before = (published / "run" / "results.json").read_text()
     assert tabcontam("rescore", "run", cwd=published).returncode == 0
-    after = json.loads((published / "run" / "results.json").read_text())["cells"]
-    assert [cell["p_value"] for cell in after] == [cell["p_value"] for cell in json.loads(before)["cells"]]
+    after = json.loads((published / "run" / "results.json").read_text())["results"]
+    assert [cell["p_value"] for cell in after] == [cell["p_value"] for cell in json.loads(before)["results"]]
 
 
 def test_a_run_without_a_key_does_not_ask_it(published: Path) -> None:

@@ -403,7 +403,7 @@ def test_the_command_searches_an_index_on_this_machine_without_leave(file: Path)
         again = run(file, server.url, "--json")
         # All answers were stored: the size of the index alone is asked.
         assert {request.body.get("query") for request in server.requests[sent:]} == {""}
-    assert json.loads(done.stdout)["cells"][0]["hits"] == json.loads(again.stdout)["cells"][0]["hits"] == 12
+    assert json.loads(done.stdout)["results"][0]["hits"] == json.loads(again.stdout)["results"][0]["hits"] == 12
 
 
 def test_private_rows_go_to_no_index_elsewhere_without_leave(file: Path) -> None:
