@@ -38,7 +38,7 @@ from tabcontam.evidence.registry import all_tests
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.verdicts.rules import ALPHA
+from tabcontam.verdicts.thresholds import ALPHA
 from tests.made_tables import ships
 from tests.manipulations import MANIPULATIONS, of
 from tests.odd_tables import KINDS, SIZES, odd_table

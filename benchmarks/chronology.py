@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.rate_tables import Rate, RateTable
-from tabcontam.statistics.date_exchange import BEFORE, LISTED, exchanged_p_values, without
+from tabcontam.statistics.date_exchange import BEFORE, exchanged_p_values, without
+from tabcontam.statistics.thresholds import DATE_EXCHANGES
 
 LEVEL, SIGN_LEVEL = 0.01, 0.05  # the second is that of the paper's sign test
 WORLDS = 10_000
@@ -81,7 +82,7 @@ def made(world: World, worlds: int, rng: np.random.Generator) -> tuple[Floats, F
     return rng.binomial(ROWS, share) / ROWS, majority, baseline
 
 
-def found(world: World, worlds: int, seed: int = 0, draws: int = LISTED) -> dict[str, int]:
+def found(world: World, worlds: int, seed: int = 0, draws: int = DATE_EXCHANGES) -> dict[str, int]:
     """In how many worlds each test finds that older tables are classified otherwise than later ones."""
     counts = dict.fromkeys(FINDS, 0)
     for number, first in enumerate(range(0, worlds, TOGETHER)):

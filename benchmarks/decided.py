@@ -28,9 +28,10 @@ from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import load_table
 from tabcontam.verdicts.result_building import conclude, tables
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.sequential_results import result_in_turns
 from tabcontam.verdicts.sequential_test import SequentialOutcome
+from tabcontam.verdicts.thresholds import ALPHA
 
 RUNS, FULL_RUNS = 105, 40  # a table: with fourteen tables more than 10,000 of those who know no row
 CONSTANT = "constant"  # says the same to every query of a cell, chosen after it has seen all prompts

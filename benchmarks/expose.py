@@ -19,8 +19,9 @@ from tabcontam.models.known.exposed.arms import designs
 from tabcontam.models.known.exposed.model_sizes import SIZES, StepSettings
 from tabcontam.models.known.exposed.recipe import Recipe, recipe
 from tabcontam.models.known.exposed.trainable_models import network
-from tabcontam.models.known.exposed.training import BETAS, DECAY, LONGEST, WARM_UP, positions_of, train
+from tabcontam.models.known.exposed.training import BETAS, DECAY, LONGEST, positions_of, train
 from tabcontam.models.known.exposed.training_stream import Stream, learned_tokenizer, stream
+from tabcontam.models.thresholds import WARM_UP_SHARE
 from tabcontam.tables.table import load_table
 
 TURNS = 3
@@ -61,7 +62,7 @@ def trainers(wanted: Recipe, read: Stream, reader: Any) -> float:
             num_train_epochs=1,
             learning_rate=by.rate,
             lr_scheduler_type="cosine",
-            warmup_steps=round(WARM_UP * len(blocks) / by.batch),
+            warmup_steps=round(WARM_UP_SHARE * len(blocks) / by.batch),
             weight_decay=DECAY,
             adam_beta1=BETAS[0],
             adam_beta2=BETAS[1],

@@ -28,7 +28,7 @@ from tabcontam.baseline.cached_findings import one_thread
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.fresh_rows import is_fresh
-from tabcontam.evidence.score.memory_share import LEVEL
+from tabcontam.evidence.score.memory_share import MEMORY_SHARE_LEVEL
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import load_cards
@@ -123,7 +123,7 @@ def run(own: Pool, skill: str, share: float, drift: float, rng: Random) -> Run:
         answer = truth if is_right(query) else next(one for one in query.asked if one != truth)
         reply = Reply(answer, ReplyState.OK)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
-    return Run(own.table.name, TEST.weigh(trials, LEVEL), share * (1 - accuracy))
+    return Run(own.table.name, TEST.weigh(trials, MEMORY_SHARE_LEVEL), share * (1 - accuracy))
 
 
 def _place(query: Query) -> int:

@@ -24,9 +24,10 @@ from typing import Any
 from tabcontam.calibration.power_study import ask, judge, planned
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
-from tabcontam.evidence.rows.guided.guided_completion import RECITED, GuidedCompletion, partial_conjunction
+from tabcontam.evidence.rows.guided.guided_completion import GuidedCompletion, partial_conjunction
 from tabcontam.evidence.rows.guided.guided_test import WRONG_LABEL, arm_of, first_piece
 from tabcontam.evidence.rows.guided.word_runs import longest
+from tabcontam.evidence.thresholds import MOST_RECITED_CHANCE
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.row_draws import seeded
@@ -35,7 +36,8 @@ from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import ResultKey
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.rules import CALIBRATED
+from tabcontam.verdicts.thresholds import ALPHA
 
 ANSWERERS = ("mode", "guesser", "rambler", "schema-expert", "memoriser:0.5", "memoriser:0.1")
 IGNORANT = ANSWERERS[:4]
@@ -88,7 +90,7 @@ def recorded(lines: Iterable[Mapping[str, Any]]) -> None:
     print("\n| LLM, dataset, split | instances | matches seen by the judge | recited | p |\n|---|---|---|---|---|")
     for name, runs in settings.items():
         seen = sum(str(word).startswith("Yes") for _, word in runs)
-        recited = sum(run.chance <= RECITED for run, _ in runs)
+        recited = sum(run.chance <= MOST_RECITED_CHANCE for run, _ in runs)
         print(
             f"| {', '.join(name)} | {len(runs)} | {seen} | {recited} | "
             f"{partial_conjunction([run for run, _ in runs]):.2g} |"

@@ -28,7 +28,8 @@ from tabcontam.evidence.rows.memcheck.csv_row_tests import RawTest
 from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
 from tabcontam.evidence.rows.memcheck.first_token import FirstToken
 from tabcontam.evidence.rows.memcheck.header import Header
-from tabcontam.evidence.rows.memcheck.row_completion import SHOWN, RowCompletion
+from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
+from tabcontam.evidence.thresholds import CSV_ROWS_BEFORE
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
@@ -193,7 +194,7 @@ def _known(truth: Mapping[str, str]) -> list[str]:
 def after_ten_rows(test: str, way: str, say: Callable[[str], str]) -> Recorded:
     """Replies to ten rows of the file, where the LLM knows the next one of every second: `say` says it."""
     every = lines()
-    truth = {"\n".join(every[row - SHOWN : row]): every[row] for row in range(SHOWN, len(every))}
+    truth = {"\n".join(every[row - CSV_ROWS_BEFORE : row]): every[row] for row in range(CSV_ROWS_BEFORE, len(every))}
     return Recorded(test, way, {prompt: say(truth[prompt]) for prompt in _known(truth)}, truth)
 
 

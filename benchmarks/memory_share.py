@@ -28,7 +28,7 @@ from benchmarks.rate_tables import Rate, RateTable
 from tabcontam.baseline.cached_findings import one_thread
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
-from tabcontam.evidence.score.memory_share import LEVEL, TWIN, MemoryShare
+from tabcontam.evidence.score.memory_share import MEMORY_SHARE_LEVEL, TWIN, MemoryShare
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializer
@@ -36,8 +36,9 @@ from tabcontam.tables.table import Table, load_table
 from tabcontam.twins.base import UnseenTwin
 from tabcontam.twins.label_baseline import LINEAR, models
 from tabcontam.twins.row_encoder import Encoder
+from tabcontam.twins.thresholds import TWIN_FOLDS
 from tabcontam.twins.twin_making import unseen
-from tabcontam.twins.twin_sample import PARTS, Ints, Row, TwinSample, sample
+from tabcontam.twins.twin_sample import Ints, Row, TwinSample, sample
 
 TEST, IS = MemoryShare(), load_serializer("is")
 RUNS = 1000  # for each skill and share
@@ -114,7 +115,7 @@ def nearest(found: TwinSample, cells: Sequence[Row], rows: Sequence[int]) -> Int
     encoder, parts = Encoder.of(found), found.parts("benchmark")
     learned_from, asked = encoder.spread(found.rows), encoder.spread(cells)
     answers = np.zeros(len(cells), dtype=np.int64)
-    for part in range(PARTS):
+    for part in range(TWIN_FOLDS):
         own = parts[list(rows)] == part
         model = KNeighborsClassifier(NEAREST).fit(learned_from[parts != part], found.codes[parts != part])
         if own.any():
@@ -134,7 +135,7 @@ def asked(queries: Sequence[Query], answerer: Answerer, share: float, likeness: 
         wrong = next(answer for answer in query.asked if answer != truth)
         reply = Reply(truth if right else wrong, ReplyState.OK)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
-    return TEST.weigh(trials, LEVEL)
+    return TEST.weigh(trials, MEMORY_SHARE_LEVEL)
 
 
 @dataclass(frozen=True)

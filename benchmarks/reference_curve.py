@@ -15,7 +15,7 @@ from statistics import fmean
 
 from benchmarks.rate_tables import Rate, RateTable
 from tabcontam.evidence.base import Prompt, Query, Reading, ReferenceCurveExcess, Reply, ReplyState, Trial
-from tabcontam.evidence.score.memory_share import LEVEL, MemoryShare
+from tabcontam.evidence.score.memory_share import MEMORY_SHARE_LEVEL, MemoryShare
 
 TEST, RUNS, PAIRS, BEND = MemoryShare(), 300, 100, 0.2
 CASES = ("usual", "better", "one skill", "one contaminated", "all contaminated")
@@ -74,7 +74,7 @@ def main() -> None:
                 own = [
                     run(case, references, share, Random(f"{case} {references} {share} {n}")) for n in range(given.runs)
                 ]
-                above = sum(found.p_value <= LEVEL for found, _ in own)
+                above = sum(found.p_value <= MEMORY_SHARE_LEVEL for found, _ in own)
                 covered = fmean(found.interval[0] <= true <= found.interval[1] for found, true in own)
                 reported = f"{above / len(own):.0%}" if share else Rate(above, len(own))
                 error = fmean(found.share - true for found, true in own)

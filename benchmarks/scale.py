@@ -318,9 +318,7 @@ def drawn(known: Measured, assumed: Assumed, rng: Random) -> tuple[Grid, tuple[P
         for size in SIZES
     }
     grid = Grid(
-        tuple(work[size] for size in sizes),
-        tuple(float(size * BYTES) for size in sizes),
-        (of_one,) * assumed.services,
+        tuple(work[size] for size in sizes), tuple(float(size * BYTES) for size in sizes), (of_one,) * assumed.services
     )
     return grid, tuple(rng.choices(list(load_prices().values()), k=assumed.services))
 

@@ -109,7 +109,7 @@ def main() -> None:
     written = RateTable(["stated confidence", "m", *shares])
     for way, share in ((way, share) for way in WAYS for share in SHARES):
         line, rng = Line(), Random(f"{way} {share}")
-        with mock.patch("tabcontam.statistics.auc_difference.RESAMPLES", RESAMPLES):
+        with mock.patch("tabcontam.statistics.auc_difference.AUC_RESAMPLES", RESAMPLES):
             for number in range(options.runs):
                 queries = asked[options.tables[number % len(options.tables)]]
                 found = run(queries[number // len(options.tables) % len(queries)], WAYS[way], share, rng)

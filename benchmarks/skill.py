@@ -23,19 +23,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from benchmarks.rate_tables import Rate, RateTable
-from benchmarks.skills import (
-    chosen,
-    commerce,
-    dated,
-    few_rows,
-    measures,
-    ordered,
-    panels,
-    people,
-    real,
-    world,
-    written,
-)
+from benchmarks.skills import chosen, commerce, dated, few_rows, measures, ordered, panels, people, real, world, written
 from benchmarks.skills.answerers import Answers, Form, Memoriser, Silent, Solver, asked
 from benchmarks.skills.made import Made, arranged
 from benchmarks.skills.predictors import FOREST, NEAREST, SQUARES, Predictors
@@ -49,7 +37,7 @@ from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.statistics.eprocess import join_bets, place_bets, standing
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.reference_correction import Reference, concede
-from tabcontam.verdicts.rules import ALPHA
+from tabcontam.verdicts.thresholds import ALPHA
 from tests.answer_forms import FORMS, form
 
 KINDS = {

@@ -38,7 +38,7 @@ from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import load_table
 from tabcontam.verdicts.decisions import published
-from tabcontam.verdicts.rules import ALPHA
+from tabcontam.verdicts.thresholds import ALPHA
 
 ROW_RUNS, WORD_RUNS, CONTROL_RUNS = 200, 50, 20
 CONSTANT = "constant"  # says the same to every query of a cell, chosen after it has seen all prompts

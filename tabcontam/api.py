@@ -32,7 +32,8 @@ from tabcontam.verdicts.name_lookup import llms_named, places_named
 from tabcontam.verdicts.parquet_results import ParquetResults
 from tabcontam.verdicts.result_types import Result, TableVerdict, count
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, MIN_POWER, PAPER, RULES, Queries
+from tabcontam.verdicts.rules import FAMILY_OVER, PAPER, RULES, Queries
+from tabcontam.verdicts.thresholds import ALPHA, MIN_POWER
 from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:

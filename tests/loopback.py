@@ -34,11 +34,7 @@ def reply(content: object, finish: str = "stop", tokens: int = 3, reasoning: int
         {
             "object": "chat.completion",
             "choices": [
-                {
-                    "index": 0,
-                    "message": {"role": "assistant", "content": content, **message},
-                    "finish_reason": finish,
-                }
+                {"index": 0, "message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}
             ],
             "usage": {
                 "completion_tokens": tokens + reasoning,

@@ -104,10 +104,7 @@ class Loopback:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.closing.set()
         socket.create_connection(("127.0.0.1", self._server.server_port)).close()  # the thread waits for one

@@ -51,7 +51,7 @@ from tabcontam.verdicts import result_types as judged_cells
 from tabcontam.verdicts.document import parse_results
 from tabcontam.verdicts.result_building import build_result, build_results, build_unjudged, conclude, read_trial
 from tabcontam.verdicts.result_types import ResultKey
-from tabcontam.verdicts.rules import ALPHA
+from tabcontam.verdicts.thresholds import ALPHA
 from tests.made_tables import ships
 from tests.report.synthetic import document
 

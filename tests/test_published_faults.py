@@ -37,7 +37,7 @@ from tabcontam.verdicts import result_types as judged_cells
 from tabcontam.verdicts.llm_ranking import ranking
 from tabcontam.verdicts.result_building import build_unjudged, conclude
 from tabcontam.verdicts.result_types import ResultKey
-from tabcontam.verdicts.rules import ALPHA
+from tabcontam.verdicts.thresholds import ALPHA
 from tests.made_tables import ships
 from tests.usual import USUAL
 

@@ -21,7 +21,7 @@ from tabcontam.api import load_results
 from tabcontam.pytest_plugin.session_gate import _corpus_state, _source
 from tabcontam.pytest_plugin.uncontaminated_mark import uncontaminated
 from tabcontam.verdicts.document import as_json
-from tabcontam.verdicts.rules import MIN_POWER
+from tabcontam.verdicts.thresholds import MIN_POWER
 from tests.commands import tabcontam
 
 pytest_plugins = ["pytester"]

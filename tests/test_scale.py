@@ -8,19 +8,7 @@ import pytest
 
 pytest.importorskip("simpy")
 
-from benchmarks.scale import (
-    CHUNK,
-    MEASURED,
-    Asked,
-    Assumed,
-    Cost,
-    Grid,
-    Measured,
-    Way,
-    limit,
-    of_service,
-    simulated,
-)
+from benchmarks.scale import CHUNK, MEASURED, Asked, Assumed, Cost, Grid, Measured, Way, limit, of_service, simulated
 
 NOTHING = Cost(0.0, 0.0)
 EVEN = Measured((Asked(100, 4000, 400),), (), 0.0, NOTHING, NOTHING, NOTHING, 0.0, (1.0,), ())

@@ -26,7 +26,7 @@ BEGINNINGS = {
     r"(What|Whether|How|Who|Which|Those)\b": "a verb: Return, Write, Yield; or a noun",
 }
 OF_PROVIDERS = {"batch.py", "connection.py", "errors.py", "habits.py", "provider.py", "replies.py"}
-MANY = {"__init__.py", "__main__.py", "base.py", *OF_PROVIDERS}
+MANY = {"__init__.py", "__main__.py", "base.py", "thresholds.py", *OF_PROVIDERS}
 LONGEST = 4_000  # words of the page on the method, and of each appendix of it
 
 

@@ -14,7 +14,7 @@ from tabcontam.calibration.power_study import AnswererPlan, AnswererResults, Tri
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.models.base import PromptForm
 from tabcontam.verdicts.result_types import MemoryShareResult, Result
-from tabcontam.verdicts.rules import ALPHA
+from tabcontam.verdicts.thresholds import ALPHA
 from tests.golden.chances import Archive, stored
 
 RECORD = Path(__file__).parent / "record"  # the one that is part of the project

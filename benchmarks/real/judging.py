@@ -15,7 +15,8 @@ from tabcontam.evidence.rows.answers_of_several_rows import group_by_row
 from tabcontam.models.base import PromptForm
 from tabcontam.reading.word_decision import english
 from tabcontam.verdicts.result_building import complete_reply, read_trial
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.rules import CALIBRATED
+from tabcontam.verdicts.thresholds import ALPHA
 
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 RECITED = 2  # rows of a file's beginning, exactly, from which an LLM is said to recite it

@@ -4,20 +4,7 @@ from decimal import Decimal
 from functools import partial
 from random import Random
 
-from benchmarks.skills.made import (
-    Cells,
-    Kind,
-    Made,
-    Rules,
-    code,
-    filled,
-    looked_up,
-    made,
-    measured,
-    num,
-    to,
-    total,
-)
+from benchmarks.skills.made import Cells, Kind, Made, Rules, code, filled, looked_up, made, measured, num, to, total
 from benchmarks.skills.words import SURNAMES, WORDS, invented_names
 
 ROWS = (120, 200, 90, 400, 150, 60)
@@ -80,11 +67,7 @@ def receipts(rng: Random, number: int) -> Made:
         "net": (lambda c: to(num(c, "gross") - num(c, "vat")), lambda c: to(num(c, "gross") / (1 + num(c, "rate")))),
         "rate": lambda c: min(rates, key=lambda rate: abs(num(c, "net") * Decimal(rate) - num(c, "vat"))),
     }
-    return made(
-        "receipts",
-        [row() for _ in range(rows_of(number))],
-        rules,
-    )
+    return made("receipts", [row() for _ in range(rows_of(number))], rules)
 
 
 def _annuity(cells: Cells) -> str:
@@ -111,11 +94,7 @@ def loans(rng: Random, number: int) -> Made:
         "repaid": lambda c: to(num(c, "payment") * num(c, "months")),
         "months": lambda c: to(num(c, "repaid") / num(c, "payment"), 0),
     }
-    return made(
-        "loans",
-        [row() for _ in range(rows_of(number))],
-        rules,
-    )
+    return made("loans", [row() for _ in range(rows_of(number))], rules)
 
 
 def votes(rng: Random, number: int) -> Made:
@@ -159,12 +138,7 @@ def balances(rng: Random, number: int) -> Made:
         "amount": lambda c: to(num(c, "closing") - num(c, "opening")),
         "opening": lambda c: to(num(c, "closing") - num(c, "amount")),
     }
-    return made(
-        "balances",
-        rows,
-        rules,
-        lambda before: {"opening": before[-1]["closing"]},
-    )
+    return made("balances", rows, rules, lambda before: {"opening": before[-1]["closing"]})
 
 
 def firms(rng: Random, number: int) -> Made:

@@ -84,9 +84,7 @@ def calendar(rng: Random, number: int) -> Made:
         today = following(today)
         cells = {"date": today.isoformat(), "weekday": today.strftime("%a")}
         rows.append(cells | {"volume": str(rng.randrange(1_000, 90_000)), "close": measured(rng, 50, 9, 2)})
-    rules: Rules = {
-        "weekday": lambda c: day(c["date"]).strftime("%a"),
-    }
+    rules: Rules = {"weekday": lambda c: day(c["date"]).strftime("%a")}
     return made(
         "trading_days" if working else "days",
         rows,
@@ -129,12 +127,7 @@ def years(rng: Random, number: int) -> Made:
         "year": lambda c: str(first - 1 + int(c["index"])),
         "index": lambda c: str(int(c["year"]) - first + 1),
     }
-    return made(
-        "harvests",
-        rows,
-        rules,
-        lambda before: {"index": str(int(before[-1]["index"]) + 1)},
-    )
+    return made("harvests", rows, rules, lambda before: {"index": str(int(before[-1]["index"]) + 1)})
 
 
 def quarters(rng: Random, number: int) -> Made:
@@ -156,12 +149,7 @@ def quarters(rng: Random, number: int) -> Made:
         "quarter": lambda c: str((int(c["period"]) - 1) % 4 + 1),
         "period": lambda c: str(4 * (int(c["year"]) - first) + int(c["quarter"])),
     }
-    return made(
-        "quarters",
-        rows,
-        rules,
-        lambda before: {"period": str(int(before[-1]["period"]) + 1)},
-    )
+    return made("quarters", rows, rules, lambda before: {"period": str(int(before[-1]["period"]) + 1)})
 
 
 KINDS = (

@@ -92,10 +92,7 @@ def exams(rng: Random, number: int) -> Made:
         return cells | {"grade": graded(GRADES, num(cells, "points"))}
 
     rows = [row(index) for index in range(rows_of(number))]
-    rules: Rules = {
-        "points": lambda c: to(total(c, tasks), 0),
-        "grade": lambda c: graded(GRADES, num(c, "points")),
-    }
+    rules: Rules = {"points": lambda c: to(total(c, tasks), 0), "grade": lambda c: graded(GRADES, num(c, "points"))}
     return made("exams", rows, rules)
 
 

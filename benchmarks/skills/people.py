@@ -47,11 +47,7 @@ def codes(rng: Random, number: int) -> Made:
         "year": lambda c: c["code"].split("-")[1],
         "number": lambda c: c["code"].split("-")[2],
     }
-    return made(
-        "projects",
-        [row() for _ in range(rows_of(number))],
-        rules,
-    )
+    return made("projects", [row() for _ in range(rows_of(number))], rules)
 
 
 def slugs(rng: Random, number: int) -> Made:

@@ -117,10 +117,5 @@ def _data(name: str) -> Path:
 KINDS = (
     Kind("travel groups", "Spaceship Titanic: cabin of the group", lambda rng, number: spaceship(), real=True),
     Kind("ticket numbers", "Titanic: fare of the nearest ticket", lambda rng, number: titanic(), real=True),
-    Kind(
-        "train split",
-        "Titanic's test by its train split, --known",
-        lambda rng, number: titanic_test(),
-        real=True,
-    ),
+    Kind("train split", "Titanic's test by its train split, --known", lambda rng, number: titanic_test(), real=True),
 )

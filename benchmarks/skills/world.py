@@ -92,11 +92,7 @@ def phones(rng: Random, number: int) -> Made:
         "prefix": (lambda c: c["phone"].split()[0], lambda c: f"+{prefix[c['country']]}"),
         "country": lambda c: country_of.get(c["prefix"][1:]),
     }
-    return made(
-        "clients",
-        [row() for _ in range(rows_of(number))],
-        rules,
-    )
+    return made("clients", [row() for _ in range(rows_of(number))], rules)
 
 
 def periodic(rng: Random, number: int) -> Made:
@@ -114,12 +110,7 @@ def periodic(rng: Random, number: int) -> Made:
         "weight": looked_up(weight, "symbol"),
         "number": looked_up(number_of, "symbol"),
     }
-    return made(
-        "chemicals",
-        rows,
-        rules,
-        lambda before: {"number": str(int(before[-1]["number"]) + 1)},
-    )
+    return made("chemicals", rows, rules, lambda before: {"number": str(int(before[-1]["number"]) + 1)})
 
 
 KINDS = (

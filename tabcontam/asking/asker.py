@@ -71,11 +71,7 @@ class Asker:
         self.stop()
 
     async def ask(
-        self,
-        model: Model,
-        query: Query,
-        keep: Callable[[Answer], object],
-        unwanted: Callable[[], bool] = lambda: False,
+        self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool] = lambda: False
     ) -> Answer:
         """Return the source's answer, `failed` if every try was in vain. Raises `StoppedError` if nothing is sent.
 

@@ -7,10 +7,11 @@ from decimal import Decimal
 from tabcontam.asking.trial_file import write_question
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Endings, Lookup, Prompt, Question
-from tabcontam.models.base import THINKING, Model
+from tabcontam.models.base import Model
 from tabcontam.models.catalogue import find_entry
 from tabcontam.models.missing_model import MissingModel
 from tabcontam.models.prices import FREE, Price, price_of, prompt_bound
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def estimate(
     spared = dearest = Decimal(0)
     for query in left:
         question = query.question
-        times, allowance = (2, THINKING) if thinks and isinstance(question, Prompt) else (1, 0)
+        times, allowance = (2, MOST_THINKING_TOKENS) if thinks and isinstance(question, Prompt) else (1, 0)
         read, written = times * tokens_read(model, question), times * max(query.max_tokens, model.least)
         requests += len(set(question.endings)) if isinstance(question, Endings) and not model.local else 1
         prompts += read

@@ -23,7 +23,8 @@ from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.reference_correction import asked_of_reference
 from tabcontam.verdicts.result_building import pool_parts
 from tabcontam.verdicts.result_types import ResultKey
-from tabcontam.verdicts.rules import ALL, ALPHA, CALIBRATED, LLM, MIN_POWER, PAPER, Over, Queries
+from tabcontam.verdicts.rules import ALL, CALIBRATED, LLM, PAPER, Over, Queries
+from tabcontam.verdicts.thresholds import ALPHA, MIN_POWER
 from tabcontam.verdicts.wording import phrase
 
 NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks only these"

@@ -14,12 +14,13 @@ from tabcontam.baseline.coded_columns import Column, Floats, column
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.frequencies import informative
 from tabcontam.baseline.laws import law_likelihoods, with_derived
+from tabcontam.baseline.thresholds import (
+    LAW_SAMPLE_ROWS,
+    LEAST_LAW_EXCESS,
+    LEAST_REVEALING_EXCESS,
+    MOST_REVERSED_COLUMNS,
+)
 from tabcontam.tables.table import Cell, Table
-
-TOLD = 0.2  # laws that hold so much more often in true rows reveal the altered ones
-SEEN = 0.02  # laws that gain less are ignored
-LOOKED_AT = 300  # rows from which a law is learned, and in which it is checked
-REVERSED = 12  # other columns at most that may follow from the altered one, the most informative first
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +59,11 @@ class AlteredCopies:
     def laws(self) -> list[tuple[str, AlterationHint]]:
         """The laws that hold more often in rows than in their copies, each after the column that it predicts."""
         target, others = self.columns[self.column], [one for name, one in self.columns.items() if name != self.column]
-        related = informative(target, others, np.arange(len(self.rows))[:LOOKED_AT], REVERSED)
+        related = informative(target, others, np.arange(len(self.rows))[:LAW_SAMPLE_ROWS], MOST_REVERSED_COLUMNS)
         found = []
         for name in (self.column, *(one.name for one, _ in related)):
-            if any(hint.more > SEEN for hint in self.hints(name, LOOKED_AT // 2).values()):
-                found += [(name, hint) for hint in self.hints(name).values() if hint.more > SEEN]
+            if any(hint.more > LEAST_LAW_EXCESS for hint in self.hints(name, LAW_SAMPLE_ROWS // 2).values()):
+                found += [(name, hint) for hint in self.hints(name).values() if hint.more > LEAST_LAW_EXCESS]
         return found
 
     def hints(self, name: str, most: int | None = None) -> dict[str, AlterationHint]:
@@ -72,7 +73,7 @@ class AlteredCopies:
         size = len(self.rows)
         found: dict[str, tuple[Floats, Floats]] = {}
         for half in (0,) if most else (0, 1):
-            train, other = np.arange(half, size, 2)[:LOOKED_AT], np.arange(1 - half, size, 2)[:most]
+            train, other = np.arange(half, size, 2)[:LAW_SAMPLE_ROWS], np.arange(1 - half, size, 2)[:most]
             laws = law_likelihoods(Fit(target, given, (), train, np.concatenate([other, other + size])))
             for law, (chances, _) in laws.items():
                 true, false = found.setdefault(law, (np.zeros(size), np.zeros(size)))
@@ -86,7 +87,7 @@ def revealing_column(copies: AlteredCopies) -> str | None:
 
     It is the altered column if it follows from the others, or another one that follows from it.
     """
-    return next((name for name, hint in copies.laws if hint.more >= TOLD), None)
+    return next((name for name, hint in copies.laws if hint.more >= LEAST_REVEALING_EXCESS), None)
 
 
 def revealing_column_of(table: Table, name: str, altered: Mapping[int, str]) -> str | None:

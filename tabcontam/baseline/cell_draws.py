@@ -17,17 +17,19 @@ from tabcontam.baseline.cached_findings import cached_finding, ranks
 from tabcontam.baseline.coded_columns import MISSING, Bools, Floats, Ints
 from tabcontam.baseline.predictor_weights import mixing_weights
 from tabcontam.baseline.table_predictions import VERSION, chain_of, column_of
+from tabcontam.baseline.thresholds import (
+    DRAW_FITTING_ROUNDS,
+    DRAW_MARGIN,
+    LEAST_DRAW_CHANCE,
+    MOST_EQUAL_DRAWS,
+    NEAREST_ROWS_LISTED,
+)
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.table import Table
 
-NEAR = 19  # other rows whose cells are listed next to the draws
 DEALT = 4  # version of the dealing: cached draws of other versions are not used
-ROUNDS = 60  # of fitting the sums of rows and values
 POWERS = (1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)  # to which chances are raised, to be as sure as possible
-MARGIN = 1.0  # standard errors by which the own cells must be less likely than half of the draws
-SAME = 0.9  # share of draws that may be one value; a surer cell is no evidence
-LEAST = 1e-12  # smaller chances are raised to this
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,8 @@ def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
     rows = np.arange(len(own))
     best, most = mixed, -np.inf
     for power in POWERS:
-        shares = _dealt(np.maximum(mixed, LEAST) ** power, counts)
-        likelihood = float(np.log(np.maximum(shares[rows, own], LEAST)).sum())
+        shares = _dealt(np.maximum(mixed, LEAST_DRAW_CHANCE) ** power, counts)
+        likelihood = float(np.log(np.maximum(shares[rows, own], LEAST_DRAW_CHANCE)).sum())
         if likelihood < most and not _given_away(best, own):
             break
         best, most = shares, likelihood
@@ -145,14 +147,14 @@ def _given_away(shares: Floats, own: Ints) -> bool:
 
     Rows for which nearly all draws are one value are no evidence, and are ignored.
     """
-    open_rows = shares.max(axis=1) <= SAME
+    open_rows = shares.max(axis=1) <= MOST_EQUAL_DRAWS
     shares, own = shares[open_rows], own[open_rows]
     if not len(own):
         return False
     mine = shares[np.arange(len(own)), own][:, None]
     same = np.isclose(shares, mine, rtol=1e-9, atol=0)
     place = (shares * (shares > mine) * ~same).sum(axis=1) + (shares * same).sum(axis=1) / 2
-    return bool(place.mean() < 0.5 + MARGIN / np.sqrt(12 * len(own)))
+    return bool(place.mean() < 0.5 + DRAW_MARGIN / np.sqrt(12 * len(own)))
 
 
 def _dealt(likely: Floats, counts: Floats) -> Floats:
@@ -162,7 +164,7 @@ def _dealt(likely: Floats, counts: Floats) -> Floats:
     as the baseline's (iterative proportional fitting, Deming and Stephan 1940).
     """
     shares = likely.copy()
-    for _ in range(ROUNDS):
+    for _ in range(DRAW_FITTING_ROUNDS):
         shares *= counts / shares.sum(axis=0)
         shares /= shares.sum(axis=1, keepdims=True)
     return shares
@@ -181,7 +183,7 @@ def _near(table: Table, feature: str, rows: Sequence[int]) -> dict[int, list[str
             alike += codes[:count] == codes[row]
         alike[~present] = -1
         alike[row] = -1
-        nearest = shuffled[np.argsort(-alike[shuffled], kind="stable")][:NEAR].tolist()
+        nearest = shuffled[np.argsort(-alike[shuffled], kind="stable")][:NEAREST_ROWS_LISTED].tolist()
         found[row] = [str(one.cells[place]) for place in nearest if alike[place] >= 0]
     return found
 

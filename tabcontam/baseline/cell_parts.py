@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import MANY, Column, Floats, cached_by_column, column
+from tabcontam.baseline.coded_columns import Column, Floats, cached_by_column, column
 from tabcontam.baseline.laws.calendar import DAY, calendar, dates_of
+from tabcontam.baseline.thresholds import LONGEST_PIECED_TEXT, MOST_UNSPLIT_VALUES
 
-LONGEST = 24  # mean characters of texts whose first and last ones are used
 FIRST = (1, 2, 3)
 LAST = (1, 2)
 
@@ -19,7 +19,7 @@ LAST = (1, 2)
 @cached_by_column
 def parts(one: Column) -> tuple[Column, ...]:
     """Return the pieces of a column's cells that several rows share: of dates, of texts, and of codes of one length."""
-    if one.distinct <= MANY:
+    if one.distinct <= MOST_UNSPLIT_VALUES:
         return ()
     return tuple(more for more in (*_of_dates(one), *_of_texts(one)) if 1 < more.distinct < one.distinct)
 
@@ -41,7 +41,7 @@ def _of_dates(one: Column) -> Iterator[Column]:
 def _of_texts(one: Column) -> Iterator[Column]:
     if one.numbers is not None and not one.size_of_codes:
         return
-    if sum(map(len, one.texts.values())) > LONGEST * len(one.texts) or dates_of(one) is not None:
+    if sum(map(len, one.texts.values())) > LONGEST_PIECED_TEXT * len(one.texts) or dates_of(one) is not None:
         return
     for name, sizes in (("first", FIRST), ("last", LAST)):
         for size in sizes:

@@ -14,10 +14,9 @@ from math import log2
 from typing import Any
 
 from tabcontam.baseline.rounded_numbers import RoundedPrediction, chain
+from tabcontam.baseline.thresholds import MOST_LISTED_VALUES
 from tabcontam.reading.answer_text import same_value, value_key
 from tabcontam.tables.table import Cell
-
-LISTED = 64  # values at most that have a probability of their own
 
 
 @dataclass(frozen=True)
@@ -113,5 +112,5 @@ def marginal(cells: Iterable[Cell], missing: Iterable[str] = ()) -> CellPredicti
     known = list(cells)
     counts = Counter(cell for cell in known if cell is not None and cell not in marks)
     total = len(known) + 1
-    values = {value: count / total for value, count in counts.most_common(LISTED)}
+    values = {value: count / total for value, count in counts.most_common(MOST_LISTED_VALUES)}
     return CellPrediction(values, 1 / total, (len(known) - counts.total()) / total)

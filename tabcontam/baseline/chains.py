@@ -14,10 +14,10 @@ from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.laws import LawPredictions, derived, predict_by_laws, visible_features
 from tabcontam.baseline.mixture import Mixture, ValueChances, mixture_of
 from tabcontam.baseline.nearest_row import Counts, alike, apart, differing, twin
-from tabcontam.baseline.row_sample import FOLDS, RowSample, SampledTable, sample_of
+from tabcontam.baseline.row_sample import RowSample, SampledTable, sample_of
+from tabcontam.baseline.thresholds import FOLDS, LAW_PARTS
 from tabcontam.tables.table import Cell
 
-PARTS = 3  # parts of a small table, each with laws from the other parts; a larger one has two
 SMALL = (300, 60)  # rows and shown columns
 
 
@@ -171,7 +171,7 @@ def _laws(target: Column, given: Sequence[Column], sample: RowSample) -> list[di
     if len(sample.fits) == 1:
         return [predict_by_laws(Fit(target, tuple(given), (), *sample.fits[0]))]
     laws: list[dict[str, LawPredictions]] = []
-    count = PARTS if len(sample.groups) <= SMALL[0] and len(given) <= SMALL[1] else 2
+    count = LAW_PARTS if len(sample.groups) <= SMALL[0] and len(given) <= SMALL[1] else 2
     parts = np.where(sample.groups < 0, -1, sample.groups * count // FOLDS)  # rows before all others are in none
     found: dict[int, dict[str, LawPredictions]] = {}
     for _, places in sample.fits:

@@ -4,21 +4,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import FEW, MISSING, Column, Floats, Ints, cached_by_column
+from tabcontam.baseline.coded_columns import MISSING, Column, Floats, Ints, cached_by_column
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.regression import frequent, spread
+from tabcontam.baseline.thresholds import (
+    FEW_VALUES,
+    GRAM_FOLDS,
+    GRAM_HASHES,
+    GRAM_PRIOR_ROWS,
+    LONGEST_GRAM_TEXT,
+    MOST_CLASS_VALUES,
+    MOST_GRAM_TEXTS,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 SIZES = (2, 3, 4)  # characters of a gram
-BUCKETS = 2**13  # number of hashes by which grams are distinguished
-LONGEST = 120  # characters of a text that are used
-MANY = 20  # values above which a text tells more than a class
-MOST_TEXTS = 4  # columns that are used, those with the most values
-FOLDS = 3  # in which the weight of the grams is found
 STRENGTHS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)  # grams overlap, so together they are less sure
-PRIOR = 0.3  # prior weight, in rows of each class, of every gram
 
 
 def by_characters(fit: Fit) -> Floats | None:
@@ -29,10 +32,10 @@ def by_characters(fit: Fit) -> Floats | None:
     have no weight.
     """
     texts = sorted(
-        (one for one in fit.shown if one.numbers is None and one.distinct > MANY),
+        (one for one in fit.shown if one.numbers is None and one.distinct > MOST_CLASS_VALUES),
         key=lambda one: (-one.distinct, one.name),
-    )[:MOST_TEXTS]
-    many = fit.target.numbers is not None and fit.target.distinct > FEW + 1
+    )[:MOST_GRAM_TEXTS]
+    many = fit.target.numbers is not None and fit.target.distinct > FEW_VALUES + 1
     classes = None if many or not texts else frequent(fit)
     if classes is None:
         return None
@@ -59,15 +62,17 @@ def _evidence(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
     members[labels, np.arange(len(labels))] = 1.0
     within = np.asarray((grams.T @ members.T).T)
     overall = within.sum(axis=0) / len(labels)
-    rates = (within + PRIOR * count * overall + 1e-9) / (members.sum(axis=1, keepdims=True) + PRIOR * count)
+    rates = (within + GRAM_PRIOR_ROWS * count * overall + 1e-9) / (
+        members.sum(axis=1, keepdims=True) + GRAM_PRIOR_ROWS * count
+    )
     return np.asarray(np.log(rates / np.maximum(overall, 1e-9)) * (overall > 0)).T
 
 
 def _out_of_fold(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
     """Return the evidence of each row's grams on its class, learned from the rows of other folds."""
-    folds = np.arange(len(labels)) % FOLDS
+    folds = np.arange(len(labels)) % GRAM_FOLDS
     found = np.zeros((len(labels), count))
-    for fold in range(FOLDS):
+    for fold in range(GRAM_FOLDS):
         others, rows = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         found[rows] = grams[rows] @ _evidence(grams[others], labels[others], count)
     return found
@@ -89,7 +94,7 @@ def _grams(one: Column) -> "csr_matrix":
     from scipy.sparse import csr_matrix
 
     texts = [
-        f" {' '.join((cell or '')[:LONGEST].casefold().split())} " if key != MISSING else ""
+        f" {' '.join((cell or '')[:LONGEST_GRAM_TEXT].casefold().split())} " if key != MISSING else ""
         for key, cell in zip(one.keys, one.cells, strict=True)
     ]
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
@@ -105,9 +110,9 @@ def _grams(one: Column) -> "csr_matrix":
             hashed = (hashed * 1_000_003 + letters[offset : last + offset]) % (2**31 - 1)
         within = rows[:last] == rows[size - 1 :]  # no gram reaches into the next text
         places.append(rows[:last][within])
-        buckets.append(hashed[within] % BUCKETS)
+        buckets.append(hashed[within] % GRAM_HASHES)
     row, column = (np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64) for parts in (places, buckets))
-    found = csr_matrix((np.ones(len(row)), (row, column)), shape=(len(texts), BUCKETS))
+    found = csr_matrix((np.ones(len(row)), (row, column)), shape=(len(texts), GRAM_HASHES))
     found.sum_duplicates()
     found.data[:] = 1.0
     return found

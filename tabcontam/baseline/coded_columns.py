@@ -13,6 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.baseline.rounded_numbers import coarser_places
+from tabcontam.baseline.thresholds import (
+    FEW_VALUES,
+    LARGEST_NUMBER,
+    LEAST_CODE_SHARE,
+    LEAST_NUMBER_SHARE,
+    LEAST_ROWS_PER_BEGINNING,
+    LONGEST_NUMBERED_TEXT,
+    MOST_CODE_BEGINNINGS,
+    MOST_DECIMALS,
+    MOST_UNSPLIT_VALUES,
+    NUMBER_BINS,
+)
 from tabcontam.reading.answer_text import value_key
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell
@@ -24,21 +36,10 @@ Bools = NDArray[np.bool_]
 Fact = TypeVar("Fact")
 
 MISSING = ""  # the key of a missing cell
-NUMERIC = 0.95  # share of a column's cells that must be numbers
-MOST_DECIMALS = 6
-LARGEST = 1e12  # larger numbers are texts: an exact difference needs whole numbers that a float holds
-BINS = 8
 SPARSE = 16  # times as many codes as cells: fewer are counted, more are sorted
-LAGS = 4  # rows before the next one that a prompt shows
-FEW = 12  # values of a column that is used as it is
-MANY = 20  # values of a text above which its words become columns
 DIGITS = re.compile(r"\d{1,15}")
-LONGEST = 200  # characters of a text that are examined for numbers
 WORD = re.compile(r"[^\W_]+")
 CODE = (5, 32)  # characters of a code, all of one length, whose beginnings become columns
-CODES = 0.98  # share of a column's values that are such codes
-BEGINNINGS = 3  # of a column of codes, the longest ones
-SHARED = 1.3  # rows that share a beginning, on average
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +78,7 @@ class Column:
 
         For codes of one length, such as plot or telephone numbers, these are the beginnings that several rows share.
         """
-        if self.distinct <= MANY:
+        if self.distinct <= MOST_UNSPLIT_VALUES:
             return ()
         if self.numbers is not None or self.size_of_codes:
             return tuple(self._beginnings())
@@ -96,21 +97,21 @@ class Column:
         """The number of characters of nearly all values, if these are only letters and digits; else 0."""
         sizes = Counter(len(text) if text.isalnum() else 0 for text in self.texts.values())
         size, count = sizes.most_common(1)[0] if sizes else (0, 0)
-        return size if CODE[0] <= size <= CODE[1] and count >= CODES * sizes.total() else 0
+        return size if CODE[0] <= size <= CODE[1] and count >= LEAST_CODE_SHARE * sizes.total() else 0
 
     def _beginnings(self) -> "list[Column]":
         """Return columns of the longest beginnings of codes that several rows share."""
         found: list[Column] = []
-        fewer, known = MANY, len(self.keys) - self.keys.count(MISSING)
+        fewer, known = MOST_UNSPLIT_VALUES, len(self.keys) - self.keys.count(MISSING)
         for size in range(2, self.size_of_codes):
             begun = {key: text[:size] for key, text in self.texts.items() if len(text) == self.size_of_codes}
             different = len(set(begun.values()))
-            if different * SHARED > known:
+            if different * LEAST_ROWS_PER_BEGINNING > known:
                 break
             if different > fewer:
                 found.append(column(f"{self.name} first {size}", [begun.get(key) for key in self.keys]))
                 fewer = different
-        return found[-BEGINNINGS:]
+        return found[-MOST_CODE_BEGINNINGS:]
 
     @cached_property
     def order_in_text(self) -> Floats | None:
@@ -144,7 +145,7 @@ class Column:
         known = {key: as_number(key) for key in set(self.keys)}
         found = np.fromiter(map(known.__getitem__, self.keys), np.float64, len(self.keys))
         present = len(self.keys) - self.keys.count(MISSING)
-        return found if present and np.isfinite(found).sum() >= NUMERIC * present else None
+        return found if present and np.isfinite(found).sum() >= LEAST_NUMBER_SHARE * present else None
 
     @cached_property
     def decimals(self) -> int:
@@ -174,15 +175,15 @@ class Column:
     @cached_property
     def binned(self) -> Ints:
         """The octile of each number, or each text's code among the most frequent ones; 0 is missing."""
-        if self.distinct <= FEW + 1:
+        if self.distinct <= FEW_VALUES + 1:
             return self.codes
         if self.numbers is not None:
-            eighths = 1 + np.floor(np.nan_to_num(self.ranks) * BINS * 0.9999)
+            eighths = 1 + np.floor(np.nan_to_num(self.ranks) * NUMBER_BINS * 0.9999)
             return np.asarray(np.where(np.isfinite(self.ranks), eighths, 0).astype(np.int64))
         counts = np.bincount(self.codes)
         counts[0] = 0
-        kept = np.argsort(-counts, kind="stable")[:FEW]
-        places = np.full(len(counts), FEW + 1, dtype=np.int64)
+        kept = np.argsort(-counts, kind="stable")[:FEW_VALUES]
+        places = np.full(len(counts), FEW_VALUES + 1, dtype=np.int64)
         places[kept] = np.arange(1, len(kept) + 1)
         places[0] = 0
         return np.asarray(places[self.codes])
@@ -227,7 +228,9 @@ def without_words(columns: Iterable[Column]) -> list[Column]:
 
 def scaled(numbers: Floats, decimals: int) -> Ints:
     """Return numbers as whole counts of their last decimal; NaN becomes 0."""
-    return np.asarray(np.rint(np.nan_to_num(np.clip(numbers, -LARGEST, LARGEST)) * 10**decimals).astype(np.int64))
+    return np.asarray(
+        np.rint(np.nan_to_num(np.clip(numbers, -LARGEST_NUMBER, LARGEST_NUMBER)) * 10**decimals).astype(np.int64)
+    )
 
 
 def steps(numbers: Floats, decimals: int) -> tuple[Floats, Floats]:
@@ -275,7 +278,7 @@ def as_number(key: str) -> float:
         number = float(key)
     except ValueError:
         return float("nan")
-    return number if abs(number) < LARGEST else float("nan")
+    return number if abs(number) < LARGEST_NUMBER else float("nan")
 
 
 def _number_in(key: str, text: str) -> float:
@@ -286,7 +289,7 @@ def _number_in(key: str, text: str) -> float:
     number = as_number(key)
     if isfinite(number):
         return number
-    digits = DIGITS.findall(text[:LONGEST])
+    digits = DIGITS.findall(text[:LONGEST_NUMBERED_TEXT])
     return float(digits[-1]) if digits else float("nan")
 
 

@@ -9,10 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tabcontam.baseline.coded_columns import Column, Floats, Ints, as_number
-from tabcontam.baseline.predictor_weights import LEAST
-from tabcontam.baseline.regression import LEAST_NUMBERS, ErrorDistribution, boosted_numbers, least_squares, logarithm
-
-STEP = 1e-9  # numbers are distinguished however near they are
+from tabcontam.baseline.regression import ErrorDistribution, boosted_numbers, least_squares, logarithm
+from tabcontam.baseline.thresholds import LEAST_NUMBER_STEP, LEAST_NUMBERS, LEAST_PROBABILITY
 
 
 def densities(
@@ -36,8 +34,8 @@ def densities(
             predictions[predicted] = base[predicted] + boosted_numbers(features, learned, left, predicted)
         own, expected = numbers[rows], predictions[rows]
         known = np.isfinite(own)
-        errors = ErrorDistribution(expected[known], own[known] - expected[known], STEP)
-        chances = np.nan_to_num(errors.density(expected, positions, own)) + LEAST
+        errors = ErrorDistribution(expected[known], own[known] - expected[known], LEAST_NUMBER_STEP)
+        chances = np.nan_to_num(errors.density(expected, positions, own)) + LEAST_PROBABILITY
         found.append(chances / chances.sum(axis=1, keepdims=True))
     return found
 

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.table_predictions import column_of
+from tabcontam.baseline.thresholds import STEP_DECIMALS
 from tabcontam.reading.answer_text import value_key
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Table
-
-PLACES = 9  # decimals of a step
 
 
 class LagStatistics(NamedTuple):
@@ -57,7 +56,7 @@ def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict
             raised[cell] = max(found.same, raised.get(cell, 0.0))
         numbers = one.numbers
         if found.step and numbers is not None and numbers[before] == numbers[before]:
-            value = str(round(float(numbers[before]) + found.step, PLACES)).removesuffix(".0")
+            value = str(round(float(numbers[before]) + found.step, STEP_DECIMALS)).removesuffix(".0")
             raised[value] = max(found.stepping, raised.get(value, 0.0))
     return raised
 
@@ -80,7 +79,7 @@ def _earlier(table: Table, name: str, lag: int) -> LagStatistics:
     step, stepping = 0.0, 0.0
     if one.numbers is not None:
         numbers = one.numbers[: len(table.rows)]
-        steps = (numbers[lag:] - numbers[:-lag])[apart].round(PLACES)
+        steps = (numbers[lag:] - numbers[:-lag])[apart].round(STEP_DECIMALS)
         values, times = np.unique(steps[np.isfinite(steps)], return_counts=True)
         if len(values):
             step, stepping = float(values[times.argmax()]), float(times.max()) / count

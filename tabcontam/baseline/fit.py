@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 
 from tabcontam.baseline.coded_columns import (
-    FEW,
     MISSING,
     Bools,
     Column,
@@ -18,12 +17,10 @@ from tabcontam.baseline.coded_columns import (
     steps,
 )
 from tabcontam.baseline.rounded_numbers import chain
+from tabcontam.baseline.thresholds import CLOSE_ROW_ESCAPE, FEW_VALUES, LEAST_SPIKE_SHARE, MOST_GRID_STEPS
 from tabcontam.reading.answer_text import value_key
 
 NOVEL = "\n"  # the key of all values that no training row has; no other key holds a line break
-SPIKE = 0.04  # share of rows that must have a number before it counts as a value of its own
-LEFT = 0.3  # weight, in rows, of all other predictors next to each value of close rows
-GRID = 1000  # steps of a column's precision up to which each value between them has a probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +72,9 @@ class Fit:
     @cached_property
     def spikes(self) -> Bools:
         """The mask of values so frequent in a column of many numbers that they are no part of its distribution."""
-        if self.numbers is None or (self.counts > 0).sum() <= FEW:
+        if self.numbers is None or (self.counts > 0).sum() <= FEW_VALUES:
             return np.zeros(len(self.keys), dtype=np.bool_)
-        return np.asarray(self.counts >= max(10, SPIKE * len(self.train)), dtype=np.bool_)
+        return np.asarray(self.counts >= max(10, LEAST_SPIKE_SHARE * len(self.train)), dtype=np.bool_)
 
     @cached_property
     def positions(self) -> Floats:
@@ -99,7 +96,7 @@ class Fit:
         if self.numbers is None:
             return []
         edges, sizes = self._steps
-        if len(edges) < 2 or np.sum(np.diff(edges) / sizes) > GRID:
+        if len(edges) < 2 or np.sum(np.diff(edges) / sizes) > MOST_GRID_STEPS:
             return []
         decimals = self.target.decimals
         wholes: set[int] = set()
@@ -144,6 +141,6 @@ class CountedProbabilities:
 
 def leave_for_new_values(counts: Floats, escape: float) -> CountedProbabilities:
     """Return frequencies; the more different values there are, the more is left for others (Witten and Bell 1991)."""
-    left = escape * np.maximum(1, (counts > LEFT).sum(axis=1))
+    left = escape * np.maximum(1, (counts > CLOSE_ROW_ESCAPE).sum(axis=1))
     total = counts.sum(axis=1)
     return CountedProbabilities(counts / (total + left)[:, None], left / (total + left))

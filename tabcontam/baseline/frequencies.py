@@ -7,12 +7,11 @@ import numpy as np
 
 from tabcontam.baseline.coded_columns import Bools, Column, Floats, Ints, count_codes
 from tabcontam.baseline.fit import CountedProbabilities, Fit, leave_for_new_values
+from tabcontam.baseline.thresholds import MOST_CLASS_VALUES, MOST_PAIRED_COLUMNS
 
 SHRINKS = (0.5, 2.0, 8.0, 32.0)  # weights, in rows, of the marginal frequencies next to a shown value's rows
 SHRUNK = np.array(SHRINKS)[:, None]
 ESCAPES = (0.3, 0.1, 0.03, 1.0)
-PAIRED = 4  # shown columns of which all pairs are tried
-MANY = 20  # values of a column that is more than a class
 
 
 def informative(target: Column, shown: Sequence[Column], train: Ints, most: int) -> list[tuple[Column, float]]:
@@ -35,12 +34,12 @@ def frequencies(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabili
     singles.sort(key=lambda item: (-item[0], item[1:3]))
     if singles:
         dense["single"], counted["single"] = _given(fit, singles[0][3])
-    many = [codes for _, _, _, codes in singles if codes.max() > MANY]
+    many = [codes for _, _, _, codes in singles if codes.max() > MOST_CLASS_VALUES]
     if many:
         counted["many"] = _given(fit, many[0])[1]
     pairs = [
         (left_out(both[fit.train], fit.codes), one[1:3], other[1:3], both)
-        for one, other in combinations(singles[:PAIRED], 2)
+        for one, other in combinations(singles[:MOST_PAIRED_COLUMNS], 2)
         if one[1] != other[1]
         for both in [paired(one[3], other[3])]
     ]

@@ -5,10 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from tabcontam.baseline.coded_columns import Column, as_column
 from tabcontam.baseline.laws import derived, law_bits, own_lags, visible_features
 from tabcontam.baseline.laws.one_column_laws import surprise
-from tabcontam.baseline.row_sample import MOST_ROWS
+from tabcontam.baseline.thresholds import MOST_FITTED_ROWS, MOST_HARD_CANDIDATES
 from tabcontam.tables.table import Cell
-
-LOOKED_AT = 12  # columns that may be hardest to predict
 
 
 def least_sure_of(
@@ -29,14 +27,14 @@ def least_sure_of(
     and the choice of one is independent of the others. `near` is as in `FeatureChain`.
     """
     whole = {name: as_column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
-    rows = tuple(order if order is not None else range(len(whole[candidates[0]].keys)))[:MOST_ROWS]
+    rows = tuple(order if order is not None else range(len(whole[candidates[0]].keys)))[:MOST_FITTED_ROWS]
     taken = {name: one.sampled(rows) for name, one in whole.items()}
     varied = sorted(sorted(candidates), key=lambda name: -surprise(taken[name], []))
     lacking = {
         name: surprise(
             taken[name], [taken[other] for other in visible_features(name, sorted(set(shown) - {name}), near)]
         )
-        for name in varied[: max(LOOKED_AT, count)]
+        for name in varied[: max(MOST_HARD_CANDIDATES, count)]
     }
     found: list[str] = []
     lawful: dict[str, int] = {}  # how many were chosen when laws were last learned

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tabcontam.baseline.cell_prediction import LISTED, CellPrediction
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.character_grams import by_characters
 from tabcontam.baseline.coded_columns import MISSING, Bools, Column, Floats, Ints, as_number
 from tabcontam.baseline.failures import attempt
@@ -21,21 +21,21 @@ from tabcontam.baseline.fit import NOVEL, CountedProbabilities, Fit
 from tabcontam.baseline.frequencies import frequencies, informative
 from tabcontam.baseline.laws import LawPredictions
 from tabcontam.baseline.ordered_keys import ordered
-from tabcontam.baseline.predictor_weights import (
-    LEAST,
-    FitPredictions,
-    SortedHits,
-    TopValueHits,
-    likelihoods_of,
-    own_places,
-)
+from tabcontam.baseline.predictor_weights import FitPredictions, SortedHits, TopValueHits, likelihoods_of, own_places
 from tabcontam.baseline.rare_values import same_rare_value
 from tabcontam.baseline.rates import rate_owners, rates
-from tabcontam.baseline.regression import SHOWN, ErrorDistribution, boosted, heaped, regressed, squared
+from tabcontam.baseline.regression import ErrorDistribution, boosted, heaped, regressed, squared
 from tabcontam.baseline.rounded_numbers import RoundedPrediction, chain
-from tabcontam.baseline.row_sample import LEAST_ROWS, RowSample
+from tabcontam.baseline.row_sample import RowSample
 from tabcontam.baseline.similar_rows import neighbours
 from tabcontam.baseline.straight_lines import lines
+from tabcontam.baseline.thresholds import (
+    LEAST_FITTED_ROWS,
+    LEAST_PROBABILITY,
+    MOST_INFORMATIVE_COLUMNS,
+    MOST_LISTED_VALUES,
+    ROUNDED_CHANCE_FACTOR,
+)
 from tabcontam.baseline.view import View
 
 POWERS = (1.0, 1.1, 1.2, 1.35)
@@ -48,7 +48,6 @@ COUNTING: Sequence[tuple[str, Callable[[View], list[LawPredictions]]]] = (  # pr
     ("ordered", ordered),
 )
 Made = TypeVar("Made")
-SURER = 2  # factor by which a model may be surer of a number's first digits than the baseline
 
 
 def mixture_of(
@@ -120,12 +119,15 @@ class ValueChances:
 
     def chance_of(self, key: str) -> float:
         """Return the probability of a value; any unknown value has that of all unknown ones together."""
-        return max(LEAST, self.values.get(key, self.values[NOVEL]))
+        return max(LEAST_PROBABILITY, self.values.get(key, self.values[NOVEL]))
 
     def among(self, keys: Sequence[str]) -> list[float]:
         """Return the probability of each of these values, one of which is right; unknown values share one."""
         unnamed = max(1, sum(key not in self.values for key in keys))
-        return [self.chance_of(key) if key in self.values else max(LEAST, self.values[NOVEL] / unnamed) for key in keys]
+        return [
+            self.chance_of(key) if key in self.values else max(LEAST_PROBABILITY, self.values[NOVEL] / unnamed)
+            for key in keys
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +199,7 @@ def _predicted(
     target: Column, given: Sequence[Column], places: tuple[Ints, Ints], laws: Mapping[str, LawPredictions]
 ) -> FitPredictions:
     train, _ = places
-    shown = informative(target, given, train, SHOWN)
+    shown = informative(target, given, train, MOST_INFORMATIVE_COLUMNS)
     fit = Fit(target, tuple(one for one, _ in shown), tuple(max(0.0, gain) for _, gain in shown), *places)
 
     def tried(predict: Callable[[Fit], Made], otherwise: Made, seen: Fit = fit) -> Made:
@@ -234,7 +236,7 @@ def _sharpened(predicted: Sequence[FitPredictions], mixed: Sequence[Floats], oth
         found = (
             _power(matrix, power)[np.arange(len(matrix)), truth] for matrix, truth in zip(held, truths, strict=True)
         )
-        return sum(float(np.log(np.maximum(chances, LEAST)).sum()) for chances in found)
+        return sum(float(np.log(np.maximum(chances, LEAST_PROBABILITY)).sum()) for chances in found)
 
     best = max(POWERS, key=likelihood)
     return [_power(matrix, best) for matrix in mixed]
@@ -273,15 +275,19 @@ def _predict_cell(
     """
     floor = 1 / (len(one.fit.train) + 1)
     likely = np.flatnonzero(chances > (sqrt(floor + 0.25 / rows) - sqrt(0.25 / rows)) ** 2)  # raised above the floor
-    best = _largest(chances, likely, LISTED + len(followed) + 3) or [2]
+    best = _largest(chances, likely, MOST_LISTED_VALUES + len(followed) + 3) or [2]
     found = {one.fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
     for key, share in followed.items():
         found[key] = share + float(chances[one.fit.place[key]] if key in one.fit.place else 0.0)
     ranked = _raised(found, rows)
     ranked[:1] = [(key, round(tops.raised(chance), PLACES)) for key, chance in ranked[:1]]
-    rest = round(max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0), PLACES)
+    rest = round(
+        max(floor, peak, *(chance for _, chance in ranked[MOST_LISTED_VALUES : MOST_LISTED_VALUES + 1]), 0.0), PLACES
+    )
     texts = one.fit.target.texts
-    listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
+    listed = [item for item in ranked[:MOST_LISTED_VALUES] if item[1] > rest] or ranked[
+        :1
+    ]  # the rest holds for the others
     values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
     coarser = _rounded(one.fit, chances, followed, max(floor, peak), rows)
     return CellPrediction(values, rest, round(min(1.0, float(chances[one.fit.place[MISSING]])), PLACES), coarser)
@@ -315,16 +321,23 @@ def _rounded(
     found = []
     for fewer, (place, (texts, bins)) in enumerate(zip(fit.target.coarser, fit.rounded, strict=True), start=1):
         masses: Floats = np.asarray(np.bincount(bins, chances, len(texts)), dtype=np.float64)[: len(texts)]
-        best = _largest(masses, np.arange(len(texts)), LISTED + len(followed) + 1)
+        best = _largest(masses, np.arange(len(texts)), MOST_LISTED_VALUES + len(followed) + 1)
         mass = {texts[one]: float(masses[one]) for one in best}
         for key, share in followed.items():
             if (rounded := chain(key, fit.target.coarser)[fewer - 1]) is not None:
                 mass[rounded] = mass.get(rounded, 0.0) + share
         other = novel if fit.gridded else novel * 10**fewer
         likely = _raised(mass, rows, 0.0 if fit.gridded else other)
-        raised = [(key, min(1.0, round(SURER * chance, PLACES))) for key, chance in likely]
-        rest = round(min(1.0, max(SURER * other, *(chance for _, chance in raised[LISTED:]), 0.0)), PLACES)
-        found.append(RoundedPrediction(place, {key: chance for key, chance in raised[:LISTED] if chance > rest}, rest))
+        raised = [(key, min(1.0, round(ROUNDED_CHANCE_FACTOR * chance, PLACES))) for key, chance in likely]
+        rest = round(
+            min(1.0, max(ROUNDED_CHANCE_FACTOR * other, *(chance for _, chance in raised[MOST_LISTED_VALUES:]), 0.0)),
+            PLACES,
+        )
+        found.append(
+            RoundedPrediction(
+                place, {key: chance for key, chance in raised[:MOST_LISTED_VALUES] if chance > rest}, rest
+            )
+        )
     return tuple(found)
 
 
@@ -370,12 +383,12 @@ def _with_errors_of(name: str, target: Column, predicted: Sequence[FitPrediction
     weighed = np.isfinite(expected) & np.isfinite(target.numbers)
     if len(predicted) == 1:
         weighed &= sample.groups == 0
-    if weighed.sum() < LEAST_ROWS:
+    if weighed.sum() < LEAST_FITTED_ROWS:
         return peaks
     fit = predicted[0].fit
     spikes = {key for key, spike in zip(fit.keys, fit.spikes, strict=True) if spike}
     weighed &= np.array([key not in spikes for key in target.keys])
-    if weighed.sum() < LEAST_ROWS:
+    if weighed.sum() < LEAST_FITTED_ROWS:
         return peaks
     among = np.concatenate([one.fit.predicted for one in predicted])
     share = weighed.sum() / np.isin(sample.groups[among], sample.groups[weighed]).sum()
@@ -405,5 +418,5 @@ def _add_distribution(
     for which, factor in factors.items():
         matrix = densities * factor
         total = matrix.sum(axis=1, keepdims=True)
-        matrix *= remaining / np.maximum(total, LEAST)
-        one.dense[which] = np.where(total > LEAST, np.where(apart, near, matrix), near)
+        matrix *= remaining / np.maximum(total, LEAST_PROBABILITY)
+        one.dense[which] = np.where(total > LEAST_PROBABILITY, np.where(apart, near, matrix), near)

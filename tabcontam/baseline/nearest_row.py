@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from tabcontam.baseline.coded_columns import MISSING, Bools, Column, Floats, Ints
 from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.thresholds import GROUP_PRIOR_ROWS, LEAST_LIKE_ROWS, MOST_DIFFERING_CELLS
 
 Counts = NDArray[np.uint8]
 OWN = 255  # more cells than any other row may differ in: a row is not compared with itself
-MOST = 8  # differing cells that are distinguished
-FEWEST = 40  # rows that weigh the predictors
-PRIOR = 2.0  # weight, in rows, of all counts of differing cells together next to one count
 
 
 def apart(shown: Sequence[Column], rows: int) -> Counts:
@@ -42,7 +40,7 @@ def alike(differ: Counts | None, wanted: Ints) -> Bools:
     if differ is None:
         return np.ones(1, dtype=np.bool_)
     alone, every = np.asarray(differ.min(axis=1) > 0), np.ones(len(differ), dtype=np.bool_)
-    return alone if alone[wanted].all() and alone.sum() >= FEWEST else every
+    return alone if alone[wanted].all() and alone.sum() >= LEAST_LIKE_ROWS else every
 
 
 def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> LawPredictions:
@@ -52,7 +50,7 @@ def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> LawPre
     and has the right value.
     """
     found = differ.argmin(axis=1)
-    count = np.minimum(differ[np.arange(len(found)), found], MOST)
+    count = np.minimum(differ[np.arange(len(found)), found], MOST_DIFFERING_CELLS)
     right = target.codes[found] == target.codes
     shares = _shares(count[like], right[like])
     values = [
@@ -64,6 +62,6 @@ def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> LawPre
 
 def _shares(count: Counts, right: Bools) -> Floats:
     """Return how often the most similar row's value is right, by number of differing cells."""
-    rows = np.bincount(count, minlength=MOST + 1)
-    hits = np.bincount(count, right, MOST + 1)
-    return np.asarray((hits + PRIOR * right.mean()) / (rows + PRIOR), dtype=np.float64)
+    rows = np.bincount(count, minlength=MOST_DIFFERING_CELLS + 1)
+    hits = np.bincount(count, right, MOST_DIFFERING_CELLS + 1)
+    return np.asarray((hits + GROUP_PRIOR_ROWS * right.mean()) / (rows + GROUP_PRIOR_ROWS), dtype=np.float64)

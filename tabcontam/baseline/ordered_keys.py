@@ -10,28 +10,30 @@ from itertools import combinations
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import FEW, MISSING, Bools, Column, Floats, Ints, number_key, scaled
+from tabcontam.baseline.coded_columns import MISSING, Bools, Column, Floats, Ints, number_key, scaled
 from tabcontam.baseline.laws.base import LawPredictions
 from tabcontam.baseline.laws.calendar import dates_of
+from tabcontam.baseline.thresholds import (
+    FEW_VALUES,
+    GAP_SIZES,
+    GROUP_PRIOR_ROWS,
+    LEAST_ORDER_GAIN,
+    LEAST_ORDER_ROWS,
+    MOST_KEY_CLASSES,
+    MOST_KEYS_IN_CLASSES,
+    MOST_ORDER_KEYS,
+    MOST_ORDERS,
+    MOST_RATIO_COLUMNS,
+)
 from tabcontam.baseline.view import View
-
-KEYS = 6  # columns that are tried as keys
-BEST = 2  # of them, that are tried within classes
-CLASSES = 4  # columns that are tried as classes: so many of few values, so many of more
-RATIOS = 6  # number columns whose pairs are tried as a key by ratio and by difference
-KEPT = 2  # pairs of a key and a class that are followed
-SIZES = 6  # of gaps, each with a share of its own
-FEWEST = 8  # rows to learn from
-LEAST = 0.02  # share of rows that must be right beyond the most frequent value's
-PRIOR = 2.0  # weight, in rows, of all gaps together next to those of one size
 
 
 def ordered(view: View) -> list[LawPredictions]:
     """Return the values of the neighbours along the best keys, and the numbers between theirs."""
-    if len(view.learned) < FEWEST:
+    if len(view.learned) < LEAST_ORDER_ROWS:
         return []
     codes, thin = view.target.codes, view.thinned
-    keys, least = [*keys_of(thin), *_ratios(thin)], _most_frequent(codes[thin.learned]) + LEAST
+    keys, least = [*keys_of(thin), *_ratios(thin)], _most_frequent(codes[thin.learned]) + LEAST_ORDER_GAIN
     numeric = view.target.numbers is not None
 
     def between(line: _KeyOrder) -> float:
@@ -41,16 +43,16 @@ def ordered(view: View) -> list[LawPredictions]:
         return line if thin is view else _KeyOrder.of(view, codes, line.key, line.one)
 
     alone = [_KeyOrder.of(thin, codes, key, None) for key in keys]
-    best = sorted(alone, key=lambda line: -max(line.right, between(line)))[:BEST]
+    best = sorted(alone, key=lambda line: -max(line.right, between(line)))[:MOST_KEYS_IN_CLASSES]
     classes = classes_of(view)
     lines = [
         line for first in best for line in (first, *(_KeyOrder.of(thin, codes, first.key, one) for one in classes))
     ]
     copied = sorted((line for line in lines if line.right > least), key=lambda line: -line.right)
-    found = [whole(line).follows() for line in copied[:KEPT]]
+    found = [whole(line).follows() for line in copied[:MOST_ORDERS]]
     if numeric and lines:
         most = max(lines, key=between)
-        found += [_Interpolation.of(whole(most)).follows()] if between(most) > LEAST else []
+        found += [_Interpolation.of(whole(most)).follows()] if between(most) > LEAST_ORDER_GAIN else []
     return found
 
 
@@ -63,15 +65,15 @@ def keys_of(view: View) -> list[Floats]:
         if numbers is None:
             continue
         different = len(np.unique(numbers[view.learned][np.isfinite(numbers[view.learned])]))
-        if different > FEW:
+        if different > FEW_VALUES:
             found.append((-different, one.name, numbers))
     found.sort(key=lambda item: item[:2])
-    return [numbers for _, _, numbers in found[:KEYS]]
+    return [numbers for _, _, numbers in found[:MOST_ORDER_KEYS]]
 
 
 def _ratios(view: View) -> Iterator[Floats]:
     """Yield the ratios and differences of each two numbers, from which a rate's owner can be recognized."""
-    lines = [one.numbers for one in view.of_many_numbers[:RATIOS] if one.numbers is not None]
+    lines = [one.numbers for one in view.of_many_numbers[:MOST_RATIO_COLUMNS] if one.numbers is not None]
     for first, second in combinations(lines, 2):
         with np.errstate(all="ignore"):
             ratio = first / second
@@ -81,10 +83,10 @@ def _ratios(view: View) -> Iterator[Floats]:
 
 def classes_of(view: View) -> list[Column]:
     """Return the shown columns of few values, and those of many values that several rows share."""
-    few = [(-one.distinct, one.name, one) for one in view.shown if 1 < one.distinct <= FEW + 1]
+    few = [(-one.distinct, one.name, one) for one in view.shown if 1 < one.distinct <= FEW_VALUES + 1]
     most = len(view.learned) / 4
-    many = [(one.distinct, one.name, one) for one in view.shown if FEW + 1 < one.distinct < most]
-    return [one for found in (few, many) for _, _, one in sorted(found, key=lambda item: item[:2])[:CLASSES]]
+    many = [(one.distinct, one.name, one) for one in view.shown if FEW_VALUES + 1 < one.distinct < most]
+    return [one for found in (few, many) for _, _, one in sorted(found, key=lambda item: item[:2])[:MOST_KEY_CLASSES]]
 
 
 def _most_frequent(codes: Ints) -> float:
@@ -127,13 +129,18 @@ class _KeyOrder:
         gaps = np.abs(key[asked] - np.where(near >= 0, key[near], np.nan))
         probes = len(view.probed)
         has_near = np.isfinite(gaps[:probes])
-        parts = np.linspace(0, 1, SIZES + 1)[1:-1]
+        parts = np.linspace(0, 1, GAP_SIZES + 1)[1:-1]
         edges = np.unique(np.quantile(gaps[:probes][has_near], parts)) if has_near.any() else np.zeros(0)
         size = np.searchsorted(edges, gaps[:probes][has_near], "left")
         hits = (codes[near[:probes]] == codes[asked[:probes]])[has_near]
         share = hits.mean() if has_near.any() else 0.0
         sizes = range(len(edges) + 1)
-        shares = np.array([(hits[size == one].sum() + PRIOR * share) / ((size == one).sum() + PRIOR) for one in sizes])
+        shares = np.array(
+            [
+                (hits[size == one].sum() + GROUP_PRIOR_ROWS * share) / ((size == one).sum() + GROUP_PRIOR_ROWS)
+                for one in sizes
+            ]
+        )
         right = float(hits.sum() / max(1, probes))
         return cls(view, codes, key, one, below, above, shares, edges, right)
 

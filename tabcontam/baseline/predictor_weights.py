@@ -14,11 +14,9 @@ import numpy as np
 from tabcontam.baseline.coded_columns import Bools, Column, Floats, Ints
 from tabcontam.baseline.fit import NOVEL, CountedProbabilities, Fit
 from tabcontam.baseline.laws import LawPredictions
+from tabcontam.baseline.thresholds import LEAST_CHECKED_ROWS, LEAST_PROBABILITY, MIXING_ROUNDS
 
-ROUNDS = 60  # of expectation and maximisation
 AROUND = (25, 100)  # rows by which the likeliest value's probability is checked: a quarter of them within these
-FEWEST = 28  # below, it is not checked
-LEAST = 1e-9  # smaller probabilities are raised to this: one row must not rule a predictor out
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +42,9 @@ def mixing_weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
     """
     count = likelihoods.shape[1]
     weights = np.full(count, 1 / count)
-    clipped = np.maximum(likelihoods, LEAST)
+    clipped = np.maximum(likelihoods, LEAST_PROBABILITY)
     rows = np.ones(len(likelihoods)) if worth is None else worth
-    for _ in range(ROUNDS):
+    for _ in range(MIXING_ROUNDS):
         shares = weights * ((rows / (clipped @ weights)) @ clipped)
         weights = (shares + 1 / count) / (rows.sum() + 1)
     return weights
@@ -76,7 +74,7 @@ class PredictorLikelihoods:
             each = self._with_base(rows, base)
             extra = mixing_weights(each)
             left = base * (extra[0] + self.left[rows] @ extra[1:])
-            weights = mixing_weights(dense, left / np.maximum(each @ extra, LEAST**2))
+            weights = mixing_weights(dense, left / np.maximum(each @ extra, LEAST_PROBABILITY**2))
         return dict(zip(self.names, weights.tolist(), strict=True))
 
     def extra_weights(self, rows: Bools, base: Floats) -> dict[str, float]:
@@ -137,7 +135,7 @@ class SortedHits:
 
         A quarter of all values is examined, and no more than `most`.
         """
-        if len(self.chances) < FEWEST:
+        if len(self.chances) < LEAST_CHECKED_ROWS:
             return chance
         around = min(most, max(min(AROUND[0], len(self.chances) // 3), len(self.chances) // 4))
         middle = int(np.searchsorted(self.chances, chance))

@@ -7,11 +7,9 @@ import numpy as np
 from tabcontam.baseline.coded_columns import Ints, count_codes
 from tabcontam.baseline.laws.base import LawPredictions
 from tabcontam.baseline.shared_cells import shared
+from tabcontam.baseline.thresholds import MOST_RARE_VALUE_COLUMNS, MOST_RARE_VALUE_ROWS, MOST_ROWS_PER_RARE_VALUE
 from tabcontam.baseline.view import View
 
-RARE = 30  # rows at most that share a rare value, on average
-MOST_KIN = 60  # of these rows that are used
-COLUMNS = 3  # by which rows are matched
 ESCAPES = (0.1, 0.3, 1.0, 3.0)  # weights of a value that no matching row has, next to each value that one has
 
 
@@ -22,7 +20,7 @@ def same_rare_value(view: View) -> list[LawPredictions]:
     """
     found = [(one, scored) for one in view.shown if (scored := _scored(view, one.codes)) is not None]
     found.sort(key=lambda item: (-item[1][0], item[0].name))
-    alone = [_follows(view, one.codes, escape) for one, (_, escape) in found[:COLUMNS]]
+    alone = [_follows(view, one.codes, escape) for one, (_, escape) in found[:MOST_RARE_VALUE_COLUMNS]]
     more = [(codes, scored) for codes in shared(view) if (scored := _scored(view, codes)) is not None]
     return [*alone, *(_follows(view, codes, escape) for codes, (_, escape) in more)]
 
@@ -33,7 +31,7 @@ def _scored(view: View, every: Ints) -> tuple[float, float] | None:
     sizes = np.bincount(codes)
     sizes[0] = 0  # rows without a value have nothing in common
     different = int((sizes > 0).sum())
-    if different * RARE < len(codes) or sizes.max(initial=0) < 2:
+    if different * MOST_ROWS_PER_RARE_VALUE < len(codes) or sizes.max(initial=0) < 2:
         return None
     pairs = codes * (int(targets.max()) + 1) + targets
     kinds, _, both = count_codes(pairs)
@@ -59,7 +57,7 @@ def _follows(view: View, codes: Ints, escape: float) -> LawPredictions:
         groups.setdefault(int(codes[row]), []).append(row)
     values: list[dict[str, float]] = []
     for row in view.predicted.tolist():
-        others = (other for other in groups.get(int(codes[row]), [])[: MOST_KIN + 1] if other != row)
+        others = (other for other in groups.get(int(codes[row]), [])[: MOST_RARE_VALUE_ROWS + 1] if other != row)
         counts = Counter(view.target.keys[other] for other in others)
         total = counts.total() + escape * max(1, len(counts))
         values.append({key: count / total for key, count in counts.items()})

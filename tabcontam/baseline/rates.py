@@ -13,44 +13,48 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.baseline.coded_columns import FEW, Bools, Column, Floats, Ints, number_key, scaled
+from tabcontam.baseline.coded_columns import Bools, Column, Floats, Ints, number_key, scaled
 from tabcontam.baseline.laws.base import LawPredictions
 from tabcontam.baseline.shared_cells import Words, codes_of, sharing, two_cells, with_pieces
-from tabcontam.baseline.view import MANY, View
+from tabcontam.baseline.thresholds import (
+    FEW_VALUES,
+    GROUP_PRIOR_ROWS,
+    LEAST_PLAIN_RATE_LIFT,
+    LEAST_PLAIN_RATE_SHARE,
+    LEAST_RATE_BITS,
+    LEAST_RATE_ROWS,
+    LEAST_RATE_SHARE,
+    MOST_KIND_COLUMNS,
+    MOST_KINDS,
+    MOST_KINDS_LISTED,
+    MOST_MULTIPLIED_TERMS,
+    MOST_RATE_CANDIDATES,
+    MOST_RATE_DECIMALS,
+    MOST_RATE_TERMS,
+    MOST_RATES,
+    MOST_ROWS_OF_SMALL_TABLE,
+    MOST_TERMS_OF_TWO_CELLS,
+    RATE_DISTANCE,
+    ROW_PARTS,
+)
+from tabcontam.baseline.view import View
 from tabcontam.tables.large.table_excerpt import numbered
 
-TERMS = 6  # shown numbers that are examined, those that correlate most with the target
-MULTIPLIED = 4  # of which products of two are examined, too
-FIRST = 3  # of which are tried where two cells define the kind
-KINDS = 16  # columns of kinds
-FEWEST = 8  # probed rows that must be right
-LEAST = 0.15  # least share of rows with another row of their kind that must have its rate
-SHARPER = 3.0  # bits by which a rate must know a number better than the column's spread does
-AWAY = 2  # units by which a number may be off
 SIZES = (1, 2, 4, 9)  # rows of a kind, in classes: a rate is as sure as rates of its class were
-DECIMALS = 8  # of the constants; fewer are tried first
-PLAIN = 0.8  # share of the kinds that must have a constant of so many decimals
-CHANCE = 1.5  # times as many as would have one by chance
-MOST_KINDS = 5000  # whose rate a row may have
-LISTED = 30  # of them that are listed
-KEPT = 1  # rates that are followed
-CANDIDATES = 5  # rows of a kind whose constants may be that of most
-PARTS = 10  # of few rows: a row's rate is learned from all others but a tenth
-PRIOR = 2.0  # weight, in rows, of all classes together next to one class
 
 
 def rates(view: View) -> list[LawPredictions]:
     """Return the numbers that follow from the best term and kind of rows."""
-    if view.target.numbers is None or view.target.distinct <= FEW:
+    if view.target.numbers is None or view.target.distinct <= FEW_VALUES:
         return []
     target = _RateTarget.of(view, view.target)
     scored = []
-    together = ((one, target.terms[:FIRST]) for one in _together(view))
+    together = ((one, target.terms[:MOST_TERMS_OF_TWO_CELLS]) for one in _together(view))
     for one, terms in chain(((one, target.terms) for one in _kinds(view)), together):
         for score, rate in target.scored(one, terms):
             scored.append((-score, one.name, rate.term.name, rate.term.unit, rate.added, rate))
     scored.sort(key=lambda item: item[:5])
-    return [target.follows(view, rate) for *_, rate in scored[:KEPT]]
+    return [target.follows(view, rate) for *_, rate in scored[:MOST_RATES]]
 
 
 def rate_owners(view: View) -> list[LawPredictions]:
@@ -59,7 +63,7 @@ def rate_owners(view: View) -> list[LawPredictions]:
     found: tuple[_RateTarget, _Rate] | None = None
     if not 2 < target.distinct < min(MOST_KINDS, len(view.learned) / 2):
         return []
-    many, kinds = view.of_many_numbers[:TERMS], _RowKinds.of(target)
+    many, kinds = view.of_many_numbers[:MOST_RATE_TERMS], _RowKinds.of(target)
     for one in many:
         others = tuple(other for other in many if other is not one)
         made = _RateTarget.of(replace(view, target=one, shown=others), one)
@@ -108,7 +112,7 @@ class _Rate:
 def _kinds(view: View) -> Iterator[_RowKinds]:
     """Yield the shown columns of which several rows share a value."""
     found = sorted((one.distinct, one.name, one) for one in view.shown if 2 < one.distinct < len(view.learned) / 2)
-    for *_, one in found[:KINDS]:
+    for *_, one in found[:MOST_KIND_COLUMNS]:
         yield _RowKinds.of(one)
 
 
@@ -142,7 +146,7 @@ class _RateTarget:
     def scored(self, one: _RowKinds, terms: Sequence[_RateTerm]) -> Iterator[tuple[float, _Rate]]:
         """Yield the useful rates of kinds, each with its score."""
         partners = sharing(one.hashes, self.learned, self.probed)
-        if (partners >= 0).sum() < FEWEST:
+        if (partners >= 0).sum() < LEAST_RATE_ROWS:
             return
         for term in terms:
             for added in (False, True):
@@ -159,9 +163,9 @@ class _RateTarget:
             by = np.ones(len(y)) if added else np.abs(one / other)
             room = 0.5 * (1 + by) * (self.unit + term.unit * (1.0 if added else np.abs(y / other))) * 1.01
             bits = np.log2(self.spread / (2 * room))
-            known = np.isfinite(made) & np.isfinite(bits) & (bits > SHARPER)
+            known = np.isfinite(made) & np.isfinite(bits) & (bits > LEAST_RATE_BITS)
             right = known & (np.abs(made - self.y[rows]) <= room)
-        if right.sum() < max(FEWEST, LEAST * known.sum()):
+        if right.sum() < max(LEAST_RATE_ROWS, LEAST_RATE_SHARE * known.sum()):
             return 0.0
         return float(bits[right].sum() + (~right & known).sum() * np.log2(1 - right.sum() / (known.sum() + 1)))
 
@@ -173,11 +177,13 @@ class _RateTarget:
         off = scaled(self.y[self.probed], view.target.decimals) - wholes
         sizes = np.searchsorted(SIZES, counts)
         shares = {}
-        for away in range(-AWAY, AWAY + 1):
+        for away in range(-RATE_DISTANCE, RATE_DISTANCE + 1):
             hits = known & (off == away)
             whole = hits.sum() / (known.sum() + 1)
-            each = [(hits & (sizes == one)).sum() + PRIOR * whole for one in range(len(SIZES) + 1)]
-            shares[away] = np.array(each) / ([(known & (sizes == one)).sum() + PRIOR for one in range(len(SIZES) + 1)])
+            each = [(hits & (sizes == one)).sum() + GROUP_PRIOR_ROWS * whole for one in range(len(SIZES) + 1)]
+            shares[away] = np.array(each) / (
+                [(known & (sizes == one)).sum() + GROUP_PRIOR_ROWS for one in range(len(SIZES) + 1)]
+            )
         wholes, counts = self._made(rate, constants, own, view.predicted)
         values: list[dict[str, float]] = []
         for whole, count in zip(wholes.tolist(), counts.tolist(), strict=True):
@@ -198,7 +204,7 @@ class _RateTarget:
         values: list[dict[str, float]] = []
         for row in view.predicted.tolist():
             fitting = self._fitting(rate, constants[own[row]], row)
-            likely = fitting[np.argsort(-times[fitting], kind="stable")][:LISTED]
+            likely = fitting[np.argsort(-times[fitting], kind="stable")][:MOST_KINDS_LISTED]
             shares = right / tried * times[likely] / max(1.0, times[fitting].sum())
             values.append(dict(zip(map(keys.__getitem__, likely.tolist()), shares.tolist(), strict=True)))
         return LawPredictions.of(values)
@@ -218,7 +224,7 @@ class _RateTarget:
         A row's place is that of the constants learned without it. Many rows have two parts, since half of them
         determine as much as all; few rows have more parts.
         """
-        parts = 2 if len(self.learned) > MANY else PARTS
+        parts = 2 if len(self.learned) > MOST_ROWS_OF_SMALL_TABLE else ROW_PARTS
         part = np.arange(len(self.learned)) % parts
         own = np.full(len(self.y), parts)
         own[self.learned] = part
@@ -241,7 +247,7 @@ class _RateTarget:
         order = np.lexsort((-weights, codes))
         first, sizes = np.searchsorted(codes[order], np.arange(kinds)), np.bincount(codes, minlength=kinds)
         counts, near = np.zeros(kinds, dtype=np.int64), np.zeros(len(y), dtype=np.bool_)
-        for place in range(CANDIDATES if len(y) else 0):
+        for place in range(MOST_RATE_CANDIDATES if len(y) else 0):
             own = order[np.where(sizes > place, first + place, 0).clip(0, len(y) - 1)]
             made: Bools = np.abs(each - each[own][codes]) <= 1.01 * (half + half[own][codes])
             made &= sizes[codes] > place
@@ -277,13 +283,13 @@ def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
         consistent = np.isfinite(low) & (low <= high)
         sure = consistent & (np.bincount(codes, minlength=kinds) > 1)
         middle = np.where(consistent, (low + high) / 2, mean)
-        for decimals in range(DECIMALS):
+        for decimals in range(MOST_RATE_DECIMALS):
             for line, wide in ((middle, high - low), (1 / middle, (high - low) / middle**2)):
                 plain = np.round(line, decimals)
                 plain = plain if line is middle else 1 / plain
                 fits = consistent & (low <= plain) & (plain <= high)
                 by_chance = np.minimum(1, wide[sure] * 10.0**decimals).sum()
-                if fits[sure].sum() >= PLAIN * sure.sum() > CHANCE * by_chance:
+                if fits[sure].sum() >= LEAST_PLAIN_RATE_SHARE * sure.sum() > LEAST_PLAIN_RATE_LIFT * by_chance:
                     return np.asarray(np.where(fits, plain, middle))
     return np.asarray(middle)
 
@@ -294,12 +300,14 @@ def _terms(view: View, numbers: Floats, probed: Ints) -> Iterator[_RateTerm]:
     for shown in view.shown:
         if shown.numbers is not None and shown.distinct > 2:
             both = np.isfinite(shown.numbers[probed])
-            if both.sum() > FEW and np.ptp(shown.numbers[probed][both]) > 0:
+            if both.sum() > FEW_VALUES and np.ptp(shown.numbers[probed][both]) > 0:
                 mine, own = (np.argsort(np.argsort(line[probed][both])) for line in (shown.numbers, numbers))
                 term = _RateTerm(shown.name, shown.numbers, 0.0)
                 related.append((-abs(float(np.corrcoef(mine, own)[0, 1])), shown.name, 10.0**-shown.decimals, term))
     related.sort(key=lambda item: item[:2])
-    yield from (term for *_, term in related[:TERMS])
-    yield from (replace(term, unit=unit) for _, _, unit, term in related[:TERMS])  # a number that is rounded itself
-    for (*_, one), (*_, other) in combinations(related[:MULTIPLIED], 2):
+    yield from (term for *_, term in related[:MOST_RATE_TERMS])
+    yield from (
+        replace(term, unit=unit) for _, _, unit, term in related[:MOST_RATE_TERMS]
+    )  # a number that is rounded itself
+    for (*_, one), (*_, other) in combinations(related[:MOST_MULTIPLIED_TERMS], 2):
         yield _RateTerm(f"{one.name} · {other.name}", one.values * other.values, 0.0)

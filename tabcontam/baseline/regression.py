@@ -4,16 +4,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import FEW, Column, Floats, Ints
+from tabcontam.baseline.coded_columns import Column, Floats, Ints
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.solving import thin_svd
+from tabcontam.baseline.thresholds import (
+    FEW_VALUES,
+    LEAST_NUMBERS,
+    LEAST_ROWS_PER_CLASS,
+    MOST_INFORMATIVE_COLUMNS,
+    MOST_LEVERAGE,
+    MOST_SQUARED_FEATURES,
+)
 
-LEAST_NUMBERS = 40  # least numbers for a distribution
-SHOWN = 14  # shown columns that most predictors use, the most informative ones
-MOST_FEATURES = 400  # of a wide table, that are used together
 SHRUNK = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # shrinkage of weights, as shares of a feature's variance
-MOST_OWN = 0.999  # bound on a row's influence on its own prediction
-ROWS_A_CLASS = 40  # below, boosting takes long and learns no more than neighbours tell
 
 
 def boosted(fit: Fit) -> Floats | None:
@@ -39,10 +42,10 @@ def boosted(fit: Fit) -> Floats | None:
 
 def frequent(fit: Fit) -> Ints | None:
     """Return the class of each key: one for each frequent value, one more for all others; None with too few rows."""
-    order = np.argsort(-fit.counts, kind="stable")[:FEW]
-    many = fit.target.numbers is not None and (fit.counts > 0).sum() > FEW
+    order = np.argsort(-fit.counts, kind="stable")[:FEW_VALUES]
+    many = fit.target.numbers is not None and (fit.counts > 0).sum() > FEW_VALUES
     kept = order[fit.counts[order] >= max(2, (0.04 if many else 0.01) * len(fit.train))]
-    if not len(kept) or len(fit.train) < ROWS_A_CLASS * len(kept):
+    if not len(kept) or len(fit.train) < LEAST_ROWS_PER_CLASS * len(kept):
         return None
     classes = np.full(len(fit.keys), len(kept))
     classes[kept] = np.arange(len(kept))
@@ -67,7 +70,7 @@ def regressed(fit: Fit) -> Floats | None:
     if fit.numbers is None or not fit.shown:
         return None
     rows, numbers = _regular(fit)
-    if len(np.unique(numbers)) <= FEW or len(rows) < LEAST_NUMBERS:
+    if len(np.unique(numbers)) <= FEW_VALUES or len(rows) < LEAST_NUMBERS:
         return None
     linear = least_squares(fit.shown, rows, numbers)
     residuals = numbers - linear[rows]
@@ -83,19 +86,19 @@ def squared(fit: Fit) -> Floats | None:
     The weights are shrunk as far as predicts each row best from the others. In a wide table many columns together
     determine a number more exactly than the few most informative ones.
     """
-    if len(fit.shown) <= SHOWN or fit.numbers is None:
+    if len(fit.shown) <= MOST_INFORMATIVE_COLUMNS or fit.numbers is None:
         return None
     rows, numbers = _regular(fit)
     features = _features(fit.shown, logs=False)
     if not features:
         return None
-    design = np.column_stack(features)[:, :MOST_FEATURES]
+    design = np.column_stack(features)[:, :MOST_SQUARED_FEATURES]
     left, sizes, right = thin_svd(design[rows] - design[rows].mean(axis=0))
     along = left.T @ (numbers - numbers.mean())
     tried = []
     for shrunk in SHRUNK:
         factors = sizes**2 / (sizes**2 + shrunk * len(rows))
-        hat = np.minimum(left**2 @ factors + 1 / len(rows), MOST_OWN)
+        hat = np.minimum(left**2 @ factors + 1 / len(rows), MOST_LEVERAGE)
         off = (numbers - numbers.mean() - left @ (factors * along)) / (1 - hat)
         tried.append((float(np.abs(off).mean()), factors))
     _, factors = min(tried, key=lambda one: one[0])
@@ -218,7 +221,7 @@ def _features(shown: Sequence[Column], logs: bool) -> list[Floats]:
             seen = logarithm(one.numbers, one.numbers) if logs else one.numbers
             filled = np.nan_to_num(seen, nan=float(np.nanmean(seen)))
             parts.append(((filled - filled.mean()) / (filled.std() or 1.0))[:, None])
-        elif int(one.binned.max()) <= FEW + 1:
+        elif int(one.binned.max()) <= FEW_VALUES + 1:
             parts.append((one.binned[:, None] == np.arange(1, int(one.binned.max()) + 1)[None, :]).astype(np.float64))
     return parts
 

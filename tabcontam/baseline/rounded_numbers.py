@@ -14,15 +14,17 @@ from functools import cached_property, lru_cache
 from math import log2
 from typing import Any
 
+from tabcontam.baseline.thresholds import (
+    LEAST_ROUNDED_VALUES,
+    MOST_EXACT_VALUES,
+    MOST_FINER_SHARE,
+    MOST_MISSING_DIGITS,
+    MOST_ROUNDED_DIGITS,
+)
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.numbers import is_finite
 
-FEWER = 2  # digits that may be missing
-MANY = 30  # values; a column with fewer is queried exactly
-LEFT = 20  # least number of rounded values
-NEARLY_ALL = 0.02  # share of a column's values that may have more digits
 WEIGHTS = {0: (1.0,), 1: (0.85, 0.15), 2: (0.8, 0.15, 0.05)}  # of all digits and of fewer, by number of coarser ones
-LARGEST = 30  # digits of a number that is rounded
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def _chain(key: str, places: tuple[int, ...]) -> tuple[str | None, ...]:
     if not is_finite(key):
         return (None,) * len(places)
     number = Decimal(key)
-    if abs(number.adjusted()) > LARGEST:
+    if abs(number.adjusted()) > MOST_ROUNDED_DIGITS:
         return (None,) * len(places)
     found = []
     for place in places:
@@ -87,15 +89,15 @@ def coarser_places(keys: Collection[str]) -> tuple[int, ...]:
     The finest digit is that of nearly all values. Where rounding leaves few values, chance often hits them.
     """
     numbers = [key for key in set(keys) if is_finite(key)]
-    if len(numbers) <= MANY or len(numbers) < 0.95 * len(set(keys)) - 1:
+    if len(numbers) <= MOST_EXACT_VALUES or len(numbers) < 0.95 * len(set(keys)) - 1:
         return ()
     digits = sorted(-int(Decimal(key).normalize().as_tuple().exponent) for key in numbers)
-    finest = digits[int((1 - NEARLY_ALL) * (len(digits) - 1))]
-    places = tuple(finest - fewer for fewer in range(1, FEWER + 1))
-    if max(map(_size, numbers)) > LARGEST:
+    finest = digits[int((1 - MOST_FINER_SHARE) * (len(digits) - 1))]
+    places = tuple(finest - fewer for fewer in range(1, MOST_MISSING_DIGITS + 1))
+    if max(map(_size, numbers)) > MOST_ROUNDED_DIGITS:
         return ()
-    rounded = [len({_chain(key, places)[number] for key in numbers}) for number in range(FEWER)]
-    return tuple(place for place, left in zip(places, rounded, strict=True) if left >= LEFT)
+    rounded = [len({_chain(key, places)[number] for key in numbers}) for number in range(MOST_MISSING_DIGITS)]
+    return tuple(place for place, left in zip(places, rounded, strict=True) if left >= LEAST_ROUNDED_VALUES)
 
 
 def _size(key: str) -> int:

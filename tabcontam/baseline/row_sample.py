@@ -8,12 +8,8 @@ import numpy as np
 
 from tabcontam.baseline.coded_columns import Column, Ints, with_words
 from tabcontam.baseline.silent_predictor import silent_answers
+from tabcontam.baseline.thresholds import FOLDS, LEAST_FITTED_ROWS, MOST_FITTED_ROWS, WEIGHING_ROWS
 from tabcontam.baseline.view import View
-
-MOST_ROWS = 2000  # that a baseline is fitted on
-HELD = 500  # of them, to weigh the predictors
-FOLDS = 5
-LEAST_ROWS = 20  # below, nothing can be learned but the values' frequencies
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,21 +89,21 @@ class SampledTable:
 def sample_of(drawn: Sequence[int], rows: Sequence[int], known: frozenset[int]) -> RowSample | None:
     """Return the sample of the `drawn` rows, queried in `rows` and with the `known` ones; None for too few rows."""
     asked = set(rows)
-    if len(drawn) - len(known) < LEAST_ROWS:
+    if len(drawn) - len(known) < LEAST_FITTED_ROWS:
         known = frozenset()  # too few others to weigh the predictors
-    always = [row for row in drawn if row in known][:MOST_ROWS]
+    always = [row for row in drawn if row in known][:MOST_FITTED_ROWS]
     others = [row for row in drawn if row not in asked and row not in known]
-    if len(others) >= MOST_ROWS - HELD // 2:
-        others = others[:MOST_ROWS]
+    if len(others) >= MOST_FITTED_ROWS - WEIGHING_ROWS // 2:
+        others = others[:MOST_FITTED_ROWS]
         taken = (*always, *others, *(row for row in drawn if row in asked))
         first = len(always) + len(others)
-        weighing, final = np.arange(first - HELD, first), np.arange(first, len(taken))
+        weighing, final = np.arange(first - WEIGHING_ROWS, first), np.arange(first, len(taken))
         groups = np.repeat([-1, 0, 1], [len(always), len(others), len(asked)])
-        return RowSample(taken, ((np.arange(first - HELD), np.concatenate([weighing, final])),), groups)
-    room = max(0, MOST_ROWS - len(asked))
+        return RowSample(taken, ((np.arange(first - WEIGHING_ROWS), np.concatenate([weighing, final])),), groups)
+    room = max(0, MOST_FITTED_ROWS - len(asked))
     chosen = asked | set(others[:room])
     taken = (*always, *(row for row in drawn if row in chosen))
-    if len(taken) < LEAST_ROWS:
+    if len(taken) < LEAST_FITTED_ROWS:
         return None
     groups = np.concatenate([np.full(len(always), -1), np.arange(len(chosen)) % FOLDS])
     fits = tuple((np.flatnonzero(groups != fold), np.flatnonzero(groups == fold)) for fold in range(FOLDS))

@@ -17,21 +17,24 @@ from numpy.typing import NDArray
 
 from tabcontam.baseline.cell_parts import parts
 from tabcontam.baseline.coded_columns import Column, Floats, Ints
-from tabcontam.baseline.view import MANY, View
+from tabcontam.baseline.thresholds import (
+    COMBINATION_PROBES,
+    LEAST_CODES,
+    LEAST_COMBINATION_ROWS,
+    LONGEST_CODE,
+    MOST_COMBINATIONS,
+    MOST_COMBINED_COLUMNS,
+    MOST_LOOKUP_BITS,
+    MOST_ROWS_OF_SMALL_TABLE,
+)
+from tabcontam.baseline.view import View
 from tabcontam.tables.large.table_excerpt import numbered
 
 Words = NDArray[np.uint64]
 
-PROBED = 800  # rows that score a combination
-LOOKED_AT = 16  # columns whose cells are combined
 MOST = {2: 80, 3: 120}  # combinations that are scored, by their number of cells
 PIECES, WITH_PIECES = 10, 50  # pieces of cells that are used, and their combinations that are scored
-BEST = 2  # combinations that predict cells
-FEWEST = 5  # scoring rows that must find another row
 SIZES = range(3, 9)  # characters in the middle of a code
-FEW_CODES = 20  # distinct codes that a column of a small table needs for its middle characters to be used
-LONGEST = 24  # characters of a code
-BITS = 17  # most bits of a hash in the lookup of another row
 
 
 def shared(view: View) -> list[Ints]:
@@ -40,7 +43,7 @@ def shared(view: View) -> list[Ints]:
     best: list[tuple[float, Words]] = []
     for hashes in chain(_together(view), _middles(view)):
         if (gain := probes.gain(hashes)) > 0:
-            best = sorted([*best, (gain, hashes)], key=lambda one: -one[0])[:BEST]
+            best = sorted([*best, (gain, hashes)], key=lambda one: -one[0])[:MOST_COMBINATIONS]
     return [codes_of(hashes) for _, hashes in best]
 
 
@@ -52,7 +55,7 @@ def codes_of(hashes: Words) -> Ints:
 
 def _together(view: View) -> Iterator[Words]:
     """Yield the hashes of two and three cells, of a cell and a piece, and of all or all but one; 0 for none."""
-    cells = _cells(view.shown, LOOKED_AT, len(view.learned) / 2)
+    cells = _cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2)
     for size, most in MOST.items():
         yield from (hashes for _, hashes in _choices(combinations(cells, size), len(view.learned) / 30, most))
     yield from (hashes for _, hashes in with_pieces(view, len(view.learned) / 30))
@@ -71,7 +74,7 @@ def _nearly_all(cells: "Sequence[_HashedColumn]") -> Iterator[Words]:
 
 def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
     """Yield the names and hashes of pieces of cells with another cell or piece; the hash is 0 if one is missing."""
-    cells = _cells(view.shown, LOOKED_AT, len(view.learned) / 2)
+    cells = _cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2)
     pieces = _cells([more for one in view.shown for more in parts(one)], PIECES, len(view.learned) / 2, len(cells))
     others = [(piece, cell) for piece in pieces for cell in cells if not piece.name.startswith(f"{cell.name} ")]
     yield from _choices([*others, *combinations(pieces, 2)], least, WITH_PIECES)
@@ -79,7 +82,9 @@ def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
 
 def two_cells(view: View, least: float) -> Iterator[tuple[str, Words]]:
     """Yield the names and hashes of two cells together; the hash is 0 if one is missing."""
-    yield from _choices(combinations(_cells(view.shown, LOOKED_AT, len(view.learned) / 2), 2), least, MOST[2])
+    yield from _choices(
+        combinations(_cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2), 2), least, MOST[2]
+    )
 
 
 class _HashedColumn(NamedTuple):
@@ -118,7 +123,11 @@ def _middles(view: View) -> Iterator[Words]:
     """Yield the hashes of characters in the middle of codes of one length; 0 if a cell has another length."""
     for one in view.shown:
         length = one.size_of_codes
-        if not length or length > LONGEST or one.distinct <= (MANY if view.large else FEW_CODES):
+        if (
+            not length
+            or length > LONGEST_CODE
+            or one.distinct <= (MOST_ROWS_OF_SMALL_TABLE if view.large else LEAST_CODES)
+        ):
             continue
         texts = [(one.texts.get(key) or "").encode() for key in one.keys]
         there = np.array([len(text) == length for text in texts])
@@ -146,7 +155,7 @@ class _Probes:
         """Return evenly chosen training rows whose value of the target is known."""
         targets = view.target.codes
         known = view.learned[targets[view.learned] > 0]
-        rows = known[:: max(1, len(known) // PROBED)]
+        rows = known[:: max(1, len(known) // COMBINATION_PROBES)]
         counts = np.bincount(targets[known], minlength=int(targets.max(initial=0)) + 1)
         return cls(view.learned, rows, targets, -np.log2(counts[targets[rows]] / max(1, len(known))))
 
@@ -157,7 +166,7 @@ class _Probes:
         count = int(has_partner.sum())
         right = has_partner & (self.targets[partner] == self.targets[self.rows])
         hits = int(right.sum())
-        if count < FEWEST or not hits:
+        if count < LEAST_COMBINATION_ROWS or not hits:
             return 0.0
         sure = (hits + 0.5) / (count + 1)
         return float(self.bits[right].sum() + hits * np.log2(sure) + (count - hits) * np.log2(1 - sure))
@@ -165,7 +174,7 @@ class _Probes:
 
 def sharing(hashes: Words, learned: Ints, rows: Ints) -> NDArray[np.int32]:
     """Return for each of these rows another training row with its hash; -1 if there is none or the hash is 0."""
-    bits = min(BITS, 2 + len(learned).bit_length())
+    bits = min(MOST_LOOKUP_BITS, 2 + len(learned).bit_length())
     partners = another(hashes >> np.uint64(64 - bits), 1 << bits, learned, rows)
     return np.where((hashes[partners] == hashes[rows]) & (hashes[rows] > 0), partners, np.int32(-1))
 

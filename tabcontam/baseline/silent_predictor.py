@@ -8,14 +8,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import FEW, MISSING, Column, Floats, Ints
-
-TREES = 10
-FEWEST_TREES = 4
-WORK = 80_000  # usual number of training rows times trees
-LARGE = 2000  # rows to learn from; above, each tree is grown on a half, then takes the values of all, two in a leaf:
-GROWN = 0.5
-LARGE_LEAF = 2
+from tabcontam.baseline.coded_columns import MISSING, Column, Floats, Ints
+from tabcontam.baseline.thresholds import (
+    FEW_VALUES,
+    LEAST_LARGE_LEAF_ROWS,
+    LEAST_TREES,
+    MOST_ROWS_OF_WHOLE_TREES,
+    MOST_TREES,
+    TREE_ROW_SHARE,
+    TREE_WORK,
+)
 
 
 def silent_answers(
@@ -35,9 +37,9 @@ def silent_answers(
     outputs = np.column_stack([_outputs(one) for one in targets])
     outputs = outputs.ravel() if outputs.shape[1] == 1 else outputs
     for train, predicted in fits:
-        large = len(train) > LARGE
-        part, leaf = (GROWN, LARGE_LEAF) if large else (None, 1)
-        trees = int(np.clip(WORK // max(1.0, len(train) * (part or 1)), FEWEST_TREES, TREES))
+        large = len(train) > MOST_ROWS_OF_WHOLE_TREES
+        part, leaf = (TREE_ROW_SHARE, LEAST_LARGE_LEAF_ROWS) if large else (None, 1)
+        trees = int(np.clip(TREE_WORK // max(1.0, len(train) * (part or 1)), LEAST_TREES, MOST_TREES))
         model = ExtraTreesRegressor(
             trees, max_features=0.3, min_samples_leaf=leaf, bootstrap=large, max_samples=part, random_state=0
         )
@@ -58,7 +60,7 @@ def _features(shown: Sequence[Column]) -> Floats:
     for one in shown:
         if one.numbers is None:
             found.append(one.codes.astype(np.float64))
-        if one.distinct > FEW and (numbers := one.order_in_text) is not None:
+        if one.distinct > FEW_VALUES and (numbers := one.order_in_text) is not None:
             found.append(numbers)
         elif one.numbers is not None:
             found.append(one.numbers)
@@ -67,12 +69,12 @@ def _features(shown: Sequence[Column]) -> Floats:
 
 def _outputs(target: Column) -> Floats:
     """Return the values by which trees split: a number's rank, or whether a text is one of the most frequent ones."""
-    if target.numbers is not None and target.distinct > FEW:
+    if target.numbers is not None and target.distinct > FEW_VALUES:
         ranks = np.nan_to_num(target.ranks, nan=-0.5)
         return np.asarray((ranks / max(float(ranks.std()), 1e-9))[:, None])
-    order = np.argsort(-np.bincount(target.codes), kind="stable")[:FEW]
+    order = np.argsort(-np.bincount(target.codes), kind="stable")[:FEW_VALUES]
     flags = np.asarray(target.codes[:, None] == order[None, :], dtype=np.float64)
-    if target.distinct > FEW:
+    if target.distinct > FEW_VALUES:
         flags = np.column_stack([flags, target.codes / max(1, target.codes.max())])
     return flags
 

@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.baseline.coded_columns import Floats
-from tabcontam.baseline.fit import LEFT, CountedProbabilities, Fit, leave_for_new_values
-from tabcontam.baseline.regression import LEAST_NUMBERS, bandwidth, spread_over
+from tabcontam.baseline.fit import CountedProbabilities, Fit, leave_for_new_values
+from tabcontam.baseline.regression import bandwidth, spread_over
+from tabcontam.baseline.thresholds import CLOSE_ROW_ESCAPE, LEAST_NUMBERS
 
 Small = NDArray[np.float32]  # there is a number for each two rows
 
@@ -21,7 +22,9 @@ def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabilit
     if fit.gridded:
         dense["smoothed"] = _smoothed(fit, near)
     close = {"alike": _close(alike), "close": _close(by_score)}
-    return dense, {name: leave_for_new_values(_shares(fit, weights), LEFT) for name, weights in close.items()}
+    return dense, {
+        name: leave_for_new_values(_shares(fit, weights), CLOSE_ROW_ESCAPE) for name, weights in close.items()
+    }
 
 
 def _distances(fit: Fit) -> tuple[Small, Small]:

@@ -7,8 +7,7 @@ example on a centred design with constant columns. The slower QR iteration (`ges
 import numpy as np
 
 from tabcontam.baseline.coded_columns import Floats
-
-CONSTANT = 1e-12  # of the largest entry: a column no larger is the rounding error of zeros
+from tabcontam.baseline.thresholds import ZERO_COLUMN
 
 
 def thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
@@ -20,7 +19,7 @@ def thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
     if not np.isfinite(matrix).all():
         raise np.linalg.LinAlgError("the matrix is not finite")
     largest = np.abs(matrix).max(axis=0, initial=0.0)
-    used = largest > CONSTANT * largest.max(initial=0.0)
+    used = largest > ZERO_COLUMN * largest.max(initial=0.0)
     left, sizes, part = _svd(matrix[:, used])
     right = np.zeros((len(sizes), matrix.shape[1]))
     right[:, used] = part

@@ -8,30 +8,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import FEW, Column, Floats, Ints, number_key, scaled
+from tabcontam.baseline.coded_columns import Column, Floats, Ints, number_key, scaled
 from tabcontam.baseline.laws.base import LawPredictions
 from tabcontam.baseline.ordered_keys import classes_of, keys_of
+from tabcontam.baseline.thresholds import (
+    FEW_VALUES,
+    GROUP_PRIOR_ROWS,
+    LEAST_LINE_ROWS,
+    LEAST_LINE_SHARE,
+    LINE_DISTANCE,
+    LINE_ERROR,
+    ROW_PARTS,
+)
 from tabcontam.baseline.view import View
 
-FEWEST = 3  # rows of a kind that define its line
-LEAST = 0.15  # least share of probed rows on their line
-NEAR = 1.5  # units by which a row is off its line at most
-AWAY = 1  # units by which a number may be off
-PARTS = 10  # a row's line is fitted to all others but a tenth
 SIZES = (4, 8, 16)  # rows of a kind, in classes: a line is as sure as lines of its class were
-PRIOR = 2.0  # weight, in rows, of all classes together next to one class
 
 
 def lines(view: View) -> list[LawPredictions]:
     """Return the numbers on the lines of the best key and kinds."""
     target = view.target
-    if target.numbers is None or target.distinct <= FEW:
+    if target.numbers is None or target.distinct <= FEW_VALUES:
         return []
     best: tuple[float, _KindLines] | None = None
     for key in keys_of(view):
         for one in classes_of(view):
             found = _KindLines.of(view, key, one)
-            if found is not None and (share := found.share()) > max(LEAST, best[0] if best else 0.0):
+            if found is not None and (share := found.share()) > max(LEAST_LINE_SHARE, best[0] if best else 0.0):
                 best = share, found
     return [best[1].follows(view)] if best else []
 
@@ -54,7 +57,7 @@ class _KindLines:
         assert y is not None  # noqa: S101 - checked above
         complete = np.isfinite(key) & np.isfinite(y) & (one.codes > 0)
         learned = view.learned[complete[view.learned]]
-        if len(learned) < 4 * FEWEST:
+        if len(learned) < 4 * LEAST_LINE_ROWS:
             return None
         middle = key[learned].mean()
         return cls(key - middle, y, one.codes, learned, learned[:: max(1, len(learned) // 800)], view.target.decimals)
@@ -62,31 +65,32 @@ class _KindLines:
     def share(self) -> float:
         """Return the share of probed rows that lie on the line of their kind's rows, themselves included."""
         made, counts = self._made(self._fitted(self.learned), self.probed)
-        near = np.abs(made - self.y[self.probed]) <= NEAR * 10.0**-self.decimals
-        return float((near & (counts > FEWEST)).mean())
+        near = np.abs(made - self.y[self.probed]) <= LINE_DISTANCE * 10.0**-self.decimals
+        return float((near & (counts > LEAST_LINE_ROWS)).mean())
 
     def follows(self, view: View) -> LawPredictions:
         """Return the numbers on the lines and those next to them, each as likely as it was in other rows."""
-        own = np.full(len(self.y), PARTS)
-        own[self.learned] = np.arange(len(self.learned)) % PARTS
-        fits = [self._fitted(self.learned[own[self.learned] != part]) for part in range(PARTS)]
+        own = np.full(len(self.y), ROW_PARTS)
+        own[self.learned] = np.arange(len(self.learned)) % ROW_PARTS
+        fits = [self._fitted(self.learned[own[self.learned] != part]) for part in range(ROW_PARTS)]
         fits.append(self._fitted(self.learned))
 
         def predict(rows: Ints) -> tuple[Ints, Ints]:
             every = [self._made(fit, rows) for fit in fits]
             made = np.choose(own[rows], [one for one, _ in every])
             counts = np.choose(own[rows], [count for _, count in every])
-            return scaled(made, self.decimals), np.where(np.isfinite(made) & (counts >= FEWEST), counts, 0)
+            return scaled(made, self.decimals), np.where(np.isfinite(made) & (counts >= LEAST_LINE_ROWS), counts, 0)
 
         wholes, counts = predict(self.probed)
         off = scaled(self.y[self.probed], self.decimals) - wholes
         sizes, known = np.searchsorted(SIZES, counts), counts > 0
         shares = {}
-        for away in range(-AWAY, AWAY + 1):
+        for away in range(-LINE_ERROR, LINE_ERROR + 1):
             hits = known & (off == away)
             whole = hits.sum() / (known.sum() + 1)
             shares[away] = [
-                ((hits & (sizes == one)).sum() + PRIOR * whole) / ((known & (sizes == one)).sum() + PRIOR)
+                ((hits & (sizes == one)).sum() + GROUP_PRIOR_ROWS * whole)
+                / ((known & (sizes == one)).sum() + GROUP_PRIOR_ROWS)
                 for one in range(len(SIZES) + 1)
             ]
         wholes, counts = predict(view.predicted)

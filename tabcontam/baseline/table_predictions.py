@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from tabcontam.baseline.cached_findings import cached_finding, order_digest, ranks, working_order
 from tabcontam.baseline.cell_prediction import CellPrediction, bits
-from tabcontam.baseline.coded_columns import LAGS, Column, column, previous
+from tabcontam.baseline.coded_columns import Column, column, previous
 from tabcontam.baseline.laws.sequence_laws import runs
+from tabcontam.baseline.thresholds import LAGS, MOST_RUN_COLUMNS
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import extra_rows, known_rows
 from tabcontam.tables.large.adjoining_rows import AdjoiningRows
@@ -18,8 +19,6 @@ from tabcontam.tables.table import Cell, Table
 if TYPE_CHECKING:
     from tabcontam.baseline.chains import FeatureChain
 
-WIDE = 20  # columns up to which the run lengths of all are used
-POOL = 400  # rows of a table that are ever queried in one way: they share one fit
 VERSION = 21  # of the baseline: results of other versions are not read
 
 
@@ -120,7 +119,7 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
         from tabcontam.baseline.hardest_columns import least_sure_of
 
         given = () if before else table.columns
-        lagged = table.columns[:WIDE] if before else ()
+        lagged = table.columns[:MOST_RUN_COLUMNS] if before else ()
         cells, shown = _cells(table, columns if before else table.columns, given, lagged)
         near = _last_row(table) if before else None
         adjoining = _adjoining(table, given)
@@ -153,7 +152,7 @@ def _cells(
     before = [
         column_of(table, name, by) for name in table.columns for by in range(1, LAGS + 1 if name in lagged else 2)
     ]
-    running = table.columns if len(table.columns) <= WIDE else lagged
+    running = table.columns if len(table.columns) <= MOST_RUN_COLUMNS else lagged
     before += [cached_fact(table, ("run", name), partial(_run, table, name)) for name in running]
     return columns | {one.name: one for one in before}, [*shown, *(one.name for one in before)]
 

@@ -5,12 +5,14 @@ from functools import cached_property
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import FEW, Column, Ints
-
-MANY = 2000  # rows to learn from above which more than single cells are examined
-MOST_PROBED = 1000  # rows that test a rule
-THINNED = 4000  # rows by which columns are compared
-RUN = 40  # of them that are chosen together, so that consecutive rows are
+from tabcontam.baseline.coded_columns import Column, Ints
+from tabcontam.baseline.thresholds import (
+    FEW_VALUES,
+    MOST_PROBED_ROWS,
+    MOST_ROWS_OF_SMALL_TABLE,
+    THINNED_ROWS,
+    THINNED_RUN,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,22 +30,22 @@ class View:
     @property
     def large(self) -> bool:
         """True if there are many rows to learn from."""
-        return len(self.learned) > MANY
+        return len(self.learned) > MOST_ROWS_OF_SMALL_TABLE
 
     @cached_property
     def of_many_numbers(self) -> list[Column]:
         """The shown columns of more than a few different numbers, those of most first."""
-        many = (one for one in self.shown if one.numbers is not None and one.distinct > FEW)
+        many = (one for one in self.shown if one.numbers is not None and one.distinct > FEW_VALUES)
         return sorted(many, key=lambda one: (-one.distinct, one.name))
 
     @cached_property
     def probed(self) -> Ints:
         """The places in `learned` of rows that test a rule: all of them, or evenly chosen ones of many."""
-        return np.arange(0, len(self.learned), max(1, len(self.learned) // MOST_PROBED))
+        return np.arange(0, len(self.learned), max(1, len(self.learned) // MOST_PROBED_ROWS))
 
     @cached_property
     def thinned(self) -> "View":
         """The view with evenly chosen runs of many rows to learn from, to compare columns by."""
-        every = len(self.learned) // THINNED
-        chosen = np.arange(len(self.learned)) // RUN % max(1, every) == 0
+        every = len(self.learned) // THINNED_ROWS
+        chosen = np.arange(len(self.learned)) // THINNED_RUN % max(1, every) == 0
         return replace(self, learned=self.learned[chosen]) if every > 1 else self

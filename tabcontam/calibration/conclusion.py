@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from tabcontam.calibration.thresholds import SURE_DETECTION_RATE, TYPICAL_SHARE
 from tabcontam.evidence.base import Family, Test
 from tabcontam.groups import grouped
 
 Rate = Mapping[str, float | int | None]
 RateOf = Callable[[Sequence[str], Sequence[str], bool], Rate]
 """The rate at which tests detect answerers, by answerers, test ids, and whether the tests are weighed together."""
-TELLING = 0.1  # the share of remembered rows that a conclusion names first
-SURE = 0.95  # the share of runs from which on a model is called sure to be detected
 
 
 def conclusions(
@@ -44,13 +43,13 @@ def conclusions(
 
 def _of_rows(family: Family, rates: Mapping[float, Rate], false_rate: Rate) -> str:
     """Return a sentence with the telling share first, then the least share that is detected nearly always."""
-    shares = [min(rates, key=lambda share: abs(share - TELLING))]
-    sure = [share for share, rate in rates.items() if (rate["rate"] or 0.0) >= SURE]
+    shares = [min(rates, key=lambda share: abs(share - TYPICAL_SHARE))]
+    sure = [share for share, rate in rates.items() if (rate["rate"] or 0.0) >= SURE_DETECTION_RATE]
     if sure and min(sure) not in shares:
         shares.append(min(sure))
     clauses = [f"one that remembers {share:.0%} in {_in_runs(rates[share])}" for share in shares]
     clauses[0] = f"a model that remembers {shares[0]:.0%} of the rows would be detected in {_in_runs(rates[shares[0]])}"
-    never = [] if sure else [f"no model asked is detected in {SURE:.0%} of runs"]
+    never = [] if sure else [f"no model asked is detected in {SURE_DETECTION_RATE:.0%} of runs"]
     return "; ".join(
         [f"{family}: {clauses[0]}", *clauses[1:], *never, _false_positives("one that remembers none", false_rate)]
     )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from tabcontam.calibration.thresholds import LEAST_ARMS
 from tabcontam.evidence.base import Family, Verdict
 from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import spearman
@@ -11,7 +12,6 @@ from tabcontam.statistics.exact_statistics import clopper_pearson
 
 TABLE = "table"  # the name of the joint verdict of a table's row tests
 HALF, NEARLY_ALL = 0.5, 0.95  # the shares that a smallest exposure is stated for
-LEAST_ARMS = 4  # of one LLM and table, whose order by copies is informative
 
 
 @dataclass(frozen=True)

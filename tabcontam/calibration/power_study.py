@@ -23,6 +23,7 @@ from typing import cast
 from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Tell
 from tabcontam.calibration.conclusion import Rate, conclusions
+from tabcontam.calibration.thresholds import SEED_STEP
 from tabcontam.errors import NothingSelected
 from tabcontam.evidence.base import Answer, Capability, Query, Reading, Test, Trial, Verdict, as_read
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
@@ -40,7 +41,8 @@ from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.result_building import build_result, build_unjudged, conclude, pool_parts, tables
 from tabcontam.verdicts.result_types import Result, ResultKey, TableVerdict
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.rules import CALIBRATED
+from tabcontam.verdicts.thresholds import ALPHA
 from tabcontam.verdicts.wording import phrase
 
 IGNORANT = ("mode", "guesser", "yes", "no", "rambler")  # know nothing of the table
@@ -49,7 +51,6 @@ SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
 MEMORISERS = {f"memoriser:{share:g}": share for share in SHARES}
 ANSWERERS = (*IGNORANT, EXPERT, *MEMORISERS)
 TOGETHER = "table"  # the joint verdict of the row tests
-APART = 1_000_000  # between the first runs of two seeds
 WORTH = 8.0  # seconds of work left from which on a second process pays
 Trials = dict[str, list[Trial]]  # by the test's id
 
@@ -232,7 +233,7 @@ def _runs(
     while places:
         place, number = places.pop(0)
         began = perf_counter()
-        run = run_once(tables[place], tests, serializer, study.seed * APART + number, study.alpha, prompts)
+        run = run_once(tables[place], tests, serializer, study.seed * SEED_STEP + number, study.alpha, prompts)
         took = perf_counter() - began
         yield (place, number), run
         # The first run of a table also computes what all of its runs share.
@@ -312,7 +313,7 @@ def _work(theirs: Connection, study: Study, tests: Sequence[Test]) -> None:
         except EOFError:  # the first process has ended
             return
         try:
-            seed = study.seed * APART + number
+            seed = study.seed * SEED_STEP + number
             theirs.send(run_once(tables[place], tests, serializer, seed, study.alpha, prompts))
         except Exception as error:
             theirs.send(error)

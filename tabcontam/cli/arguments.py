@@ -26,7 +26,8 @@ from tabcontam.cli.ladder_command import add_ladder
 from tabcontam.cli.option_values import folder, level, path, positive
 from tabcontam.cli.plant_command import add_plant
 from tabcontam.cli.run_arguments import add_files, add_gate, add_no_defaults, add_open, add_output, add_run
-from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, RULES
+from tabcontam.verdicts.rules import FAMILY_OVER, RULES
+from tabcontam.verdicts.thresholds import ALPHA
 from tabcontam.version import __version__
 
 FORMATS = ("markdown", "latex", "csv", "svg", "pdf", "bibtex", "conda", "model-card", "dataset-card")
@@ -174,11 +175,7 @@ def _add_rescore(command: argparse.ArgumentParser) -> None:
         choices=RULES,
         help="the rules that turn answers into verdicts (default: those of the run); the folder is rewritten",
     )
-    command.add_argument(
-        "--overlap",
-        metavar="MEASURE",
-        help=OVERLAP_HELP.format(default="that of the run"),
-    )
+    command.add_argument("--overlap", metavar="MEASURE", help=OVERLAP_HELP.format(default="that of the run"))
     add_output(command)
 
 

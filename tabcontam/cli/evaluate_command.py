@@ -5,25 +5,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.cli.console import console_of
-from tabcontam.cli.help_texts import (
-    DATASET,
-    DATASET_HELP,
-    LLM_HELP,
-    PROMPTS_HELP,
-    SPLIT_COLUMN_HELP,
-    SPLIT_HELP,
-)
+from tabcontam.cli.help_texts import DATASET, DATASET_HELP, LLM_HELP, PROMPTS_HELP, SPLIT_COLUMN_HELP, SPLIT_HELP
 from tabcontam.cli.option_values import draws, folder, positive, shots
 from tabcontam.cli.page_opening import open_page
 from tabcontam.cli.printing import command_line, print_json
-from tabcontam.cli.run_arguments import (
-    BATCH_SIZE,
-    FORMS,
-    add_files,
-    add_open,
-    add_run_limits,
-    add_sending,
-)
+from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, add_files, add_open, add_run_limits, add_sending
 from tabcontam.cli.run_commands import print_end
 from tabcontam.errors import Exit, UsageError
 
@@ -139,11 +125,7 @@ def _order(options: argparse.Namespace) -> "RunOrder":
     from tabcontam.tables.readers.base import text_format
 
     test = few_shot(
-        options.shots,
-        options.draws,
-        options.queries,
-        twins=not options.no_memory_share,
-        in_words=options.in_words,
+        options.shots, options.draws, options.queries, twins=not options.no_memory_share, in_words=options.in_words
     )
     return RunOrder(
         llms=tuple(options.llm),

@@ -149,7 +149,7 @@ def _feed(words: Mapping[str, Any]) -> "Feed | None":
 def fresh_order(words: Mapping[str, Any], feed: "Feed") -> "FreshOrder":
     """Return the set of texts to make, in the words of `tabcontam.fresh`."""
     from tabcontam.asking.query_plan import Options
-    from tabcontam.feeds.collecting import MOST
+    from tabcontam.feeds.thresholds import DEFAULT_TEXTS
     from tabcontam.runs.fresh_set import FreshOrder
 
     since, until = _days(words)
@@ -158,7 +158,7 @@ def fresh_order(words: Mapping[str, Any], feed: "Feed") -> "FreshOrder":
         since=since,
         until=until,
         out=words["out"],
-        most=words["most"] or MOST,
+        most=words["most"] or DEFAULT_TEXTS,
         llm=words["llm"],
         judge=words["judge"],
         ask=tuple(words["ask"]),

@@ -71,8 +71,9 @@ def plant(options: argparse.Namespace) -> int:
     from tabcontam.cli.printing import print_json
     from tabcontam.report.progress_display import progress
     from tabcontam.tables.readers.base import text_format
-    from tabcontam.tables.table_planting import SHARE, PlantingChoices, write_planted
+    from tabcontam.tables.table_planting import PlantingChoices, write_planted
     from tabcontam.tables.table_planting import plant as planted
+    from tabcontam.tables.thresholds import MOST_CHANGE_OF_CELL
 
     for file in (options.out, options.key):
         if file.exists():
@@ -85,7 +86,7 @@ def plant(options: argparse.Namespace) -> int:
     wanted = PlantingChoices(
         columns=tuple(options.columns or ()),
         cells=options.cells,
-        share=float(shares[-1]) / 100 if shares else SHARE,
+        share=float(shares[-1]) / 100 if shares else MOST_CHANGE_OF_CELL,
         amounts={column: amount for column, amount in options.tolerance if column is not None},
         text=text_format(options.delimiter, options.encoding, options.header, options.header_line),
     )

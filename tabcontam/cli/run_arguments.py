@@ -46,7 +46,8 @@ from tabcontam.cli.help_texts import (
 from tabcontam.cli.option_values import dollars, folder, level, path, positive, queries, shard, summary, temperature
 from tabcontam.models.prompt_form import FORMS as FORMS
 from tabcontam.models.prompt_form import HELD as HELD
-from tabcontam.verdicts.rules import ALPHA, FAILURES, FAMILY_OVER, MIN_POWER, RULES
+from tabcontam.verdicts.rules import FAILURES, FAMILY_OVER, RULES
+from tabcontam.verdicts.thresholds import ALPHA, MIN_POWER
 
 BATCH_SIZE = 16
 COLORS = ("auto", "always", "never")
@@ -183,9 +184,7 @@ def add_sending(how: "argparse._ArgumentGroup", forms: Sequence[str] = FORMS, ab
     )
     how.add_argument("--batch", action="store_true", help=BATCH_HELP)
     how.add_argument(
-        "--form",
-        choices=forms,
-        help=f"the form of the prompts (default: chat, if the model has it){about}",
+        "--form", choices=forms, help=f"the form of the prompts (default: chat, if the model has it){about}"
     )
     how.add_argument(
         "--send-rows",
@@ -246,10 +245,7 @@ def add_limits(limits: "argparse._ArgumentGroup") -> None:
         help="send at most N requests at a time to a model (default: as many as its server takes)",
     )
     limits.add_argument(
-        "--max-requests",
-        type=positive,
-        metavar="N",
-        help="send at most N requests in all, including repeated ones",
+        "--max-requests", type=positive, metavar="N", help="send at most N requests in all, including repeated ones"
     )
     limits.add_argument("--max-cost", type=dollars, metavar="X", help="spend at most X US dollars")
     limits.add_argument(
@@ -290,10 +286,7 @@ def add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> No
     )
     group.add_argument("--durations", type=positive, metavar="N", help="list the N results whose answers took longest")
     group.add_argument(
-        "--color",
-        choices=COLORS,
-        default=COLORS[0],
-        help="colour the report (default: auto, on a terminal only)",
+        "--color", choices=COLORS, default=COLORS[0], help="colour the report (default: auto, on a terminal only)"
     )
     group.add_argument("--json", action="store_true", help="print results.json instead of the report")
 
@@ -307,11 +300,6 @@ def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
         help="exit with 1 in one more case: undecided, if the tests cannot tell; knowledge, if tests of "
         "knowledge detect that the model knows the dataset, even if it has read no row",
     )
-    group.add_argument(
-        "--min-power",
-        type=level,
-        metavar="P",
-        help=MIN_POWER_HELP.format(default=MIN_POWER),
-    )
+    group.add_argument("--min-power", type=level, metavar="P", help=MIN_POWER_HELP.format(default=MIN_POWER))
     group.add_argument("--max-memory-share", type=level, metavar="S", help=MAX_MEMORY_SHARE_HELP)
     group.add_argument("--baseline", type=path, metavar="RUN_DIR", help=BASELINE_HELP)

@@ -13,7 +13,8 @@ from tabcontam.cli.printing import command_line, discard_output, print_json, pri
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, typed_asking_options
 from tabcontam.errors import Exit, UsageError
 from tabcontam.garbage_collection import disable_garbage_collector
-from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, MIN_POWER, RULES
+from tabcontam.verdicts.rules import FAMILY_OVER, RULES
+from tabcontam.verdicts.thresholds import ALPHA, MIN_POWER
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:

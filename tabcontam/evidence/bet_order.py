@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tabcontam.evidence.base import Query, Trial
+from tabcontam.evidence.thresholds import LEAST_SHARE_OF_BEST_GAIN
 from tabcontam.groups import grouped
 
 Key = TypeVar("Key", bound=Hashable)
-HALF = 0.5
 Place = tuple[int, int]  # of a query: the number of its test, and its own
 
 
@@ -61,7 +61,7 @@ def _order(tests: Sequence[Sequence[Query]]) -> list[Place]:
         best = [max(own, key=gain) for own in grouped(left, lambda place: place[0]).values()]
         most = max(map(gain, best))
         # a test waits if its queries spoil more than they reveal, and every second time if they reveal little
-        least = min(0.0, most) if rounds % 2 else min(most, HALF * most)
+        least = min(0.0, most) if rounds % 2 else min(most, LEAST_SHARE_OF_BEST_GAIN * most)
         rounds += 1
         for place in best:
             if place in left and gain(place) >= least:

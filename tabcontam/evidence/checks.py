@@ -10,14 +10,13 @@ from typing import TypeVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt
+from tabcontam.evidence.thresholds import LONGEST_HARMLESS_PREFIX, MOST_DRAWS_OF_A_QUERY
 from tabcontam.reading.word_decision import PIECES, PLAIN, pieces, stands_whole, without_note
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import not_known
-from tabcontam.tables.large.table_excerpt import READ_WHOLE
 from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.thresholds import MOST_ROWS_READ_WHOLE
 
-TRIES = 200
-PREFIX = 3  # from this length on, the beginning of a shown word gives a word away (wine in diluted_wines)
 Item = TypeVar("Item")
 
 
@@ -31,13 +30,13 @@ def given_away(word: str, text: str) -> bool:
     """Return whether a word stands in a text, or all its pieces do (`sepal width` in `sepal length, petal width`)."""
     word = without_note(word)
     folded = _folded(text)
-    if (len(word) > PREFIX and word.casefold() in folded) or stands_whole(word, text):
+    if (len(word) > LONGEST_HARMLESS_PREFIX and word.casefold() in folded) or stands_whole(word, text):
         return True
     if not PLAIN.fullmatch(word) or not all(piece in folded for piece in pieces(word)):
         return False
     shown = _shown(text)
     return all(
-        piece in shown or (len(piece) > PREFIX and any(other.startswith(piece) for other in shown))
+        piece in shown or (len(piece) > LONGEST_HARMLESS_PREFIX and any(other.startswith(piece) for other in shown))
         for piece in pieces(word)
     )
 
@@ -57,7 +56,7 @@ def select_hidden_words(words: Iterable[str], text: str) -> tuple[str, ...]:
     return tuple(word for word in words if not given_away(word, text))
 
 
-def draw_until_valid(draw: Callable[[], Item | None], reason: str, tries: int = TRIES) -> Item:
+def draw_until_valid(draw: Callable[[], Item | None], reason: str, tries: int = MOST_DRAWS_OF_A_QUERY) -> Item:
     """Return the first item from `draw` that is not None. Raises `Skip` with the reason if all `tries` return None."""
     for _ in range(tries):
         if (item := draw()) is not None:
@@ -70,7 +69,7 @@ def check_comparable(table: Table) -> None:
     if table.whole is not None:
         raise Skip(
             f"the model may write any of the file's {table.rows_in_file:,} rows, but only {len(table.rows):,} are kept "
-            f"to compare its answers with; give a part of the file with at most {READ_WHOLE:,} rows"
+            f"to compare its answers with; give a part of the file with at most {MOST_ROWS_READ_WHOLE:,} rows"
         )
 
 

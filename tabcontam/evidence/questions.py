@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
+from tabcontam.evidence.thresholds import LONGEST_READ_REPLY
 from tabcontam.reading.wrapping import EDGES, set_off, without_marks, without_thought
-
-LONGEST = 10_000  # characters of a reply that are read, many times more than is asked for: reading takes time
 
 
 class ReplyState(StrEnum):
@@ -242,7 +241,9 @@ def as_read(answer: AnswerType) -> AnswerType:
     """Return the part of an answer that tests read: of a reply the first 10,000 characters after any thinking."""
     if not isinstance(answer, Reply):
         return answer
-    return replace(answer, text=set_off(without_marks(without_thought(answer.text.strip(EDGES))[0])[:LONGEST]))
+    return replace(
+        answer, text=set_off(without_marks(without_thought(answer.text.strip(EDGES))[0])[:LONGEST_READ_REPLY])
+    )
 
 
 def without_answer(question: Question, state: ReplyState, detail: str) -> Answer:

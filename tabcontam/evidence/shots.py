@@ -12,6 +12,7 @@ from functools import cache, partial
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Message, Prompt, Query, Test
+from tabcontam.evidence.thresholds import MOST_COPIED_SHARE, MOST_SEARCHED_ROWS
 from tabcontam.reading.answer_text import value_key
 from tabcontam.tables.dataset_cards import all_cards
 from tabcontam.tables.row_draws import seeded
@@ -19,8 +20,6 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table, load_table
 
 MOST_SHOTS = 16
-COPIED = 0.1  # of a table's rows: if another holds so many of them, it is no other table
-LARGEST = 2_000  # rows of a table that are searched
 
 
 def demonstrable(test: Test) -> bool:
@@ -66,9 +65,9 @@ def _copied(other: Table, table: Table) -> bool:
     places = [place for place, name in enumerate(other.columns) if name != other.target]
     if len(table.columns) < len(places):
         return False
-    own = [frozenset(value_key(cell) for cell in row if cell is not None) for row in table.rows[:LARGEST]]
+    own = [frozenset(value_key(cell) for cell in row if cell is not None) for row in table.rows[:MOST_SEARCHED_ROWS]]
     rows = [frozenset(value_key(row[place] or "") for place in places) for row in other.rows]
-    return sum(any(row <= held for held in own) for row in rows) >= COPIED * len(rows)
+    return sum(any(row <= held for held in own) for row in rows) >= MOST_COPIED_SHARE * len(rows)
 
 
 def _shown(test: Test, other: Table, serializer: Serializer, seed: int) -> Iterator[tuple[Message, Message]]:

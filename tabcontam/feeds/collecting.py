@@ -15,9 +15,8 @@ from tabcontam.feeds.feed_cards import ARXIV, GITHUB, Feed
 from tabcontam.feeds.news import articles
 from tabcontam.feeds.polite_fetching import Fetcher, origin
 from tabcontam.feeds.readmes import readmes
+from tabcontam.feeds.thresholds import DEFAULT_TEXTS
 from tabcontam.tables.sources.web_files import key_in
-
-MOST = 50  # texts, unless the user wants more
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def collect(
     fetcher: Fetcher,
     since: date,
     until: date | None = None,
-    most: int = MOST,
+    most: int = DEFAULT_TEXTS,
     report: Callable[[int, int], None] = lambda done, of: None,
     now: datetime | None = None,
 ) -> TextCollection:

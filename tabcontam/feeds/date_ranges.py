@@ -66,10 +66,7 @@ def _instants(stated: datetime, whole_day: bool) -> InstantRange | None:
             moment = stated.astimezone(UTC)
             return InstantRange(moment, moment)
         last = datetime.combine(stated.date(), time.max) if whole_day else stated
-        return InstantRange(
-            stated.replace(tzinfo=UTC) - FARTHEST_EAST,
-            last.replace(tzinfo=UTC) + FARTHEST_WEST,
-        )
+        return InstantRange(stated.replace(tzinfo=UTC) - FARTHEST_EAST, last.replace(tzinfo=UTC) + FARTHEST_WEST)
     except (OverflowError, ValueError):
         return None
 

@@ -52,7 +52,6 @@ Doing = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 PAGE = "web page"  # the kind of a `TransientError` if a web page came in place of an answer
 MOST_WORDINGS = 24  # of one query, so that a server that keeps refusing comes to an end
 WENT_ON = "it went on without end"  # why an answer was ended before its limit
-THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
 
 
 @dataclass(eq=False)

@@ -19,14 +19,7 @@ from typing import Any
 from tabcontam.entry_points import describe_entry_point, find_entry_points, raise_as_usage_error
 from tabcontam.errors import Unavailable, UsageError, near, option, several, unknown_one_or_several
 from tabcontam.models.base import Model
-from tabcontam.models.catalogue import (
-    CatalogueEntry,
-    find_entry,
-    is_tag_of_ollama,
-    load_catalogue,
-    plain,
-    successor,
-)
+from tabcontam.models.catalogue import CatalogueEntry, find_entry, is_tag_of_ollama, load_catalogue, plain, successor
 from tabcontam.models.keys import Host, host_of
 from tabcontam.models.labels import split_label
 from tabcontam.models.openai.address import is_loopback

@@ -16,14 +16,16 @@ import numpy as np
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import READ, Answer, Message, Passage, Prompt, Reply, ReplyState, Scores, as_read
 from tabcontam.passages.passage_words import copied_share, longest_run, words
+from tabcontam.passages.thresholds import (
+    COMPARED_CONTINUATIONS,
+    EXCHANGE_DRAWS,
+    FAMILIARITY_LEVEL,
+    LEAST_COPIED_RUN,
+    LEAST_PASSAGES_OF_A_SIDE,
+    TOKENS_PER_CONTINUED_WORD,
+)
 
 MOST_WORDS, FEWEST_WORDS = 200, 60  # of a passage that is compared
-FEWEST = 10  # passages of each side
-RUN = 5  # words in a row, from which on a word counts as copied
-ALPHA = 0.01  # of the three measures of an LLM together
-DRAWS = 9_999
-OTHERS = 10  # passages whose continuations a reply is compared with, too
-TOKENS_A_WORD = 3
 BITS, LONGEST, COPIED = MEASURES = ("bits_a_character", "longest_common_ngram", "copy_rate")
 RECITE = "Go on with this text word for word, as it was published. Write the continuation alone."
 
@@ -93,8 +95,10 @@ def pieces_of(old: Sequence[tuple[str, str]], fresh: Sequence[tuple[str, str]]) 
     long = [(name, text.split(), is_old) for own, is_old in ((old, True), (fresh, False)) for name, text in own]
     long = [one for one in long if len(one[1]) >= FEWEST_WORDS]
     for is_old, what in ((True, "old"), (False, "fresh")):
-        if (count := sum(one[2] is is_old for one in long)) < FEWEST:
-            raise ValueError(f"only {count} {what} passages have {FEWEST_WORDS} words or more; {FEWEST} are needed")
+        if (count := sum(one[2] is is_old for one in long)) < LEAST_PASSAGES_OF_A_SIDE:
+            raise ValueError(
+                f"only {count} {what} passages have {FEWEST_WORDS} words or more; {LEAST_PASSAGES_OF_A_SIDE} are needed"
+            )
     length = min(MOST_WORDS, *(len(text) for _, text, _ in long))
     half = length // 2
     return [
@@ -114,7 +118,7 @@ def recite_query(piece: PassageStart) -> Query:
     """Return the query that shows the first half, to be continued."""
     asked = f"{RECITE}\n\n{piece.shown}"
     prompt = Prompt((Message("user", asked),), piece.shown, asked, stop=())
-    tokens = TOKENS_A_WORD * len(piece.expected.split())
+    tokens = TOKENS_PER_CONTINUED_WORD * len(piece.expected.split())
     return Query(f"{piece.id}-recited", lambda: prompt, (), (), tokens, paper=False)
 
 
@@ -144,7 +148,7 @@ def recitals(pieces: Sequence[PassageStart], replies: Sequence[Answer | None]) -
             continue
         own = sides[piece.old]
         at = own.index(place)
-        others = [*own[at + 1 :], *own[:at]][:OTHERS]
+        others = [*own[at + 1 :], *own[:at]][:COMPARED_CONTINUATIONS]
         longest, copied = (
             [measure(expected[one], continued) for one in (place, *others)] for measure in (longest_run, _copied)
         )
@@ -153,7 +157,7 @@ def recitals(pieces: Sequence[PassageStart], replies: Sequence[Answer | None]) -
 
 
 def _copied(expected: Sequence[str], continued: Sequence[str]) -> float:
-    return copied_share(expected, continued, RUN)
+    return copied_share(expected, continued, LEAST_COPIED_RUN)
 
 
 def _continued_words(piece: PassageStart, reply: Answer | None) -> list[str] | None:
@@ -163,7 +167,7 @@ def _continued_words(piece: PassageStart, reply: Answer | None) -> list[str] | N
     continued, shown = words(as_read(reply).text), words(piece.shown)
     if continued[: len(shown)] == shown:  # it began with the shown text
         continued = continued[len(shown) :]
-    return continued[: len(words(piece.expected)) + RUN]
+    return continued[: len(words(piece.expected)) + LEAST_COPIED_RUN]
 
 
 def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None], seed: int = 0) -> FamiliarityGap:
@@ -171,14 +175,14 @@ def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None]
     sign = -1.0 if measure == BITS else 1.0
     one, other = ([value for value in side if value is not None] for side in (old, fresh))
     answered = (len(one), len(other))
-    if min(answered) < FEWEST or len(one) * 2 < len(old) or len(other) * 2 < len(fresh):
+    if min(answered) < LEAST_PASSAGES_OF_A_SIDE or len(one) * 2 < len(old) or len(other) * 2 < len(fresh):
         counts = f"{answered[0]} of {len(old)} old and {answered[1]} of {len(fresh)} fresh passages have an answer"
         return FamiliarityGap(measure, answered=answered, reason=f"{counts}, which is too few")
     apart = sign * (fmean(one) - fmean(other))
     p_value = _exchanged(sign * np.asarray(one), sign * np.asarray(other), seed)
     return FamiliarityGap(
         measure, fmean(one), fmean(other), apart, _welch(one, other, apart), p_value,
-        p_value <= ALPHA / len(MEASURES), answered,
+        p_value <= FAMILIARITY_LEVEL / len(MEASURES), answered,
     )  # fmt: skip
 
 
@@ -199,6 +203,6 @@ def _exchanged(one: "np.typing.NDArray[np.float64]", other: "np.typing.NDArray[n
     values, size = np.concatenate([one, other]), len(one)
     rng = np.random.default_rng(seed)
     true = values[:size].mean() - values[size:].mean()
-    drawn = rng.permuted(np.broadcast_to(values, (DRAWS, len(values))).copy(), axis=1)
+    drawn = rng.permuted(np.broadcast_to(values, (EXCHANGE_DRAWS, len(values))).copy(), axis=1)
     apart = drawn[:, :size].mean(axis=1) - drawn[:, size:].mean(axis=1)
-    return float(1 + (apart >= true - 1e-12).sum()) / (DRAWS + 1)
+    return float(1 + (apart >= true - 1e-12).sum()) / (EXCHANGE_DRAWS + 1)

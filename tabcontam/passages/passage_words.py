@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 
+from tabcontam.passages.thresholds import COPIED_RUN
+
 WORD = re.compile(r"\w+")
 END = re.compile(r"""[.!?]["')\]]*\s+(?=["'(\[]*[A-Z0-9])""")
 ABBREVIATED = re.compile(
     r"(?:\b(?:e\.g|i\.e|et al|cf|figs?|eqs?|secs?|dr|mrs?|ms|prof|st|vs|approx|no|resp)|\b[A-Z])\.\s+$", re.IGNORECASE
 )
-COPIED = 8  # words in a row that are no coincidence if a text is long enough
 
 
 def sentences(text: str) -> list[str]:
@@ -55,7 +56,7 @@ def copied_share(expected: Sequence[str], actual: Sequence[str], run: int) -> fl
 def gives_away(text: str, answer: str) -> bool:
     """Return whether a text contains an answer: the whole of it, or eight words of it in a row."""
     own = words(answer)
-    return longest_run(own, words(text)) >= min(COPIED, len(own))
+    return longest_run(own, words(text)) >= min(COPIED_RUN, len(own))
 
 
 def _grams(text: Sequence[str], length: int) -> set[tuple[str, ...]]:

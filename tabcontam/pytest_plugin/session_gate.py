@@ -28,7 +28,7 @@ from tabcontam.tables.file_specs import named_file
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.verdicts.consistency import check_whole
 from tabcontam.verdicts.gate import Conclusion
-from tabcontam.verdicts.rules import MIN_POWER
+from tabcontam.verdicts.thresholds import MIN_POWER
 from tabcontam.verdicts.wording import visible
 from tabcontam.version import __version__
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tabcontam.verdicts.rules import FAILURES, MIN_POWER, PAPER, Queries
+from tabcontam.verdicts.rules import FAILURES, PAPER, Queries
+from tabcontam.verdicts.thresholds import MIN_POWER
 
 STOPS = ("fail", "xfail", "skip")  # the severest first
 RUN = "run"

@@ -33,6 +33,7 @@ from tabcontam.reading.languages import (
     UNKNOWN,
 )
 from tabcontam.reading.numbers import COMMA, is_finite, is_number, number_in
+from tabcontam.reading.thresholds import MOST_JSON_STARTS, MOST_TIMES_LONGEST_VALUE, MOST_VALUE_WORDS
 from tabcontam.reading.value_forms import ASIDE, PLACEHOLDER, FeatureValues
 
 Cells = dict[str, str | None]
@@ -58,10 +59,7 @@ PREFIX = re.compile(
 )
 NOTE = re.compile(r"(?<=\S)\s*\(.*\)\s*$")  # in parentheses after a name
 SEPARATORS = re.compile(r"[-_ .]+")  # between the words of a name
-NOTHING = re.compile(
-    rf"^(?:{UNKNOWN}|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$",
-    re.IGNORECASE,
-)
+NOTHING = re.compile(rf"^(?:{UNKNOWN}|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$", re.IGNORECASE)
 GAP = re.compile(r"na|n/a|nan|null|none|-|missing", re.IGNORECASE)  # marks of a missing value in a list
 QUOTES = ('""', "''", "\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb")
 CALLED = re.compile(rf"^{CALL}\s*[,!.:]\s+(?=\S)", re.IGNORECASE)
@@ -81,17 +79,14 @@ CORRECTION = re.compile(
 )
 ELLIPSIS = re.compile(r"^(?:\.{3}|\u2026)[,\s]+|[,;]\s*(?:\.{3}|\u2026)$")
 TABLE_RULE = re.compile(r"^[\s|:\-]*-[\s|:\-]*$")
-MOST_STARTS = 20  # brackets that are tried: a text of nothing else would take long
-LONGER = 4  # times the longest value of a feature of texts to read: no two of them are equally long
 LONG = 500  # letters of a cell whose beginnings are tried no further than a value may reach
 WORDED = re.compile(r"\w\S*")
-MOST_WORDS = 8  # of a short answer, unless the feature has longer values
 
 
 def read_json(text: str, asked: Sequence[str]) -> Cells:
     """Return the cells of the first JSON object that names an asked feature, or of a list with a value for each."""
     decoder = json.JSONDecoder(parse_float=str, parse_int=str, strict=False)
-    for start in (match.start() for match in islice(re.finditer(r"[\[{]", text), MOST_STARTS)):
+    for start in (match.start() for match in islice(re.finditer(r"[\[{]", text), MOST_JSON_STARTS)):
         try:
             value, _ = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
@@ -290,7 +285,9 @@ def fits(value: str, sort: FeatureValues) -> bool:
     if NOTHING.match(value) or (PLACEHOLDER.match(value) and not sort.bracketed):
         return False
     words, longest = len(value.split()), max((len(other.split()) for other in sort.values), default=0)
-    if words > MOST_WORDS and words > (longest + 3 if longest <= MOST_WORDS else LONGER * longest):
+    if words > MOST_VALUE_WORDS and words > (
+        longest + 3 if longest <= MOST_VALUE_WORDS else MOST_TIMES_LONGEST_VALUE * longest
+    ):
         return False
     return not FILLER.match(value) and not value.endswith((":", "?")) and sort.form.has(value)
 
@@ -381,7 +378,7 @@ def _end_of_value(cell: str, sort: FeatureValues) -> int:
     """Return where a beginning of a long cell has more words than any value, beyond which `fits` takes none."""
     known = max((key.count(" ") + 1 for key in sort.form.keys), default=0)
     longest = max((len(value.split()) for value in sort.values), default=0)
-    most = max(MOST_WORDS, known, LONGER * longest, longest + 3)
+    most = max(MOST_VALUE_WORDS, known, MOST_TIMES_LONGEST_VALUE * longest, longest + 3)
     begins = [match.start() for match in islice(WORDED.finditer(cell), most + 1)]
     return begins[most] if len(begins) > most else len(cell)
 

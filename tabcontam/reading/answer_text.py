@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from tabcontam.reading.languages import DECLINES_POLITELY, FILLER, REFUSES
 from tabcontam.reading.numbers import is_number, ungrouped
+from tabcontam.reading.thresholds import SHORT_CHOICE_LETTERS
 from tabcontam.reading.typography import plain_signs
 
 FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
@@ -27,14 +28,13 @@ DIGITS = Context(prec=12)
 WHOLE = Context(prec=100)  # all digits of a whole number count: an identifier may have more than a float holds
 MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
 MARKS = "\"'`*"  # around a value
-SHORT_CHOICE = 3  # letters; Yes and No are in too many sentences
 DECLINES = re.compile(  # matched in small letters, which is three times as fast as letters of either case
     r"\b(?:i(?: a|')m (?:sorry|unable|not able)|i (?:cannot|can't|can not|do not|don't|couldn't|could not)|unable to"
     r"|as an? (?:ai|language model)\b|(?:not |im)possible (?:for me )?to|no (?:access|information|idea|memory|way to)"
     r"|i apologi[sz]e|beyond what i"
     r"|(?:cannot|can't|could not) be (?:determined|known)"
     r"|(?:does|do) not (?:mention|contain|provide|specify|have (?:access|enough))"
-    rf"|{REFUSES}|{DECLINES_POLITELY})",
+    rf"|{REFUSES}|{DECLINES_POLITELY})"
 )
 
 
@@ -129,7 +129,7 @@ def choice_in(text: str, choices: tuple[str, ...]) -> str | None:
             return choice
     only = separate[0] if len(separate) == 1 else ""
     denied = re.search(rf"\b(?:not|no|n't)\s+(?:an?\s+)?{re.escape(only)}", line, re.IGNORECASE)
-    return only if len(only) > SHORT_CHOICE and not denied else None
+    return only if len(only) > SHORT_CHOICE_LETTERS and not denied else None
 
 
 def _names_two(line: str, choices: list[str]) -> bool:

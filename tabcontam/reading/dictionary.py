@@ -18,11 +18,11 @@ from typing import Any
 
 from tabcontam.reading import english as files
 from tabcontam.reading.english.hunspell_reader import WordFiles
+from tabcontam.reading.thresholds import LONGEST_DICTIONARY_WORD
 
 # The authors took these three out of their dictionary by hand, to get the answers of enchant 2.3.2 (reference 1a).
 REMOVED = frozenset({"blue-collar", "admin.", "self-employed"})
 
-LONGEST = 100  # bytes; versions of enchant cut longer words off at different places
 
 REMEMBERED = 10_000  # words looked up: those of a run repeat
 
@@ -43,7 +43,7 @@ class Dictionary:
     def knows(self, word: str) -> bool:
         """Return whether the whole of `word`, spaces included, is one English word."""
         word = unicodedata.normalize("NFC", word)
-        if not word.isprintable() or not 0 < len(word.encode()) <= LONGEST:
+        if not word.isprintable() or not 0 < len(word.encode()) <= LONGEST_DICTIONARY_WORD:
             return False
         return word.lower() not in REMOVED and self.known(word)
 

@@ -7,11 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tabcontam.reading.named_values import any_name
+from tabcontam.reading.thresholds import LEAST_REPEATS, LONGEST_REPEATED_PIECE, MOST_ROWS_IN_A_LINE
 from tabcontam.reading.wrapping import without_thought
 
-ROWS = 5  # four that a prompt shows and the one that it asks: an answer in one line may go through all of them
-TIMES = 3  # that a piece stands at the end
-LONGEST = 200  # characters of a piece
 LEAST, LEAST_LINES = 60, 100  # characters of all its times together, within a line and in several
 
 
@@ -35,16 +33,16 @@ def _names_again(text: str, asked: tuple[str, ...]) -> bool:
         # prose names a feature often, too, but not always followed by the sign or the word for "is"
         name = match.group() + text[last : last + 2].rstrip("0123456789")
         named[name] += 1
-        if named[name] > ROWS:
+        if named[name] > MOST_ROWS_IN_A_LINE:
             return True
     return False
 
 
 def _repeats(text: str, shown: str) -> bool:
     """Return whether the text ends with one piece three times or more."""
-    for size in range(1, min(LONGEST, len(text) // TIMES) + 1):
+    for size in range(1, min(LONGEST_REPEATED_PIECE, len(text) // LEAST_REPEATS) + 1):
         piece = text[-size:]
-        length = max(TIMES * size, LEAST_LINES if "\n" in piece else LEAST)
+        length = max(LEAST_REPEATS * size, LEAST_LINES if "\n" in piece else LEAST)
         end = text[-length:]
         # a rule of dashes, or blanks that fill a column, is no value
         if len(end) == length and end[size:] == end[:-size] and any(map(str.isalnum, piece)):

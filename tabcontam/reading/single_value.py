@@ -13,6 +13,13 @@ from tabcontam.reading.answer_readers import AFTER_NAME, CALLED, CORRECTION, PRE
 from tabcontam.reading.languages import ARTICLE, ELSEWHERE, NO_UNIT, NOT, SAYS, THING
 from tabcontam.reading.named_values import PAIR, any_name, as_text, key_of, read_pairs, read_tags, spelled
 from tabcontam.reading.numbers import NUMBER, is_finite
+from tabcontam.reading.thresholds import (
+    MOST_PLACES_IN_ANSWER,
+    MOST_WORDS_AFTER_NAME,
+    MOST_WORDS_BEFORE_VALUE,
+    MOST_WRAPPINGS,
+    SHORT_VALUE_LETTERS,
+)
 from tabcontam.reading.value_forms import SAYING, FeatureValues
 
 BOXED = re.compile(r"\\boxed\{\s*((?:[^{}]|\{[^{}]*\})*)\}")
@@ -37,11 +44,8 @@ WRAPS = (("[", "]"), ("(", ")"), ('"', '"'), ("'", "'"), ("`", "`"), ("**", "**"
 PLACE = re.compile(  # before a number that is no value
     r"\b(?:rows?|lines?|columns?|records?|entry|index|number|no\.?)\s*#?$", re.IGNORECASE
 )
-MOST_WRAPPINGS = 4
-MOST_BEFORE = 12  # words before a value of a column whose form is known
 NAMING = re.compile(rf"^(?:\w+\s+)*?{THING}\s+(?:{SAYS}\s+)?", re.IGNORECASE)
 IS_THE = re.compile(rf"\s+{SAYS}\s+(?:{ARTICLE}\s+)?[*`_\"']*$", re.IGNORECASE)
-MOST_PLACES = 20  # that are examined
 OTHERWISE = re.compile(rf"\s+{NO_UNIT}\b", re.IGNORECASE)  # after a number that is another one
 WORD = re.compile(rf"^[\W_]*(?:{ARTICLE}\s+)?$", re.IGNORECASE)
 TWO_OF = re.compile(r"(?:either|between|entweder|soit)\b", re.IGNORECASE)
@@ -53,8 +57,6 @@ FOLDED = re.compile(r"<details\b.*?</details>", re.IGNORECASE | re.DOTALL)
 LINE_END = re.compile(r"<br\s*/?>|</p>|</div>|</li>", re.IGNORECASE)
 STRONG = re.compile(r"</?(?:strong|b)>", re.IGNORECASE)
 LOOKS = re.compile(r"</?(?:p|div|span|em|i|u|code|pre|small|ul|ol|li|font|center|html|body)\b[^<>]*>", re.IGNORECASE)
-SHORT = 3  # letters; shorter values are in many sentences
-MOST_SKIPPED = 4  # words for "is" in a language that is not listed
 
 
 def unmarked(text: str) -> str:
@@ -122,7 +124,7 @@ def read_one(text: str, name: str, sort: FeatureValues, begin: Callable[[str], s
     named = any_name((name,))
 
     def names_it(line: str) -> bool:
-        found = islice(named.finditer(line), MOST_PLACES)
+        found = islice(named.finditer(line), MOST_PLACES_IN_ANSWER)
         return any(SAYING_IT.match(line, match.end()) or not WORD.sub("", line[: match.start()]) for match in found)
 
     first, *further = [None if names_it(line) else begin(line) for line in lines] or [None]
@@ -198,7 +200,7 @@ def _keyed(text: str) -> Iterator[str]:
 
 def _after_name(text: str, name: str, sort: FeatureValues) -> Iterator[str]:
     """Yield the values after the feature's name: after a word for "is" or, in any language, a few that are no value."""
-    for match in islice(any_name((name,)).finditer(text), MOST_PLACES):
+    for match in islice(any_name((name,)).finditer(text), MOST_PLACES_IN_ANSWER):
         rest = text[match.end() :].lstrip(" *_`\"'\n").partition("\n")[0]
         if (verb := SAYING_IT.match(rest)) and (value := _value(rest[verb.end() :], sort)) is not None:
             yield value
@@ -210,7 +212,7 @@ def _after_name(text: str, name: str, sort: FeatureValues) -> Iterator[str]:
 def _after_words(rest: str, sort: FeatureValues) -> Iterator[str]:
     """Yield the values at the end of a line, after none, one or a few words that are none of them."""
     words = rest.split()
-    for skipped in range(min(MOST_SKIPPED, len(words) - 1) + 1):
+    for skipped in range(min(MOST_WORDS_AFTER_NAME, len(words) - 1) + 1):
         before = " ".join(words[:skipped])
         if NOT.search(before) or CORRECTION.search(before) or (sort.numeric and any(map(str.isdigit, before))):
             break
@@ -223,12 +225,16 @@ def _begun(text: str, sort: FeatureValues) -> str | None:
     """Return the value of one line after a few words that cannot be part of it; None if two lines differ."""
     if sort.numeric or sort.closed or not sort.form.known:
         return None
-    found = {value for line in text.splitlines()[:MOST_PLACES] if (value := _end_of(line.split(), sort)) is not None}
+    found = {
+        value
+        for line in text.splitlines()[:MOST_PLACES_IN_ANSWER]
+        if (value := _end_of(line.split(), sort)) is not None
+    }
     return found.pop() if len(found) == 1 else None
 
 
 def _end_of(words: list[str], sort: FeatureValues) -> str | None:
-    for skipped in range(1, min(MOST_BEFORE, len(words))):
+    for skipped in range(1, min(MOST_WORDS_BEFORE_VALUE, len(words))):
         before = " ".join(words[:skipped])
         if NOT.search(before) or CORRECTION.search(before) or TWO_OF.search(before):
             break
@@ -244,7 +250,7 @@ def _stated(text: str) -> Iterator[str]:
 
 def _before_name(text: str, name: str) -> Iterator[str]:
     """Yield the subjects of sentences with the feature as predicate: `39 is the age`."""
-    for match in islice(any_name((name,)).finditer(text), MOST_PLACES):
+    for match in islice(any_name((name,)).finditer(text), MOST_PLACES_IN_ANSWER):
         line = text[: match.start()].rpartition("\n")[2]
         if verb := IS_THE.search(line):
             yield line[: verb.start()]
@@ -261,7 +267,7 @@ def _quoted(text: str) -> Iterator[str]:
 def _only(text: str, sort: FeatureValues) -> str | None:
     """Return the one number or listed value in a text; None if there are two, or if it is denied."""
     if sort.numeric:
-        numbers = list(islice(NUMBER.finditer(text), MOST_PLACES))
+        numbers = list(islice(NUMBER.finditer(text), MOST_PLACES_IN_ANSWER))
         if any(OTHERWISE.match(text, match.end()) for match in numbers):
             return None
         numbers = [match for match in numbers if not PLACE.search(text[: match.start()])]
@@ -269,7 +275,7 @@ def _only(text: str, sort: FeatureValues) -> str | None:
         if len(re.findall(r"\d+(?:\.\d+)?", text)) > len(found):
             return None
     elif sort.likely:
-        ends = {value: r"\W*$" if len(value) < SHORT else r"(?!\w)" for value in sort.values}
+        ends = {value: r"\W*$" if len(value) < SHORT_VALUE_LETTERS else r"(?!\w)" for value in sort.values}
         found = {value for value, end in ends.items() if re.search(rf"(?<!\w){re.escape(value)}{end}", text)}
     else:
         return None

@@ -6,9 +6,10 @@ It looks for each expected value anywhere in the kept line of the answer: case m
 
 from collections.abc import Collection, Mapping
 
+from tabcontam.reading.thresholds import LEAST_WORDS_OF_ROW
+
 MISSING = "nan"  # the authors' code prints a missing value so, and searches for it
 AROUND = ",\n:;!?'"  # stripped by them from a word of the answer; neither full stop nor double quotes
-PREAMBLE = 5  # a first line of fewer words announces the row, which is on the next
 
 
 def decide_values(output: str, expected: Mapping[str, str | None], *, missing_shown: Collection[str] = ()) -> bool:
@@ -29,7 +30,7 @@ def first_line(text: str) -> str:
 def completion_line(text: str) -> str:
     """Return the part that they keep of a full completion: the second line, if the first is a short preamble."""
     lines = text.split("\n", 2)
-    return lines[1] if len(lines) > 1 and len(lines[0].split()) < PREAMBLE else lines[0]
+    return lines[1] if len(lines) > 1 and len(lines[0].split()) < LEAST_WORDS_OF_ROW else lines[0]
 
 
 def _appears(value: str | None, output: str) -> bool:

@@ -12,14 +12,13 @@ from functools import cached_property, lru_cache
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.languages import NOT
 from tabcontam.reading.numbers import NumberStyle, is_finite, is_number, number_in, ungrouped, writing_of
+from tabcontam.reading.thresholds import LEAST_VALUES_OF_FORM, LEAST_VALUES_OF_RANGE
 from tabcontam.reading.typography import script
 
 PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>|\{.*)$")
-ENOUGH = 3  # values that show a form
 TRUTHS = tuple(map(frozenset, (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))))
 SAYING = ":=\u2014\u2013\u2192|<>{}\\"  # signs between a name and its value, and of markup
 ASIDE = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\W*$")
-MANY = 30  # values whose range is that of nearly all others
 LETTERS = re.compile(r"[^\W\d_]")
 DIGITS = re.compile(r"0+")
 
@@ -45,7 +44,7 @@ class FeatureValues:
     @cached_property
     def values(self) -> tuple[str, ...]:
         """The known values that represent the feature's."""
-        shown = () if len(self.likely) >= ENOUGH else self.show()
+        shown = () if len(self.likely) >= LEAST_VALUES_OF_FORM else self.show()
         found = dict.fromkeys((*self.likely, *shown))
         found.pop("", None)
         return tuple(found)
@@ -75,7 +74,7 @@ class FeatureValues:
         known = [abs(float(ungrouped(value))) for value in self.values if is_finite(value)]
         own, fractions = abs(float(ungrouped(number))), all("." in value for value in self.values)
         alike = len(str(int(own))) in {len(str(int(one))) for one in known} and ("." in number or not fractions)
-        return alike and (len(known) < MANY or min(known) / 2 <= own <= 2 * max(known))
+        return alike and (len(known) < LEAST_VALUES_OF_RANGE or min(known) / 2 <= own <= 2 * max(known))
 
     @property
     def bracketed(self) -> bool:
@@ -195,7 +194,7 @@ class ValueForm:
     @property
     def known(self) -> bool:
         """True if enough values are known."""
-        return len(self.values) >= ENOUGH
+        return len(self.values) >= LEAST_VALUES_OF_FORM
 
     def has(self, text: str) -> bool:
         """Return whether a text has this form, perhaps in a few more words than any value, or all in small letters."""
@@ -210,7 +209,10 @@ class ValueForm:
             and text.count(",") <= 1 + 2 * max(value.count(",") for value in self.values)
             and not any(map(self.foreign, LETTERS.findall(text)))
             and least <= 2 * len(text.split()) <= 4 * most + 4
-            and (small_words(text) <= 2 * self.small + (len(self.values) < MANY) or text == text.casefold())
+            and (
+                small_words(text) <= 2 * self.small + (len(self.values) < LEAST_VALUES_OF_RANGE)
+                or text == text.casefold()
+            )
         )
 
 

@@ -15,8 +15,9 @@ from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.recorded_differences import RuleDifference
 from tabcontam.verdicts.result_building import build_result, conclude
 from tabcontam.verdicts.result_types import Result
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.run_facts import known_tests
+from tabcontam.verdicts.thresholds import ALPHA
 
 EXPLAINED = "the baseline explains it"
 TOO_FEW = "too few queries to tell memory from prediction"

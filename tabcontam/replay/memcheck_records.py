@@ -27,6 +27,7 @@ from tabcontam.replay.record_lines import Lines, count_of, optional_text, parse_
 from tabcontam.replay.recorded_null_model import KnownEdition
 from tabcontam.replay.recorded_trials import RecordedEvidence
 from tabcontam.replay.replay_outcome import ReplayOutcome
+from tabcontam.replay.thresholds import MOST_CELLS_OF_RECORDED_ROW
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import find_card
 from tabcontam.tables.editions import edition_bytes
@@ -36,7 +37,6 @@ from tabcontam.verdicts.result_building import published_counts
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import PAPER
 
-MOST_CELLS = 200  # of a row
 KEYS = ("llm", "file", "test", "feature", "answer", "distance", "expected", "row")
 # the cards of the files that the package has, or whose answers its authors printed
 CARDS = {
@@ -152,7 +152,7 @@ def _width(group: Sequence[PrintedAnswer]) -> int:
 
 
 def _cells_in(text: str) -> int:
-    return max((width for width in widths(text) if 1 < width <= MOST_CELLS), default=0)
+    return max((width for width in widths(text) if 1 < width <= MOST_CELLS_OF_RECORDED_ROW), default=0)
 
 
 def _edition(group: Sequence[PrintedAnswer], cells: Sequence[Sequence[Cell] | None], width: int) -> Table | str:

@@ -17,15 +17,12 @@ from numpy.typing import NDArray
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.errors import UsageError
 from tabcontam.reading.answer_text import value_key
+from tabcontam.replay.thresholds import FIRST_ROWS_SHOWN, LARGEST_NUMBER_DISTANCE, NEAREST_ROWS, PRINTED_CHARACTERS
 from tabcontam.tables.dataset_cards import Edition, find_card
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.table import Cell, Table, load_table
 
 PAPER_EDITION = "paper"
-PRINTED = 46  # characters of a long value that pandas prints
-SHOWN = 4  # the first rows of the file stand in a query about the next one
-NEAR = 20  # neighbours whose cells may hold the asked one
-FAR = 2.0  # largest distance of two numbers, in standard deviations
 Values = Mapping[str, Cell]
 Numbers = NDArray[np.float64]
 
@@ -96,7 +93,7 @@ class KnownEdition:
                     samples += [_nearest(distances, others), others & agree]
                 column = self._columns[name]
                 options = [column.frequencies(rows) for rows in samples if rows is others or rows.any()]
-                if shows_rows and place == SHOWN:  # elsewhere the authors shuffled the rows
+                if shows_rows and place == FIRST_ROWS_SHOWN:  # elsewhere the authors shuffled the rows
                     options.append(self._repeated(name))
                 predicted[name] = _most(options, column.missing)
             known = [*known, name]
@@ -108,15 +105,18 @@ class KnownEdition:
         """Return the distance of each row's cell to this row's, in standard deviations; 1 between categories."""
         numbers = self._columns[name].numbers
         apart = np.abs(numbers - numbers[place]) if self.table.is_numeric(name) else 1.0 * (numbers != numbers[place])
-        near: Numbers = np.minimum(np.nan_to_num(apart, nan=1.0), FAR)
+        near: Numbers = np.minimum(np.nan_to_num(apart, nan=1.0), LARGEST_NUMBER_DISTANCE)
         return near
 
     def _repeated(self, name: str) -> CellPrediction:
         """Return the cells of the first rows, each as likely as a cell repeats one of the rows before it."""
         codes = self._columns[name].codes
-        repeats = [(codes[SHOWN:] == codes[SHOWN - back : len(codes) - back]) for back in range(1, SHOWN + 1)]
+        repeats = [
+            (codes[FIRST_ROWS_SHOWN:] == codes[FIRST_ROWS_SHOWN - back : len(codes) - back])
+            for back in range(1, FIRST_ROWS_SHOWN + 1)
+        ]
         share = float(np.mean(np.any(repeats, axis=0)))
-        shown = {cell for cell in self.table.column(name)[:SHOWN] if cell is not None}
+        shown = {cell for cell in self.table.column(name)[:FIRST_ROWS_SHOWN] if cell is not None}
         return CellPrediction(dict.fromkeys(shown, share), 0)
 
     @cached_property
@@ -145,7 +145,7 @@ class KnownEdition:
 
     def _printed(self, cell: Cell) -> str:
         """Return the part of a cell that is printed, with numbers in one form."""
-        return "" if cell is None or self.table.is_missing(cell) else value_key(cell[:PRINTED])
+        return "" if cell is None or self.table.is_missing(cell) else value_key(cell[:PRINTED_CHARACTERS])
 
 
 def _column(table: Table, name: str) -> NumberedColumn:
@@ -164,7 +164,7 @@ def _column(table: Table, name: str) -> NumberedColumn:
 
 def _nearest(distances: Numbers, others: NDArray[np.bool_]) -> NDArray[np.bool_]:
     order = np.argsort(np.where(others, distances, np.inf), kind="stable")
-    return others & np.isin(np.arange(len(order)), order[:NEAR])
+    return others & np.isin(np.arange(len(order)), order[:NEAREST_ROWS])
 
 
 def known_edition(dataset: str, columns: Sequence[str]) -> KnownEdition | str:

@@ -65,11 +65,7 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_di
     results = [_result(own, path.name, rules) for own in grouped(questions, lambda one: one.setting).values()]
     differences = [
         RuleDifference(
-            **place_of(result),
-            paper=None,
-            calibrated=Verdict.UNINFORMATIVE,
-            group=NO_NULL,
-            explanation=result.sentence,
+            **place_of(result), paper=None, calibrated=Verdict.UNINFORMATIVE, group=NO_NULL, explanation=result.sentence
         )
         for result in results
     ]

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from tabcontam.evidence.base import DECIDED, Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.completion_pairs import Likeness, contaminated
-from tabcontam.evidence.rows.guided.algorithm_one import LEVEL, format_bootstrap_p
+from tabcontam.evidence.rows.guided.algorithm_one import format_bootstrap_p
 from tabcontam.evidence.rows.guided.guided_completion import BLEURT, GuidedCompletion
 from tabcontam.evidence.rows.guided.guided_match import PERSONS, GuidedMatch
 from tabcontam.evidence.rows.guided.guided_test import GENERAL, SECOND
-from tabcontam.evidence.rows.guided.word_runs import PHRASE, common, phrases, words
+from tabcontam.evidence.rows.guided.word_runs import common, phrases, words
+from tabcontam.evidence.thresholds import ALGORITHM_ONE_LEVEL, PHRASE_WORDS
 from tabcontam.groups import grouped
 from tabcontam.reading.rouge import rouge_l
 from tabcontam.reading.word_decision import Dictionary
@@ -24,15 +25,17 @@ from tabcontam.replay.answer_records import unrecorded
 from tabcontam.replay.record_lines import Lines, parse_lines
 from tabcontam.replay.recorded_judgements import compared_of, judgements_of, result_key
 from tabcontam.replay.replay_outcome import ReplayOutcome, place_of
+from tabcontam.replay.thresholds import ROUNDING_TOLERANCE
 from tabcontam.replay.time_travel_records import KEYS as KEYS
-from tabcontam.replay.time_travel_records import LEAST, Instance, parse_instance
+from tabcontam.replay.time_travel_records import Instance, parse_instance
 from tabcontam.statistics.bootstrap import bootstrap
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
 from tabcontam.verdicts.result_building import build_result, conclude, read_trial
 from tabcontam.verdicts.result_types import Result
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
+from tabcontam.verdicts.rules import CALIBRATED, PAPER
+from tabcontam.verdicts.thresholds import ALPHA
 
 ROUGE, LEARNED = "rouge", "bleurt"
 NO_NAME = "no completion with a wrong name is recorded, so only runs of words decide"
@@ -80,7 +83,7 @@ def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
         seen: set[tuple[str, ...]] = set()
         twice: set[tuple[str, ...]] = set()
         for text in dict.fromkeys(one.expected for one in own):
-            now = set(phrases(words(text), PHRASE))
+            now = set(phrases(words(text), PHRASE_WORDS))
             twice |= seen & now
             seen |= now
         found[dataset] = frozenset(twice)
@@ -174,7 +177,7 @@ class RecordedSetting:
         own, other = (sum(side) / len(scores) for side in zip(*scores, strict=True))
         return replace(
             self.result(BLEURT),
-            paper_verdict=_verdict(paired <= LEVEL),
+            paper_verdict=_verdict(paired <= ALGORITHM_ONE_LEVEL),
             hits=hits,
             answered=len(scores),
             score=round(hits / len(scores), 4),
@@ -214,7 +217,7 @@ class RecordedSetting:
             if ROUGE in one.overlaps
             for completion, recorded in zip((one.guided, one.general), one.overlaps[ROUGE], strict=True)
         ]
-        more = [each for each in off if each > LEAST]
+        more = [each for each in off if each > ROUNDING_TOLERANCE]
         return f"{len(more)} of {len(off)} recorded ROUGE-L values are off by up to {max(more):.3f}" if more else ""
 
 
@@ -286,7 +289,7 @@ def _by_recorded_overlaps(setting: RecordedSetting) -> RecordedDifference | None
     pairs = [one for one in setting.instances if ROUGE in one.overlaps]
     sides = [[rouge_l(one.expected, completion or "") for completion in (one.guided, one.general)] for one in pairs]
     guided, general = zip(*sides, strict=True)
-    ours, recorded = bootstrap(guided, general) <= LEVEL, p_values[0] <= LEVEL
+    ours, recorded = bootstrap(guided, general) <= ALGORITHM_ONE_LEVEL, p_values[0] <= ALGORITHM_ONE_LEVEL
     if ours == recorded:
         return None
     single_result = setting.result(GuidedCompletion.id)

@@ -12,7 +12,6 @@ KEYS = ("llm", "dataset", "split", "instance", "shown", "expected", "guided")  #
 SIDES = ("guided", "general")
 OVERLAPS = ("rouge", "bleurt")
 PERSON = re.compile(r"annotator(\d+)")
-LEAST = 5e-3 + 1e-9  # two numbers that are equal to two decimals differ by no more
 
 
 @dataclass(frozen=True)

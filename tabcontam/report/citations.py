@@ -96,13 +96,7 @@ PAPERS = {  # papers whose published rules tests have, by the tests' `source`: a
         "Oren et al. 2024 (order of rows)",
         CitedWork(
             "oren2024proving",
-            (
-                "Yonatan Oren",
-                "Nicole Meister",
-                "Niladri S. Chatterji",
-                "Faisal Ladhak",
-                "Tatsunori B. Hashimoto",
-            ),
+            ("Yonatan Oren", "Nicole Meister", "Niladri S. Chatterji", "Faisal Ladhak", "Tatsunori B. Hashimoto"),
             "Proving Test Set Contamination in Black Box Language Models",
             "2024",
         ),

@@ -6,8 +6,9 @@ from typing import Any
 
 from tabcontam.report.chronology_sentences import format_p_value
 from tabcontam.report.ranking import BOTTOM, HEIGHT, IN_WORDS, LEFT, RIGHT, TOP, WIDTH, placed_labels
-from tabcontam.verdicts.generation_accuracy import SHOWN, Generation, LlmGeneration
+from tabcontam.verdicts.generation_accuracy import Generation, LlmGeneration
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.thresholds import LEAST_FIGURE_LLMS
 
 NAMED = 12  # points that have a name next to them
 ABOUT = (
@@ -85,7 +86,7 @@ def least_squares(one: Generation) -> tuple[tuple[float, float], tuple[float, fl
 
 def _sentence(view: RunResults, one: Generation) -> str:
     over = f"{titled(view, one)}, over {len(one.llms)} LLMs"
-    if len(one.llms) <= SHOWN:
+    if len(one.llms) <= LEAST_FIGURE_LLMS:
         return f"{over}: three points lie near a line by chance, so no correlation is given."
     if one.value is None:
         return f"{over}: all have the same share, or the same accuracy, so there is nothing to correlate."

@@ -7,8 +7,9 @@ from typing import Any
 
 from tabcontam.report.chronology_sentences import format_p_value, signed
 from tabcontam.report.ranking import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, placed_labels
-from tabcontam.verdicts.openness_analysis import LEAST, CataloguedLlm, OpennessAnalysis, OpennessKind, openness
+from tabcontam.verdicts.openness_analysis import CataloguedLlm, OpennessAnalysis, OpennessKind, openness
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.thresholds import LEAST_GROUP_LLMS
 from tabcontam.verdicts.wording import phrase
 
 NAMED = 14  # points that have a name next to them
@@ -90,9 +91,11 @@ def sentences(found: OpennessAnalysis) -> tuple[str, ...]:
     if few:
         single = few[-1].startswith("1 ")
         llms = f"LLM{'' if single else 's'} {'has' if single and len(few) == 1 else 'have'}"
-        lines.append(f"{phrase(few)} {llms} no mean, which needs at least {LEAST} of a kind; each is a point.")
+        lines.append(
+            f"{phrase(few)} {llms} no mean, which needs at least {LEAST_GROUP_LLMS} of a kind; each is a point."
+        )
     more, fewer, value = found.steps
-    if more + fewer >= LEAST:
+    if more + fewer >= LEAST_GROUP_LLMS:
         lines.append(
             f"Within families the larger of two neighbours has the higher score {more} times and the lower one {fewer} "
             f"times (sign test, p = {format_p_value(value)})."

@@ -13,6 +13,7 @@ from tabcontam.evidence.base import DECIDED, Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.citations import paper_name
 from tabcontam.report.standings import Titles, standings, titles_of
+from tabcontam.report.thresholds import LEAST_SHARED_SETTINGS
 from tabcontam.statistics.kappa import KappaAgreement, measure_agreement
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import LlmBlock, RunResults
@@ -30,7 +31,6 @@ AGREE = (
 )
 ROWS_TOGETHER = "The row tests together, calibrated"
 CALIBRATED = "Calibrated: the row tests together"
-SEVERAL = 2  # least number of papers to compare, and of settings that two methods must share
 MOST_LLMS = 4  # with so few LLMs, the agreement is also shown LLM by LLM
 FOUND = {Verdict.CONTAMINATED: "●", Verdict.NOT_DETECTED: "\N{MULTIPLICATION SIGN}"}
 UNDECIDED, NO_VERDICT = "?", "\N{EN DASH}"
@@ -91,7 +91,7 @@ def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
     own = [test for test in view.tests if test in asked and view.facts[test].source]
     found = grouped(own, lambda test: view.facts[test].source)
     usual = any(view.facts[test].number is not None for test in own)
-    if len(found) < SEVERAL and (usual or len(own) < SEVERAL):
+    if len(found) < LEAST_SHARED_SETTINGS and (usual or len(own) < LEAST_SHARED_SETTINGS):
         return {}
     return {paper_name(source): tuple(tests) for source, tests in found.items()}
 
@@ -162,7 +162,7 @@ def _of(method: PaperMethod, llm: str) -> PaperMethod:
 def _matrix(llm: str, found: Sequence[PaperMethod]) -> AgreementMatrix | None:
     own = tuple(method for method in found if method.decided)
     rows = tuple(tuple(agreement(method, other) for other in own[:place]) for place, method in enumerate(own))
-    if not any(one.items >= SEVERAL for row in rows for one in row):
+    if not any(one.items >= LEAST_SHARED_SETTINGS for row in rows for one in row):
         return None
     return AgreementMatrix(llm, own, rows)
 

@@ -16,6 +16,7 @@ from tabcontam.evidence.base import ReplyState, UnreadReason
 from tabcontam.reading.answer_text import is_mark, same_value
 from tabcontam.report.answer_marks import Mark, marked, of_row, of_words
 from tabcontam.report.lookup_places import documents, documents_by_text, is_lookup, places
+from tabcontam.report.thresholds import LEAST_CHOICE_CHANCE
 from tabcontam.report.trials_by_result import CachedTrial, Trial, cached_on_trial, is_mapping
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
@@ -23,7 +24,6 @@ LONGEST_ANSWER = 4_000  # characters
 LONGEST_VALUE = 400
 COSTLY = 5  # tokens of a passage
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
-COIN = 0.5  # the least chance of an answer that is Yes or No
 SMALL = 0.001  # smaller chances are not given in percent
 NO_CHANCES: Sequence[float] = ()
 
@@ -286,7 +286,7 @@ def _likeliest(prediction: CellPrediction) -> str | None:
 def _choice_chance(trial: Trial) -> float | None:
     read = text(trial.get("parsed"))
     chance = _chance(_prediction(trial, read), read) if read in _choices(trial) else None
-    return None if chance is None else max(chance, COIN)
+    return None if chance is None else max(chance, LEAST_CHOICE_CHANCE)
 
 
 def _choice_bits(trial: Trial) -> float:

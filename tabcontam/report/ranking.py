@@ -7,15 +7,7 @@ from typing import Any
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.groups import grouped
 from tabcontam.verdicts.dating import entry_of
-from tabcontam.verdicts.llm_ranking import (
-    ACCURACIES,
-    COLUMNS,
-    MEASURES,
-    OTHER_SCORES,
-    Correlation,
-    Rank,
-    RankColumn,
-)
+from tabcontam.verdicts.llm_ranking import ACCURACIES, COLUMNS, MEASURES, OTHER_SCORES, Correlation, Rank, RankColumn
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER

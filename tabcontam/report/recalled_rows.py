@@ -17,6 +17,7 @@ from tabcontam.evidence.number_wording import format_signed
 from tabcontam.groups import grouped
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.query import bits_if_right, bits_of
+from tabcontam.report.thresholds import RECALLED_ROW_BITS
 from tabcontam.report.trials_by_result import Trial, by_result, is_mapping
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.verdicts.memory_share_limit import limits_in_words
@@ -24,7 +25,6 @@ from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
 
-LEAST = 10.0  # from so many bits of one answer on, its row was recalled
 COLUMNS = ("llm", "dataset", "edition", "split", "row", "bits", "tests")
 MODELS = ("supervised", "few-shot")  # names in a query of the predictors whose chances of a row's classes are recorded
 TITLE = "Recalled rows and other rows"
@@ -55,7 +55,7 @@ class RowRecall:
     @property
     def recalled(self) -> bool:
         """Return whether the row was recalled."""
-        return self.bits >= LEAST
+        return self.bits >= RECALLED_ROW_BITS
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class RecallCollector:
                 continue
             one, bits = rows.setdefault(row, RowRecall()), bits_of(trial)
             one.bits = max(one.bits, bits)
-            if bits >= LEAST:
+            if bits >= RECALLED_ROW_BITS:
                 one.tests[result.test] = None
 
     def compared(self, placed: Iterable[tuple[str, Result]]) -> list[RecallComparison]:
@@ -241,7 +241,7 @@ def _is_informative(trial: Trial) -> bool:
     """Return whether an answer about cells of a row was read and could have shown that the row was recalled."""
     if not is_mapping(trial.get("expected")) or trial.get("decoy_of") or trial.get("readable") is not True:
         return False
-    return bits_if_right(trial) >= LEAST
+    return bits_if_right(trial) >= RECALLED_ROW_BITS
 
 
 def _classified(trials: Iterable[Trial]) -> Iterator[ClassAnswer]:

@@ -147,11 +147,7 @@ class Redaction:
                 replace(one, first=self.judge(one.first), second=self.judge(one.second)) for one in view.agreements
             ),
             comparisons=tuple(
-                replace(
-                    self._named(one),
-                    first=self._side(one.first),
-                    second=self._side(one.second),
-                )
+                replace(self._named(one), first=self._side(one.first), second=self._side(one.second))
                 for one in view.comparisons
             ),
         )

@@ -131,11 +131,7 @@ def write_report(
 
 
 def _write_report(
-    folder: Path,
-    run_results: RunResults,
-    shown: RunResults,
-    trials: TrialSource,
-    runs: Sequence[ResultPair] | None,
+    folder: Path, run_results: RunResults, shown: RunResults, trials: TrialSource, runs: Sequence[ResultPair] | None
 ) -> RunResults:
     from tabcontam.report.html import INDEX, Pages
     from tabcontam.report.junit import write_junit

@@ -19,9 +19,10 @@ from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.trial_file import lock_run_folder, open_folder
 from tabcontam.errors import UsageError, one_line, option, option_name
 from tabcontam.evidence.questions import READ, Answer, Capability, Reply, ReplyState
-from tabcontam.feeds.collecting import MOST, TextCollection, collect, fetcher_of
+from tabcontam.feeds.collecting import TextCollection, collect, fetcher_of
 from tabcontam.feeds.date_ranges import instants_of, start_of
 from tabcontam.feeds.feed_cards import Feed, shipped_feeds
+from tabcontam.feeds.thresholds import DEFAULT_TEXTS
 from tabcontam.models.base import Model
 from tabcontam.models.keys import HostKey, KeyRing, host_of
 from tabcontam.models.known.passage_controls import readers
@@ -57,7 +58,6 @@ from tabcontam.passages.judge_queries import (
     position_bias,
     rating_query,
 )
-from tabcontam.passages.judge_queries import LONGEST as LONGEST_SHOWN
 from tabcontam.passages.passage_questions import (
     PassageQuestion,
     QuestionCandidate,
@@ -73,6 +73,7 @@ from tabcontam.passages.passage_questions import (
     summary_question,
     terms_query,
 )
+from tabcontam.passages.thresholds import JUDGED_CHARACTERS as LONGEST_SHOWN
 from tabcontam.paths import check_own_files, replace_file
 from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.statistics.kappa import measure_agreement
@@ -99,7 +100,7 @@ class FreshOrder:
     since: date
     out: Path
     until: date | None = None
-    most: int = MOST
+    most: int = DEFAULT_TEXTS
     llm: str | None = None
     judge: str | None = None
     ask: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from tabcontam.verdicts.wording import phrase, visible
 
 NAMED = 5  # pairs of LLM and dataset in a line about what is missing
 OWN_OPTION = re.compile(
-    r"""\s--(?:shard|out)[ =](?:'[^']*'|\S+)|(?:, )?\b(?:shard|out)=(?:'[^']*'|"[^"]*")""",
+    r"""\s--(?:shard|out)[ =](?:'[^']*'|\S+)|(?:, )?\b(?:shard|out)=(?:'[^']*'|"[^"]*")"""
 )  # an option of a command or of a call in Python that differs from part to part
 
 

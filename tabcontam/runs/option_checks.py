@@ -11,14 +11,12 @@ from tabcontam.evidence.samples import needs_samples
 from tabcontam.evidence.shots import MOST_SHOTS
 from tabcontam.models.missing_model import MissingModel
 from tabcontam.models.prices import Price, price_of
+from tabcontam.runs.thresholds import MOST_SAMPLES
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase
 
 BATCHING = ("openai:NAME", "anthropic:NAME", "gemini:NAME")  # specs of LLMs whose makers have a batch API
-
-
-MOST_SAMPLES = 200  # of a query: each is a request
 
 
 def check_options(options: Options) -> None:

@@ -47,11 +47,7 @@ KEPT = (
 
 
 def redact(
-    folders: Sequence[Path],
-    out: Path,
-    everything: bool = False,
-    over: Over | None = None,
-    incomplete: bool = False,
+    folders: Sequence[Path], out: Path, everything: bool = False, over: Over | None = None, incomplete: bool = False
 ) -> RunResults:
     """Write one publishable report of these runs to `out`, and its key to `out`.key.json; return the report's results.
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.statistics.auc import Floats
+from tabcontam.statistics.thresholds import AUC_RESAMPLES
 
 Ints = NDArray[np.int64]
-RESAMPLES = 2_000
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def auc_apart(sides: Sequence[Floats], signs: Sequence[int], labels: Ints, seed:
     if len(there) < 2:
         return None
     rng = np.random.default_rng(seed)
-    draws = [{name: rng.choice(places[name], len(places[name])) for name in there} for _ in range(RESAMPLES)]
+    draws = [{name: rng.choice(places[name], len(places[name])) for name in there} for _ in range(AUC_RESAMPLES)]
     resamples = {name: np.stack([draw[name] for draw in draws]) for name in there}
     values = tuple(float(_aucs(side, {name: places[name][None] for name in there})[0]) for side in sides)
     drawn = sum(sign * _aucs(side, resamples) for sign, side in zip(signs, sides, strict=True))

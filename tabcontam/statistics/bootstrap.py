@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-RESAMPLES = 10_000
-SAME = 1e-9  # sums of the same scores in another order differ by less
+from tabcontam.statistics.thresholds import OVERLAP_RESAMPLES, SAME_SCORE_SUM
 
 
 def bootstrap(guided: Sequence[float], general: Sequence[float], *, paired: bool = True, seed: int = 0) -> float:
@@ -25,8 +24,8 @@ def bootstrap(guided: Sequence[float], general: Sequence[float], *, paired: bool
     if len(guided) != len(general) or not guided:
         raise ValueError(f"{len(guided)} guided and {len(general)} general scores do not form pairs")
     rng = np.random.default_rng(seed)
-    size = (RESAMPLES, len(guided))
+    size = (OVERLAP_RESAMPLES, len(guided))
     first = rng.integers(0, len(guided), size)
     second = first if paired else rng.integers(0, len(general), size)
     gained = np.asarray(guided, float)[first].sum(axis=1) - np.asarray(general, float)[second].sum(axis=1)
-    return 1 - int((gained > SAME * len(guided)).sum()) / RESAMPLES
+    return 1 - int((gained > SAME_SCORE_SUM * len(guided)).sum()) / OVERLAP_RESAMPLES

@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-LEAST_PAIRS = 4  # of a correlation: the orders of three are too few to show anything
-ORDERS = 50_000  # of a permutation test: all orders of up to 8 values are fewer
-ON_A_LINE = 1e-9  # a coefficient that is nearer to 1 has no interval
+from tabcontam.statistics.thresholds import CORRELATION_ORDERS, LEAST_CORRELATED_PAIRS, SMALLEST_GAP_TO_ONE
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation
     transform with the variance of Bonett and Wright (2000), which is rough for few values; a coefficient of 1 or -1 has
     no variance there, so its other limit is that of a coefficient half a step nearer to 0.
     """
-    if len(first) < LEAST_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
+    if len(first) < LEAST_CORRELATED_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
         return None
     from scipy.stats import rankdata
 
@@ -60,10 +58,10 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> PearsonCorrelati
     The interval is Fisher's transform, which is rough for few values and impossible for three. The p-value is from all
     orders of up to 8 values, and from 50 000 seeded ones of more, so that it supposes no form of distribution.
     """
-    if len(first) < LEAST_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
+    if len(first) < LEAST_CORRELATED_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
         return None
     value, p_value = _coefficient(np.array(first, np.float64), np.array(second, np.float64))
-    if 1 - abs(value) < ON_A_LINE:
+    if 1 - abs(value) < SMALLEST_GAP_TO_ONE:
         return PearsonCorrelation(value, None, p_value)
     error = float(special.ndtri(0.975)) / (len(first) - 3) ** 0.5
     low, high = np.tanh([np.arctanh(value) - error, np.arctanh(value) + error]).tolist()
@@ -81,6 +79,11 @@ def _coefficient(first: NDArray[np.float64], second: NDArray[np.float64]) -> tup
         return np.asarray((order * sides[1]).sum(axis=axis) / scale)
 
     found = permutation_test(
-        sides[:1], coefficient, permutation_type="pairings", vectorized=True, n_resamples=ORDERS, random_state=0
+        sides[:1],
+        coefficient,
+        permutation_type="pairings",
+        vectorized=True,
+        n_resamples=CORRELATION_ORDERS,
+        random_state=0,
     )
     return min(1.0, max(-1.0, float(found.statistic))), float(found.pvalue)

@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 
 from tabcontam.statistics.correlations import spearman
 from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.statistics.thresholds import (
+    DATE_EXCHANGES,
+    DATE_TEST_LEVEL,
+    DRAWN_P_CONFIDENCE,
+    LEAST_TREND_DATASETS,
+    SAME_SUM,
+)
 
 BEFORE, AFTER, NEITHER = 1, -1, 0
-LISTED = 20_000  # ways to exchange release dates that are all looked at; of more ways this number is drawn
-SURE = 0.999  # confidence that a share of drawn ways, which depends on a seed, is not below that of all ways
-SAME = 1e-12  # sums of the same terms in another order differ by less
-LEVEL = 0.01  # the paper's
-LEAST = 4  # datasets that a trend needs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -72,7 +74,7 @@ def t_test(hits: int, answered: int, majority: float) -> tuple[float, float]:
     error = sqrt(share * (1 - share) / (answered - 1))
     if error == 0:
         return 0.0, exceeds(hits, answered, majority)
-    half = float(t.ppf(1 - LEVEL, answered - 1)) * error
+    half = float(t.ppf(1 - DATE_TEST_LEVEL, answered - 1)) * error
     return half, float(t.sf((share - majority) / error, answered - 1))
 
 
@@ -104,7 +106,7 @@ def sign_test(pairs: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
 
 def trend(years: Sequence[float], values: Sequence[float]) -> Trend | None:
     """Return the trend of values over years, or None for fewer than four, or if all years or all values are equal."""
-    found = spearman(years, values) if len(years) >= LEAST else None
+    found = spearman(years, values) if len(years) >= LEAST_TREND_DATASETS else None
     if found is None or found.p_value is None:
         return None
     correlation = float(np.corrcoef(years, values)[0, 1])
@@ -129,7 +131,7 @@ def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> DateExchange | None:
     return DateExchange(observed, float(_shares(lifts[None], eras, own, labels, exact)[0]), both, len(labels), exact)
 
 
-def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = LISTED) -> Floats:
+def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = DATE_EXCHANGES) -> Floats:
     """Return the p-values of `exchanged` in many worlds at once: `lifts` has a first axis for the worlds.
 
     The measured entries (not NaN) have to be the same in all of them.
@@ -153,7 +155,7 @@ def without(lifts: Floats, difficulty: Floats) -> Floats:
     across = np.where(measured, difficulty - own.sum(axis=-1, keepdims=True) / counts, 0.0)
     up = np.where(measured, known_lifts, 0.0)
     spread = (across**2).sum(axis=(-2, -1), keepdims=True)
-    slope = (across * up).sum(axis=(-2, -1), keepdims=True) / np.where(spread > SAME, spread, np.inf)
+    slope = (across * up).sum(axis=(-2, -1), keepdims=True) / np.where(spread > SAME_SUM, spread, np.inf)
     left: Floats = np.where(measured, known_lifts - slope * np.where(known, difficulty, 0.0), np.nan)
     return left
 
@@ -169,10 +171,10 @@ def _eras(sides: Ints) -> tuple[Ints, Ints]:
     return eras.astype(np.int64), own.reshape(-1).astype(np.int64)
 
 
-def _labels(own: Ints, rng: np.random.Generator, draws: int = LISTED) -> tuple[Ints, bool]:
+def _labels(own: Ints, rng: np.random.Generator, draws: int = DATE_EXCHANGES) -> tuple[Ints, bool]:
     """Return ways to exchange the datasets' eras: all of them if they are few, else `draws` that are drawn."""
     sizes = np.bincount(own)
-    if factorial(len(own)) // prod(factorial(int(size)) for size in sizes) <= LISTED:
+    if factorial(len(own)) // prod(factorial(int(size)) for size in sizes) <= DATE_EXCHANGES:
         return _all_labels([int(size) for size in sizes], len(own)), True
     return _drawn(own, draws, rng), False
 
@@ -197,11 +199,11 @@ def _all_labels(sizes: Sequence[int], places: int) -> Ints:
 def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> Floats:
     """Return the share of ways in which the difference is as large as the true one; of drawn ways its upper limit."""
     observed = _differences(lifts, eras, own[None])
-    as_large = (_differences(lifts, eras, labels) >= observed - SAME).sum(axis=1)
+    as_large = (_differences(lifts, eras, labels) >= observed - SAME_SUM).sum(axis=1)
     if exact:
         shares: Floats = as_large / len(labels)  # the true one is among them
         return shares
-    confidence = 2 * SURE - 1  # of an interval whose upper end is passed once in a thousand draws
+    confidence = 2 * DRAWN_P_CONFIDENCE - 1  # of an interval whose upper end is passed once in a thousand draws
     limits = {count: clopper_pearson(count, len(labels), confidence)[1] for count in {*as_large.tolist()}}
     return np.array([limits[count] for count in as_large.tolist()])
 

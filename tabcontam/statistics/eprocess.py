@@ -19,11 +19,9 @@ from math import log2, prod
 from statistics import fmean
 from typing import NamedTuple
 
+from tabcontam.statistics.thresholds import LARGEST_WEALTH, LEAST_EVIDENT_RETURN, LEAST_EVIDENT_ROWS, WHOLE_QUERY_STAKE
+
 MEMORY = (0.03, 0.07, 0.16, 0.38, 0.9)  # the shares of remembered rows that are bet on
-WHOLE = 0.7  # of the stake on a query: that all of its cells are right
-SPEAKING = 2.0  # a query whose whole stake is multiplied by at least this is evidence for memory
-LEAST_ROWS = 3  # that have to be evidence for it before E counts for more than one
-MOST = 1e300  # limit of a stake and of E, so that they are numbers that every reader of JSON takes
 ALL = ""  # the bets of which no column is left out
 
 
@@ -53,12 +51,12 @@ class Wealth(NamedTuple):
     @property
     def won(self) -> float:
         """log2 of the value of a unit, beyond that of an honest predictor's."""
-        return min(log2(MOST), _mixed(self.memory) - max(0.0, _mixed(self.honest)))
+        return min(log2(LARGEST_WEALTH), _mixed(self.memory) - max(0.0, _mixed(self.honest)))
 
     @property
     def bits(self) -> float:
         """log2 of E: the winnings, which count only once enough rows are evidence for memory."""
-        return self.won if self.rows >= LEAST_ROWS else min(0.0, self.won)
+        return self.won if self.rows >= LEAST_EVIDENT_ROWS else min(0.0, self.won)
 
 
 Bets = Mapping[str, Wealth]  # by the left-out column, or columns of one entity; `ALL` if none is
@@ -74,12 +72,16 @@ def place_bets(stakes: Sequence[Stake]) -> dict[str, Wealth]:
 
 def _wealth(stakes: Sequence[Stake]) -> Wealth:
     won, honest = _returned([stake.worth for stake in stakes]), _returned([stake.honest for stake in stakes])
-    return Wealth(_bits(won), _bits(honest), int(won >= SPEAKING))
+    return Wealth(_bits(won), _bits(honest), int(won >= LEAST_EVIDENT_RETURN))
 
 
 def _returned(worths: Sequence[float]) -> float:
     """Return the value of a unit that is put on the cells of a query; it stays one if there are none."""
-    return min(MOST, WHOLE * prod(worths) + (1 - WHOLE) * fmean(worths)) if worths else 1.0
+    return (
+        min(LARGEST_WEALTH, WHOLE_QUERY_STAKE * prod(worths) + (1 - WHOLE_QUERY_STAKE) * fmean(worths))
+        if worths
+        else 1.0
+    )
 
 
 def _bits(returned: float) -> tuple[float, ...]:

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # the rest of scipy is imported in functions: it takes longer than a command may
 
-UNIT = 8  # bits are counted in eighths, so that the distribution of their sum is exact
-TARGET = 0.95  # the power that a detectable share is stated for
-RATES = 101  # hit rates that an interval of the AUC is the widest over
+from tabcontam.statistics.thresholds import AUC_INTERVAL_RATES, BIT_UNITS
+
 GRID, FINER = 32, 6  # parts that an interval is cut into, and how often: 32 ** 6 is 10 ** 9
 
 
@@ -28,7 +27,7 @@ def units(chance: float) -> int:
 
 def weight_of(bits: float) -> int:
     """Return `bits` in eighths, rounded."""
-    return round(bits * UNIT)
+    return round(bits * BIT_UNITS)
 
 
 def weighted_tail(weights: Sequence[int], chances: Sequence[float], observed: int) -> float:
@@ -187,9 +186,9 @@ def _least_auc(first: tuple[int, int], second: tuple[int, int], level: float) ->
     needed = np.clip(-((right * twos - observed) // ones), 0, twos + 1)
 
     def excess(auc: float) -> float:
-        rates = np.linspace(max(0.0, 2 * auc - 1), min(1.0, 2 * auc), RATES)
+        rates = np.linspace(max(0.0, 2 * auc - 1), min(1.0, 2 * auc), AUC_INTERVAL_RATES)
         tails = np.cumsum(_binomial(twos, 2 * auc - rates)[:, ::-1], axis=1)[:, ::-1]
-        tails = np.concatenate([tails, np.zeros((RATES, 1))], axis=1)
+        tails = np.concatenate([tails, np.zeros((AUC_INTERVAL_RATES, 1))], axis=1)
         return float((_binomial(ones, rates) * tails[:, needed]).sum(axis=1).max()) - level
 
     from scipy.optimize import brentq

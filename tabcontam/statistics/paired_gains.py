@@ -7,9 +7,7 @@ import numpy as np
 from scipy import special
 
 from tabcontam.statistics.permutation_tests import sign_flipped
-
-MOST = 1_000_000  # pairs that are ever asked for
-ADDED = 1.0  # pair that is added for the interval: a quarter to each of the four cells of the two answers
+from tabcontam.statistics.thresholds import ADDED_PAIRS, MOST_PAIRS_NEEDED
 
 
 @dataclass(frozen=True)
@@ -48,9 +46,9 @@ def pairs_needed(mean: float, deviation: float, limit: float) -> int | None:
         low, high = _interval(pairs, mean, square)
         return not low <= limit < high
 
-    if not decided(MOST):
+    if not decided(MOST_PAIRS_NEEDED):
         return None
-    few, many = 1, MOST
+    few, many = 1, MOST_PAIRS_NEEDED
     while few < many:
         middle = (few + many) // 2
         few, many = (few, middle) if decided(middle) else (middle + 1, many)
@@ -59,8 +57,8 @@ def pairs_needed(mean: float, deviation: float, limit: float) -> int | None:
 
 def _interval(number: int, mean: float, square: float) -> tuple[float, float]:
     """Return the interval of `number` gains, from their mean and the mean of their squares."""
-    pairs = number + ADDED
+    pairs = number + ADDED_PAIRS
     middle = number * mean / pairs
-    spread = (number * square + ADDED / 2) / pairs - middle**2
+    spread = (number * square + ADDED_PAIRS / 2) / pairs - middle**2
     reach = float(special.stdtrit(number, 0.975)) * (spread / pairs) ** 0.5
     return max(-1.0, middle - reach), min(1.0, middle + reach)

@@ -7,9 +7,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-DRAWS = 9_999  # of permutations
-LISTED = 20  # pairs whose 2 to this power ways to exchange sides are all looked at
-SAME = 1e-12  # sums of the same terms in another order differ by less
+from tabcontam.statistics.thresholds import MOST_LISTED_PAIRS, PERMUTATION_DRAWS, SAME_SUM
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,19 +34,19 @@ def permute_within_groups(groups: Sequence[tuple[Floats, Ints]], seed: int) -> M
     chances is as large, the true one among them, so that it is never below 1 / 10,000 and holds for any matrices.
     """
     rng = np.random.default_rng(seed)
-    drawn, rows, observed, expected, likeliest, expected_likeliest = np.zeros(DRAWS), 0, 0.0, 0.0, 0, 0.0
+    drawn, rows, observed, expected, likeliest, expected_likeliest = np.zeros(PERMUTATION_DRAWS), 0, 0.0, 0.0, 0, 0.0
     for values, own in groups:
         chances = _chances(values)
-        first = chances >= chances.max(axis=1, keepdims=True) - SAME
+        first = chances >= chances.max(axis=1, keepdims=True) - SAME_SUM
         each = np.arange(len(own))
         observed += float(chances[each, own].sum())
         expected += float(chances[:, own].mean(axis=1).sum())
         likeliest += int(first[each, own].sum())
         expected_likeliest += float(first[:, own].mean(axis=1).sum())
         rows += len(own)
-        exchanged = own[np.argsort(rng.random((DRAWS, len(own))), axis=1)]
+        exchanged = own[np.argsort(rng.random((PERMUTATION_DRAWS, len(own))), axis=1)]
         drawn += chances[each, exchanged].sum(axis=1)
-    p_value = (1 + int((drawn >= observed - SAME * max(1.0, observed)).sum())) / (DRAWS + 1)
+    p_value = (1 + int((drawn >= observed - SAME_SUM * max(1.0, observed)).sum())) / (PERMUTATION_DRAWS + 1)
     many = max(1, rows)
     return MatchedResult(rows, observed / many, expected / many, p_value, likeliest, expected_likeliest)
 
@@ -67,18 +65,18 @@ def sign_flipped(differences: Sequence[float], seed: int = 0) -> float:
     is exact; of more, 10,000 are drawn, the true one among them. Differences of 0 change nothing. It is 1 if there are
     no others.
     """
-    sizes = np.asarray([each for each in differences if abs(each) > SAME], float)
+    sizes = np.asarray([each for each in differences if abs(each) > SAME_SUM], float)
     if not len(sizes):
         return 1.0
-    least = float(sizes.sum()) - SAME * float(np.abs(sizes).sum())
-    if len(sizes) <= LISTED:
+    least = float(sizes.sum()) - SAME_SUM * float(np.abs(sizes).sum())
+    if len(sizes) <= MOST_LISTED_PAIRS:
         sums = np.zeros(1)
         for size in sizes:
             sums = np.concatenate([sums + size, sums - size])
         return float((sums >= least).mean())
     rng = np.random.default_rng(seed)
-    drawn = rng.choice((-1.0, 1.0), (DRAWS, len(sizes))) @ sizes
-    return (1 + int((drawn >= least).sum())) / (DRAWS + 1)
+    drawn = rng.choice((-1.0, 1.0), (PERMUTATION_DRAWS, len(sizes))) @ sizes
+    return (1 + int((drawn >= least).sum())) / (PERMUTATION_DRAWS + 1)
 
 
 def fisher(p_values: Sequence[float]) -> float:

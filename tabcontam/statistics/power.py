@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.rounded_numbers import WEIGHTS
-from tabcontam.statistics.eprocess import ALL, LEAST_ROWS, MEMORY, Bets
-from tabcontam.statistics.exact_statistics import TARGET, UNIT, poisson_binomial, poisson_binomial_tail
+from tabcontam.statistics.eprocess import ALL, MEMORY, Bets
+from tabcontam.statistics.exact_statistics import poisson_binomial, poisson_binomial_tail
+from tabcontam.statistics.thresholds import BIT_UNITS, LEAST_EVIDENT_ROWS, POWER_RUNS, SMALLEST_DIVISOR, TARGET_POWER
 
-RUNS = 200
-TILTS = np.log(2) / UNIT * 2.0 ** np.arange(-5, 4.01, 0.25)  # at log(2) / UNIT a cell is as likely right as wrong
-TINY = 1e-12
+TILTS = np.log(2) / BIT_UNITS * 2.0 ** np.arange(-5, 4.01, 0.25)  # at log(2) / UNIT a cell is as likely right as wrong
 MOST_KEPT = 64  # powers
 
 Floats = NDArray[np.float64]
@@ -38,7 +37,7 @@ class Odds:
 
 
 def row_power(
-    rows: Sequence[Sequence[CellPrediction]], share: float, level: float, runs: int = RUNS, seed: int = 0
+    rows: Sequence[Sequence[CellPrediction]], share: float, level: float, runs: int = POWER_RUNS, seed: int = 0
 ) -> float:
     """Return how often p <= level against a model that remembers each row with probability `share`.
 
@@ -94,8 +93,8 @@ def _summed(given: Floats, values: Floats) -> Floats:
 def detectable_share(
     rows: Sequence[Sequence[Odds]],
     level: float,
-    target: float = TARGET,
-    runs: int = RUNS,
+    target: float = TARGET_POWER,
+    runs: int = POWER_RUNS,
     seed: int = 0,
     ahead: int = 0,
 ) -> float | None:
@@ -155,7 +154,7 @@ def _units(chances: Floats) -> Floats:
         rows = counts == count
         parts = np.array(WEIGHTS[count - 1]) / chances[rows, :count]
         bits = np.log2(np.cumsum(parts[:, ::-1], axis=1)[:, ::-1])
-        found[rows, :count] = np.rint((np.maximum(bits, 0.0) if count > 1 else bits) * UNIT)
+        found[rows, :count] = np.rint((np.maximum(bits, 0.0) if count > 1 else bits) * BIT_UNITS)
     return found
 
 
@@ -188,14 +187,14 @@ def _tails(cumulants: Floats, sums: Floats) -> Floats:
     runs = np.arange(len(sums))
     moments, mean, variance, weighted = cumulants[runs, :, left].T
     next_mean, next_variance = cumulants[runs, 1:3, left + 1].T
-    part = np.clip((sums - mean) / np.maximum(next_mean - mean, TINY), 0.0, 1.0)
+    part = np.clip((sums - mean) / np.maximum(next_mean - mean, SMALLEST_DIVISOR), 0.0, 1.0)
     end_variance = variance + part * (next_variance - variance)  # as linear between two tilts
-    between = part * (next_mean - mean) / np.maximum((variance + end_variance) / 2, TINY)
+    between = part * (next_mean - mean) / np.maximum((variance + end_variance) / 2, SMALLEST_DIVISOR)
     between = np.minimum(between, TILTS[left + 1] - TILTS[left])
     tilt = TILTS[left] + between
     exponent = moments + mean * between + (2 * variance + end_variance) * between**2 / 6 - tilt * sums
-    spacing = np.maximum(weighted / np.maximum(variance, TINY), 1.0)
-    density = spacing / np.sqrt(2 * np.pi * np.maximum(end_variance, TINY)) / -np.expm1(-tilt * spacing)
+    spacing = np.maximum(weighted / np.maximum(variance, SMALLEST_DIVISOR), 1.0)
+    density = spacing / np.sqrt(2 * np.pi * np.maximum(end_variance, SMALLEST_DIVISOR)) / -np.expm1(-tilt * spacing)
     return np.asarray(np.where(below, 1.0, np.minimum(np.exp(exponent) * np.minimum(density, 1.0), 1.0)))
 
 
@@ -206,7 +205,7 @@ class BetPower:
     reached `bits` (without any one column, see `eprocess`), a run stays detected.
     """
 
-    def __init__(self, share: float, bits: float, runs: int = RUNS, seed: int = 0) -> None:
+    def __init__(self, share: float, bits: float, runs: int = POWER_RUNS, seed: int = 0) -> None:
         self._share, self._bits = share, bits
         self._rng = np.random.default_rng(seed)
         none = np.zeros((runs, len(MEMORY)))  # as in `Wealth`, a line for each run
@@ -241,7 +240,7 @@ class BetPower:
         """Return log2 of E in every run, as `Wealth.bits` computes it."""
         mixed = [np.logaddexp2.reduce(own, axis=1) - np.log2(len(MEMORY)) for own in (memory, honest)]
         won = mixed[0] - np.maximum(0.0, mixed[1])
-        return np.asarray(np.where(rows >= LEAST_ROWS, won, np.minimum(0.0, won)))
+        return np.asarray(np.where(rows >= LEAST_EVIDENT_ROWS, won, np.minimum(0.0, won)))
 
 
 def choice_power(chances: Sequence[float], share: float, level: float) -> float:
@@ -250,7 +249,7 @@ def choice_power(chances: Sequence[float], share: float, level: float) -> float:
     return min(1.0, float(poisson_binomial(right)[_needed(tuple(chances), level) :].sum()))
 
 
-def detectable_choice_share(chances: Sequence[float], level: float, target: float = TARGET) -> float | None:
+def detectable_choice_share(chances: Sequence[float], level: float, target: float = TARGET_POWER) -> float | None:
     """Return the smallest share of known choices, in hundredths, with power `target`, or None if no share has it."""
     return smallest(lambda share: choice_power(chances, share, level) >= target)
 

@@ -8,10 +8,7 @@ from sys import float_info
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.statistics.exact_statistics import TARGET
-
-STEPS = 100  # in which the share of remembered ones is searched
-SMALL = 1e-6  # a larger tail is the remainder of a transform, whose errors are some 1e-14
+from tabcontam.statistics.thresholds import LEAST_TRANSFORM_TAIL, SHARE_STEPS, TARGET_POWER
 
 
 def rank_sum_tail(ranks: Sequence[int], sizes: Sequence[int]) -> float:
@@ -45,7 +42,7 @@ def signed_rank_tail(differences: Sequence[float]) -> float:
     return float(wilcoxon(signed, alternative="greater").pvalue)
 
 
-def detectable_share(sizes: Sequence[int], level: float, power: float = TARGET) -> float | None:
+def detectable_share(sizes: Sequence[int], level: float, power: float = TARGET_POWER) -> float | None:
     """Return the least remembered share with which the sum of ranks has p <= `level` with probability `power`.
 
     One that is remembered has rank 1, each other any rank from 1 to its number in `sizes` with the same chance. The
@@ -62,13 +59,13 @@ def _share(sizes: tuple[int, ...], level: float, power: float) -> float | None:
     def found(share: float) -> bool:
         return limit > 0 and float(_chances(sizes, share)[:limit].sum()) >= power
 
-    low, high = 0, STEPS
+    low, high = 0, SHARE_STEPS
     if not found(1.0):
         return None
     while high - low > 1:  # a larger share is found more often
         middle = (low + high) // 2
-        low, high = (low, middle) if found(middle / STEPS) else (middle, high)
-    return high / STEPS
+        low, high = (low, middle) if found(middle / SHARE_STEPS) else (middle, high)
+    return high / SHARE_STEPS
 
 
 def _chances(sizes: Sequence[int], share: float) -> NDArray[np.float64]:
@@ -84,7 +81,7 @@ def _chances(sizes: Sequence[int], share: float) -> NDArray[np.float64]:
 @lru_cache(maxsize=256)  # a result is judged several times
 def _tail(sizes: tuple[int, ...], observed: int) -> float:
     quick = _transformed(sizes, observed)
-    if quick > SMALL:
+    if quick > LEAST_TRANSFORM_TAIL:
         return min(1.0, quick)
     state = np.zeros(observed + 1)
     state[0] = 1.0

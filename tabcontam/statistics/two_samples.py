@@ -7,13 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.baseline.solving import weights_of
+from tabcontam.statistics.thresholds import (
+    PERMUTATION_DRAWS,
+    PREDICTOR_DRAWS,
+    PREDICTOR_NEIGHBOURS,
+    PREDICTOR_PENALTY,
+    SAME_STATISTIC,
+)
 
-DRAWS = 9_999  # of permutations
-READER_DRAWS = 1_999  # of those of predictors, several of which are tried
 TOGETHER = 500  # that are drawn at a time
-NEIGHBOURS = 5
-PENALTY = 1.0  # of the weighted sum, for each standardised feature
-SAME = 1e-9  # statistics that differ by less are equal
 
 Floats = NDArray[np.float64]
 
@@ -35,12 +37,12 @@ def _larger(own: tuple[float, ...], others: tuple[float, ...], seed: int) -> flo
     ranks = rankdata([*own, *others])
     labels = np.arange(len(ranks)) < len(own)
     observed = float(ranks[labels].sum())
-    rng, as_large, left = np.random.default_rng(seed), 0, DRAWS
+    rng, as_large, left = np.random.default_rng(seed), 0, PERMUTATION_DRAWS
     while left:
         several = min(TOGETHER, left)
-        as_large += int((_permuted(labels, several, rng) @ ranks >= observed - SAME).sum())
+        as_large += int((_permuted(labels, several, rng) @ ranks >= observed - SAME_STATISTIC).sum())
         left -= several
-    return (1 + as_large) / (DRAWS + 1)
+    return (1 + as_large) / (PERMUTATION_DRAWS + 1)
 
 
 def _permuted(labels: NDArray[np.bool_], times: int, rng: np.random.Generator) -> Floats:
@@ -54,7 +56,7 @@ def predictor_p_values(features: Floats, labels: NDArray[np.bool_], seed: int = 
     They are: the single feature that differs the most, a weighted sum that is fitted on all other rows, and the labels
     of the five nearest rows. Each is exact by permutation, the fit included.
     """
-    varied: Floats = features[:, features.std(axis=0) > SAME]
+    varied: Floats = features[:, features.std(axis=0) > SAME_STATISTIC]
     if not varied.shape[1] or labels.all() or not labels.any():
         return {}
     scaled = (varied - varied.mean(axis=0)) / varied.std(axis=0)
@@ -66,18 +68,20 @@ def predictor_p_values(features: Floats, labels: NDArray[np.bool_], seed: int = 
         "rows that are like it": lambda signs: np.asarray(((signs @ near) * signs).sum(axis=1)),
     }
     rng = np.random.default_rng(seed)
-    drawn = np.concatenate([labels[None].astype(np.float64), _permuted(labels, READER_DRAWS, rng)])
+    drawn = np.concatenate([labels[None].astype(np.float64), _permuted(labels, PREDICTOR_DRAWS, rng)])
     signs = drawn - drawn.mean(axis=1, keepdims=True)
     p_values = {}
     for reader, statistic in statistics.items():
         values = statistic(signs)
-        p_values[reader] = float((values >= values[0] - SAME * max(1.0, abs(float(values[0])))).sum() / len(values))
+        p_values[reader] = float(
+            (values >= values[0] - SAME_STATISTIC * max(1.0, abs(float(values[0])))).sum() / len(values)
+        )
     return p_values
 
 
 def _hat(scaled: Floats) -> tuple[Floats, Floats]:
     """Return the matrix by which a ridge regression fits labels, and its diagonal."""
-    inner = scaled.T @ scaled + PENALTY * len(scaled) ** 0.5 * np.eye(scaled.shape[1])
+    inner = scaled.T @ scaled + PREDICTOR_PENALTY * len(scaled) ** 0.5 * np.eye(scaled.shape[1])
     hat = scaled @ np.linalg.solve(inner, scaled.T)
     return hat, np.clip(np.diag(hat), 0.0, 1 - 1e-6)
 
@@ -85,7 +89,7 @@ def _hat(scaled: Floats) -> tuple[Floats, Floats]:
 def _left_out(signs: Floats, hat: Floats, leverage: Floats) -> Floats:
     """Return how well each row's label goes with the prediction of a fit without the row."""
     without = (signs @ hat.T - signs * leverage) / (1 - leverage)
-    return np.asarray((without * signs).sum(axis=1) / (np.linalg.norm(without, axis=1) + SAME))
+    return np.asarray((without * signs).sum(axis=1) / (np.linalg.norm(without, axis=1) + SAME_STATISTIC))
 
 
 def _nearest(scaled: Floats) -> Floats:
@@ -94,7 +98,7 @@ def _nearest(scaled: Floats) -> Floats:
     apart = squares[:, None] + squares[None, :] - 2 * scaled @ scaled.T
     np.fill_diagonal(apart, np.inf)
     near = np.zeros_like(apart)
-    places = np.argsort(apart, axis=1, kind="stable")[:, : min(NEIGHBOURS, len(scaled) - 1)]
+    places = np.argsort(apart, axis=1, kind="stable")[:, : min(PREDICTOR_NEIGHBOURS, len(scaled) - 1)]
     np.put_along_axis(near, places, 1.0, axis=1)
     return np.asarray(near + near.T)
 
@@ -103,6 +107,6 @@ def residuals(values: Sequence[float], features: Floats) -> Floats:
     """Return the values without the part that follows from the features by least squares that know no label."""
     own = np.asarray(values, dtype=np.float64)
     spread = features.std(axis=0)
-    varied = features[:, spread > SAME]
+    varied = features[:, spread > SAME_STATISTIC]
     given = np.column_stack([np.ones(len(own)), (varied - varied.mean(axis=0)) / varied.std(axis=0)])
     return np.asarray(own - given @ weights_of(given, own))

@@ -7,9 +7,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tabcontam.statistics.paired_gains import MeanGain
-from tabcontam.statistics.permutation_tests import DRAWS, SAME
-
-ADDED = 0.5  # from the mean, the two values that each sample gets for the interval
+from tabcontam.statistics.thresholds import ADDED_SPREAD, PERMUTATION_DRAWS, SAME_SUM
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +27,7 @@ def mean_difference(own: Sequence[float], others: Sequence[float], seed: int = 0
     first, second = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)
     both = np.concatenate([first, second])
     centre = float(both.mean())
-    widened = [np.concatenate([one, (centre - ADDED, centre + ADDED)]) for one in (first, second)]
+    widened = [np.concatenate([one, (centre - ADDED_SPREAD, centre + ADDED_SPREAD)]) for one in (first, second)]
     squares = [float(one.var(ddof=1)) / len(one) for one in widened]
     freedom = sum(squares) ** 2 / sum(square**2 / (len(one) - 1) for square, one in zip(squares, widened, strict=True))
     middle = float(widened[0].mean() - widened[1].mean())
@@ -41,6 +39,8 @@ def mean_difference(own: Sequence[float], others: Sequence[float], seed: int = 0
 def _exchanged(values: Floats, own: int, seed: int) -> float:
     """Return P(the sum of the first `own` values is as large), over ways to choose them among all."""
     kinds, counts = np.unique(values, return_counts=True)  # choosing between equal values changes nothing
-    chosen = np.random.default_rng(seed).multivariate_hypergeometric(counts, own, size=DRAWS, method="marginals")
-    found = float(values[:own].sum()) - SAME * len(values)
-    return (1 + int((chosen @ kinds >= found).sum())) / (DRAWS + 1)
+    chosen = np.random.default_rng(seed).multivariate_hypergeometric(
+        counts, own, size=PERMUTATION_DRAWS, method="marginals"
+    )
+    found = float(values[:own].sum()) - SAME_SUM * len(values)
+    return (1 + int((chosen @ kinds >= found).sum())) / (PERMUTATION_DRAWS + 1)

@@ -18,21 +18,23 @@ from typing import TYPE_CHECKING
 
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.thresholds import (
+    LEAST_DETERMINED_SHARE,
+    LEAST_IDENTIFIER_DIGITS,
+    LEAST_KEY_AGREEMENT,
+    LEAST_ROWS_OF_ENTITIES,
+    LEAST_SHARE_OF_NAMES,
+    LEAST_SHARE_OF_REPEATED_ROWS,
+    MOST_ENTROPY_DIFFERENCE,
+    MOST_NAME_CHARACTERS,
+    MOST_ROWS_PER_KEY,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DETERMINED = 0.9  # of the errors in naming a value must vanish once the other column's value is known
-REPEATED = 0.1  # of the rows must share their value with another row, for a column to be judged by these rows
-FEWEST = 10  # rows that share their value, for the same purpose
-NAMING = 0.95  # of the values must be different in a column that names things by its nature
-LONGEST = 40  # characters of most names: longer texts are not known by the letter
 MEASURED = re.compile(r"([$€£¥₹]?) ?[-+]?\d[\d.,]* ?(%|[€£¥₹°]|[^\W\d_]{0,6}[²³]?)")
-DIGITS = 5  # of each number of an identifier, at the least
-SHARING = 3.0  # rows with the same value of a key, at the most, on average over values of several rows
-TOLD = 0.25  # of the chance differences must vanish in rows that share a key, for columns that the key determines
-APART = 2.5  # bits between the entropies of two columns, from which on neither determines the other
 
 
 def entities(table: Table) -> Mapping[str, tuple[str, ...]]:
@@ -66,13 +68,13 @@ def _find(table: Table, *, keys: bool) -> dict[str, tuple[str, ...]]:
         group[root(second)] = root(first)
     entropy = {name: _entropy(kinds[name]) for name in repeating}
     for first, second in combinations([name for name in table.columns if name in repeating], 2):
-        if abs(entropy[first] - entropy[second]) <= APART and root(first) != root(second):
+        if abs(entropy[first] - entropy[second]) <= MOST_ENTROPY_DIFFERENCE and root(first) != root(second):
             one, other = kinds[first], kinds[second]
             if _determines(one, other) and _determines(other, one):
                 group[root(second)] = root(first)
     for key in filter(lambda name: keys and _is_shared(table, name, kinds[name]), kinds):
         for name in kinds:
-            if name != key and _agreement(kinds[key], kinds[name]) >= TOLD:
+            if name != key and _agreement(kinds[key], kinds[name]) >= LEAST_KEY_AGREEMENT:
                 group[root(name)] = root(key)
     groups: dict[str, list[str]] = {}
     for name in table.columns:
@@ -95,18 +97,20 @@ def _repeats(codes: "NDArray[np.int64]") -> bool:
 
     counts = np.bincount(codes[codes >= 0])
     shared = int(counts[counts > 1].sum())
-    return shared >= max(FEWEST, REPEATED * int(counts.sum()))
+    return shared >= max(LEAST_ROWS_OF_ENTITIES, LEAST_SHARE_OF_REPEATED_ROWS * int(counts.sum()))
 
 
 def _names(table: Table, name: str, cells: Sequence[Cell]) -> bool:
     """Return whether a column names the things of its rows by its nature."""
     values = [cell for cell in cells if cell is not None and not table.is_missing(cell)]
-    if len(values) < max(FEWEST, len(cells) / 2) or len(set(values)) < NAMING * len(values):
+    if len(values) < max(LEAST_ROWS_OF_ENTITIES, len(cells) / 2) or len(set(values)) < LEAST_SHARE_OF_NAMES * len(
+        values
+    ):
         return False
     if not table.is_numeric(name):
-        return median(map(len, values)) <= LONGEST and not _measures(values)
+        return median(map(len, values)) <= MOST_NAME_CHARACTERS and not _measures(values)
     lengths = {len(value) for value in values}
-    return len(lengths) == 1 and lengths.pop() >= DIGITS and all(value.isdecimal() for value in values)
+    return len(lengths) == 1 and lengths.pop() >= LEAST_IDENTIFIER_DIGITS and all(value.isdecimal() for value in values)
 
 
 def _measures(values: Sequence[str]) -> bool:
@@ -121,7 +125,11 @@ def _is_shared(table: Table, name: str, codes: "NDArray[np.int64]") -> bool:
 
     counts = np.bincount(codes[codes >= 0])
     shared = counts[counts > 1]
-    return not table.is_numeric(name) and int(shared.sum()) >= FEWEST and float(shared.mean()) <= SHARING
+    return (
+        not table.is_numeric(name)
+        and int(shared.sum()) >= LEAST_ROWS_OF_ENTITIES
+        and float(shared.mean()) <= MOST_ROWS_PER_KEY
+    )
 
 
 def _agreement(key: "NDArray[np.int64]", other: "NDArray[np.int64]") -> float:
@@ -135,7 +143,7 @@ def _agreement(key: "NDArray[np.int64]", other: "NDArray[np.int64]") -> float:
     both = (key >= 0) & (other >= 0)
     key, other, rows = key[both], other[both], int(both.sum())
     sharing = pairs(key)
-    if sharing < FEWEST or (chance := pairs(other) / (rows * (rows - 1) / 2)) == 1.0:
+    if sharing < LEAST_ROWS_OF_ENTITIES or (chance := pairs(other) / (rows * (rows - 1) / 2)) == 1.0:
         return 0.0
     return (pairs(key * (int(other.max()) + 1) + other) / sharing - chance) / (1 - chance)
 
@@ -155,10 +163,10 @@ def _determines(known: "NDArray[np.int64]", other: "NDArray[np.int64]") -> bool:
     known, other = known[both], other[both]
     again = np.bincount(known, minlength=1)[known] > 1
     known, other = known[again], other[again]
-    if len(known) < FEWEST:
+    if len(known) < LEAST_ROWS_OF_ENTITIES:
         return False
     pairs, counts = np.unique(known * (int(other.max()) + 1) + other, return_counts=True)
     most = np.zeros(int(known.max()) + 1, dtype=np.int64)
     np.maximum.at(most, pairs // (int(other.max()) + 1), counts)
     wrong, blindly = len(known) - int(most.sum()), len(known) - int(np.bincount(other).max())
-    return blindly > 0 and wrong <= (1 - DETERMINED) * blindly
+    return blindly > 0 and wrong <= (1 - LEAST_DETERMINED_SHARE) * blindly

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
-
-SHARED = 20  # rows that share their cell with another row, at least, before two columns count as equivalent
+from tabcontam.tables.thresholds import LEAST_ROWS_OF_EQUIVALENTS
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ def _reduced(table: Table) -> ReducedTable:
         cells = table.column(name)
         codes: dict[Cell, int] = {}
         alike = tuple(codes.setdefault(cell, len(codes)) for cell in cells)
-        if len(codes) < 2 or len(cells) - len(codes) < SHARED:
+        if len(codes) < 2 or len(cells) - len(codes) < LEAST_ROWS_OF_EQUIVALENTS:
             continue
         kept = first.setdefault(alike, name)
         if kept != name:

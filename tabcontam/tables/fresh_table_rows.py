@@ -12,8 +12,8 @@ from tabcontam.reading.answer_text import value_key
 from tabcontam.tables.known_rows import Row, in_columns, keys_of, place_of
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.thresholds import LEAST_FRESH_ROWS
 
-FEWEST = 20  # rows at least, to compare two accuracies
 NAMED = 3  # classes that an error names
 
 
@@ -50,11 +50,11 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
         (*row[:target], classes[row[target]], *row[target + 1 :]) for row in unseen if classes[row[target]] is not None
     )
     left = _left_out(len(rows) - len(unseen), len(unseen) - len(fresh), table)
-    if len(fresh) < FEWEST:
+    if len(fresh) < LEAST_FRESH_ROWS:
         why = f" ({left})" if left else ""
         raise UsageError(
-            f"{option_name('fresh')}: {file.name} has {len(fresh)} fresh rows with a class{why}; {FEWEST} or more are "
-            "needed"
+            f"{option_name('fresh')}: {file.name} has {len(fresh)} fresh rows with a class{why}; "
+            f"{LEAST_FRESH_ROWS} or more are needed"
         )
     line = f"{file.name}: {len(fresh):,} fresh rows are compared with rows of {table.named}"
     return replace(table, fresh=(*table.fresh, *fresh)), f"{line}; not asked about: {left}" if left else line

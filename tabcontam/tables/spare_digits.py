@@ -18,16 +18,18 @@ from statistics import pstdev
 from tabcontam.errors import Skip
 from tabcontam.tables.entities import entities
 from tabcontam.tables.table import Table
+from tabcontam.tables.thresholds import (
+    LEAST_DISTINCT_NUMBERS,
+    LEAST_SHARE_OF_DECIMALS,
+    LEAST_SHARE_OF_IDENTIFIERS,
+    LEAST_SHARE_ON_STEPS,
+    MOST_DEFAULT_STEPS,
+    MOST_EXACT_DIGITS,
+    MOST_SHARE_OF_REPEATS,
+    MOST_STEPS_OF_AMOUNT,
+)
 
-FEWEST = 30  # distinct values; a column of fewer is an enumeration
-STEPS = 5  # largest change of a cell, unless the user names an amount
-MOST_STEPS = 50  # largest change of a cell for any amount: more steps add no evidence
-LONGEST = 15  # digits of a number that programs read without rounding it
-USUAL = 0.2  # of the numbers have at least as many decimals as the last place
-ON_STEPS = 0.97  # of the numbers are multiples of the step
-KEYED = 0.98  # of the numbers are different in a column of identifiers
 SPIKE = (10, 5)  # least rows of one number, also times those of each number around, that make it a code
-REPEATED = 0.5  # of the rows share their number with another row: then numbers around it have to occur as well
 NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d+))?")
 NAMES = frozenset({"id", "uuid", "guid", "index", "idx", "key", "code", "zip", "zipcode", "postcode", "phone", "ssn"})
 
@@ -48,7 +50,7 @@ class WrittenNumber:
         if match is None or not (match[2] or match[3]):
             return None
         digits = match[2] + (match[3] or "")
-        if len(digits.lstrip("0")) > LONGEST:
+        if len(digits.lstrip("0")) > MOST_EXACT_DIGITS:
             return None
         return cls(match[1], match[2], len(match[3] or ""), int(f"{match[1]}{digits}"))
 
@@ -110,7 +112,7 @@ class SpareDigits:
         """Numbers that are so much more frequent than those around them that they stand for something, as 999 may."""
         found = set()
         for units, times in self._counts.items():
-            around = [units + self.step * by for by in range(-STEPS, STEPS + 1) if by]
+            around = [units + self.step * by for by in range(-MOST_DEFAULT_STEPS, MOST_DEFAULT_STEPS + 1) if by]
             if times >= max(SPIKE[0], SPIKE[1] * sum(self._counts[other] for other in around) / len(around)):
                 found.add(units)
         return frozenset(found)
@@ -132,16 +134,16 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
     decimals = _decimals(written)
     numbers = {row: number for row, number in written.items() if number.decimals == decimals}
     distinct = len({number.units for number in numbers.values()})
-    if distinct < FEWEST:
-        raise Skip(f"it has {distinct} distinct values, and {FEWEST} are needed")
+    if distinct < LEAST_DISTINCT_NUMBERS:
+        raise Skip(f"it has {distinct} distinct values, and {LEAST_DISTINCT_NUMBERS} are needed")
     _check_naming(table, column, numbers)
     found = [float(number.units) for number in numbers.values()]
     step = _step(numbers)
     _check_grid([numbers[row] for row in _distinct_rows(table) if row in numbers], step)
     spread = pstdev(found)
-    wanted = min(STEPS, math.floor(share * spread / step))
+    wanted = min(MOST_DEFAULT_STEPS, math.floor(share * spread / step))
     if amount is not None:
-        wanted = min(MOST_STEPS, int(amount.scaleb(decimals) / step))
+        wanted = min(MOST_STEPS_OF_AMOUNT, int(amount.scaleb(decimals) / step))
     if not wanted:
         smallest = f"{Decimal(step).scaleb(-decimals):f}"
         limit = f"the tolerance of {amount}" if amount is not None else f"{share:.0%} of its standard deviation"
@@ -152,14 +154,16 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
 def _decimals(written: Mapping[int, WrittenNumber]) -> int:
     """Return the decimals of the last place: the most that a fifth of the numbers have."""
     counts = Counter(number.decimals for number in written.values())
-    return max((places for places, times in counts.items() if times >= USUAL * len(written)), default=0)
+    return max(
+        (places for places, times in counts.items() if times >= LEAST_SHARE_OF_DECIMALS * len(written)), default=0
+    )
 
 
 def _step(numbers: Mapping[int, WrittenNumber]) -> int:
     """Return the largest of 1, 2, 5, 10, 20, 25, … units that nearly all numbers are multiples of."""
     units = [number.units for number in numbers.values() if number.units]
-    sizes = [base * int(f"1{'0' * zeros}") for zeros in range(LONGEST) for base in (1, 2, 5, 25)]
-    return max(size for size in sizes if sum(one % size == 0 for one in units) >= ON_STEPS * len(units))
+    sizes = [base * int(f"1{'0' * zeros}") for zeros in range(MOST_EXACT_DIGITS) for base in (1, 2, 5, 25)]
+    return max(size for size in sizes if sum(one % size == 0 for one in units) >= LEAST_SHARE_ON_STEPS * len(units))
 
 
 def _check_naming(table: Table, column: str, numbers: Mapping[int, WrittenNumber]) -> None:
@@ -171,7 +175,7 @@ def _check_naming(table: Table, column: str, numbers: Mapping[int, WrittenNumber
     if any(number.decimals for number in numbers.values()):
         return
     dense = max(units) - min(units) < 2 * len(units)
-    if len(set(units)) >= KEYED * len(units) and dense:
+    if len(set(units)) >= LEAST_SHARE_OF_IDENTIFIERS * len(units) and dense:
         raise Skip("it numbers the rows")
     words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).casefold())
     if NAMES & set(words) or any(len(number.whole) > 1 and number.whole[0] == "0" for number in numbers.values()):
@@ -195,5 +199,5 @@ def _check_grid(numbers: Sequence[WrittenNumber], step: int) -> None:
 
     repeated = sum(times for times in counts.values() if times > 1) / len(numbers)
     close = sum(times for units, times in counts.items() if has_neighbour(units)) / len(numbers)
-    if repeated > REPEATED and close < REPEATED * repeated:
+    if repeated > MOST_SHARE_OF_REPEATS and close < MOST_SHARE_OF_REPEATS * repeated:
         raise Skip("its values repeat, and most lack a neighbouring value, as codes do")

@@ -30,13 +30,14 @@ from tabcontam.tables.dataset_cards import (
 )
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.file_specs import FileSpec, check_file, check_part_named, check_stays, named_file, without_split
-from tabcontam.tables.large.table_excerpt import READ_WHOLE, TableExcerpt, WholeTableFacts
+from tabcontam.tables.large.table_excerpt import TableExcerpt, WholeTableFacts
 from tabcontam.tables.planting_key import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat, check_size
 from tabcontam.tables.readers.json_files import read_json
 from tabcontam.tables.sources import card_of, is_source, open_source, read_source
 from tabcontam.tables.table_contents import Contents, Rows, column_names, is_number, missing_marks, rows_of
 from tabcontam.tables.text_tasks import TextTask, found_texts
+from tabcontam.tables.thresholds import MOST_CATEGORIES, MOST_CLASSES, MOST_ROWS_READ_WHOLE
 from tabcontam.tables.toml_files import SUFFIX
 
 if TYPE_CHECKING:
@@ -45,10 +46,8 @@ if TYPE_CHECKING:
 
 Cell = str | None  # None: missing. An empty field of a text is missing; of a typed file it is an empty string.
 
-MOST_CATEGORIES = 30
 NAMELESS = frozenset({"target", "class", "label", "y", "category", "cluster", "group", "output"})  # of any column
 CODE = re.compile(r"[+-]?\d+(\.0*)?|[^\W\d_]+[ _-]?\d+")
-MOST_ANSWERS = 10  # a target of a FILE with more distinct values has no classification question
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ class Table:
         if self.whole is not None:
             raise UsageError(
                 f"{option_name(option)}: {self.name} has {self.whole.rows:,} rows, of which a sample is read, and this "
-                f"option needs all of them; give a part of at most {READ_WHOLE:,} rows as a file of its own"
+                f"option needs all of them; give a part of at most {MOST_ROWS_READ_WHOLE:,} rows as a file of its own"
             )
 
     @property
@@ -270,12 +269,7 @@ class Table:
 
 
 def load_table(
-    spec: str,
-    *,
-    target: str | None = None,
-    name: str | None = None,
-    form: TextFormat = FOUND_OUT,
-    whole: bool = False,
+    spec: str, *, target: str | None = None, name: str | None = None, form: TextFormat = FOUND_OUT, whole: bool = False
 ) -> Table:
     """Return the table of a spec: `NAME`, `NAME@EDITION`, a user's own card (`CARD.toml`, `CARD.toml@EDITION`), or a
     FILE's path, with one of several tables in it after a `#`, and the split of a dataset that its rows are after
@@ -468,7 +462,7 @@ def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -
         raise UsageError(f"{name} has {count} below its header; give a table with two or more")
     if target is not None and target not in columns:
         raise unknown(f"target column of {name}", target, columns)
-    if sampled and len(rows) > READ_WHOLE:
+    if sampled and len(rows) > MOST_ROWS_READ_WHOLE:
         from tabcontam.tables.large.large_table_reading import read_rows
 
         if (read := read_rows(columns, rows, target, name)) is not None:
@@ -483,7 +477,7 @@ def _table_of(name: str, title: str, read: TableExcerpt, sha256: str, target: st
     question = None
     if target is not None:
         answers = sorted(read.values(target))
-        if 2 <= len(answers) <= MOST_ANSWERS:
+        if 2 <= len(answers) <= MOST_CLASSES:
             text = f"What is the value of {target}?"
             question = ClassificationQuestion(
                 text, {value: value for value in answers}, fair=not bare_codes(target, answers)

@@ -14,7 +14,6 @@ from statistics import fmean, pstdev
 from tabcontam.errors import Skip, UsageError, unknown
 from tabcontam.paths import replace_file
 from tabcontam.tables.file_specs import check_file, named_file
-from tabcontam.tables.large.table_excerpt import READ_WHOLE
 from tabcontam.tables.planting_key import SECRET, PlantedCell, PlantingKey, keyed_number, write_key
 from tabcontam.tables.readers.archives import unpack
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
@@ -23,12 +22,15 @@ from tabcontam.tables.readers.rewriting import CellLayout, layout_of
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.spare_digits import SpareDigits, spare_digits
 from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.thresholds import (
+    MOST_CHANGE_OF_CELL,
+    MOST_P_VALUE_OF_PLANTING,
+    MOST_ROWS_FOR_LAWS,
+    MOST_ROWS_READ_WHOLE,
+    PLANTED_CELLS,
+)
 
-CELLS = 200  # cells that are planted by default
-SHARE = 0.1  # of a column's standard deviation, the largest change of a cell
-TELLING = 1e-3  # the p-value of a model that has every planted cell right has to be lower
 ORDER = 60  # bits by which rows are put in order
-LOOKED_AT = 300  # rows in which a law that ties a column to others is searched for
 
 OnProgress = Callable[[int, int], None]
 
@@ -43,7 +45,7 @@ class PlantingChoices:
 
     columns: tuple[str, ...] = ()
     cells: int | None = None
-    share: float = SHARE
+    share: float = MOST_CHANGE_OF_CELL
     amounts: Mapping[str, Decimal] = field(default_factory=dict)
     text: TextFormat = FOUND_OUT
 
@@ -144,9 +146,10 @@ def _opened(file: str, form: TextFormat) -> tuple[CellLayout, Table]:
     if (kind := kind_of(read)) is not TEXT:
         raise UsageError(f"{path.name} is {kind.title}; save it as CSV, plant the CSV, and publish it")
     table = load_table(f"{path.parent}/{path.name}", form=form, whole=True)
-    if len(table.rows) > READ_WHOLE:
+    if len(table.rows) > MOST_ROWS_READ_WHOLE:
         raise UsageError(
-            f"{path.name} has {len(table.rows):,} rows, and a run with the key takes tables of at most {READ_WHOLE:,}; "
+            f"{path.name} has {len(table.rows):,} rows, "
+            f"and a run with the key takes tables of at most {MOST_ROWS_READ_WHOLE:,}; "
             "plant a part as a file of its own, and publish it next to the rest"
         )
     return layout_of(read), table
@@ -183,7 +186,7 @@ def _tied_to(table: Table, spare: SpareDigits, tied: Tied) -> str | None:
     """Return the column that reveals a changed cell, searched for with cells changed as planting would change them."""
     rng = Random(0)
     altered = {}
-    for row in pool(table, [row for row in spare.numbers if spare.alternatives(row)], LOOKED_AT):
+    for row in pool(table, [row for row in spare.numbers if spare.alternatives(row)], MOST_ROWS_FOR_LAWS):
         altered[row] = rng.choice([text for text in spare.alternatives(row) if text != spare.cells[row]])
     return tied(table, spare.column, altered) if altered else None
 
@@ -212,10 +215,10 @@ def _chosen(
     if cells is not None and cells > len(eligible):
         raise UsageError(f"{len(eligible)} rows of {name} have a cell to plant, fewer than {cells}; lower --cells")
     order = sorted(eligible, key=lambda row: (keyed_number(secret, ("row", published, row), 2**ORDER), row))
-    rows = sorted(order[: CELLS if cells is None else cells])
+    rows = sorted(order[: PLANTED_CELLS if cells is None else cells])
     chosen = [eligible[row][keyed_number(secret, ("column", published, row), len(eligible[row]))] for row in rows]
     best = math.prod(1 / len(cell.alternatives) for cell in chosen)
-    if best > TELLING:
+    if best > MOST_P_VALUE_OF_PLANTING:
         advice = "give a larger --cells or --tolerance" if len(rows) < len(eligible) else "give a larger --tolerance"
         raise UsageError(f"{len(rows)} cells of {name} prove too little (p-value {best:.2g} at best); {advice}")
     return chosen

@@ -9,13 +9,14 @@ from enum import StrEnum
 from statistics import median
 from typing import Any
 
+from tabcontam.tables.thresholds import (
+    LEAST_SHARE_OF_DISTINCT_TEXTS,
+    LEAST_SHARE_OF_LETTERS,
+    LEAST_WORDS_OF_TEXTS,
+    MOST_COLUMNS_WITH_TEXTS,
+    MOST_ROWS_FOR_TEXTS,
+)
 from tabcontam.tables.toml_files import check_fields
-
-SEEN = 1000  # rows of a FILE by which its texts are recognised
-MOST_COLUMNS = 8  # of a FILE whose rows are texts: one with more is a table with a remark in it
-FEWEST_WORDS = 8  # in the median cell of a text column
-DISTINCT = 0.9  # of its cells differ
-LETTERS = 0.7  # of its signs except blanks are letters
 
 
 class TextForm(StrEnum):
@@ -62,9 +63,9 @@ def found_texts(
     They have to be most of the content of the rows. Several are read one after the other, such as title and
     description. The target is their label.
     """
-    if len(columns) > MOST_COLUMNS or not rows:
+    if len(columns) > MOST_COLUMNS_WITH_TEXTS or not rows:
         return None
-    cells = {name: [row[place] or "" for row in rows[:SEEN]] for place, name in enumerate(columns)}
+    cells = {name: [row[place] or "" for row in rows[:MOST_ROWS_FOR_TEXTS]] for place, name in enumerate(columns)}
     texts = tuple(name for name in columns if name != target and _is_text(cells[name]))
     sizes = {name: sum(map(len, own)) for name, own in cells.items()}
     if not texts or 2 * sum(sizes[name] for name in texts) < sum(sizes.values()):
@@ -73,7 +74,9 @@ def found_texts(
 
 
 def _is_text(cells: Sequence[str]) -> bool:
-    if median(cell.count(" ") for cell in cells) < FEWEST_WORDS - 1 or len(set(cells)) < DISTINCT * len(cells):
+    if median(cell.count(" ") for cell in cells) < LEAST_WORDS_OF_TEXTS - 1 or len(
+        set(cells)
+    ) < LEAST_SHARE_OF_DISTINCT_TEXTS * len(cells):
         return False
     signs = "".join("".join(cells).split())
-    return sum(map(str.isalpha, signs)) >= LETTERS * len(signs)
+    return sum(map(str.isalpha, signs)) >= LEAST_SHARE_OF_LETTERS * len(signs)

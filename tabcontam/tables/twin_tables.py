@@ -13,12 +13,14 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.planted_tables import with_other_digits
 from tabcontam.tables.row_draws import by_content, identity, pool
 from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.thresholds import (
+    MOST_CLASSES_OF_TWINS,
+    MOST_ROWS_FOR_DECOYS,
+    MOST_ROWS_OF_RARE_VALUE,
+    MOST_SWAPS,
+    NEAR_NUMBERS,
+)
 
-MANY_TARGETS = 20  # a numeric target with more distinct values is cut into quartiles, another has no classes
-TRIES = 100  # to separate a twin's row from an equal real row
-FEW = 4  # most occurrences of a feature's value that reveals its row's class
-NEAR = 10  # consecutive numbers of a feature, by size, that are shuffled over the classes
-MOST = 2000  # rows of a table from which its decoys' rows are made
 Row = tuple[Cell, ...]
 
 
@@ -37,7 +39,7 @@ def twin(table: Table) -> Table:
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values, so that every twin holds its rows")
     source = replace(table, rows=(*table.rows, *table.withheld)) if table.withheld else table
-    kept = _apart_from(source, enumerate(_mixed(with_other_digits(source), few=FEW)))
+    kept = _apart_from(source, enumerate(_mixed(with_other_digits(source), few=MOST_ROWS_OF_RARE_VALUE)))
     return replace(table, rows=tuple(_other_words(table, [row for _, row in kept])), whole=None)
 
 
@@ -58,7 +60,8 @@ def _in_disorder(cell: Cell, rng: Random) -> Cell:
 def twin_rows(table: Table, salt: str = "") -> list[tuple[int, Row]]:
     """Return rows of a twin for decoys, each with the place of its row; equal for any order of rows and columns.
 
-    Made of at most `MOST` rows; another `salt` makes another twin. Raises `Skip` where the table has no twin.
+    Made of at most `MOST_ROWS_FOR_DECOYS` rows; another `salt` makes another twin. Raises `Skip` where the table has no
+    twin.
     """
     return cached_fact(table, ("twin rows", salt), lambda: _twin_rows(table, salt))
 
@@ -66,7 +69,7 @@ def twin_rows(table: Table, salt: str = "") -> list[tuple[int, Row]]:
 def _twin_rows(table: Table, salt: str) -> list[tuple[int, Row]]:
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values, so that every twin holds its rows")
-    places = pool(table, by_content(table), MOST)
+    places = pool(table, by_content(table), MOST_ROWS_FOR_DECOYS)
     order = sorted(range(len(table.columns)), key=table.columns.__getitem__)
     sample = replace(
         table,
@@ -118,7 +121,7 @@ def _classes(table: Table) -> list[Hashable]:
     cells = table.column(table.target)
     threshold = table.question.threshold if table.question else None
     cuts = [threshold] if threshold is not None else _quartiles(table, table.target)
-    if not cuts and len(table.distinct(table.target)) > MANY_TARGETS:
+    if not cuts and len(table.distinct(table.target)) > MOST_CLASSES_OF_TWINS:
         return [None] * len(cells)  # names or dates: within classes of a row or two nothing would be shuffled
     if not cuts:
         return list(cells)
@@ -127,7 +130,7 @@ def _classes(table: Table) -> list[Hashable]:
 
 def _quartiles(table: Table, target: str) -> list[float]:
     """Return the three cuts of a numeric target with many values; none for another."""
-    if len(table.distinct(target)) <= MANY_TARGETS or not table.is_numeric(target):
+    if len(table.distinct(target)) <= MOST_CLASSES_OF_TWINS or not table.is_numeric(target):
         return []
     cells = (cell for cell in table.column(target) if cell is not None and not table.is_missing(cell))
     return quantiles(map(float, cells), n=4)
@@ -153,7 +156,7 @@ def _rare(table: Table, name: str, column: Sequence[Cell], few: int) -> list[lis
     if not table.is_numeric(name):
         return [rare]
     rare.sort(key=lambda index: float(column[index] or 0))
-    return [rare[start : start + NEAR] for start in range(0, len(rare), NEAR)]
+    return [rare[start : start + NEAR_NUMBERS] for start in range(0, len(rare), NEAR_NUMBERS)]
 
 
 def _shuffle(column: list[Cell], places: Sequence[int], rng: Random) -> None:
@@ -168,7 +171,7 @@ def _part(rows: list[list[Cell]], index: int, group: Sequence[int], is_row: Call
     row = rows[index]
     if not is_row(tuple(row)):
         return
-    for _ in range(TRIES):
+    for _ in range(MOST_SWAPS):
         other, column = rows[rng.choice(group)], rng.randrange(len(row))
         row[column], other[column] = other[column], row[column]
         if not is_row(tuple(row)) and not is_row(tuple(other)):

@@ -12,11 +12,8 @@ import numpy as np
 
 from tabcontam.statistics.auc import Ranking, paired
 from tabcontam.twins.row_encoder import Encoder, for_trees
+from tabcontam.twins.thresholds import BLIND_HALVES, BLIND_PASSES, MOST_LOG_ODDS_OF_A_PASS
 from tabcontam.twins.twin_sample import Floats, Ints, Row, TwinSample
-
-HALVES = 2  # of the rows: a classifier that learned from one looks at the other
-PASSES = 3  # of choosing among draws, each by a classifier that learned from the last choice
-SUREST = 4.0  # log-odds that one pass counts for at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +37,7 @@ class BlindClassifier:
     @cached_property
     def half(self) -> Ints:
         """The half of each row."""
-        return np.asarray(self.sample.rng("blind", self.salt).permutation(len(self.rows)) % HALVES)
+        return np.asarray(self.sample.rng("blind", self.salt).permutation(len(self.rows)) % BLIND_HALVES)
 
     def read(self, rows: Sequence[Row], codes: Ints) -> Floats:
         """Return rows and the codes of their classes as numbers."""
@@ -51,7 +48,7 @@ class BlindClassifier:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         found = []
-        for part in range(HALVES):
+        for part in range(BLIND_HALVES):
             others = self.half != part
             model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=15, early_stopping=False, random_state=0)
             read = for_trees(np.vstack([self.own[others], twins[others]]))
@@ -76,10 +73,10 @@ class BlindClassifier:
         """
         looks = np.zeros(len(draws))
         taken = _taken(looks, of, rng)
-        for _ in range(PASSES):
+        for _ in range(BLIND_PASSES):
             for part, model in enumerate(self.taught(draws[taken])):
                 asked = self.half[of] == part
-                looks[asked] -= np.clip(_odds(model, draws[asked]), -SUREST, SUREST)
+                looks[asked] -= np.clip(_odds(model, draws[asked]), -MOST_LOG_ODDS_OF_A_PASS, MOST_LOG_ODDS_OF_A_PASS)
             taken = _taken(looks, of, rng)
         return taken
 

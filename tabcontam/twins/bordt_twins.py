@@ -18,11 +18,9 @@ from tabcontam.tables.table import Cell
 from tabcontam.twins.base import Twin, UnseenTwin
 from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.moves import Moves, written
+from tabcontam.twins.thresholds import ADDED_DIGIT_DEVIATION, LAST_DIGITS_NOISE, LAST_DIGITS_VALUES
 from tabcontam.twins.twin_sample import TwinSample
 
-NOISE = 0.01  # of a feature's standard deviation: the farthest that a number is moved, but at least its last digit
-VALUES = 10  # of a feature of numbers, beyond which they are measurements and are moved
-FINER = 0.2  # of the last digit: the standard deviation of the digit that the task version adds
 FACTOR, BLUR, DIGITS = -3.33, 0.05, 2  # of standardised numbers: published, as is that they are rounded
 JOINTS = re.compile(r"[_\s]+|(?<=[^\W\d_])[-.](?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")
 Columns = list[list[Cell]]
@@ -78,7 +76,8 @@ class LastDigitsTwin(Twin):
         columns = _perturbed(moves, baseline, rng)
         if columns == _columns(sample):
             raise Skip(
-                f"it has no feature of numbers with more than {VALUES} values, and no names, so nothing can be changed"
+                f"it has no feature of numbers with more than {LAST_DIGITS_VALUES} values, and no names, "
+                "so nothing can be changed"
             )
         return _made(self.kind, sample, sample.features, columns)
 
@@ -172,7 +171,7 @@ def _moved(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator
     if not moves.numeric(place):
         return moves.renamed(place, range(len(cells)), rng) if moves.named(place) else cells
     known = {cell for cell in moves.columns[place] if not moves.sample.table.is_missing(cell)}
-    if any("e" in str(cell).lower() for cell in known) or len(known) <= VALUES:
+    if any("e" in str(cell).lower() for cell in known) or len(known) <= LAST_DIGITS_VALUES:
         return cells
     others = (other for other in range(len(moves.columns)) if other != place and not moves.named(other))
     if any(moves.follows(place, other) for other in others):
@@ -214,7 +213,7 @@ def _shifted(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generat
     numbers = moves.plain[:, place]
     low, high = (Decimal(written(bound(numbers), digits, same=True)) for bound in (np.nanmin, np.nanmax))
     unit = Decimal(1).scaleb(-digits)
-    size = max(1, round(float(np.nanstd(numbers)) * NOISE / float(unit)))
+    size = max(1, round(float(np.nanstd(numbers)) * LAST_DIGITS_NOISE / float(unit)))
     steps = rng.integers(1, size + 1, len(cells)) * rng.choice((-1, 1), len(cells))
     found: list[Cell] = []
     for cell, step in zip(cells, steps.tolist(), strict=True):
@@ -234,7 +233,7 @@ def _with_more_digits(sample: TwinSample, baseline: LabelBaseline, rng: np.rando
     for place, cells in enumerate(columns):
         digits, _ = moves.digits(place) if moves.numeric(place) else (0, True)
         if digits and not any("e" in str(cell).lower() for cell in cells):
-            noise = rng.normal(0, FINER, len(cells)) * 10.0**-digits
+            noise = rng.normal(0, ADDED_DIGIT_DEVIATION, len(cells)) * 10.0**-digits
             columns[place] = [
                 cell
                 if sample.table.is_missing(cell) or not float(str(cell))

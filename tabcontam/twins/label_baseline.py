@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from tabcontam.twins.row_encoder import Encoder, for_trees
-from tabcontam.twins.twin_sample import PARTS, Floats, Ints, Row, TwinSample
+from tabcontam.twins.thresholds import LEAST_CLASS_CHANCE, TWIN_FOLDS
+from tabcontam.twins.twin_sample import Floats, Ints, Row, TwinSample
 
 BOOSTING, LINEAR = "gradient boosting", "logistic regression"
 PRODUCTS = "logistic regression with products"
 TEMPERATURES = tuple(2.0 ** (step / 16) for step in range(-24, 25))
-LEAST = 1e-4  # the least chance of a class
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def models(sample: TwinSample, kind: str, parts: Ints) -> FoldLearners:
     reads = looks.get(kind, np.asarray)
     read = reads(encoder.plain(sample.rows))
     make = _boosting if kind == BOOSTING else _linear
-    fitted = tuple(make()(read[parts != part], sample.codes[parts != part]) for part in range(PARTS))
+    fitted = tuple(make()(read[parts != part], sample.codes[parts != part]) for part in range(TWIN_FOLDS))
     return FoldLearners(encoder, parts, fitted, reads, len(sample.classes))
 
 
@@ -103,5 +103,5 @@ def conditional(sample: TwinSample) -> LabelBaseline:
 
 
 def _tempered(chances: Any, temperature: float) -> Floats:
-    raised = np.maximum(np.asarray(chances, dtype=np.float64), LEAST) ** (1 / temperature)
+    raised = np.maximum(np.asarray(chances, dtype=np.float64), LEAST_CLASS_CHANCE) ** (1 / temperature)
     return np.asarray(raised / raised.sum(axis=1, keepdims=True), dtype=np.float64)

@@ -18,16 +18,17 @@ from scipy import special, stats
 
 from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.moves import Moves
+from tabcontam.twins.thresholds import (
+    LEAST_PARTNER_GROUPS,
+    LEAST_ROWS_PER_VALUE,
+    LEAST_VALUE_INFORMATION,
+    MOST_VALUE_INFORMATION,
+    ORDER_LEVEL,
+    RANK_BINS,
+    ROWS_PER_PAIRED_GROUP,
+    VALUE_INFORMATION_LEVEL,
+)
 from tabcontam.twins.twin_sample import Flags, Floats, Ints
-
-LEVEL = 0.05  # of the one-sided test, and of the limit, of what values add
-FOUND = 0.1**2  # variance of a class's chance by values, from which on a found addition counts
-LIMIT = 0.15**2  # bound of what repeated values may add if they are to be moved
-ORDERED = 0.01  # level at which whole numbers have to go with the label by their order
-BINS = 10  # by ranks, of numbers that hardly repeat
-REPEATS = 2.0  # rows to a value, on average, from which on rows that share it are compared
-PARTNERED = 4  # rows, about, in each of the groups that two features form together
-FEWEST = 3  # groups of a partner
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,15 @@ class ValueInformation:
 
     def is_found(self, tests: int = 1) -> bool:
         """Return whether the information is more than a trifle, by a test at 0.05 over `tests` tests."""
-        return self.variance > FOUND and self.variance > float(special.ndtri(1 - LEVEL / tests)) * self.error
+        return (
+            self.variance > LEAST_VALUE_INFORMATION
+            and self.variance > float(special.ndtri(1 - VALUE_INFORMATION_LEVEL / tests)) * self.error
+        )
 
     @property
     def is_bounded(self) -> bool:
         """True if the upper limit with a confidence of 95 % is small."""
-        return self.variance + float(special.ndtri(1 - LEVEL)) * self.error <= LIMIT
+        return self.variance + float(special.ndtri(1 - VALUE_INFORMATION_LEVEL)) * self.error <= MOST_VALUE_INFORMATION
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +89,7 @@ class MovableFeatures:
 
     def _together(self, place: int, other: int) -> ValueInformation:
         """Return the information of two features' values together, beyond that of the other one's alone."""
-        both = self._besides(BINS * self._groups[place] + self._coarse[other])
+        both = self._besides(RANK_BINS * self._groups[place] + self._coarse[other])
         alone = self._besides(self._coarse[other])
         return ValueInformation(both.variance - max(0.0, alone.variance), float(np.hypot(both.error, alone.error)))
 
@@ -115,7 +119,7 @@ class MovableFeatures:
     def _grouped(self, place: int) -> Ints:
         if not self.moves.numeric(place) or self._repeats(place):
             return self._values[place]
-        return self._by_rank(place, BINS)
+        return self._by_rank(place, RANK_BINS)
 
     @cached_property
     def _values(self) -> list[Ints]:
@@ -127,7 +131,9 @@ class MovableFeatures:
     @cached_property
     def _coarse(self) -> list[Ints]:
         """For each feature a few groups of rows: by ranks, or those of the most frequent values and the rest."""
-        groups = min(BINS, max(FEWEST, len(self.moves.sample.rows) // (PARTNERED * BINS)))
+        groups = min(
+            RANK_BINS, max(LEAST_PARTNER_GROUPS, len(self.moves.sample.rows) // (ROWS_PER_PAIRED_GROUP * RANK_BINS))
+        )
         return [
             self._by_rank(place, groups) if self.moves.numeric(place) else _most_frequent(values, groups)
             for place, values in enumerate(self._values)
@@ -138,7 +144,7 @@ class MovableFeatures:
         return np.asarray((ranks - 1) * groups // len(ranks), dtype=np.int64)
 
     def _repeats(self, place: int) -> bool:
-        return len(self.moves.columns[place]) >= REPEATS * len(self.moves.counts(place))
+        return len(self.moves.columns[place]) >= LEAST_ROWS_PER_VALUE * len(self.moves.counts(place))
 
     def _is_whole(self, place: int) -> bool:
         numbers = self.moves.plain[:, place]
@@ -152,7 +158,7 @@ class MovableFeatures:
         by_class = [numbers[present & (codes == code)] for code in np.unique(codes[present])]
         if len(by_class) < 2 or len(np.unique(numbers[present])) < 2:
             return False
-        return bool(stats.kruskal(*by_class).pvalue <= ORDERED)
+        return bool(stats.kruskal(*by_class).pvalue <= ORDER_LEVEL)
 
 
 def _most_frequent(values: Ints, groups: int) -> Ints:

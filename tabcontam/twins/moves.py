@@ -12,19 +12,22 @@ from functools import cached_property
 
 import numpy as np
 
-from tabcontam.tables.table import MOST_CATEGORIES, Cell
+from tabcontam.tables.table import Cell
+from tabcontam.tables.thresholds import MOST_CATEGORIES
 from tabcontam.twins.row_encoder import Encoder
+from tabcontam.twins.thresholds import (
+    CONSTANT_SHARE,
+    FOLLOWING_SHARE,
+    LEAST_CATEGORY_ROWS,
+    NAME_DRAWS,
+    NEAREST_ROWS,
+    RANK_REACH,
+    TEXT_WORDS,
+    TIED_CORRELATION,
+)
 from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
 
-NEAR = 10  # rows that lend their cells
-REACH = 0.05  # of a column's cells: the farthest in rank that a number is moved
 PULLED = (0.2, 0.6)  # of the way to a near row that related numbers are moved
-TIED = 0.8  # a correlation of ranks from which on two features of numbers are moved together
-USUALLY = 0.95  # of the rows: a feature that has one value in so many follows from anything
-FOLLOWS = 0.995  # of the rows in which one feature follows from another: then both are moved together
-KNOWN = 30  # rows of a category from which learners can learn its meaning for the label: a rarer one stays
-WORDS = 10  # of a cell, on average, from which on a feature has texts to read
-RENAMED = 5  # draws of a name, until no row has it
 PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 
 
@@ -75,7 +78,7 @@ class Moves:
         from sklearn.neighbors import NearestNeighbors
 
         spread = self.encoder.spread_of(self.plain)
-        most = min(NEAR, len(spread) - 1)
+        most = min(NEAREST_ROWS, len(spread) - 1)
         found = (
             NearestNeighbors(n_neighbors=most + 1)
             .fit(spread)
@@ -100,7 +103,9 @@ class Moves:
         for number, first in enumerate(places):
             for second in places[number + 1 :]:
                 both = first in ranks and second in ranks
-                if (both and abs(_correlation(ranks[first], ranks[second])) >= TIED) or self.follows(first, second):
+                if (both and abs(_correlation(ranks[first], ranks[second])) >= TIED_CORRELATION) or self.follows(
+                    first, second
+                ):
                     found.append((first, second))
         return found
 
@@ -111,13 +116,13 @@ class Moves:
     def _determines(self, first: int, second: int) -> bool:
         """Return whether a feature determines another one: by its values' most frequent partners."""
         own, others, rows = self.counts(first), self.counts(second), len(self.sample.rows)
-        if 3 * len(own) > rows or max(others.values()) >= USUALLY * rows:
+        if 3 * len(own) > rows or max(others.values()) >= CONSTANT_SHARE * rows:
             return False
         pairs = Counter(zip(self.columns[first], self.columns[second], strict=True))
         best: dict[Cell, int] = {}
         for (value, _), count in pairs.items():
             best[value] = max(best.get(value, 0), count)
-        return sum(best.values()) >= FOLLOWS * rows
+        return sum(best.values()) >= FOLLOWING_SHARE * rows
 
     def counts(self, place: int) -> Counter[Cell]:
         """Return how many rows have each value of a feature."""
@@ -182,7 +187,8 @@ class Moves:
             if not self.numeric(place):
                 codes = self.encoder.features[place].codes or {}
                 found[:, place] = [
-                    self.counts(place)[cell] >= KNOWN and (cell is None or cell in codes) for cell in cells
+                    self.counts(place)[cell] >= LEAST_CATEGORY_ROWS and (cell is None or cell in codes)
+                    for cell in cells
                 ]
         return found
 
@@ -191,7 +197,7 @@ class Moves:
         return [
             name
             for place, name in enumerate(self.sample.features)
-            if self.named(place) and _words(self.columns[place]) > WORDS
+            if self.named(place) and _words(self.columns[place]) > TEXT_WORDS
         ]
 
     def _continuous(self, place: int) -> bool:
@@ -209,7 +215,7 @@ class Moves:
         order = np.argsort(numbers, kind="stable")[: int(np.isfinite(numbers).sum())]
         rank = np.full(len(numbers), -1)
         rank[order] = np.arange(len(order))
-        reach = max(2, round(far * REACH * len(order)))
+        reach = max(2, round(far * RANK_REACH * len(order)))
         steps = rng.integers(1, reach + 1, len(rows)) * rng.choice((-1, 1), len(rows))
         own = rank[list(rows)]
         moved_to = own + steps
@@ -253,7 +259,7 @@ class Moves:
 
         def name(row: int) -> Cell:
             made = cells[row]
-            for _ in range(RENAMED if pieces[row] else 0):
+            for _ in range(NAME_DRAWS if pieces[row] else 0):
                 made = "".join(_other(piece, counts[piece] <= few, rare, rng) for piece in pieces[row])
                 if self.sample.key(made) not in real:
                     break

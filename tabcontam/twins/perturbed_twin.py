@@ -13,14 +13,15 @@ from tabcontam.twins.blind_classifier import BlindClassifier
 from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.movable_features import MovableFeatures
 from tabcontam.twins.moves import Moves
+from tabcontam.twins.thresholds import (
+    DRAWS_OF_A_ROW,
+    LEAST_MOVED_FEATURES,
+    LEAST_MOVED_GROUPS,
+    LEAST_TWINNED_SHARE,
+    MOST_CHANCE_CHANGE,
+    PERTURBING_ROUNDS,
+)
 from tabcontam.twins.twin_sample import Flags, Floats, Row, TwinSample
-
-ROUNDS = 24  # of moving the cells of rows, less far in each
-DRAWS = 8  # of a row, among which one is chosen that looks like the table's rows
-STAYING = 0.5  # of the groups of features, at least, are moved: more in the first rounds
-MOVED = 1 / 6  # of a row's features, at least, that have another value
-NOISE = 0.1  # largest change of the chance of any class
-LEAST = 0.5  # of the rows, at least, that have to get a twin
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,13 @@ class PerturbedTwin(Twin):
         if reason := _unknown(sample, moves, baseline.chances(sample.rows[: sample.twins], range(sample.twins))):
             raise Skip(reason)
         draws: dict[int, list[Row]] = {}
-        for number in range(ROUNDS):
-            rows = [row for row in range(sample.twins) if len(draws.get(row, ())) < DRAWS]
+        for number in range(PERTURBING_ROUNDS):
+            rows = [row for row in range(sample.twins) if len(draws.get(row, ())) < DRAWS_OF_A_ROW]
             if rows:
-                proposed = _proposed(moves, rows, 1.0 - number / ROUNDS, rng)
+                proposed = _proposed(moves, rows, 1.0 - number / PERTURBING_ROUNDS, rng)
                 for row, twin in _accepted(sample, baseline, own, rows, proposed).items():
                     draws.setdefault(row, []).append(twin)
-        if len(draws) < max(2, LEAST * sample.twins):
+        if len(draws) < max(2, LEAST_TWINNED_SHARE * sample.twins):
             raise Skip(
                 f"only {len(draws)} of {sample.twins} rows have values that can be changed so that the label stays as "
                 "likely and the row is not in the table"
@@ -96,7 +97,7 @@ def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Gene
     """Return the rows with most of their groups of features moved."""
     found = [list(moves.sample.rows[row]) for row in rows]
     for group in moves.groups:
-        chosen = rng.random(len(rows)) < STAYING + (1 - STAYING) * far
+        chosen = rng.random(len(rows)) < LEAST_MOVED_GROUPS + (1 - LEAST_MOVED_GROUPS) * far
         for place, (cells, is_chosen) in enumerate(zip(moves.moved(group, rows, rng, far), chosen, strict=True)):
             if is_chosen:
                 for feature, cell in zip(group, cells, strict=True):
@@ -119,7 +120,9 @@ def _accepted(
 
 def _stays(own: Floats, other: Floats) -> Flags:
     """Return for which rows a learner finds the label as likely after they are moved."""
-    return np.asarray((np.abs(other - own).max(axis=1) <= NOISE) & (other.argmax(axis=1) == own.argmax(axis=1)))
+    return np.asarray(
+        (np.abs(other - own).max(axis=1) <= MOST_CHANCE_CHANGE) & (other.argmax(axis=1) == own.argmax(axis=1))
+    )
 
 
 def _unknown(sample: TwinSample, moves: Moves, chances: Floats) -> str | None:
@@ -142,4 +145,4 @@ def _unknown(sample: TwinSample, moves: Moves, chances: Floats) -> str | None:
 
 def _moved(sample: TwinSample, row: Row, twin: Row) -> bool:
     moved = sum(sample.key(one) != sample.key(other) for one, other in zip(row, twin, strict=True))
-    return moved >= min(len(row), max(2, MOVED * len(row)))
+    return moved >= min(len(row), max(2, LEAST_MOVED_FEATURES * len(row)))

@@ -8,10 +8,9 @@ import numpy as np
 
 from tabcontam.tables.table import Cell
 from tabcontam.tables.table_contents import is_number
+from tabcontam.twins.thresholds import CODED_VALUES, MOST_MULTIPLIED_FEATURES
 from tabcontam.twins.twin_sample import Floats, Row, TwinSample
 
-USUAL = 20  # values of a feature that have a code of their own
-MULTIPLIED = 20  # features of numbers, at most, of which products are looked at
 OTHER = -1.0  # any other value
 FARTHEST = 1e50  # the largest size of a number: squares of larger ones are beyond what a float holds
 
@@ -80,7 +79,7 @@ class Encoder:
         """Return the columns of `spread_of`, and, for a few features of numbers, all products of two and squares."""
         spread = self.spread_of(plain)
         numeric = [place for place, one in enumerate(self.features) if one.numeric]
-        if not 1 <= len(numeric) <= MULTIPLIED:
+        if not 1 <= len(numeric) <= MOST_MULTIPLIED_FEATURES:
             return spread
         own = np.column_stack([self.features[place].standard(plain[:, place]) for place in numeric])
         firsts, seconds = np.triu_indices(len(numeric))
@@ -100,4 +99,4 @@ def _feature(sample: TwinSample, name: str, cells: Sequence[Cell]) -> Feature:
         return Feature(name, missing, True, float(numbers.mean()), float(numbers.std()) or 1.0)
     counts = Counter(known)
     usual = sorted((value for value in counts if counts[value] > 1), key=lambda value: (-counts[value], value))
-    return Feature(name, missing, False, codes={value: float(code) for code, value in enumerate(usual[:USUAL])})
+    return Feature(name, missing, False, codes={value: float(code) for code, value in enumerate(usual[:CODED_VALUES])})

@@ -10,10 +10,8 @@ from tabcontam.twins.base import Twin, UnseenTwin
 from tabcontam.twins.blind_classifier import BlindClassifier
 from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.moves import Moves
+from tabcontam.twins.thresholds import LEAST_TWINNED_SHARE, RESAMPLING_ROUNDS
 from tabcontam.twins.twin_sample import Row, TwinSample
-
-ROUNDS = 8  # of drawing around each row: one of these draws is taken that looks like the table's rows
-LEAST = 0.5  # of the rows, at least, that have to get a twin
 
 
 @dataclass(frozen=True)
@@ -44,11 +42,11 @@ class StatisticalTwin(Twin):
             raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be drawn from similar rows")
         draws: dict[int, list[Row]] = {}
         every = list(range(sample.twins))
-        for _ in range(ROUNDS):
+        for _ in range(RESAMPLING_ROUNDS):
             for row, one in zip(every, _drawn(moves, every, rng), strict=True):
                 if not sample.is_real(one):
                     draws.setdefault(row, []).append(one)
-        if len(draws) < max(2, LEAST * sample.twins):
+        if len(draws) < max(2, LEAST_TWINNED_SHARE * sample.twins):
             raise Skip(f"only {len(draws)} of {sample.twins} rows have a draw that is not itself a row of the table")
         kept = sorted(draws)
         flat = [one for row in kept for one in draws[row]]

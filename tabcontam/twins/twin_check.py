@@ -9,10 +9,10 @@ from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.twins.base import Twin, UnseenTwin
 from tabcontam.twins.blind_classifier import BlindClassifier
 from tabcontam.twins.label_baseline import BOOSTING, LINEAR, models
+from tabcontam.twins.thresholds import MOST_TWIN_AUC
 from tabcontam.twins.twin_sample import Floats, Ints, TwinSample
 
 DIGITS = 4  # of a chance that is stored
-MOST_AUC = 0.55  # to which the interval of a blind classifier's AUC has to reach down
 
 
 def checked(sample: TwinSample, twin: Twin, made: UnseenTwin) -> UnseenTwin:
@@ -86,8 +86,8 @@ def _check_likeness(sample: TwinSample, made: UnseenTwin, rows: list[int]) -> No
     blind = BlindClassifier(sample, rows, made.kind)
     ranking = blind.ranking(blind.read(made.rows, np.array([classes[label] for label in made.labels])))
     low = ranking.interval[0] if ranking.interval else 0.0
-    if low > MOST_AUC:
+    if low > MOST_TWIN_AUC:
         raise Skip(
             f"the {made.kind} twin can be distinguished from the table: a classifier's AUC is {ranking.value:.2f} "
-            f"(at least {low:.2f}), and at most {MOST_AUC} is allowed"
+            f"(at least {low:.2f}), and at most {MOST_TWIN_AUC} is allowed"
         )

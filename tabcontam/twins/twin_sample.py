@@ -13,12 +13,8 @@ from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import by_content, pool, seeded
 from tabcontam.tables.table import Cell, Table
+from tabcontam.twins.thresholds import LEARNED_ROWS, LEAST_TWIN_ROWS, MOST_TWIN_FEATURES, TWIN_FOLDS, TWINNED_ROWS
 
-LEARNED = 2000  # rows of a table, at most, that learners see
-TWINS = 1000  # rows of it, at most, that get a twin
-FEWEST = 40  # rows without which nothing can be learned or checked
-WIDEST = 300  # features of a table that gets twins: of more they take minutes, and no prompt holds such rows
-PARTS = 5  # of the rows: learners that saw the others predict for each
 Row = tuple[Cell, ...]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -91,7 +87,7 @@ class TwinSample:
 
     def parts(self, *named: object) -> Ints:
         """Return the random part of each row, from 0: rows that are equal in all features are of one part."""
-        drawn = self.rng("parts", *named).permutation(len(self.rows)) % PARTS
+        drawn = self.rng("parts", *named).permutation(len(self.rows)) % TWIN_FOLDS
         first: dict[Row, int] = {}
         return np.array([first.setdefault(row, int(part)) for row, part in zip(self.rows, drawn, strict=True)])
 
@@ -103,14 +99,19 @@ def sample(table: Table) -> TwinSample:
         raise Skip("no classification question, so that there is no accuracy to compare")
     if table.text is not None:
         raise Skip("its rows are texts to read: an unseen twin needs a table of cells")
-    if not 1 <= len(table.columns) - 1 <= WIDEST:
-        raise Skip(f"it has {len(table.columns) - 1:,} columns besides the target; an unseen twin needs 1 to {WIDEST}")
+    if not 1 <= len(table.columns) - 1 <= MOST_TWIN_FEATURES:
+        raise Skip(
+            f"it has {len(table.columns) - 1:,} columns besides the target; "
+            f"an unseen twin needs 1 to {MOST_TWIN_FEATURES}"
+        )
     labels = labelled(table, target, question)
-    learned = pool(table, sorted(labels), LEARNED)
+    learned = pool(table, sorted(labels), LEARNED_ROWS)
     asked = set(not_known(table, learned))
     places = sorted(learned, key=lambda row: row not in asked)
-    if len(asked) < FEWEST:
-        raise Skip(f"only {len(asked)} rows have a class and may be asked about; an unseen twin needs {FEWEST}")
+    if len(asked) < LEAST_TWIN_ROWS:
+        raise Skip(
+            f"only {len(asked)} rows have a class and may be asked about; an unseen twin needs {LEAST_TWIN_ROWS}"
+        )
     features = tuple(sorted(set(table.columns) - {target}))
     found = TwinSample(
         table,
@@ -118,7 +119,7 @@ def sample(table: Table) -> TwinSample:
         tuple(places),
         tuple(tuple(table.rows[row][table.columns.index(name)] for name in features) for row in places),
         tuple(labels[row] for row in places),
-        min(TWINS, len(asked)),
+        min(TWINNED_ROWS, len(asked)),
     )
     if least := _too_few(found):
         raise Skip(least)
@@ -132,7 +133,7 @@ def _too_few(sample: TwinSample) -> str | None:
     if len(different) < 2:
         return "all its rows are of one class"
     rarest = min(different, key=lambda label: len(different[label]))
-    if (count := len(different[rarest])) < 2 * PARTS:
+    if (count := len(different[rarest])) < 2 * TWIN_FOLDS:
         rows = "1 row" if count == 1 else f"{count} different rows"
-        return f"the class {rarest} has only {rows}; an unseen twin needs {2 * PARTS} of each class"
+        return f"the class {rarest} has only {rows}; an unseen twin needs {2 * TWIN_FOLDS} of each class"
     return None

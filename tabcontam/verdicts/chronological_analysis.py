@@ -15,13 +15,13 @@ from tabcontam.groups import grouped
 from tabcontam.statistics import date_exchange as statistics
 from tabcontam.statistics.date_exchange import AFTER, BEFORE, DateExchange, Trend
 from tabcontam.verdicts.cutoff_comparison import CutoffComparison, both_sides
-from tabcontam.verdicts.dated_pairs import LEVEL as LEVEL
 from tabcontam.verdicts.dated_pairs import DatedPair as DatedPair
 from tabcontam.verdicts.dated_pairs import dated as dated
 from tabcontam.verdicts.dated_pairs import on_one_side
 from tabcontam.verdicts.dated_pairs import results_by_dates as results_by_dates
 from tabcontam.verdicts.dating import side, year_of
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.thresholds import DATE_LEVEL as DATE_LEVEL
 
 ALL = "all"
 OPENNESS = ("closed", "semi-open", "open")
@@ -95,7 +95,7 @@ class TableDifficulty:
     def explains(self) -> bool:
         """True if the models' difference is significant, and no longer so once difficulty is removed."""
         found, left = self.dates, self.left
-        return found is not None and found.p_value <= LEVEL and (left is None or left.p_value > LEVEL)
+        return found is not None and found.p_value <= DATE_LEVEL and (left is None or left.p_value > DATE_LEVEL)
 
 
 @dataclass(frozen=True)

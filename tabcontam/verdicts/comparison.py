@@ -21,8 +21,8 @@ from tabcontam.statistics.exact_statistics import benjamini_hochberg, fisher, mc
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.number_types import Count, Share, Truth
 from tabcontam.verdicts.result_types import Result, ResultFields, ResultKey
-from tabcontam.verdicts.rules import ALPHA
 from tabcontam.verdicts.run_facts import RunFacts, asked_queries
+from tabcontam.verdicts.thresholds import ALPHA, LEAST_COMMON_QUERIES, SCORE_PRECISION
 
 CompareBy = Literal["versions", "serializers", "prompts", "runs"]
 Change = Literal["appeared", "vanished", "same", "unknown"]
@@ -31,8 +31,6 @@ SERIALIZERS: CompareBy = "serializers"
 PROMPTS: CompareBy = "prompts"
 RUNS: CompareBy = "runs"
 WAYS: Mapping[CompareBy, str] = {SERIALIZERS: "serializer", PROMPTS: "prompts"}  # ways to ask one LLM the same queries
-MOST_APART = 0.5  # of the queries: two results with fewer in common count as asked different ones
-ROUNDED = 1e-4  # the precision of a recorded score
 Line = Mapping[str, object]
 Differing = tuple[float | None, float | None, int, float | None]  # the two shares, common queries, the p-value
 UNTESTED: Differing = (None, None, 0, None)
@@ -230,7 +228,7 @@ def _difference(pair: ResultPair) -> Differing:
         counts = [_counts(side.result) for side in pair.sides]
         return UNTESTED if first.has_trials or second.has_trials else _unpaired(counts[0], counts[1])
     common = asked & other
-    if len(common) < MOST_APART * min(len(asked), len(other)):
+    if len(common) < LEAST_COMMON_QUERIES * min(len(asked), len(other)):
         return _unpaired((len(first.right), len(asked)), (len(second.right), len(other)))
     first_only, second_only = len(first.right & second.others), len(second.right & first.others)
     shares = [round(len(one.right & common) / len(common), 4) for one in (first, second)]
@@ -247,7 +245,7 @@ def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> 
 def _counts(result: Result) -> tuple[int, int] | None:
     """Return hits and queries of a result without trials; None if there are none, or if its hits are words."""
     hits, queries, score = result.hits, result.queries, result.score
-    if not queries or score is None or hits is None or not isclose(hits / queries, score, abs_tol=ROUNDED):
+    if not queries or score is None or hits is None or not isclose(hits / queries, score, abs_tol=SCORE_PRECISION):
         return None
     return hits, queries
 

@@ -12,8 +12,7 @@ from tabcontam.verdicts.cutoff_comparison import AccuracyCounts, CutoffCompariso
 from tabcontam.verdicts.dating import card_of, entry_of, side
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
-
-LEVEL = 0.01  # the level of all significance here, as in the paper
+from tabcontam.verdicts.thresholds import DATE_LEVEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +56,12 @@ class DatedPair(AccuracyCounts):
     @property
     def significant(self) -> bool:
         """True if the accuracy is significantly above it by the t-test, at 99%."""
-        return self.above and self.t_test[1] <= LEVEL
+        return self.above and self.t_test[1] <= DATE_LEVEL
 
     @property
     def exactly(self) -> bool:
         """True if the accuracy is significantly above it by the exact binomial test, at 99%."""
-        return self.above and self.exact_p <= LEVEL
+        return self.above and self.exact_p <= DATE_LEVEL
 
 
 def results_by_dates(view: RunResults) -> list[Result]:

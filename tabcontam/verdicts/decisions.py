@@ -12,10 +12,10 @@ from typing import TypeVar
 from tabcontam.evidence.base import READ, Evidence, PublishedRule, Reply, ReplyState, Test, Trial, Verdict
 from tabcontam.groups import grouped
 from tabcontam.statistics.exact_statistics import benjamini_hochberg
+from tabcontam.verdicts.thresholds import LEAST_READ_SHARE
 
 # The share of queries that must have a readable answer before a result, or a table by all of its row tests, can be
 # called "not detected": below it the rows without an answer outnumber those with one.
-ENOUGH = 0.5
 REASONS = 3  # the number of reasons for unread answers that are named
 
 Key = TypeVar("Key", bound=Hashable)
@@ -52,7 +52,7 @@ def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, le
         reason = test.uninformative([trial.query for trial in trials], level)
         if reason:
             return Decision(Verdict.UNINFORMATIVE, reason)
-    if evidence.answered < ENOUGH * evidence.asked or not evidence.answered:
+    if evidence.answered < LEAST_READ_SHARE * evidence.asked or not evidence.answered:
         return Decision(Verdict.NO_ANSWER, unanswered(trials))
     if not test.decides:
         return Decision(None)
@@ -71,7 +71,7 @@ def published(rule: PublishedRule, trials: Sequence[Trial]) -> Decision:
     if detected:
         return Decision(Verdict.CONTAMINATED)
     answered = texts(trials)
-    if answered < ENOUGH * len(trials) or not answered:
+    if answered < LEAST_READ_SHARE * len(trials) or not answered:
         return Decision(Verdict.NO_ANSWER, unanswered(trials))
     if detected is not None and (lacking := rule.lacks(trials)):
         return Decision(Verdict.NO_ANSWER, lacking)

@@ -46,8 +46,9 @@ from tabcontam.verdicts.name_lookup import llms_named, places_named
 from tabcontam.verdicts.result_building import tables
 from tabcontam.verdicts.result_types import Result, TableName, TableVerdict
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
+from tabcontam.verdicts.rules import FAILURES, PAPER
 from tabcontam.verdicts.rules import Conclusion as Conclusion
+from tabcontam.verdicts.thresholds import ALPHA
 from tabcontam.verdicts.training_evidence import (
     CorpusEvidence,
     RowsKey,

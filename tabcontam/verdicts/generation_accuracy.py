@@ -16,8 +16,8 @@ from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.verdicts.llm_ranking import ACCURACIES
 from tabcontam.verdicts.number_types import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.thresholds import LEAST_FIGURE_LLMS
 
-SHOWN = 3  # the number of LLMs from which on there is a figure; a correlation takes one more
 Accuracy = tuple[float, Interval | None]  # of an LLM on a table, with its interval if there is one result
 
 
@@ -81,7 +81,7 @@ def _generation(results: Sequence[Result], facts: Mapping[str, Facts], accuracy:
         for llm, of_llm in grouped(own, lambda result: result.llm).items()
         if (accuracy_of_llm := _accuracy(of_llm))
     }
-    if len(right) < SHOWN:
+    if len(right) < LEAST_FIGURE_LLMS:
         return None
     llms = tuple(_generated(exact[llm], accuracy_of_llm) for llm, accuracy_of_llm in right.items())
     together = pearson([one.share for one in llms], [one.accuracy for one in llms])

@@ -13,8 +13,9 @@ from tabcontam.errors import option
 from tabcontam.evidence.base import RECALLED
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.registry import all_tests
-from tabcontam.statistics.paired_gains import MOST, pairs_needed
-from tabcontam.twins.twin_sample import TWINS
+from tabcontam.statistics.paired_gains import pairs_needed
+from tabcontam.statistics.thresholds import MOST_PAIRS_NEEDED
+from tabcontam.twins.thresholds import TWINNED_ROWS
 from tabcontam.verdicts.result_types import MemoryShareResult, Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import SEVERITY, Conclusion
@@ -79,12 +80,12 @@ def _to_settle(memory: MemoryShareResult, limit: float, wanted: int | None) -> s
     rows = "rows and as many fresh ones" if memory.fresh else "rows with twins"
     answered = f"{memory.pairs:,} were answered"
     if needed is None:
-        return f"at this share {MOST:,} {rows} would not settle it, {answered}"
+        return f"at this share {MOST_PAIRS_NEEDED:,} {rows} would not settle it, {answered}"
     asked = memory.pairs if memory.fresh else memory.pairs + memory.left_out
     needed = ceil(needed * asked / memory.pairs)
     if wanted is not None and asked < wanted and asked < needed:
         return f"at this share some {needed:,} {rows} would settle it, and the table has {asked:,}; {answered}"
-    if needed > TWINS:
-        of_more = f"at most {TWINS:,} rows of a table can be asked about"
+    if needed > TWINNED_ROWS:
+        of_more = f"at most {TWINNED_ROWS:,} rows of a table can be asked about"
         return f"at this share some {needed:,} {rows} would settle it, and {of_more}; {answered}"
     return f"at this share some {needed:,} {rows} would settle it ({option('rows', needed)}), {answered}"

@@ -17,9 +17,9 @@ from tabcontam.evidence.base import EvidenceKind
 from tabcontam.statistics.eprocess import ALL, Wealth, join_bets, standing
 from tabcontam.statistics.exact_statistics import any_dependence
 from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.thresholds import LEAST_EXPLAINED_P
 from tabcontam.verdicts.wording import rounded
 
-GUESSED = 0.05  # the baseline explains a p-value above this, in the words of a reason
 ELSEWHERE = "facts from other sources would explain this as well"
 
 
@@ -105,6 +105,6 @@ def reason_of(results: Sequence[Result], group: str, p_value: float) -> str:
     if not any(bits for result in results for column, bits in result.columns.items() if column != group):
         return f"all right answers are in {group}: {ELSEWHERE}"
     without = f"(without it p = {rounded('p_value', p_value)})"
-    if p_value > GUESSED:
+    if p_value > LEAST_EXPLAINED_P:
         return f"the baseline explains the answers in all columns but {group} {without}: {ELSEWHERE}"
     return f"the result rests on {group} {without}: {ELSEWHERE}"

@@ -17,8 +17,7 @@ from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.verdicts.chronological_analysis import OPENNESS
 from tabcontam.verdicts.dating import entry_of
 from tabcontam.verdicts.results import RunResults
-
-LEAST = 5  # the number of LLMs of a group, or of steps within families, that allows a conclusion
+from tabcontam.verdicts.thresholds import LEAST_GROUP_LLMS
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class OpennessKind:
     @property
     def conclusive(self) -> bool:
         """True if there are enough models for a conclusion."""
-        return len(self.llms) >= LEAST
+        return len(self.llms) >= LEAST_GROUP_LLMS
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def _contaminated(view: RunResults) -> dict[str, bool]:
 
 def _kind(name: str, llms: Sequence[CataloguedLlm]) -> OpennessKind:
     decided = [one.contaminated for one in llms if one.contaminated is not None]
-    interval = clopper_pearson(sum(decided), len(decided)) if len(decided) >= LEAST else None
+    interval = clopper_pearson(sum(decided), len(decided)) if len(decided) >= LEAST_GROUP_LLMS else None
     return OpennessKind(name, tuple(llms), fmean(one.score for one in llms), sum(decided), len(decided), interval)
 
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tabcontam.evidence.base import Reading, Test, Trial
-
-ENOUGH = 0.5  # of the queries have to be answered by the reference; otherwise the result states how few were
+from tabcontam.verdicts.thresholds import LEAST_REFERENCE_SHARE
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
         shared += bool(_right(trial.reading) & _right(other.reading))
         weighed[place] = replace(trial, query=test.conceded(trial.query, other.reading))
         informative[place] = replace(trial, query=test.conceded(trial.query, _without_errors(other.reading)))
-    few = answered < ENOUGH * len(trials) or len(reference.trials) < len(trials)
+    few = answered < LEAST_REFERENCE_SHARE * len(trials) or len(reference.trials) < len(trials)
     return ReferenceCorrection(weighed, informative, _sentence(reference.llm, len(trials), answered, few, shared))
 
 

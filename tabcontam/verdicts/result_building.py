@@ -25,15 +25,7 @@ from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.eprocess import ALL as ALL_BETS
 from tabcontam.tables.serializers import Serializer
 from tabcontam.verdicts import one_column_rule
-from tabcontam.verdicts.decisions import (
-    ENOUGH,
-    Decision,
-    answers_read,
-    corrected,
-    published,
-    texts,
-    without_evidence,
-)
+from tabcontam.verdicts.decisions import Decision, answers_read, corrected, published, texts, without_evidence
 from tabcontam.verdicts.generation_accuracy import generations
 from tabcontam.verdicts.llm_ranking import correlations, ranking
 from tabcontam.verdicts.reference_correction import Reference, concede
@@ -51,8 +43,9 @@ from tabcontam.verdicts.result_types import (
     TableVerdict,
 )
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import ALL, ALPHA, LLM, PAPER, Over
+from tabcontam.verdicts.rules import ALL, LLM, PAPER, Over
 from tabcontam.verdicts.run_facts import RunFacts, TrainingDeclaration, in_order, known_tests
+from tabcontam.verdicts.thresholds import ALPHA, LEAST_READ_SHARE
 from tabcontam.verdicts.training_evidence import (
     CorpusEvidence,
     corpus_evidence,
@@ -237,12 +230,7 @@ def published_counts(result: Result, rule: PublishedRule, trials: Sequence[Trial
 
 
 def build_unjudged(
-    name: ResultKey,
-    test: Test,
-    verdict: Verdict | None,
-    reason: str | None,
-    queries: int = 0,
-    lacks: str | None = None,
+    name: ResultKey, test: Test, verdict: Verdict | None, reason: str | None, queries: int = 0, lacks: str | None = None
 ) -> Result:
     """Return a result before its trials are weighed, or one that has none: skipped, or not answered.
 
@@ -416,10 +404,11 @@ def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
     weighed = [result for result in results if result.asked]
     read, asked = sum(result.answered or 0 for result in weighed), sum(result.asked or 0 for result in weighed)
     silent = [result.test for result in weighed if result.verdict is Verdict.NO_ANSWER]
-    enough = read >= ENOUGH * asked and len(weighed) - len(silent) >= ENOUGH * len(weighed)
+    enough = read >= LEAST_READ_SHARE * asked and len(weighed) - len(silent) >= LEAST_READ_SHARE * len(weighed)
     if table.verdict is not Verdict.NOT_DETECTED or enough:
         return table
-    reason = f"{read} of {asked} answers to its row tests were read, and {ENOUGH:.0%} of answers and tests are needed"
+    needed = f"{LEAST_READ_SHARE:.0%} of answers and tests are needed"
+    reason = f"{read} of {asked} answers to its row tests were read, and {needed}"
     none = f"; {BY_TESTS[Verdict.NO_ANSWER]} {len(silent)} of {len(weighed)} tests ({', '.join(silent)})"
     return replace(table, verdict=Verdict.NO_ANSWER, reason=reason + (none if silent else ""))
 

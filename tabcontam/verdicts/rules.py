@@ -10,8 +10,6 @@ LLM: Final = "llm"
 ALL: Final = "all"
 Over = Literal["llm", "all"]
 FAMILY_OVER: tuple[Over, ...] = (LLM, ALL)  # whose results share an error budget: one LLM's, or all LLMs'
-ALPHA = 0.01  # the share of false discoveries among the contaminated results of an LLM, and among its tables
-MIN_POWER = 0.25  # the share of remembered rows that has to be detectable before a table is called not detected
 Queries = int | Literal["paper"] | None  # at most so many of each test, the paper's own alone, or all
 FAILURES = ("contaminated", "undecided", "knowledge")
 

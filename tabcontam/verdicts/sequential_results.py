@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from tabcontam.evidence.base import Test, Trial, Verdict
 from tabcontam.evidence.bet_order import in_turn
-from tabcontam.verdicts.decisions import ENOUGH, Decision, unanswered
+from tabcontam.verdicts.decisions import Decision, unanswered
 from tabcontam.verdicts.reference_correction import Reference
 from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import Result, ResultKey
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.sequential_test import SequentialOutcome
+from tabcontam.verdicts.thresholds import ALPHA, LEAST_READ_SHARE
 
 
 def result_in_turns(
@@ -68,7 +69,7 @@ def _in_turns(result: Result, trials: Sequence[Trial], decided: SequentialOutcom
     if decided.detected or (not trials and not decided.unread):
         stopped = f"the table was decided after {decided.asked} of {decided.planned} queries of its row tests"
         return Decision(Verdict.UNINFORMATIVE, stopped)
-    if decided.unread or (result.answered or 0) < ENOUGH * len(trials):
+    if decided.unread or (result.answered or 0) < LEAST_READ_SHARE * len(trials):
         return Decision(Verdict.NO_ANSWER, unanswered(trials))
     if decided.share is None:
         return Decision(Verdict.UNINFORMATIVE, "even a model that remembers all rows could have been missed")

@@ -18,9 +18,9 @@ from math import log2
 from tabcontam.evidence.base import Query, Test, Trial
 from tabcontam.groups import grouped
 from tabcontam.statistics.eprocess import Bets, join_bets, place_bets, standing
-from tabcontam.statistics.exact_statistics import TARGET
+from tabcontam.statistics.thresholds import TARGET_POWER
+from tabcontam.verdicts.thresholds import MOST_UNREAD_ANSWERS
 
-UNREAD = 20  # the number of answers after which asking stops if none of them is readable
 Asked = tuple[Test, Query]
 Weighed = Callable[[Test, Trial], Trial]  # from a trial to the trial corrected for the reference's answers
 
@@ -98,7 +98,7 @@ class SequentialTest:
         asked, planned = len(self.trials), len(self.queries)
         if self._won(self._bets):
             return SequentialOutcome(asked, planned, detected=True)
-        if self._silent and asked >= UNREAD:
+        if self._silent and asked >= MOST_UNREAD_ANSWERS:
             return SequentialOutcome(asked, planned, detected=False, unread=True)
         if not self._silent and self._enough is not None and asked >= self._enough:
             return SequentialOutcome(asked, planned, detected=False, share=self._share, not_detected=True)
@@ -116,7 +116,7 @@ class SequentialTest:
     def _needed(self) -> int:
         """The smallest number of queries after which a decision is possible: if all answers to come are right."""
         asked, planned = len(self.trials), len(self.queries)
-        last = min(UNREAD, planned) if self._silent else self._enough or planned
+        last = min(MOST_UNREAD_ANSWERS, planned) if self._silent else self._enough or planned
         to_come = (one.remembered for one in self._foreseen[asked:last])
         ahead = accumulate(to_come, lambda bets, more: join_bets([bets, more]), initial=self._bets)
         soonest = (place for place, bets in enumerate(ahead, start=asked) if place > asked and self._won(bets))
@@ -143,7 +143,7 @@ class SequentialTest:
         for place, foreseen in enumerate(self._foreseen):
             if place >= len(self.trials) or self._read[place]:
                 power.add(foreseen.remembered, foreseen.predicted)
-            if power.power >= TARGET:
+            if power.power >= TARGET_POWER:
                 return place + 1
         return None
 

@@ -7,6 +7,8 @@ Every text of a result was written by a model, a table or a user. None of it rea
 import re
 from collections.abc import Mapping, Sequence
 
+from tabcontam.verdicts.thresholds import LARGEST_E
+
 # C0 and C1 controls but tab and newline, bidirectional marks, line separators, surrogates, non-characters.
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
@@ -48,9 +50,6 @@ def shorten(text: str, limit: int, *, tail: bool = False) -> str:
     return f"{text[:limit]}… (+{left_out} characters)"
 
 
-LARGEST = 1e299  # E is counted no further than a little beyond this
-
-
 def rounded(key: str, value: float) -> str:
     """Return a number of a result for readers: probabilities to two digits, bits to one decimal, shares in percent.
 
@@ -61,8 +60,8 @@ def rounded(key: str, value: float) -> str:
     """
     if key in ("p_value", "q_value"):
         return f"{value:.2g}" if value else "under 1e-300"
-    if key == "e_value" and value >= LARGEST:
-        return f"over {LARGEST:.0e}"
+    if key == "e_value" and value >= LARGEST_E:
+        return f"over {LARGEST_E:.0e}"
     if key == "e_value":
         return f"{value:.2g}" if value < 100 else f"{value:,.0f}" if value < 1e6 else f"{value:.1e}"
     if key == "recalled_bits":

@@ -6,8 +6,9 @@ import pytest
 
 from tabcontam.asking.estimate import estimate, may_think, tokens_read
 from tabcontam.evidence.base import Capability, Endings, Message, Prompt, Query, Reply
-from tabcontam.models.base import THINKING, Model, ModelRequest, PromptForm
+from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.prices import Price
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 PROMPT = Prompt((Message("system", "Be short."), Message("user", "Schöne Zeile?")), "Zeile: ", "Zeile")
 PRICE = Price(2.0, 10.0)
@@ -84,8 +85,8 @@ def test_one_that_thinks_may_be_asked_twice_and_think_on_top() -> None:
     found = estimate(model, PRICE, 3, 0, left, None)
     prompts = 2 * 3 * tokens_read(model, PROMPT)
     assert (found.requests, found.prompt_tokens, found.answer_tokens) == (3, prompts, 300)
-    assert found.thinking_tokens == 3 * THINKING
-    assert found.dollars == PRICE.cost(prompts, 300 + 3 * THINKING)
+    assert found.thinking_tokens == 3 * MOST_THINKING_TOKENS
+    assert found.dollars == PRICE.cost(prompts, 300 + 3 * MOST_THINKING_TOKENS)
 
 
 def test_without_a_price_there_is_no_sum() -> None:

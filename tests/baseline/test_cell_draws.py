@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tabcontam.baseline import cell_draws
-from tabcontam.baseline.cell_draws import NEAR, draw_cells
+from tabcontam.baseline.cell_draws import draw_cells
 from tabcontam.baseline.coded_columns import Floats, Ints
+from tabcontam.baseline.thresholds import NEAREST_ROWS_LISTED
 from tabcontam.statistics.rank_sums import rank_sum_tail
 from tabcontam.tables.table import Cell, Table
 from tests.made_tables import made_table
@@ -110,7 +111,7 @@ def test_draws_follow_what_the_guesser_knows() -> None:
     for row, one in found.items():
         assert sum(one.times.values()) == COUNT
         assert abs(fmean(float(value) for value in one.times) - (10 * ord(table.column("kind")[row] or "") - 960)) < 9
-        assert len(one.near) == NEAR
+        assert len(one.near) == NEAREST_ROWS_LISTED
 
 
 def test_all_rows_together_draw_what_the_column_holds() -> None:

@@ -2,7 +2,8 @@ from math import isclose
 
 import pytest
 
-from tabcontam.baseline.cell_prediction import LISTED, CellPrediction, bits, marginal
+from tabcontam.baseline.cell_prediction import CellPrediction, bits, marginal
+from tabcontam.baseline.thresholds import MOST_LISTED_VALUES
 
 
 def test_an_answer_has_the_chance_of_the_value_it_is_equal_to() -> None:
@@ -41,7 +42,7 @@ def test_marginal_frequencies_of_no_cell_allow_anything() -> None:
 
 
 def test_no_more_than_the_most_frequent_values_are_listed() -> None:
-    assert len(marginal(str(number) for number in range(1000)).values) == LISTED
+    assert len(marginal(str(number) for number in range(1000)).values) == MOST_LISTED_VALUES
 
 
 def test_bits_are_of_base_two() -> None:

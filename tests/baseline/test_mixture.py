@@ -80,10 +80,7 @@ def test_a_regression_is_as_sure_as_its_errors_allow() -> None:
     assert 0.08 < surest < 0.35  # errors of two whole numbers: 0.2 for a predictor that knew the law
 
 
-@pytest.mark.parametrize(
-    ("asked", "size"),
-    [("kind", 150), ("price", 900), ("weight", 2600)],
-)
+@pytest.mark.parametrize(("asked", "size"), [("kind", 150), ("price", 900), ("weight", 2600)])
 @pytest.mark.slow
 def test_hits_of_the_likeliest_value_are_no_more_than_expected(size: int, asked: str) -> None:
     columns = goods(size, seed=2)

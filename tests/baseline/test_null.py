@@ -58,10 +58,7 @@ def _constant(test: str) -> list[str]:
     return [max(worth[name], key=worth[name].__getitem__) if name in worth else "0" for name in queries(test)[0].asked]
 
 
-@pytest.mark.parametrize(
-    ("test", "answer"),
-    [(ROWS[0], constant), (ROWS[1], likeliest), (ROWS[2], likeliest)],
-)
+@pytest.mark.parametrize(("test", "answer"), [(ROWS[0], constant), (ROWS[1], likeliest), (ROWS[2], likeliest)])
 @pytest.mark.slow
 def test_p_values_are_uniform_or_conservative_under_the_guesser(test: str, answer: Callable[[Query], str]) -> None:
     found, asked, rng = by_id()[test], queries(test)[:MOST], Random(1)

@@ -18,7 +18,7 @@ from tabcontam.evidence.base import Query, Verdict
 from tabcontam.reading.numbers import is_finite
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, load_table
-from tabcontam.verdicts.rules import ALPHA
+from tabcontam.verdicts.thresholds import ALPHA
 from tests.golden.rates import check
 from tests.made_tables import ships
 from tests.manipulations import MANIPULATIONS

@@ -224,12 +224,7 @@ def test_a_bad_input_is_one_line_and_exit_4(tmp_path: Path, arguments: list[str]
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [
-        (b"", "empty"),
-        (b"a\n1\n2\n", "one column"),
-        (b"a,b\n1,2\n", "one row"),
-        (b"\x00\x01\x02\x03" * 50, "bad.csv"),
-    ],
+    [(b"", "empty"), (b"a\n1\n2\n", "one column"), (b"a,b\n1,2\n", "one row"), (b"\x00\x01\x02\x03" * 50, "bad.csv")],
 )
 def test_a_file_that_is_no_table_is_one_line(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "bad.csv").write_bytes(content)

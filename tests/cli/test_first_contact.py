@@ -58,10 +58,7 @@ def test_a_near_miss_is_one_line_and_runs_nothing(tmp_path: Path, arguments: str
     ("arguments", "line"),
     [
         ("--llm llama3,gpt-4o", "'llama3,gpt-4o' is a list; write --llm llama3 --llm gpt-4o"),
-        (
-            "--llm openai:gpt-4o,gpt-5",
-            "'openai:gpt-4o,gpt-5' is a list; write --llm openai:gpt-4o --llm gpt-5",
-        ),
+        ("--llm openai:gpt-4o,gpt-5", "'openai:gpt-4o,gpt-5' is a list; write --llm openai:gpt-4o --llm gpt-5"),
         ("--dataset adult,bank", "'adult,bank' is a list; write --dataset adult --dataset bank"),
         ("--dataset iris,here.csv", "'iris,here.csv' is a list; write --dataset iris --dataset here.csv"),
         ("--serializer csv,json", "'csv,json' is a list; write --serializer csv --serializer json"),

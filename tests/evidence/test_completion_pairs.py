@@ -35,14 +35,7 @@ def test_what_a_person_passes_over_is_no_difference(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        PIECE.replace("1,234.5", "12345"),
-        PIECE.replace("km", "miles"),
-        PIECE[:-10],
-        f"{PIECE} It is cold.",
-        "",
-    ],
+    "said", [PIECE.replace("1,234.5", "12345"), PIECE.replace("km", "miles"), PIECE[:-10], f"{PIECE} It is cold.", ""]
 )
 def test_what_a_person_sees_is_a_difference(said: str) -> None:
     assert not exactly(PIECE, said)

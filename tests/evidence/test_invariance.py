@@ -39,8 +39,9 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts.document import as_document
 from tabcontam.verdicts.result_building import build_results
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.run_facts import RunFacts
+from tabcontam.verdicts.thresholds import ALPHA
 from tests.made_tables import as_needed, ships
 from tests.usual import USUAL
 
@@ -91,10 +92,7 @@ def in_other_columns(table: Table) -> Table:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("turned", "but"),
-    [
-        (in_other_rows, IN_ORDER),
-        (in_other_columns, {"incomplete_completion", FirstToken.id, Header.id}),
-    ],
+    [(in_other_rows, IN_ORDER), (in_other_columns, {"incomplete_completion", FirstToken.id, Header.id})],
     ids=["rows", "columns"],
 )
 def test_the_order_of_a_table_changes_no_decision(turned: Callable[[Table], Table], but: set[str]) -> None:

@@ -153,11 +153,7 @@ def test_a_simulated_answerer_knows_the_tests_of_other_packages() -> None:
         ("nameless", f"{HERE}:Nameless", "its id is 'feature_completion'"),
         ("unfinished", f"{HERE}:Unfinished", "cannot be loaded: TypeError: Can't instantiate abstract class"),
         ("unplaced", f"{HERE}:Unplaced", "cannot be loaded: AttributeError: 'Unplaced' object has no attribute 'kind'"),
-        (
-            "unranked",
-            f"{HERE}:Unranked",
-            "its measure is 'style', but the ranking has only score, membership, zero",
-        ),
+        ("unranked", f"{HERE}:Unranked", "its measure is 'style', but the ranking has only score, membership, zero"),
         ("membership", f"{HERE}:LastCell", "is left out: tabcontam has a test of that name"),
         ("Two words", f"{HERE}:LastCell", "a test's name is made of a-z"),
     ],

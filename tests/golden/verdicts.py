@@ -46,7 +46,8 @@ from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.tables.twin_tables import twin
 from tabcontam.verdicts.result_types import Result, TableVerdict
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
+from tabcontam.verdicts.rules import CALIBRATED, PAPER
+from tabcontam.verdicts.thresholds import ALPHA
 from tests.golden.chances import Archive, Chances, stored
 from tests.golden.reasons import code
 from tests.made_tables import as_needed, ships

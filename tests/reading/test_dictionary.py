@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabcontam.reading import english as files
-from tabcontam.reading.dictionary import LONGEST, REMOVED, english
+from tabcontam.reading.dictionary import REMOVED, english
+from tabcontam.reading.thresholds import LONGEST_DICTIONARY_WORD
 from tabcontam.reading.word_decision import Dictionary
 
 both = pytest.mark.usefixtures("library")
@@ -101,7 +102,7 @@ class TestBothReadersAgree:
     def test_on_any_text(self, word: str) -> None:
         assert english(portable=True).knows(word) == english().knows(word)
 
-    @pytest.mark.parametrize("length", range(LONGEST - 2, LONGEST + 3))
+    @pytest.mark.parametrize("length", range(LONGEST_DICTIONARY_WORD - 2, LONGEST_DICTIONARY_WORD + 3))
     def test_on_the_longest_words(self, length: int) -> None:
         assert disagreements(["1" * length, "é" * (length // 2), "a" + "-a" * (length // 2)]) == []
 

@@ -77,10 +77,7 @@ def test_what_is_kept_never_has_more_than_its_room() -> None:
 
 def test_an_error_for_each_contaminated_table_and_a_warning_for_an_untold_one() -> None:
     found = annotations(judgement(Conclusion.CANNOT_TELL, Conclusion.CONTAMINATED, Conclusion.CLEAN))
-    assert found == [
-        "::error title=why on t1%3A contaminated::why",
-        "::warning title=why on t0%3A cannot tell::why",
-    ]
+    assert found == ["::error title=why on t1%3A contaminated::why", "::warning title=why on t0%3A cannot tell::why"]
 
 
 def test_what_is_annotated_commands_nothing() -> None:

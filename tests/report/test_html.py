@@ -125,10 +125,7 @@ def test_what_a_row_test_recalled_is_the_strength_of_its_square() -> None:
 
 
 def test_a_cell_that_was_not_run_is_an_empty_square() -> None:
-    cells = [
-        cell("m", "iris", "full_completion", "not detected"),
-        cell("m", "wine", "membership", None),
-    ]
+    cells = [cell("m", "iris", "full_completion", "not detected"), cell("m", "wine", "membership", None)]
     assert len(page(document(cells)).squares()) == 2
 
 

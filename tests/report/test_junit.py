@@ -109,11 +109,7 @@ def test_not_detected_passes() -> None:
 
 @pytest.mark.parametrize(
     ("verdict", "message"),
-    [
-        ("no answer", "no answer: because"),
-        ("uninformative", "uninformative: because"),
-        ("skipped", "because"),
-    ],
+    [("no answer", "no answer: because"), ("uninformative", "uninformative: because"), ("skipped", "because")],
 )
 def test_what_was_not_decided_is_skipped_with_its_reason(verdict: str, message: str) -> None:
     case = only_case(verdict, reason="because")

@@ -41,10 +41,7 @@ def lines(path: Path) -> list[dict[str, object]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "count"),
-    [("feed", 4), ("arxiv", 5), ("github", 4)],
-)
+@pytest.mark.parametrize(("kind", "count"), [("feed", 4), ("arxiv", 5), ("github", 4)])
 def test_passages_become_questions_whose_answers_are_hidden(
     kind: str, count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

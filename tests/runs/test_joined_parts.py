@@ -220,10 +220,7 @@ def test_an_llm_that_fails_in_one_part_is_not_called_clean_by_the_others(tmp_pat
 
 
 def test_a_part_that_needs_what_the_others_find_is_refused(tmp_path: Path) -> None:
-    for changes, line in (
-        ({"options": Options(stop_at_first=True)}, "-x"),
-        ({"judge": "simulated:judge"}, "judge"),
-    ):
+    for changes, line in (({"options": Options(stop_at_first=True)}, "-x"), ({"judge": "simulated:judge"}, "judge")):
         with pytest.raises(UsageError, match=line):
             ran(tmp_path / "none", "1/2", **changes)
     with pytest.raises(UsageError, match="at most 2 parts; write --shard 2/2"):

@@ -31,15 +31,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (
-            (*GUIDED, "--overlap", "rogue"),
-            "--overlap: 'rogue' is no measure of overlap; type one of rouge, ",
-        ),
+        ((*GUIDED, "--overlap", "rogue"), "--overlap: 'rogue' is no measure of overlap; type one of rouge, "),
         ((*GUIDED, "--overlap", "bleurt:./gone"), "--overlap: the overlap model ./gone does not exist"),
-        (
-            (*LLM, "-k", "header", "--overlap", "rouge"),
-            "--overlap: no chosen test compares texts by it; add -k ",
-        ),
+        ((*LLM, "-k", "header", "--overlap", "rouge"), "--overlap: no chosen test compares texts by it; add -k "),
     ],
 )
 def test_a_bad_measure_is_refused_before_anything_is_asked(

@@ -114,9 +114,7 @@ def pairs(home: Path) -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 @pytest.mark.slow
-def test_no_cell_and_no_column_of_it_is_in_the_published_folder(
-    folders: tuple[Path, list[tuple[str, ...]]],
-) -> None:
+def test_no_cell_and_no_column_of_it_is_in_the_published_folder(folders: tuple[Path, list[tuple[str, ...]]]) -> None:
     home, rows = folders
     cells = {part for row in rows for cell in row for part in (cell, *re.findall(r"\w{4,}", cell))} | set(COLUMNS)
     texts = {path.name: unpacked(path.read_text("utf-8")) for path in (home / "published").iterdir()}

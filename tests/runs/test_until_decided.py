@@ -31,7 +31,8 @@ from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.result_building import tables
 from tabcontam.verdicts.result_types import Result, TableVerdict
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.rules import CALIBRATED
+from tabcontam.verdicts.thresholds import ALPHA
 from tests.made_tables import ships
 from tests.usual import USUAL
 

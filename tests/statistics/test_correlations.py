@@ -55,7 +55,7 @@ class TestSpearman:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Of pairs from a normal law with a correlation of 0.6, whose rank correlation is known; 12 LLMs."""
-        monkeypatch.setattr(statistics, "ORDERS", 10)  # the p-value is not asked for
+        monkeypatch.setattr(statistics, "CORRELATION_ORDERS", 10)  # the p-value is not asked for
         rng, truth = np.random.default_rng(1), 6 / np.pi * np.arcsin(0.3)
         draws = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=(400, 12))
         found = [spearman(draw[:, 0].tolist(), draw[:, 1].tolist()) for draw in draws]
@@ -91,7 +91,7 @@ class TestPearson:
     def test_the_interval_holds_the_coefficient_of_all_nineteen_times_in_twenty(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(statistics, "ORDERS", 10)  # the p-value is not asked for
+        monkeypatch.setattr(statistics, "CORRELATION_ORDERS", 10)  # the p-value is not asked for
         rng = np.random.default_rng(2)
         draws = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=(400, 6))
         found = [pearson(draw[:, 0].tolist(), draw[:, 1].tolist()) for draw in draws]

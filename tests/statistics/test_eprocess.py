@@ -5,8 +5,9 @@ from random import Random
 
 import pytest
 
-from tabcontam.statistics.eprocess import ALL, LEAST_ROWS, MEMORY, Stake, Wealth, join_bets, place_bets, standing
+from tabcontam.statistics.eprocess import ALL, MEMORY, Stake, Wealth, join_bets, place_bets, standing
 from tabcontam.statistics.power import BetPower
+from tabcontam.statistics.thresholds import LEAST_EVIDENT_ROWS
 
 
 def row(*worths: float, columns: str = "abcdefgh", honest: float = 1.0) -> dict[str, Wealth]:
@@ -50,7 +51,7 @@ def test_bets_add_up_over_parts_and_a_part_without_a_column_is_the_same_without_
 
 def test_two_rows_are_not_enough_however_rare() -> None:
     rare = row(1e6, 1e6)
-    few, enough = join_bets([rare] * (LEAST_ROWS - 1)), join_bets([rare] * LEAST_ROWS)
+    few, enough = join_bets([rare] * (LEAST_EVIDENT_ROWS - 1)), join_bets([rare] * LEAST_EVIDENT_ROWS)
     assert standing(few)[0] == 0
     assert standing(enough)[0] > 40
 
@@ -84,7 +85,7 @@ def test_power_grows_with_the_share_and_with_each_query() -> None:
             power.add(remembered, guessed)
             by_query.append(power.power)
         assert by_query == sorted(by_query)  # what is found stays found
-        assert not any(by_query[: LEAST_ROWS - 1])
+        assert not any(by_query[: LEAST_EVIDENT_ROWS - 1])
         powers.append(by_query[-1])
     assert powers[0] == 0
     assert powers[0] < powers[1] < powers[2] == 1

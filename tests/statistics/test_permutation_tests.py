@@ -7,7 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.statistics.permutation_tests import DRAWS, fisher, permute_within_groups, sign_flipped
+from tabcontam.statistics.permutation_tests import fisher, permute_within_groups, sign_flipped
+from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 
 
 def test_it_is_the_share_of_all_ways_to_deal_out_the_values() -> None:
@@ -28,7 +29,7 @@ def test_it_is_the_share_of_all_ways_to_deal_out_the_values() -> None:
 def test_who_knows_all_has_the_least_p_value_and_who_prefers_a_value_none() -> None:
     own = np.arange(12)
     known = permute_within_groups([(np.eye(12) * 5, own)], 0)
-    assert (known.p_value, known.likeliest) == (1 / (DRAWS + 1), 12)
+    assert (known.p_value, known.likeliest) == (1 / (PERMUTATION_DRAWS + 1), 12)
     prefers = np.tile(np.linspace(-50, 0, 12), (12, 1))
     assert permute_within_groups([(prefers, own)], 0).p_value == 1.0
 
@@ -75,7 +76,7 @@ def test_of_many_pairs_ways_are_drawn() -> None:
     differences = list(np.random.default_rng(1).normal(0.3, 1, 40))
     normal = 0.5 * (1 - erf(sum(differences) / (2 * sum(each**2 for each in differences)) ** 0.5))
     assert sign_flipped(differences) == pytest.approx(normal, abs=0.02)
-    assert sign_flipped([1.0] * 40) == 1 / (DRAWS + 1)
+    assert sign_flipped([1.0] * 40) == 1 / (PERMUTATION_DRAWS + 1)
 
 
 def test_pairs_that_are_alike_say_nothing() -> None:

@@ -5,12 +5,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.statistics.two_samples import DRAWS, larger, predictor_p_values, residuals
+from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
+from tabcontam.statistics.two_samples import larger, predictor_p_values, residuals
 
 
 def test_larger_values_have_the_least_p_value_and_smaller_ones_the_largest() -> None:
     own, others = [2.0 + number for number in range(20)], [-1.0 - number for number in range(15)]
-    assert larger(own, others) == 1 / (DRAWS + 1)
+    assert larger(own, others) == 1 / (PERMUTATION_DRAWS + 1)
     assert larger(others, own) == 1.0
     assert larger([1.0] * 9, [1.0] * 9) == 1.0
     assert larger([], others) == larger(own, []) == 1.0

@@ -210,14 +210,7 @@ def test_a_first_row_unlike_the_others_is_the_header(text: str, names: tuple[str
 
 
 def test_empty_and_repeated_names_are_made_unlike() -> None:
-    assert column_names(["", "a", " a ", "b", "", "a (2)"]) == (
-        "column 1",
-        "a",
-        "a (3)",
-        "b",
-        "column 5",
-        "a (2)",
-    )
+    assert column_names(["", "a", " a ", "b", "", "a (2)"]) == ("column 1", "a", "a (3)", "b", "column 5", "a (2)")
     assert column_names(["column 2", ""]) == ("column 2", "column 2 (2)")
 
 

@@ -28,7 +28,7 @@ def test_cells_are_what_the_csv_of_the_frame_has() -> None:
             "day": pd.to_datetime(pd.Series(["2020-01-31", None, "2021-02-01"])),
             "kind": pd.Categorical(["a", "b", "a"]),
             7: ["", "NA", "?"],
-        },
+        }
     ).set_axis([10, 20, 30])
     table = Table.from_frame(frame, name="Own Table", target="kind")
     assert table.columns == ("id", "code", "price", "whole", "there", "day", "kind", "7")

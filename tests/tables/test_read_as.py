@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tabcontam.errors import Exit, UsageError
-from tabcontam.tables.large import large_files, table_excerpt
+from tabcontam.tables.large import large_files, large_table_reading
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
 from tabcontam.tables.readers.file_kinds import read_file
 from tabcontam.tables.table import Table, load_table
@@ -291,8 +291,8 @@ def test_columns_in_angle_brackets_and_dashes_for_missing_cells_are_no_page() ->
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_excerpt, "READ_WHOLE", 30)
-    monkeypatch.setattr("tabcontam.tables.table.READ_WHOLE", 30)
+    monkeypatch.setattr(large_table_reading, "MOST_ROWS_READ_WHOLE", 30)
+    monkeypatch.setattr("tabcontam.tables.table.MOST_ROWS_READ_WHOLE", 30)
     monkeypatch.setattr(large_files, "SMALL", 0)
     monkeypatch.setattr(large_files, "PACKED_SMALL", 0)
 

@@ -60,8 +60,7 @@ def test_no_cell_changes_by_more_than_the_share_of_the_deviation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "never"),
-    [("9.98", "10.0"), ("10.02", "9.9"), ("-0.02", "0.0"), ("0.03", "-0.0"), ("100.01", "99.9")],
+    ("cell", "never"), [("9.98", "10.0"), ("10.02", "9.9"), ("-0.02", "0.0"), ("0.03", "-0.0"), ("100.01", "99.9")]
 )
 def test_no_alternative_is_longer_or_has_another_sign(cell: str, never: str) -> None:
     cells = [cell, *measured(low=-120, high=120, count=4000)]

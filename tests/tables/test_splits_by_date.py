@@ -67,10 +67,7 @@ def test_a_split_by_dates_is_named_behind_the_dataset(tmp_path: Path) -> None:
     [
         (("after-2025-01", "train"), "after-2025-01 splits by date and train does not"),
         (("after-2030-01",), "#after-2030-01 has no row; give a split of two or more"),
-        (
-            ("after-2025-13",),
-            "unknown split 'after-2025-13' of levels; its rows have dates: write before-cutoff",
-        ),
+        (("after-2025-13",), "unknown split 'after-2025-13' of levels; its rows have dates: write before-cutoff"),
     ],
 )
 def test_what_is_no_split_by_dates_is_one_line(tmp_path: Path, names: tuple[str, ...], said: str) -> None:
@@ -151,13 +148,7 @@ def test_a_card_s_dates_are_checked(tmp_path: Path, more: dict[str, str], said: 
 def test_a_month_is_written_with_two_digits() -> None:
     assert [
         is_dated(name) for name in ("after-2025-01", "Before-2025-12", "after-2025-1", "after-cutoff", "train")
-    ] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
+    ] == [True, True, False, False, False]
 
 
 @pytest.mark.slow

@@ -111,10 +111,7 @@ def test_what_has_no_answer_and_what_was_not_asked_is_named() -> None:
     skipped = replace(view.results[1], verdict=Verdict.SKIPPED, reason="no classification question", answered=0)
     pairs, left_out = dated(replace(view, results=(none, skipped, view.results[2])))
     assert [pair.dataset for own in pairs.values() for pair in own] == ["housing"]
-    assert left_out == (
-        "gpt-4o on iris: no answer named a class",
-        "gpt-4o on titanic: no classification question",
-    )
+    assert left_out == ("gpt-4o on iris: no answer named a class", "gpt-4o on titanic: no classification question")
 
 
 def beside_0_shot(**changes: Any) -> tuple[Chronology, ...]:

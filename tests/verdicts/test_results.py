@@ -68,10 +68,7 @@ RULES = '{"rules": "paper"}'
             "result 1: score: 'x' is no number",
         ),
         ('{"schema": 1, "run": RULES, "results": [], "ranking": [{"llm": "a", "score": "x"}]}', "ranking"),
-        (
-            '{"schema": 1, "run": RULES, "results": [], "tables": [{"llm": "a", "verdict": "maybe"}]}',
-            "table 1",
-        ),
+        ('{"schema": 1, "run": RULES, "results": [], "tables": [{"llm": "a", "verdict": "maybe"}]}', "table 1"),
         ('{"schema": 1, "run": RULES, "results": [], "tables": [{"llm": "a", "q_value": "x"}]}', "table 1"),
     ],
 )
@@ -403,8 +400,7 @@ def test_values_are_listed_one_a_line(value: object, lines: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("llms", "said"),
-    [(4, ""), (100, "none of these 100 had seen any row, on average at most 1 of them")],
+    ("llms", "said"), [(4, ""), (100, "none of these 100 had seen any row, on average at most 1 of them")]
 )
 def test_the_levels_of_many_llms_add_up(llms: int, said: str) -> None:
     names = [f"m{number}" for number in range(llms)]

@@ -24,7 +24,4 @@ def test_a_test_that_was_stopped_by_a_finding_of_others_says_so_and_is_not_clean
         assert found.verdict is Verdict.UNINFORMATIVE
         assert found.reason == "the table was decided after 5 of 20 queries of its row tests"
     ended = result_in_turns(cell.name, test, read, len(cell.written), None, "HTTP 500")
-    assert (ended.verdict, ended.reason) == (
-        Verdict.NO_ANSWER,
-        "the run ended before the table was decided: HTTP 500",
-    )
+    assert (ended.verdict, ended.reason) == (Verdict.NO_ANSWER, "the run ended before the table was decided: HTTP 500")

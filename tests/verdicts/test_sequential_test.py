@@ -14,7 +14,8 @@ from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.result_building import read_trial
-from tabcontam.verdicts.sequential_test import UNREAD, SequentialOutcome, SequentialTest
+from tabcontam.verdicts.sequential_test import SequentialOutcome, SequentialTest
+from tabcontam.verdicts.thresholds import MOST_UNREAD_ANSWERS
 from tests.made_tables import ships
 
 TESTS = [by_id()[test] for test in ("incomplete_completion", "full_completion", "feature_completion")]
@@ -92,7 +93,7 @@ def test_a_share_that_no_number_of_queries_would_find_ends_with_the_least_that_i
 def test_who_gives_nothing_readable_is_no_answer_and_not_asked_for_long(kind: str) -> None:
     found, _, _ = decided(kind)
     assert (found.unread, found.detected, found.not_detected, found.share) == (True, False, False, None)
-    assert found.asked == UNREAD
+    assert found.asked == MOST_UNREAD_ANSWERS
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import LAGS, Column, Floats, cached_by_column, previous
+from tabcontam.baseline.coded_columns import Column, Floats, cached_by_column, previous
 from tabcontam.baseline.failures import attempt
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.laws.base import Law
@@ -26,10 +26,9 @@ from tabcontam.baseline.laws.quantities import quantity
 from tabcontam.baseline.laws.remainder_laws import periods
 from tabcontam.baseline.laws.sequence_laws import order
 from tabcontam.baseline.laws.text_laws import strings
+from tabcontam.baseline.thresholds import LAGS, LAW_SAMPLE_ROWS, LEAST_PROBABILITY
 
-LEAST = 1e-9  # smaller probabilities are raised to this
 FURTHER = tuple(previous("", by) for by in range(2, LAGS + 1))  # prefixes of cells before the last row's
-LOOKED_AT = 300  # rows from which laws are learned before a baseline is fitted
 LAWS: Mapping[str, Law] = {
     "one column": one_column,
     "formula": formulas,
@@ -116,7 +115,7 @@ def law_bits(target: Column, given: Sequence[Column]) -> float:
     Each law is learned from one half of the first 300 rows and checked on the other. The share of the bits that it
     leaves there is taken of the bits under frequencies alone in all rows (`surprise`). Missing cells have no bits.
     """
-    sample = np.arange(min(LOOKED_AT, len(target.keys)))
+    sample = np.arange(min(LAW_SAMPLE_ROWS, len(target.keys)))
     whole, train, predicted = surprise(target, []), sample[::2], sample[1::2]
     if not len(train) or not len(predicted):
         return whole
@@ -125,7 +124,7 @@ def law_bits(target: Column, given: Sequence[Column]) -> float:
     laws = law_likelihoods(Fit(target, tuple(given), (), train, predicted)).values()
     known = target.codes[predicted] > 0
     alone, *left = (
-        float(-np.log2(np.clip(one, LEAST, 1))[known].sum())
+        float(-np.log2(np.clip(one, LEAST_PROBABILITY, 1))[known].sum())
         for one in [frequent, *(chance + others * frequent for chance, others in laws)]
     )
     return whole * min([alone, *left]) / alone if alone else whole

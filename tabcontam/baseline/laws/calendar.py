@@ -13,13 +13,10 @@ from datetime import date
 import numpy as np
 
 from tabcontam.baseline.coded_columns import MISSING, Column, Floats, cached_by_column
+from tabcontam.baseline.thresholds import DATE_SAMPLE_VALUES, LAST_YEAR_OF_2000S, LEAST_DATE_SHARE, LONGEST_DATE
 from tabcontam.reading.answer_text import value_key
 
 DAY = 86400  # seconds
-READ = 0.9  # share of a column's values that must be dates of one form
-SAMPLE = 24  # values that suffice to rule out dates in most columns
-LONGEST = 40  # characters
-PIVOT = 68  # two digits up to this are a year after 2000 (POSIX)
 MONTHS = (
     "january february march april may june july august september october november december",
     "jan feb mar apr may jun jul aug sep oct nov dec",
@@ -124,16 +121,16 @@ class DateColumn:
 @cached_by_column
 def dates_of(one: Column) -> DateColumn | None:
     """Return a column's dates or times; None if it holds none."""
-    places = range(0, len(one.cells), len(one.cells) // (4 * SAMPLE) + 1)
+    places = range(0, len(one.cells), len(one.cells) // (4 * DATE_SAMPLE_VALUES) + 1)
     present = dict.fromkeys(one.cells[place] for place in places if one.keys[place] != MISSING)
-    some = [cell.strip() for cell in present if cell is not None][:SAMPLE]
+    some = [cell.strip() for cell in present if cell is not None][:DATE_SAMPLE_VALUES]
     likely = [each for each in PATTERNS if sum(_read(each, text) is not None for text in some) > 0.7 * len(some)]
     if not likely:
         return None
     cells = {key: text.strip() for key, text in one.texts.items()}
     each = {pattern: _known(pattern, cells) for pattern in likely}
     best = max(likely, key=lambda pattern: len(each[pattern]))  # the first of several
-    if len(cells) < 2 or len(each[best]) < READ * len(cells):
+    if len(cells) < 2 or len(each[best]) < LEAST_DATE_SHARE * len(cells):
         return None
     return _dates(one, cells, best, each[best])
 
@@ -185,7 +182,7 @@ def _parts(match: re.Match[str]) -> Iterator[tuple[str, str, int]]:
 
 def _read(pattern: re.Pattern[str], text: str) -> float | None:
     """Return a cell in seconds; None if it does not match the pattern or no such date exists."""
-    match = pattern.fullmatch(text) if len(text) <= LONGEST else None
+    match = pattern.fullmatch(text) if len(text) <= LONGEST_DATE else None
     if match is None:
         return None
     groups = match.groupdict()
@@ -195,7 +192,7 @@ def _read(pattern: re.Pattern[str], text: str) -> float | None:
             month = 3 * int(groups["q"]) - 2
         year = int(groups["y"]) if groups.get("y") else 1
         if groups.get("yy"):
-            year = int(groups["yy"]) + (2000 if int(groups["yy"]) <= PIVOT else 1900)
+            year = int(groups["yy"]) + (2000 if int(groups["yy"]) <= LAST_YEAR_OF_2000S else 1900)
         if groups.get("w"):
             day = date.fromisocalendar(year, int(groups["w"]), 1)
         else:

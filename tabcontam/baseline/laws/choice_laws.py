@@ -9,20 +9,22 @@ from itertools import combinations
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import FEW, MISSING, Column, Floats, Ints
+from tabcontam.baseline.coded_columns import MISSING, Column, Floats, Ints
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.frequencies import left_out
 from tabcontam.baseline.laws.base import LawPredictions
 from tabcontam.baseline.laws.calendar import dates_of
 from tabcontam.baseline.laws.date_laws import unlike_date
 from tabcontam.baseline.laws.quantities import Quantity, quantity
-
-COMPARED = 12  # columns of numbers or dates that are compared in pairs
-CHOSEN = 16  # columns of numbers among which another may choose
-LEAST = 0.04  # least share of rows, beyond chance, that have a column's number
-NAMED = 0.6  # share of rows that must hold the name of a column
-ROWS = 400  # on which pairs are compared
-GAIN = 0.1  # bits a row that a comparison must save
+from tabcontam.baseline.thresholds import (
+    COMPARISON_ROWS,
+    FEW_VALUES,
+    LEAST_CHOICE_SHARE,
+    LEAST_COMPARISON_GAIN,
+    LEAST_NAMING_SHARE,
+    MOST_CHOICE_COLUMNS,
+    MOST_COMPARED_COLUMNS,
+)
 
 
 def chosen(target: Floats, quantities: Sequence[Quantity], known: Ints) -> list[Floats]:
@@ -39,10 +41,10 @@ def chosen(target: Floats, quantities: Sequence[Quantity], known: Ints) -> list[
         by_chance = float(np.where(values[place] == theirs, counts[place], 0).mean()) / len(known)
         share = float((theirs == own).mean())
         spread = np.sqrt(by_chance * (1 - by_chance) / len(known))
-        if share > max(LEAST, by_chance + 3 * spread) and share < 1 - LEAST:
+        if share > max(LEAST_CHOICE_SHARE, by_chance + 3 * spread) and share < 1 - LEAST_CHOICE_SHARE:
             taken.append((share, one.values))
     taken.sort(key=lambda item: -item[0])
-    lines = np.array([line for _, line in taken[:CHOSEN]])
+    lines = np.array([line for _, line in taken[:MOST_CHOICE_COLUMNS]])
     return list(np.sort(lines, axis=0)) if len(lines) > 2 else []  # terms have the smaller and larger of two
 
 
@@ -50,9 +52,9 @@ def choices(fit: Fit) -> list[LawPredictions]:
     """Return the values that follow from the order of a row's numbers."""
     shown = sorted(fit.shown, key=unlike_date)
     numbers = [(one.name, line) for one in shown if (line := _comparable(one)) is not None]
-    if len(numbers) < 2 or not len(fit.train) or (fit.target.numbers is not None and fit.target.distinct > FEW):
+    if len(numbers) < 2 or not len(fit.train) or (fit.target.numbers is not None and fit.target.distinct > FEW_VALUES):
         return []
-    return [*_named(fit, dict(numbers)), *_by_comparison(fit, [line for _, line in numbers[:COMPARED]])]
+    return [*_named(fit, dict(numbers)), *_by_comparison(fit, [line for _, line in numbers[:MOST_COMPARED_COLUMNS]])]
 
 
 def _comparable(one: Column) -> Floats | None:
@@ -71,7 +73,7 @@ def _named(fit: Fit, numbers: dict[str, Floats]) -> list[LawPredictions]:
     spelled = {key: places[text.casefold()] for key, text in fit.target.texts.items() if text.casefold() in places}
     named = np.array([spelled.get(key, -1) for key in fit.target.keys])
     among = sorted(set(named[fit.train].tolist()) - {-1})
-    if len(among) < 2 or (named[fit.train] >= 0).mean() < NAMED:
+    if len(among) < 2 or (named[fit.train] >= 0).mean() < LEAST_NAMING_SHARE:
         return []
     lines = np.array(list(numbers.values()))[among]
     order = np.argsort(np.where(np.isfinite(lines), lines, np.inf), axis=0, kind="stable")
@@ -85,16 +87,16 @@ def _named(fit: Fit, numbers: dict[str, Floats]) -> list[LawPredictions]:
 
 def _by_comparison(fit: Fit, lines: Sequence[Floats]) -> list[LawPredictions]:
     """Return the values that go with the larger of two numbers: a class, or the text of a shown column."""
-    outcome, sources = (fit.target.codes, None) if fit.target.distinct <= FEW else _copied(fit)
+    outcome, sources = (fit.target.codes, None) if fit.target.distinct <= FEW_VALUES else _copied(fit)
     if sources is not None and len(sources) < 2:
         return []
-    rows = fit.train[:: max(1, len(fit.train) // ROWS)]
+    rows = fit.train[:: max(1, len(fit.train) // COMPARISON_ROWS)]
     alone = left_out(np.zeros(len(rows), dtype=np.int64), outcome[rows])
     pairs = [_larger(one, other) for one, other in combinations(lines, 2)]
     gains = [left_out(pair[rows], outcome[rows]) - alone for pair in pairs]
     return (
         [_predict_outcomes(fit, pairs[int(np.argmax(gains))], outcome, sources)]
-        if max(gains, default=0.0) > GAIN
+        if max(gains, default=0.0) > LEAST_COMPARISON_GAIN
         else []
     )
 
@@ -112,7 +114,7 @@ def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
     for one in fit.shown:
         if one.numbers is None:
             same = (np.array(one.keys) == own) & (own != MISSING)
-            if same[fit.train].mean() > LEAST:
+            if same[fit.train].mean() > LEAST_CHOICE_SHARE:
                 sources.append(one)
                 source_numbers[same & (source_numbers == 0)] = len(sources)
     return source_numbers, sources

@@ -9,11 +9,9 @@ import numpy as np
 
 from tabcontam.baseline.coded_columns import Floats
 from tabcontam.baseline.laws.quantities import Quantity
+from tabcontam.baseline.thresholds import MOST_COLUMN_GROUPS, MOST_CONTIGUOUS_COLUMNS, MOST_SUMMED_GROUPS
 from tabcontam.groups import grouped
 
-MOST = 4  # groups
-MOST_SMALL = 30  # groups of which only the sum is computed
-FEW = 7  # number columns up to which any contiguous ones may be a group
 DIGITS = re.compile(r"\d+")
 LAST = re.compile(r"\d+(?=\D*$)")  # the last number of a name
 
@@ -21,9 +19,9 @@ LAST = re.compile(r"\d+(?=\D*$)")  # the last number of a name
 def together(quantities: Sequence[Quantity]) -> list[Floats]:
     """Return the sums, means, smallest and largest numbers of groups, and the sum of all, also with missing cells."""
     groups = [list(group) for group in grouped(quantities, lambda one: DIGITS.sub("", one.name)).values()]
-    large = sorted((group for group in groups if len(group) > 2), key=lambda group: -len(group))[:MOST]
+    large = sorted((group for group in groups if len(group) > 2), key=lambda group: -len(group))[:MOST_COLUMN_GROUPS]
     numbered = grouped(quantities, lambda one: LAST.sub("", one.name)).values()  # part 3.1, 3.2, …: of one part
-    small = [list(group) for group in numbered if len(group) > 2 and list(group) not in large][:MOST_SMALL]
+    small = [list(group) for group in numbered if len(group) > 2 and list(group) not in large][:MOST_SUMMED_GROUPS]
     everything = list(quantities)
     if len(quantities) > 2 and not any(len(group) == len(quantities) for group in large):
         large.append(everything)
@@ -81,8 +79,8 @@ def _alike(quantities: Sequence[Quantity]) -> list[list[Quantity]]:
     letters = sorted((one for one in quantities if len(one.name) == 1), key=lambda one: one.name)
     ends = [place for place, (one, other) in enumerate(pairwise(letters), 1) if ord(other.name) > ord(one.name) + 1]
     groups += [letters[start:end] for start, end in pairwise([0, *ends, len(letters)])]
-    groups = sorted((group for group in groups if len(group) > 2), key=lambda group: -len(group))[:MOST]
-    if len(quantities) <= FEW:
+    groups = sorted((group for group in groups if len(group) > 2), key=lambda group: -len(group))[:MOST_COLUMN_GROUPS]
+    if len(quantities) <= MOST_CONTIGUOUS_COLUMNS:
         places = range(len(quantities))
         groups += [list(quantities[start : end + 1]) for start in places for end in places[start + 2 :]]
     return list({tuple(one.name for one in group): group for group in groups}.values())

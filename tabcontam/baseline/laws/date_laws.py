@@ -13,13 +13,15 @@ from tabcontam.baseline.laws.calendar import DAY, DateColumn, business, calendar
 from tabcontam.baseline.laws.formula_fit import FormulaFit, fit_formula, formula_target
 from tabcontam.baseline.laws.formula_terms import most_met
 from tabcontam.baseline.laws.quantities import Quantity, quantity
+from tabcontam.baseline.thresholds import (
+    DATE_COLUMNS_IN_FULL,
+    DATE_COLUMNS_IN_PART,
+    LEAST_DATE_GAIN,
+    MOST_DATE_COLUMNS,
+    MOST_DATE_CONSTANTS,
+    MOST_DATE_LAWS,
+)
 
-MOST = 4  # laws that are followed
-FEW = 2  # up to so many date columns give all their numbers
-SEVERAL = 6  # up to so many date columns give some numbers, more only the day
-WIDE = 8  # dates and numbers that are examined
-CONSTANTS = 6  # that may be added to a date
-LEAST_BITS = 16.0  # that a law must save in all training rows
 UNITS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": DAY, "weeks": 7 * DAY}
 
 
@@ -41,19 +43,19 @@ def _numbers(read: DateColumn, count: int) -> Iterator[tuple[str, Floats]]:
         yield "seconds", read.seconds
     if read.size in ("time", "moment"):
         yield "minute of day", np.floor(np.mod(read.seconds, DAY) / 60)
-        if count <= FEW:
+        if count <= DATE_COLUMNS_IN_FULL:
             yield "hour", np.floor(np.mod(read.seconds, DAY) / 3600)
     if read.size == "time":
         return
     year, month, day = calendar(read.days)
     yield "day number", read.days
-    if read.size == "moment" and count <= SEVERAL:
+    if read.size == "moment" and count <= DATE_COLUMNS_IN_PART:
         yield "minute number", np.floor(read.seconds / 60)
-    if count <= SEVERAL:
+    if count <= DATE_COLUMNS_IN_PART:
         yield "year", year
         yield "month", month
         yield "weekday", np.mod(read.days - 1, 7) + 1
-    if count <= FEW:
+    if count <= DATE_COLUMNS_IN_FULL:
         yield "day", day
         yield "week", weeks(read.days)
         yield "quarter", np.floor((month + 2) / 3)
@@ -88,7 +90,7 @@ def _has_seconds(read: DateColumn) -> bool:
 
 def dates(fit: Fit) -> list[LawPredictions]:
     """Return dates that follow from other dates and numbers or, for a number, whole years and months between dates."""
-    shown = [read for one in fit.shown if (read := dates_of(one)) is not None][:WIDE]
+    shown = [read for one in fit.shown if (read := dates_of(one)) is not None][:MOST_DATE_COLUMNS]
     target = dates_of(fit.target)
     if target is not None:
         return _dates_from(fit, target, shown)
@@ -113,7 +115,9 @@ def _between(fit: Fit, shown: Sequence[DateColumn]) -> list[LawPredictions]:
         if reference is not None:
             ages = _years(born.days, np.full(len(born.days), reference))
             tried += [one for one in [fit_formula(f"age at {reference}", ages, target, 1)] if one is not None]
-    good = sorted((one for one in tried if one.gain > LEAST_BITS and one.hits), key=lambda one: (-one.gain, one.name))
+    good = sorted(
+        (one for one in tried if one.gain > LEAST_DATE_GAIN and one.hits), key=lambda one: (-one.gain, one.name)
+    )
     return [one.follows(target, fit.predicted) for one in good[:2]]
 
 
@@ -157,7 +161,7 @@ def _dates_from(fit: Fit, target: DateColumn, shown: Sequence[DateColumn]) -> li
         chances = sum((np.where(off == one, share, 0.0) for one, share in constants), np.zeros(len(off)))
         left = 1 - sum(share for _, share in constants)
         gain = float(np.where(away, np.log2(chances / prior + left), 0.0).sum())
-        if constants and gain > LEAST_BITS:
+        if constants and gain > LEAST_DATE_GAIN:
             found.append((-gain, number, seconds, constants))
     found.sort(key=lambda item: item[:2])
     return [_followed(fit, target, seconds, constants) for _, _, seconds, constants in _apart(found, fit.train)]
@@ -170,7 +174,7 @@ def _apart(
     kept: list[tuple[float, int, Floats, list[tuple[float, float]]]] = []
     for one in found:
         same = (np.mean(np.diff(one[2][train] - other[2][train]) == 0) for other in kept)
-        if len(kept) < MOST and all(share < 0.9 for share in same):
+        if len(kept) < MOST_DATE_LAWS and all(share < 0.9 for share in same):
             kept.append(one)
     return kept
 
@@ -181,7 +185,7 @@ def _constants(off: Floats, added: bool) -> list[tuple[float, float]]:
         count = int((off == 0).sum())
         return [(0.0, (count - 0.5) / (len(off) + 1))] if count > 1 else []
     values, counts = np.unique(off[np.isfinite(off)], return_counts=True)
-    order = np.argsort(-counts, kind="stable")[:CONSTANTS]
+    order = np.argsort(-counts, kind="stable")[:MOST_DATE_CONSTANTS]
     least = max(2, 0.02 * len(off))
     return [(float(values[one]), (int(counts[one]) - 1.5) / (len(off) + 1)) for one in order if counts[one] > least]
 
@@ -208,7 +212,7 @@ def _moments(fit: Fit, target: DateColumn, shown: Sequence[DateColumn]) -> Itera
         if target.size == "time":
             continue
         yield from _moved(read, target, fit.train)
-    related = sorted(numbers, key=unlike_date)[: 3 * WIDE]
+    related = sorted(numbers, key=unlike_date)[: 3 * MOST_DATE_COLUMNS]
     if target.size == "time":  # a length of 3:25 is 205 seconds
         for one in related:
             for unit in (1, 60, 3600):

@@ -4,32 +4,37 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import FEW, MISSING, Column, Floats, Ints, number_key
+from tabcontam.baseline.coded_columns import MISSING, Column, Floats, Ints, number_key
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.thresholds import (
+    DIGIT_TRIAL_ROWS,
+    FEW_VALUES,
+    LEAST_DIGIT_LIFT,
+    LEAST_DIGIT_SHARE,
+    MOST_DIGIT_COLUMNS,
+    MOST_LAW_DIGITS,
+)
 
 MODULI = (7, 9, 10, 11, 13, 23, 26, 36, 37, 43, 60, 89, 97, 100, 103, 360, 1000)
-MOST_DIGITS = 18
-COLUMNS = 12  # that are examined
-ROWS = 60  # on which a law is tried before all rows are used
-LEAST = 0.3  # share of rows in which a law must be right
-BETTER = 2.0  # times as often as the most frequent value
 
 
 def digits(fit: Fit) -> list[LawPredictions]:
     """Return the whole number that follows from the digits of a shown column, by the law that is right most often."""
     target = fit.target.numbers
-    if target is None or fit.target.decimals or len(fit.train) < ROWS // 6:
+    if target is None or fit.target.decimals or len(fit.train) < DIGIT_TRIAL_ROWS // 6:
         return []
     known = fit.train[np.isfinite(target[fit.train])]
-    if len(known) < ROWS // 6 or np.nanmin(target[known]) < 0:
+    if len(known) < DIGIT_TRIAL_ROWS // 6 or np.nanmin(target[known]) < 0:
         return []
-    wanted, tried = target[known], known[:: max(1, len(known) // ROWS)]
-    least = max(LEAST, BETTER * float(np.unique(wanted, return_counts=True)[1].max()) / len(known))
+    wanted, tried = target[known], known[:: max(1, len(known) // DIGIT_TRIAL_ROWS)]
+    least = max(
+        LEAST_DIGIT_SHARE, LEAST_DIGIT_LIFT * float(np.unique(wanted, return_counts=True)[1].max()) / len(known)
+    )
     if least >= 1:
         return []  # no law can be right so much more often than the most frequent value
     best, share = np.zeros(0), least
-    for one in [one for one in fit.shown if one.distinct > FEW][:COLUMNS]:
+    for one in [one for one in fit.shown if one.distinct > FEW_VALUES][:MOST_DIGIT_COLUMNS]:
         few = [(found == target[tried][:, None]).mean(axis=0) for found in _laws(one.in_rows(tried.tolist()))]
         if max((float(right.max()) for right in few), default=0.0) < least:
             continue
@@ -52,7 +57,7 @@ def _laws(one: Column) -> Iterator[Floats]:
     written = [texts.get(key, "") if key != MISSING else "" for key in one.keys]
     sizes = np.array([len(text) for text in written])
     longest = int(sizes.max(initial=0))
-    if not 1 < longest <= MOST_DIGITS:
+    if not 1 < longest <= MOST_LAW_DIGITS:
         return
     none = sizes == 0
     places = np.array([[int(digit) for digit in text.rjust(longest, "0")] for text in written], dtype=np.int64)

@@ -7,13 +7,15 @@ import numpy as np
 from tabcontam.baseline.coded_columns import Bools, Floats, Ints, scaled
 from tabcontam.baseline.laws.base import LawPredictions
 from tabcontam.baseline.laws.quantities import Quantity
+from tabcontam.baseline.thresholds import (
+    LEAST_ROWS_IN_THIRDS,
+    LEAST_SHARP_SHARE,
+    MOST_FORMULA_ERRORS,
+    ROUNDING_NOISE,
+    SELDOM_RIGHT_ROWS,
+    SHARP_DISTANCE,
+)
 
-NOISE = 1e-7  # of a unit: rounding errors of a computer's numbers
-OFF = 7  # values around the formula's that may follow
-CLOSE = 4.0  # units
-SHARP = 0.7  # least share of the rows near a formula in which it must be right
-SELDOM = 0.25  # times that a formula counts at least as right in each third
-THIRDS = 60  # rows from which errors are learned by the formula's size
 MODES = ("half even", "half up", "computed", "down", "up")
 
 
@@ -37,7 +39,7 @@ class FormulaTarget:
         """Return how far a formula may be from each value and still be rounded to it."""
         if self.quantity.long:
             return np.asarray(np.abs(y) * 6e-12 + 1e-300)
-        return np.full(y.shape, self.unit * (0.5 + NOISE))
+        return np.full(y.shape, self.unit * (0.5 + ROUNDING_NOISE))
 
 
 def formula_target(quantity: Quantity, train: Ints) -> FormulaTarget:
@@ -73,8 +75,10 @@ class FormulaFit:
         """Return whether it is mostly right where it comes close, as a formula is that holds up to a limit."""
         y = target.quantity.values[rows]
         with np.errstate(invalid="ignore"):
-            close = np.abs(numbers(self.wholes[rows], target) - y) <= CLOSE * np.maximum(target.unit, target.half(y))
-        return bool(self.meets(target, rows).sum() >= SHARP * close.sum() > 0)
+            close = np.abs(numbers(self.wholes[rows], target) - y) <= SHARP_DISTANCE * np.maximum(
+                target.unit, target.half(y)
+            )
+        return bool(self.meets(target, rows).sum() >= LEAST_SHARP_SHARE * close.sum() > 0)
 
     def follows(self, target: FormulaTarget, predicted: Ints) -> LawPredictions:
         """Return the values that follow in the predicted rows."""
@@ -131,7 +135,7 @@ def fit_formula(name: str, formula: Floats, target: FormulaTarget, constants: in
 def _others(exact: Floats, wholes: Floats) -> Floats:
     """Return the other whole number next to values midway between two; NaN for all other values."""
     with np.errstate(invalid="ignore"):
-        middle = np.abs(exact - np.floor(exact) - 0.5) <= NOISE + np.abs(exact) * 1e-13
+        middle = np.abs(exact - np.floor(exact) - 0.5) <= ROUNDING_NOISE + np.abs(exact) * 1e-13
         return np.asarray(np.where(middle, 2 * np.floor(exact) + 1 - wholes, np.nan))
 
 
@@ -150,7 +154,7 @@ def _measure_errors(one: _RoundedFormula, off: Floats, known: Bools, target: For
     inner, offs = one.wholes[train][known], off[known]
     edges = np.array([])
     exact = float(np.mean(offs == 0))
-    if not target.quantity.long and exact < 0.8 and len(inner) >= THIRDS:
+    if not target.quantity.long and exact < 0.8 and len(inner) >= LEAST_ROWS_IN_THIRDS:
         edges = np.unique(np.quantile(np.abs(inner), (1 / 3, 2 / 3)))
     thirds = _thirds(inner, edges)
     prior = priors(target)[known]
@@ -163,7 +167,7 @@ def _measure_errors(one: _RoundedFormula, off: Floats, known: Bools, target: For
             away: max(0.0, count - (lost if away == 0 else 0.0) - 0.5) / (len(mine) + 1) for away, count in counts
         }
         if exact:  # the limit up to which a formula holds need not be a third of the sizes
-            chances[0.0] = max(chances.get(0.0, 0.0), SELDOM / (len(mine) + 1))
+            chances[0.0] = max(chances.get(0.0, 0.0), SELDOM_RIGHT_ROWS / (len(mine) + 1))
         left = 1 - sum(chances.values())
         saved = sum(np.log2(chance / before[mine == away] + left).sum() for away, chance in chances.items())
         other = ~np.isin(mine, list(chances))
@@ -184,7 +188,7 @@ def _common(offs: Floats) -> list[tuple[float, int]]:
     """Return the most frequent errors and their counts."""
     near = offs[np.abs(offs) <= 12]
     values, counts = np.unique(near, return_counts=True)
-    order = np.argsort(-counts, kind="stable")[:OFF]
+    order = np.argsort(-counts, kind="stable")[:MOST_FORMULA_ERRORS]
     least = max(2, 0.02 * len(offs))
     return [(float(values[one]), int(counts[one])) for one in order if counts[one] >= least]
 
@@ -197,7 +201,7 @@ def _rounded(formula: Floats, target: FormulaTarget, mode: str) -> Floats:
     """Return a formula's values in units, undisturbed by rounding errors of computers except in mode "computed"."""
     with np.errstate(over="ignore", invalid="ignore"):
         exact = formula / target.unit
-        noise = NOISE + np.abs(exact) * 1e-13
+        noise = ROUNDING_NOISE + np.abs(exact) * 1e-13
         if mode == "half up":
             return np.asarray(np.sign(exact) * np.floor(np.abs(exact) + 0.5 + noise))
         if mode == "down":

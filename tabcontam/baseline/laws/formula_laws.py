@@ -20,20 +20,21 @@ from tabcontam.baseline.laws.date_laws import length
 from tabcontam.baseline.laws.formula_fit import FormulaFit, FormulaTarget, fit_formula, formula_target, numbers, priors
 from tabcontam.baseline.laws.formula_search import FormulaSearch, ways
 from tabcontam.baseline.laws.quantities import Quantity, quantity
-
-MOST = 4  # formulas that are followed
-LEAST_ROWS = 4
-PAIRED = 14  # columns that are tried in pairs: those that correlate most with the target
-CLOSE = 0.1  # share of rows in which a formula must be at most one unit off
-HELD = 8  # formulas found in one way that are checked on all training rows
-LEAST_GAIN = 18.0  # bits that a formula must save: as many as choosing it among all tried ones costs
-CONSTANT = 4.0  # further bits for each learned constant
-SECTIONS = 3  # searches, each in the rows that earlier formulas miss: another may hold beyond a limit
-SECTION = 0.08  # least share of rows that is searched again
-LEAST_SECTION = 8  # rows
-MET = 0.25  # least share of rows that a formula must meet before the rest is searched again
-MOST_MORE = 2  # such formulas
-SURE = 0.985  # share of rows: a formula that holds in so many needs no other
+from tabcontam.baseline.thresholds import (
+    BITS_PER_CONSTANT,
+    LEAST_CLOSE_SHARE,
+    LEAST_FORMULA_GAIN,
+    LEAST_FORMULA_ROWS,
+    LEAST_MET_SHARE,
+    LEAST_SECTION_ROWS,
+    LEAST_SECTION_SHARE,
+    MOST_CHECKED_FORMULAS,
+    MOST_FORMULA_PAIR_COLUMNS,
+    MOST_FORMULA_SEARCHES,
+    MOST_FORMULAS,
+    MOST_LATER_FORMULAS,
+    SURE_FORMULA_SHARE,
+)
 
 
 def formulas(fit: Fit) -> list[LawPredictions]:
@@ -43,7 +44,7 @@ def formulas(fit: Fit) -> list[LawPredictions]:
         return []
     target, y = formula_target(own_numbers, fit.train), own_numbers.values
     known = fit.train[np.isfinite(y[fit.train])]
-    if len(known) < LEAST_ROWS or len(np.unique(y[known])) < 2:
+    if len(known) < LEAST_FORMULA_ROWS or len(np.unique(y[known])) < 2:
         return []
     quantities = [one for shown in fit.shown if (one := quantity(shown)) is not None]
     own = _lines([one.values for one in quantities], fit.train)
@@ -53,7 +54,9 @@ def formulas(fit: Fit) -> list[LawPredictions]:
     lines = np.concatenate([own, *(line[None] for line in _lines(made, fit.train))])
     found = _in_sections(lambda rows: _tried(_started(target, lines, len(own), rows), fit.shown), target, known)
     found = [*_best(_spread(quantities, target, known), target), *found]
-    found = sorted([*_bent(found, target, known), *found], key=lambda one: -one.gain + CONSTANT * one.constants)
+    found = sorted(
+        [*_bent(found, target, known), *found], key=lambda one: -one.gain + BITS_PER_CONSTANT * one.constants
+    )
     return [one.follows(target, fit.predicted) for one in found]  # their places name them where they are weighed
 
 
@@ -62,7 +65,7 @@ def _spread(quantities: Sequence[Quantity], target: FormulaTarget, known: Ints) 
     y = target.quantity.values[known]
     for name, line in spreads(quantities):
         with np.errstate(invalid="ignore"):
-            close = (np.abs(line[known] - y) <= target.unit).mean() >= CLOSE
+            close = (np.abs(line[known] - y) <= target.unit).mean() >= LEAST_CLOSE_SHARE
         if close and (found := fit_formula(name, line, target, 1)) is not None:  # one of many that are tried
             yield found
 
@@ -71,14 +74,18 @@ def _in_sections(tried: Callable[[Ints], Iterator[FormulaFit]], target: FormulaT
     """Return the formulas found in all known rows, then those found in the rows that no earlier one meets."""
     found: list[FormulaFit] = []
     remaining = known
-    for _ in range(SECTIONS):
+    for _ in range(MOST_FORMULA_SEARCHES):
         more = _best(tried(remaining), target)
-        often = [one for one in more if one.meets(target, remaining).mean() > MET and one.sharp(target, remaining)]
-        found += often[:MOST_MORE] if found else more
+        often = [
+            one
+            for one in more
+            if one.meets(target, remaining).mean() > LEAST_MET_SHARE and one.sharp(target, remaining)
+        ]
+        found += often[:MOST_LATER_FORMULAS] if found else more
         met = np.zeros(len(remaining), dtype=np.bool_)
         for formula in often:
             met |= formula.meets(target, remaining)
-        if not often or (~met).sum() < max(LEAST_SECTION, SECTION * len(known)):
+        if not often or (~met).sum() < max(LEAST_SECTION_ROWS, LEAST_SECTION_SHARE * len(known)):
             break
         remaining = remaining[~met]
     return found
@@ -87,7 +94,7 @@ def _in_sections(tried: Callable[[Ints], Iterator[FormulaFit]], target: FormulaT
 def _bent(found: Sequence[FormulaFit], target: FormulaTarget, known: Ints) -> list[FormulaFit]:
     """Return the maximum or minimum of formulas and a constant that is best: brackets of a tax, pay with overtime."""
     found = [one for one in found if one.sharp(target, known)]
-    if not found or max(one.hits for one in found) >= SURE * len(known):
+    if not found or max(one.hits for one in found) >= SURE_FORMULA_SHARE * len(known):
         return []
     y = target.quantity.values[target.train]
     values, counts = np.unique(y[np.isfinite(y)], return_counts=True)
@@ -98,21 +105,23 @@ def _bent(found: Sequence[FormulaFit], target: FormulaTarget, known: Ints) -> li
         for way, bent in (("largest", np.maximum.reduce), ("smallest", np.minimum.reduce)):
             constants = sum(each for _, each in some)
             one = fit_formula(f"{way} of {len(some)}", bent([line for line, _ in some]), target, constants)
-            if one is not None and one.gain - CONSTANT * constants > least:
-                least, best = one.gain - CONSTANT * constants, one
+            if one is not None and one.gain - BITS_PER_CONSTANT * constants > least:
+                least, best = one.gain - BITS_PER_CONSTANT * constants, one
     return [best] if best else []
 
 
 def _lines(values: Sequence[Floats], train: Ints) -> Floats:
     """Return the lines of numbers that vary."""
-    kept = [line for line in values if np.isfinite(line[train]).sum() >= LEAST_ROWS and np.nanstd(line[train]) > 0]
+    kept = [
+        line for line in values if np.isfinite(line[train]).sum() >= LEAST_FORMULA_ROWS and np.nanstd(line[train]) > 0
+    ]
     return np.array(kept) if kept else np.empty((0, 0))
 
 
 def _started(target: FormulaTarget, lines: Floats, own: int, known: Ints) -> FormulaSearch:
     y = target.quantity.values
     order = _related(lines[:, known], y[known])
-    paired = order[:PAIRED] + [place for place in order[PAIRED:] if place >= own]
+    paired = order[:MOST_FORMULA_PAIR_COLUMNS] + [place for place in order[MOST_FORMULA_PAIR_COLUMNS:] if place >= own]
     worth = np.zeros(len(y))
     worth[target.train] = -np.log2(priors(target))
     return FormulaSearch(target, lines, own, order, paired, known, worth[known])
@@ -130,15 +139,15 @@ def _tried(search: FormulaSearch, shown: Sequence[Column]) -> Iterator[FormulaFi
             with np.errstate(invalid="ignore"):
                 off = np.abs(formula[known] - y)
                 close, met = off <= near, off <= half
-            if close.mean() >= CLOSE:
+            if close.mean() >= LEAST_CLOSE_SHARE:
                 worth = float(search.worth[close].sum() + search.worth[met].sum()) / 2
-                scored.append((CONSTANT * constants - worth, number, name, formula, constants))
+                scored.append((BITS_PER_CONSTANT * constants - worth, number, name, formula, constants))
         scored.sort(key=lambda item: item[:2])
         sure = False
-        for _, _, name, formula, constants in scored[:HELD]:
+        for _, _, name, formula, constants in scored[:MOST_CHECKED_FORMULAS]:
             if (found := fit_formula(name, formula, target, constants)) is not None:
                 yield found
-                sure = sure or found.hits >= SURE * len(known) >= SURE * 12
+                sure = sure or found.hits >= SURE_FORMULA_SHARE * len(known) >= SURE_FORMULA_SHARE * 12
         if sure:
             return
 
@@ -157,13 +166,13 @@ def _related(lines: Floats, y: Floats) -> list[int]:
 def _best(tried: Iterator[FormulaFit], target: FormulaTarget) -> list[FormulaFit]:
     """Return the formulas that save most bits, each different from those before it."""
     train = target.train
-    least = LEAST_GAIN if len(train) > 12 else LEAST_GAIN / 2
-    good = [one for one in tried if one.gain > least + CONSTANT * one.constants and one.hits > 0]
-    good.sort(key=lambda one: (-one.gain + CONSTANT * one.constants, one.name))
+    least = LEAST_FORMULA_GAIN if len(train) > 12 else LEAST_FORMULA_GAIN / 2
+    good = [one for one in tried if one.gain > least + BITS_PER_CONSTANT * one.constants and one.hits > 0]
+    good.sort(key=lambda one: (-one.gain + BITS_PER_CONSTANT * one.constants, one.name))
     kept: list[FormulaFit] = []
     for one in good:
         mine = one.wholes[train]
         same = (np.mean((mine == other.wholes[train]) | ~np.isfinite(mine)) for other in kept)
-        if len(kept) < MOST and all(share < 0.9 for share in same):
+        if len(kept) < MOST_FORMULAS and all(share < 0.9 for share in same):
             kept.append(one)
     return kept

@@ -9,28 +9,31 @@ import numpy as np
 from tabcontam.baseline.coded_columns import Column, Floats, Ints
 from tabcontam.baseline.laws.formula_fit import FormulaTarget
 from tabcontam.baseline.laws.formula_terms import TermLibrary, factors, interest, met_at_most, most_met, nicest, terms
-from tabcontam.baseline.laws.linear import ROWS, powers, sums
+from tabcontam.baseline.laws.linear import powers, sums
 from tabcontam.baseline.solving import weights_of
+from tabcontam.baseline.thresholds import (
+    DIVIDED_DISTANCE,
+    FIRST_TERM_ROWS,
+    LARGEST_POWER,
+    LEAST_EQUAL_RISES,
+    LEAST_PRESENT_SHARE,
+    LEAST_REMAINDER_SHARE,
+    LEAST_TERM_REMAINDER,
+    MOST_CONSTANT_CLASSES,
+    MOST_CONSTANT_COLUMNS,
+    MOST_DIVIDED_COLUMNS,
+    MOST_DIVISORS,
+    MOST_FIRST_TERMS,
+    MOST_POWER_FACTORS,
+    MOST_SECOND_ROUND_TERMS,
+    MOST_SECOND_TERMS,
+    MOST_SLOPED_COLUMNS,
+    MOST_TERMS_TAKEN,
+    MOST_TRIPLED_COLUMNS,
+    SUM_FIT_ROWS,
+    TERM_TRIAL_ROWS,
+)
 
-FEW = 13  # rows on which all terms are tried
-SECOND_ROUND = 400  # terms that are tried on more rows
-TRIED = 40
-TRIPLED = 9  # columns of which all triples are tried
-TAKEN = 8  # terms of each kind that are checked on all training rows
-CLASSES = 30  # of a column, each with a constant of its own
-GROUPED = 4  # such columns that are tried
-LEFT = 0.3  # least share of rows in which a sum's remainder must be right
-MOST_FACTORS = 6  # of a product of powers
-LARGEST_POWER = 4
-SLOPED = 3  # columns for which a slope is estimated
-LEAST_RISES = 6  # from one point to the next with the same slope
-PARTS = 10  # columns of a sum that is divided
-THERE = 0.98  # share of rows that must have each of them
-DIVIDED = 2  # divisors that are tried in more rows
-CLOSE = 1.5  # units by which half of the rows may be off
-FIRST = 8  # terms to which a second is added
-SECOND = 3
-SHORT = 1e-6  # of a term's size: a smaller remainder of it counts as zero
 JOINED = (  # terms of which two or three are added
     *("a", "a²", "√a", "1/a", "ab", "a/b", "a(1-b%)", "a(1+b%)", "a(1-b)", "a(1+b)", "abc", "bc/a", "a/(bc)"),
     *("bc(1-a%)", "bc(1+a%)", "bc(1-a)", "bc(1+a)"),
@@ -75,9 +78,9 @@ def _with_terms(search: FormulaSearch) -> Iterator[Found]:
     """Yield terms times a constant, and terms plus a constant."""
     order, lines, known = search.order, search.lines, search.known
     whole = [place for place in order if np.all(np.mod(np.nan_to_num(lines[place][known]), 1) == 0)]
-    rows = _some(known, TRIED)
-    libraries = [terms(len(lines), search.paired, order[:TRIPLED], whole[:TRIPLED])]
-    if (more := interest(lines[:, rows], order[:TRIPLED])) is not None:
+    rows = _some(known, TERM_TRIAL_ROWS)
+    libraries = [terms(len(lines), search.paired, order[:MOST_TRIPLED_COLUMNS], whole[:MOST_TRIPLED_COLUMNS])]
+    if (more := interest(lines[:, rows], order[:MOST_TRIPLED_COLUMNS])) is not None:
         libraries.append(more)
     for library in libraries:
         values = library.values(lines[:, rows])
@@ -125,40 +128,40 @@ def _most(search: FormulaSearch, between: Between, values: Floats, rows: Ints) -
     """Return the terms whose constant reaches most values, each with its number and range, first by few rows."""
     worth = search.worth[np.searchsorted(search.known, rows)]
     y, half = search.y[rows], search.target.half(search.y)[rows]
-    few = slice(None, None, max(1, len(rows) // FEW))
+    few = slice(None, None, max(1, len(rows) // FIRST_TERM_ROWS))
     of_few = np.ascontiguousarray(values[:, few].T)  # a line a row: each is compared with each other
     first = met_at_most(*between(of_few, y[few, None], half[few, None]), worth[few])
-    best = np.argsort(-first, kind="stable")[:SECOND_ROUND]
+    best = np.argsort(-first, kind="stable")[:MOST_SECOND_ROUND_TERMS]
     met, start, end = most_met(*between(values[best], y, half), worth)
-    chosen = np.argsort(-met, kind="stable")[:TAKEN]
+    chosen = np.argsort(-met, kind="stable")[:MOST_TERMS_TAKEN]
     return [(int(best[one]), float(start[one]), float(end[one])) for one in chosen if met[one] > 0]
 
 
 def _left_of(search: FormulaSearch) -> Iterator[Found]:
     """Yield another column minus a sum of columns: a part is its total without the other parts."""
     lines, y, half = search.lines, search.y, search.target.half(search.y)
-    rows = _some(search.known, TRIED)
+    rows = _some(search.known, TERM_TRIAL_ROWS)
     for line in lines[search.own :]:
         hits = (np.abs(lines[: search.own, rows] - line[rows] - y[rows]) <= half[rows]).mean(axis=1)
         best = int(hits.argmax())
-        if hits[best] > LEFT:
+        if hits[best] > LEAST_REMAINDER_SHARE:
             yield "what a sum leaves", lines[best] - line, 0
 
 
 def _sloped(search: FormulaSearch) -> Iterator[Found]:
     """Yield a line through most points of one column, with the most frequent slope between neighbours on it."""
     y, half = search.y, search.target.half(search.y)
-    for place in [one for one in search.order if one < search.own][:SLOPED]:
+    for place in [one for one in search.order if one < search.own][:MOST_SLOPED_COLUMNS]:
         line = search.lines[place]
         rows = search.known[np.isfinite(line[search.known])]
-        rows = _some(rows[np.argsort(line[rows], kind="stable")], ROWS)
+        rows = _some(rows[np.argsort(line[rows], kind="stable")], SUM_FIT_ROWS)
         run, rise, unsure = np.diff(line[rows]), np.diff(y[rows]), half[rows][1:] + half[rows][:-1]
         apart = run > 0
-        if apart.sum() < LEAST_RISES:
+        if apart.sum() < LEAST_EQUAL_RISES:
             continue
         slope, off = rise[apart] / run[apart], unsure[apart] / run[apart]
         met, start, end = most_met((slope - off)[None], (slope + off)[None], np.ones(len(slope)))
-        if met[0] < LEAST_RISES:
+        if met[0] < LEAST_EQUAL_RISES:
             continue
         factor = nicest(float(start[0]), float(end[0]))
         away = (y - factor * line)[None, search.known]
@@ -174,14 +177,14 @@ def _summed(search: FormulaSearch) -> Iterator[Found]:
     seen: set[bytes] = set()
     for least in (0.98, 0.8, 0.5):
         taken = np.flatnonzero(there.mean(axis=1) >= least)
-        rows = known[there[taken].all(axis=0)][:ROWS] if len(taken) else known[:0]
+        rows = known[there[taken].all(axis=0)][:SUM_FIT_ROWS] if len(taken) else known[:0]
         if 8 <= len(rows) < len(taken) + 4:  # a few of the columns may suffice
             for found in sums(lines[np.ix_(taken, rows)].T, y[rows], unit):
                 yield "sum of few", found.values(lines[taken].T), found.used
         if len(rows) < len(taken) + 4:
             own = [place for place in search.order if place < search.own]
             taken = np.array(sorted(own[: max(1, len(rows) // 3, len(known) // 4)]), dtype=np.int64)
-            rows = known[there[taken].all(axis=0)][:ROWS]
+            rows = known[there[taken].all(axis=0)][:SUM_FIT_ROWS]
         if taken.tobytes() in seen or len(rows) < 8:
             continue
         seen.add(taken.tobytes())
@@ -191,7 +194,7 @@ def _summed(search: FormulaSearch) -> Iterator[Found]:
 
 def _joined(search: FormulaSearch) -> Iterator[Found]:
     """Yield weighted sums of two or three terms, each added because it leaves the least remainder."""
-    rows = _some(search.known, TRIED)
+    rows = _some(search.known, TERM_TRIAL_ROWS)
     every = terms(len(search.lines), search.order[:10], search.order[:7], [])
     library = TermLibrary(tuple(part for part in every.parts if part[0] in JOINED))
     values = library.values(search.lines[:, rows])
@@ -204,11 +207,11 @@ def _joined(search: FormulaSearch) -> Iterator[Found]:
     apart /= np.linalg.norm(apart, axis=1, keepdims=True)
     rest = search.y[rows] - search.y[rows].mean()
     found: list[tuple[float, tuple[int, ...]]] = []
-    for first in _going(apart @ rest, np.linalg.norm(apart, axis=1), FIRST):
+    for first in _going(apart @ rest, np.linalg.norm(apart, axis=1), MOST_FIRST_TERMS):
         line = apart[first] / np.linalg.norm(apart[first])
         after, left = apart - np.outer(apart @ line, line), rest - (rest @ line) * line
         size = np.linalg.norm(after, axis=1)
-        for second in _going(after @ left, size, SECOND):
+        for second in _going(after @ left, size, MOST_SECOND_TERMS):
             line = after[second] / size[second]
             little = left - (left @ line) * line
             found.append((float(np.median(np.abs(little))), (first, second)))
@@ -220,7 +223,7 @@ def _joined(search: FormulaSearch) -> Iterator[Found]:
                     found.append((float(np.median(np.abs(little - (little @ own) * own))), (first, second, third)))
     for _, chosen in sorted(found)[:3]:
         lines = np.array([library.one(search.lines, int(good[one]))[1] for one in chosen])
-        there = search.known[np.isfinite(lines[:, search.known]).all(axis=0)][:ROWS]
+        there = search.known[np.isfinite(lines[:, search.known]).all(axis=0)][:SUM_FIT_ROWS]
         for one in sums(lines[:, there].T, search.y[there], _fine(search)):
             yield "joined", one.values(lines.T), one.used
 
@@ -228,7 +231,7 @@ def _joined(search: FormulaSearch) -> Iterator[Found]:
 def _going(products: Floats, sizes: Floats, count: int) -> list[int]:
     """Return the terms that correlate most with a remainder, from their products with it and their sizes."""
     with np.errstate(all="ignore"):
-        met = np.where(sizes > SHORT, np.abs(products) / sizes, 0.0)
+        met = np.where(sizes > LEAST_TERM_REMAINDER, np.abs(products) / sizes, 0.0)
     order = [int(met.argmax())] if count == 1 else np.argsort(-met, kind="stable")[:count].tolist()
     return [one for one in order if met[one] > 0]
 
@@ -251,14 +254,14 @@ def _monomials(search: FormulaSearch) -> Iterator[Found]:
     if len(positive) < 2:
         return
     lines = search.lines[positive]
-    rows = known[(y[known] > 0) & np.isfinite(lines[:, known]).all(axis=0)][:ROWS]
+    rows = known[(y[known] > 0) & np.isfinite(lines[:, known]).all(axis=0)][:SUM_FIT_ROWS]
     if len(rows) < len(positive) + 5:
         return
     exponents = powers(np.log(lines[:, rows]).T, np.log(y[rows]), np.minimum(y[rows] / search.target.unit, 1e6))
     for parts in (2, 3, 1):
         rounded = np.round(exponents * parts) / parts
         used = rounded != 0
-        if 1 < used.sum() <= MOST_FACTORS and np.abs(rounded).max() <= LARGEST_POWER:
+        if 1 < used.sum() <= MOST_POWER_FACTORS and np.abs(rounded).max() <= LARGEST_POWER:
             with np.errstate(all="ignore"):
                 term = np.prod(np.abs(lines[used]) ** rounded[used][:, None], axis=0)
             factor = _constant(*factors(term[None, known], y[known], search.target.half(y[known])))
@@ -268,12 +271,14 @@ def _monomials(search: FormulaSearch) -> Iterator[Found]:
 def _divided(search: FormulaSearch) -> Iterator[Found]:
     """Yield weighted sums divided by a column or by the sum of two: a batting average or a grade average."""
     lines, known = search.lines[: search.own], search.known
-    places = [one for one in search.order if one < search.own and np.isfinite(lines[one][known]).mean() > THERE]
-    parts = np.array([*lines[sorted(places[:PARTS])], np.ones(lines.shape[1])])
-    rows = _some(known[np.isfinite(parts[:, known]).all(axis=0)], ROWS)
+    places = [
+        one for one in search.order if one < search.own and np.isfinite(lines[one][known]).mean() > LEAST_PRESENT_SHARE
+    ]
+    parts = np.array([*lines[sorted(places[:MOST_DIVIDED_COLUMNS])], np.ones(lines.shape[1])])
+    rows = _some(known[np.isfinite(parts[:, known]).all(axis=0)], SUM_FIT_ROWS)
     if len(parts) < 3 or len(rows) < len(parts) + 6:
         return
-    few, y = _some(rows, TRIED + len(parts)), search.y
+    few, y = _some(rows, TERM_TRIAL_ROWS + len(parts)), search.y
     divisors = [*parts[:-1], *(one + two for one, two in combinations(parts[:-1], 2))]
     close = []
     for number, divisor in enumerate(divisors):
@@ -281,8 +286,8 @@ def _divided(search: FormulaSearch) -> Iterator[Found]:
             made = (parts[:, few] / divisor[few]).T
             off = np.abs(y[few] - made @ weights_of(made, y[few], rcond=1e-10))
             close.append((float(np.median(off)), number))
-    for off, number in sorted(close)[:DIVIDED]:
-        if off <= CLOSE * search.target.unit:
+    for off, number in sorted(close)[:MOST_DIVISORS]:
+        if off <= DIVIDED_DISTANCE * search.target.unit:
             divisor = divisors[number]
             made = parts / np.where(divisor > 0, divisor, np.nan)
             for one in sums(made[:, rows].T, y[rows], _fine(search)):
@@ -293,13 +298,15 @@ def _by_class(search: FormulaSearch, shown: Sequence[Column]) -> Iterator[Found]
     """Yield a term times, or plus, a constant of its own in each class of a column."""
     known = search.known
     y, half = search.y, search.target.half(search.y)
-    classes = [one for one in shown if 1 < len(np.unique(one.codes[known])) <= min(CLASSES, len(known) // 5)]
+    classes = [
+        one for one in shown if 1 < len(np.unique(one.codes[known])) <= min(MOST_CONSTANT_CLASSES, len(known) // 5)
+    ]
     classes.sort(key=lambda one: (-_between(one.codes[known], y[known]), one.name))
     rows = known[:: max(1, len(known) // 150)]
     every = terms(len(search.lines), search.order[:6], [], [])
     library = TermLibrary(tuple(part for part in every.parts if part[0] in BY_CLASS))
     values = library.values(search.lines[:, rows])
-    for one in classes[:GROUPED]:
+    for one in classes[:MOST_CONSTANT_COLUMNS]:
         best: list[tuple[float, int, int]] = []
         for way in (0, 1):
             met = np.zeros(len(values))

@@ -8,14 +8,15 @@ from tabcontam.baseline.coded_columns import Column, Floats, Ints
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.frequencies import codings, left_out
 from tabcontam.baseline.laws.base import LawPredictions
-
-MOST_VALUES = 60  # of a column that may decide when a law holds
-GAIN = 0.05  # least bits a row that a context must save
-WHOLE = 15.0  # least bits in all: of many columns one seems to help by chance
-LEAVES = 4  # of the tree of limits
-LEAST_LEAF = 6  # rows in each
-LIMITED = 0.15  # least share of rows in which a law gives a value, before limits are tried
-SHRINK = 1.0  # weight, in rows, of all contexts together next to one context
+from tabcontam.baseline.thresholds import (
+    CONTEXT_PRIOR_ROWS,
+    LEAST_CONTEXT_GAIN,
+    LEAST_CONTEXT_GAIN_IN_ALL,
+    LEAST_LAW_SHARE_FOR_LIMITS,
+    LEAST_LEAF_ROWS,
+    MOST_CONTEXT_LEAVES,
+    MOST_CONTEXT_VALUES,
+)
 
 
 def in_context(fit: Fit, law: LawPredictions) -> LawPredictions:
@@ -39,7 +40,7 @@ def in_context(fit: Fit, law: LawPredictions) -> LawPredictions:
     if (limits := _limits(fit, outcomes)) is not None:
         gains.append((left_out(limits[fit.train], outcomes) - alone, 1, limits))
     gain, _, codes = max(gains, key=lambda item: item[:2], default=(0.0, 0, np.zeros(0, dtype=np.int64)))
-    if gain < max(GAIN, WHOLE / max(1, count)):
+    if gain < max(LEAST_CONTEXT_GAIN, LEAST_CONTEXT_GAIN_IN_ALL / max(1, count)):
         return without
     shares = _shares(codes, fit.train, outcomes)
     return LawPredictions.of(
@@ -52,16 +53,16 @@ def _limits(fit: Fit, outcomes: Ints) -> Ints | None:
     from sklearn.tree import DecisionTreeClassifier
 
     numbers = [one.numbers for one in fit.shown if one.numbers is not None]
-    if not numbers or not LIMITED <= np.mean(outcomes > 0) <= 1 - LIMITED / 10:
+    if not numbers or not LEAST_LAW_SHARE_FOR_LIMITS <= np.mean(outcomes > 0) <= 1 - LEAST_LAW_SHARE_FOR_LIMITS / 10:
         return None
     columns = np.nan_to_num(np.column_stack(numbers), nan=-1e30, posinf=1e30, neginf=-1e30).astype(np.float32)
-    tree = DecisionTreeClassifier(max_leaf_nodes=LEAVES, min_samples_leaf=LEAST_LEAF, random_state=0)
+    tree = DecisionTreeClassifier(max_leaf_nodes=MOST_CONTEXT_LEAVES, min_samples_leaf=LEAST_LEAF_ROWS, random_state=0)
     tree.fit(columns[fit.train], outcomes)
     return np.asarray(tree.apply(columns), dtype=np.int64)
 
 
 def _contexts(one: Column) -> list[Ints]:
-    return [codes for codes in codings(one) if codes.max(initial=0) <= MOST_VALUES]
+    return [codes for codes in codings(one) if codes.max(initial=0) <= MOST_CONTEXT_VALUES]
 
 
 def _which(values: dict[str, float], key: str) -> int:
@@ -74,7 +75,7 @@ def _shares(codes: Ints, train: Ints, outcomes: Ints) -> Floats:
     counts = np.zeros((int(codes.max()) + 1, int(outcomes.max()) + 1))
     np.add.at(counts, (codes[train], outcomes), 1)
     whole = (counts.sum(axis=0) + 0.5) / (counts.sum() + 0.5 * counts.shape[1])
-    return np.asarray((counts + SHRINK * whole) / (counts.sum(axis=1, keepdims=True) + SHRINK))
+    return np.asarray((counts + CONTEXT_PRIOR_ROWS * whole) / (counts.sum(axis=1, keepdims=True) + CONTEXT_PRIOR_ROWS))
 
 
 def _shared(values: dict[str, float], shares: Sequence[float] | Floats) -> dict[str, float]:

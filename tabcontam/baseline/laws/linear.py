@@ -7,15 +7,15 @@ import numpy as np
 from tabcontam.baseline.coded_columns import Bools, Floats
 from tabcontam.baseline.laws.formula_terms import PARTS
 from tabcontam.baseline.solving import inverse_of, weights_of
-
-FEW = 24  # columns of a sum of few among more columns than rows
-SURE = 0.95  # share of rows that it must come close to
-PLAIN = 0.02  # a weight no farther from a whole number becomes that number
-ROWS = 600  # that a sum is fitted on
-LEAST_ITEMS = 3  # of a mean
-ALIKE = 0.2  # share of a mean's weight by which weights may differ
-PASSES = 12  # of least absolute deviations
-KEPT = 0.25  # least share of rows that a sum must come close to
+from tabcontam.baseline.thresholds import (
+    DEVIATION_PASSES,
+    LEAST_MEAN_COLUMNS,
+    LEAST_SUM_SHARE,
+    MEAN_WEIGHT_TOLERANCE,
+    MOST_SPARSE_COLUMNS,
+    PLAIN_WEIGHT_DISTANCE,
+    SURE_SPARSE_SHARE,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,18 +62,18 @@ def _sparse(x: Floats, y: Floats, varied: Bools, unit: float) -> list[Sum]:
     scaled = np.where(varied, (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-300), 0.0)
     chosen: list[int] = []
     left = y - y.mean()
-    for _ in range(min(FEW, len(y) // 4)):
+    for _ in range(min(MOST_SPARSE_COLUMNS, len(y) // 4)):
         chosen.append(int(np.abs(scaled.T @ left).argmax()))
         ones = np.column_stack([x[:, chosen], np.ones(len(x))])
         fitted = _fit(ones, y)
         left = y - ones @ fitted
-        if np.mean(np.abs(left) <= unit) >= SURE:
+        if np.mean(np.abs(left) <= unit) >= SURE_SPARSE_SHARE:
             weights = np.zeros(x.shape[1])
             weights[chosen] = np.where(
-                np.abs(fitted[:-1] - np.rint(fitted[:-1])) < PLAIN, np.rint(fitted[:-1]), fitted[:-1]
+                np.abs(fitted[:-1] - np.rint(fitted[:-1])) < PLAIN_WEIGHT_DISTANCE, np.rint(fitted[:-1]), fitted[:-1]
             )
             constant = float(np.median(y - x @ weights))
-            rounded = round(constant) if abs(constant - round(constant)) < PLAIN else constant
+            rounded = round(constant) if abs(constant - round(constant)) < PLAIN_WEIGHT_DISTANCE else constant
             return [Sum(weights, float(rounded), len(chosen))]
     return []
 
@@ -90,7 +90,7 @@ def _robust(x: Floats, y: Floats, unit: float) -> Bools | None:
         if off.var() > 0.7 * y.var():
             return None
         worth = np.ones(len(y))
-        for _ in range(PASSES):
+        for _ in range(DEVIATION_PASSES):
             ridge = (x * worth[:, None]).T @ x + 1e-10 * len(y) * np.eye(x.shape[1])
             beta = np.asarray(np.linalg.solve(ridge, (x * worth[:, None]).T @ y), dtype=np.float64)
             off = np.abs(y - x @ beta)
@@ -98,11 +98,11 @@ def _robust(x: Floats, y: Floats, unit: float) -> Bools | None:
             worth /= worth.mean()
     close = np.asarray(off <= np.maximum(3 * unit, np.quantile(off, 0.3)))
     for _ in range(3):
-        if close.sum() < max(x.shape[1] + 3, KEPT * len(y)):
+        if close.sum() < max(x.shape[1] + 3, LEAST_SUM_SHARE * len(y)):
             return None
         off = np.abs(y - x @ _fit(x[close], y[close]))
         close = np.asarray(off <= 1.5 * unit + 1e-9 * np.abs(y))
-    return close if close.sum() >= max(x.shape[1] + 3, KEPT * len(y)) else None
+    return close if close.sum() >= max(x.shape[1] + 3, LEAST_SUM_SHARE * len(y)) else None
 
 
 def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
@@ -149,7 +149,7 @@ def _mean(x: Floats, y: Floats, plain: Sum) -> Sum | None:
     size = np.abs(plain.weights)
     used = size > np.median(size[size > 0]) / 2 if size.any() else size > 0
     weights = np.where(used, np.sign(plain.weights) / max(1, used.sum()), 0.0)
-    if used.sum() < LEAST_ITEMS or np.abs(weights - plain.weights).max() > ALIKE / used.sum():
+    if used.sum() < LEAST_MEAN_COLUMNS or np.abs(weights - plain.weights).max() > MEAN_WEIGHT_TOLERANCE / used.sum():
         return None
     rest = y - x @ weights
     return Sum(weights, _plainest(float(np.median(rest)), max(float(np.ptp(rest)) / 8, 1e-9))[0], 0)

@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from tabcontam.baseline.coded_columns import Column, column
+from tabcontam.baseline.thresholds import (
+    LEAST_NUMERAL_VALUES,
+    LONGEST_NUMBER_WORDS,
+    LONGEST_NUMERAL,
+    NUMERAL_SAMPLE_CELLS,
+)
 
-GLANCED = 20  # cells that suffice to rule out such numbers in most columns
-FEWEST = 3  # values
 PAIRED = (4, 6, 8)  # digits of a number that consists of pairs
-LONGEST = 12  # digits
-LONGEST_WORDS = 120  # characters
 LARGEST_ROMAN = 4000
 HEXADECIMAL = re.compile(r"(?:#|0x)?([0-9a-f]{2,12})")
 BINARY = re.compile(r"(?:0b)?([01]{2,48})")
@@ -32,7 +34,7 @@ def with_numerals(columns: Iterable[Column]) -> list[Column]:
 @lru_cache(maxsize=20_000)
 def numerals(text: str) -> Sequence[str]:
     """Return a whole number in hexadecimal (also with two digits), binary, Roman, and words with and without "and"."""
-    if not text.isdecimal() or len(text) > LONGEST:
+    if not text.isdecimal() or len(text) > LONGEST_NUMERAL:
         return []
     number = int(text)
     words = in_words(number)
@@ -57,7 +59,7 @@ def in_words(number: int) -> str:
 def of_words(text: str) -> int | None:
     """Return the number that English words stand for; None if they are no number."""
     total = part = 0
-    words = text[:LONGEST_WORDS].replace("-", " ").replace(",", " ").split()
+    words = text[:LONGEST_NUMBER_WORDS].replace("-", " ").replace(",", " ").split()
     for word in words:
         if word in WORDS:
             part += WORDS[word]
@@ -67,7 +69,7 @@ def of_words(text: str) -> int | None:
             total, part = total + part * LARGE[word], 0
         elif word != "and":
             return None
-    return total + part if words and len(text) <= LONGEST_WORDS else None
+    return total + part if words and len(text) <= LONGEST_NUMBER_WORDS else None
 
 
 def roman(number: int) -> str:
@@ -80,12 +82,12 @@ def roman(number: int) -> str:
 
 
 def _numbers(one: Column) -> Iterator[Column]:
-    some = [cell.strip().casefold() for cell in dict.fromkeys(one.cells[:GLANCED]) if cell]
+    some = [cell.strip().casefold() for cell in dict.fromkeys(one.cells[:NUMERAL_SAMPLE_CELLS]) if cell]
     ways = READERS if one.numbers is None else READERS[:1]  # digits alone may be decimal or binary
     if not any(all(map(reads, some)) for reads in ways):
         return
     texts = {key: text.strip().casefold() for key, text in one.texts.items()}
-    if len(texts) < FEWEST:
+    if len(texts) < LEAST_NUMERAL_VALUES:
         return
     for pattern, base in ((BINARY, 2), (HEXADECIMAL, 16)):
         if all(map(pattern.fullmatch, texts.values())):

@@ -11,11 +11,9 @@ from tabcontam.baseline.coded_columns import MISSING, Column, Floats, Ints, numb
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.frequencies import codings, left_out, paired
 from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.thresholds import MOST_FOLLOWING_VALUES, MOST_RATIOS, RELATION_SAMPLE_ROWS
 from tabcontam.reading.answer_text import value_key
 
-RATIOS = 4  # multiples that are followed, the most frequent first
-GLANCED = 120  # rows that are examined before all are
-FOLLOWED = 8  # values that may follow from one shown cell
 DIGITS = re.compile(r"\d+")
 Constant = int | float | tuple[int, ...]  # a difference, a ratio, or the increments of a text's numbers
 
@@ -98,7 +96,7 @@ def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, 
     total = len(train)
     relations = []
     for counts in found:
-        common = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))[:FOLLOWED]
+        common = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_FOLLOWING_VALUES]
         common = [(constant, count) for constant, count in common if count > 0.02 * total]
         if common:
             score = sum(count * np.log2(max(1, count - 1) / total) for _, count in common)
@@ -119,13 +117,13 @@ def _ratios(y: Floats, x: Floats) -> dict[Constant, int]:
     with np.errstate(over="ignore"):
         ratios = np.round(y[known] / x[known], 6)
     values, counts = np.unique(ratios[np.isfinite(ratios)], return_counts=True)
-    order = np.argsort(-counts, kind="stable")[:RATIOS]
+    order = np.argsort(-counts, kind="stable")[:MOST_RATIOS]
     return {float(values[place]): int(counts[place]) for place in order if counts[place] > 1}
 
 
 def _counts(target: Column, shown: Column, train: Ints) -> dict[Constant, int]:
     counts: Counter[Constant] = Counter()
-    few = train[:: max(1, len(train) // GLANCED)].tolist()
+    few = train[:: max(1, len(train) // RELATION_SAMPLE_ROWS)].tolist()
     if not any(_change(target, shown, row) is not None for row in few):
         return {}
     pairs = paired(shown.codes, target.codes)[train]

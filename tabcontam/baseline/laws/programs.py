@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tabcontam.baseline.laws.text_pieces import DIGITS, PieceRule
+from tabcontam.baseline.thresholds import MOST_PROGRAM_DIGITS
 
 Read = Callable[[PieceRule], str]
 """A function that takes a piece from a row's shown cells."""
@@ -16,7 +17,6 @@ TOKENS: Mapping[str, re.Pattern[str]] = {
     "word": re.compile(r"[^\W_]+"),
     "end": re.compile(r".+", re.DOTALL),
 }
-MOST_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ Program = tuple[Segment, ...]
 
 def whole(text: str) -> int | None:
     """Return the whole number that a text of digits alone is, else None."""
-    return int(text) if 0 < len(text) <= MOST_DIGITS and text.isascii() and text.isdigit() else None
+    return int(text) if 0 < len(text) <= MOST_PROGRAM_DIGITS and text.isascii() and text.isdigit() else None
 
 
 def write(program: Program, read: Read) -> str | None:

@@ -6,23 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import (
-    LARGEST,
-    MISSING,
+from tabcontam.baseline.coded_columns import MISSING, Column, Floats, as_number, cached_by_column, format_number, scaled
+from tabcontam.baseline.thresholds import (
+    LARGEST_NUMBER,
+    LEAST_QUANTITY_SHARE,
+    LONGEST_QUANTITY,
     MOST_DECIMALS,
-    Column,
-    Floats,
-    as_number,
-    cached_by_column,
-    format_number,
-    scaled,
+    QUANTITY_SAMPLE_CELLS,
 )
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.numbers import GROUPED
 
-SAMPLE = 40  # cells that suffice to rule out quantities in most texts
-READ = 0.8  # share of a text's cells that must hold one number each
-LONGEST = 40  # characters of a text that may be a quantity
 IN_TWOS = re.compile(r"^[+-]?\d{1,2},\d\d,")
 TWOS = re.compile(r"(?<=\d)(?=(?:\d\d)*\d{3}$)")
 QUANTITY = re.compile(r"([^\d+-]{0,12}?)([+-]?\d[\d.,]*)([^\d]{0,12})")
@@ -67,7 +61,7 @@ class Quantity:
 
     def keys(self, numbers: Floats) -> list[str | None]:
         """Return the key by which answers for each number are compared; None where there is no number."""
-        known = np.isfinite(numbers) & (np.abs(numbers) < LARGEST)
+        known = np.isfinite(numbers) & (np.abs(numbers) < LARGEST_NUMBER)
         if self.long:
             return [value_key(repr(float(one))) if good else None for one, good in zip(numbers, known, strict=True)]
         wholes = scaled(np.where(known, numbers, 0.0), self.decimals).tolist()
@@ -81,20 +75,20 @@ def quantity(one: Column) -> Quantity | None:
     """Return a column's numbers, or those in its texts if nearly all hold one number; None if there are none."""
     if one.numbers is not None:
         return Quantity(one.name, one.numbers, one.decimals, None, _is_long(one))
-    some = list(dict.fromkeys(one.cells[:: len(one.cells) // SAMPLE + 1]))
-    if sum(QUANTITY.fullmatch(cell.strip()[:LONGEST]) is not None for cell in some if cell) < len(some) / 3:
+    some = list(dict.fromkeys(one.cells[:: len(one.cells) // QUANTITY_SAMPLE_CELLS + 1]))
+    if sum(QUANTITY.fullmatch(cell.strip()[:LONGEST_QUANTITY]) is not None for cell in some if cell) < len(some) / 3:
         return None
-    known = {key: text for key, text in one.texts.items() if len(text) <= LONGEST}
-    if len(known) < READ * max(1, len(one.texts)):
+    known = {key: text for key, text in one.texts.items() if len(text) <= LONGEST_QUANTITY}
+    if len(known) < LEAST_QUANTITY_SHARE * max(1, len(one.texts)):
         return None
     parts = {key: found for key, text in known.items() if (found := QUANTITY.fullmatch(text.strip())) is not None}
     around = Counter((found[1].strip(), found[3].strip()) for found in parts.values())
-    if not parts or len(parts) < READ * len(one.texts) or len(around) > 4:
+    if not parts or len(parts) < LEAST_QUANTITY_SHARE * len(one.texts) or len(around) > 4:
         return None
     comma = _comma(tuple(found[2] for found in parts.values()))
     numbers = {key: _number(found[2], comma) for key, found in parts.items()}
     values = np.array([numbers.get(key, np.nan) if key != MISSING else np.nan for key in one.keys])
-    if np.isfinite(values).sum() < READ * sum(key != MISSING for key in one.keys):
+    if np.isfinite(values).sum() < LEAST_QUANTITY_SHARE * sum(key != MISSING for key in one.keys):
         return None
     mark = "," if comma else "."
     lengths = Counter(len(found[2].rpartition(mark)[2]) if mark in found[2] else 0 for found in parts.values())

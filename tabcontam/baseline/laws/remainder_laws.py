@@ -6,37 +6,41 @@ from tabcontam.baseline.coded_columns import MISSING, Column, Floats, Ints
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.frequencies import left_out
 from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.thresholds import (
+    LARGEST_CLASSED_NUMBER,
+    LEAST_PURITY,
+    LEAST_REMAINDER_GAIN,
+    MOST_REMAINDER_LAWS,
+    MOST_WHOLE_COLUMNS,
+    REMAINDER_ROWS,
+)
 
-MOST = 2  # laws that are followed
 REMAINDERS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24, 25, 28, 30, 31, 50, 52, 60, 97, 100)
 BANDS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 25, 30, 50, 60, 100, 365, 1000, 3600, 10000, 100000)
 SHIFTED = (10, 5, 4, 3)  # bands that may begin elsewhere than at a multiple
-LARGEST = 1e9
-LOOKED_AT = 24  # columns of whole numbers
-ROWS = 240  # on which a law is tried
-PURE = 0.5  # share of rows that must have their class's most frequent value
-BETTER = 0.25  # bits a row that a law must save beyond the number's own classes
 
 
 def periods(fit: Fit) -> list[LawPredictions]:
     """Return the values that follow from the remainder of a shown whole number, or from the band in which it lies."""
-    train = fit.train[:: max(1, len(fit.train) // ROWS)]
+    train = fit.train[:: max(1, len(fit.train) // REMAINDER_ROWS)]
     own = fit.target.codes[train]
     if len(train) < 8 or len(np.unique(own)) > max(6, len(train) // 3):
         return []
     alone = left_out(np.zeros(len(train), dtype=np.int64), own)
     found: list[tuple[float, int, Column, int]] = []
     number = 0
-    for one in _whole(fit)[:LOOKED_AT]:
+    for one in _whole(fit)[:MOST_WHOLE_COLUMNS]:
         plain = max(left_out(codes[train], own) for codes in (one.codes, one.binned))
         ranked, counts = _numbered(_classes(one, train))
         likely = np.flatnonzero((counts > 1) & (counts <= len(train) // 3))
-        for way in likely[_purities(ranked[likely], own) > PURE].tolist():
-            if (score := left_out(ranked[way], own)) > max(plain, alone) + BETTER:
+        for way in likely[_purities(ranked[likely], own) > LEAST_PURITY].tolist():
+            if (score := left_out(ranked[way], own)) > max(plain, alone) + LEAST_REMAINDER_GAIN:
                 found.append((-score, number + way, one, way))
         number += len(ranked)
     found.sort(key=lambda item: item[:2])
-    return [_follows(fit, _classes(one, np.arange(len(one.keys)))[way]) for _, _, one, way in found[:MOST]]
+    return [
+        _follows(fit, _classes(one, np.arange(len(one.keys)))[way]) for _, _, one, way in found[:MOST_REMAINDER_LAWS]
+    ]
 
 
 def _whole(fit: Fit) -> list[Column]:
@@ -44,7 +48,12 @@ def _whole(fit: Fit) -> list[Column]:
     found = []
     for one in fit.shown:
         numbers = one.numbers
-        if numbers is not None and one.decimals == 0 and one.distinct > 8 and np.nanmax(np.abs(numbers)) < LARGEST:
+        if (
+            numbers is not None
+            and one.decimals == 0
+            and one.distinct > 8
+            and np.nanmax(np.abs(numbers)) < LARGEST_CLASSED_NUMBER
+        ):
             found.append(one)
     return found
 

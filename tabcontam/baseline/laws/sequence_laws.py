@@ -6,13 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import LAGS, Bools, Column, Floats, Ints, column, number_key, previous, scaled
+from tabcontam.baseline.coded_columns import Bools, Column, Floats, Ints, column, number_key, previous, scaled
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.laws.base import LawPredictions
-
-KEPT = 3  # forms that are followed
-OFFSETS = 5  # frequent distances of a number from a form's, in the column's steps
-LEAST = 0.03  # share of rows in which a form must be right
+from tabcontam.baseline.thresholds import LAGS, LEAST_SEQUENCE_SHARE, MOST_SEQUENCE_FORMS, MOST_SEQUENCE_OFFSETS
 
 
 def order(fit: Fit) -> list[LawPredictions]:
@@ -27,7 +24,7 @@ def order(fit: Fit) -> list[LawPredictions]:
     step = _step(fit)
     found = [form for numbers in forms if (form := _followed(fit, target, numbers, step)) is not None]
     found.sort(key=lambda form: -form.right)
-    return [form.follows(fit) for form in found[:KEPT]]
+    return [form.follows(fit) for form in found[:MOST_SEQUENCE_FORMS]]
 
 
 def _forms(x: list[Floats]) -> list[Floats]:
@@ -96,7 +93,11 @@ def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> _SequenceFor
     if len(both) < 5:
         return None
     apart = Counter((scaled(target[both], fit.target.decimals) - wholes[both]).tolist())
-    common = [(offset, count) for offset, count in apart.most_common(OFFSETS) if count > max(1, LEAST * len(fit.train))]
+    common = [
+        (offset, count)
+        for offset, count in apart.most_common(MOST_SEQUENCE_OFFSETS)
+        if count > max(1, LEAST_SEQUENCE_SHARE * len(fit.train))
+    ]
     if not common:
         return None
     right = sum(count * count for _, count in common) / len(both)

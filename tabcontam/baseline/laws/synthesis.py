@@ -13,7 +13,6 @@ import numpy as np
 
 from tabcontam.baseline.coded_columns import Bools, Floats, Ints
 from tabcontam.baseline.laws.programs import (
-    MOST_DIGITS,
     TOKENS,
     LiteralSegment,
     MeaningSegment,
@@ -23,14 +22,18 @@ from tabcontam.baseline.laws.programs import (
     Segment,
     whole,
 )
-from tabcontam.baseline.laws.text_pieces import LONGEST, PieceRule
+from tabcontam.baseline.laws.text_pieces import PieceRule
+from tabcontam.baseline.thresholds import (
+    LEAST_EXAMPLE_SHARE,
+    LEAST_MEANING_SHARE,
+    LONGEST_PIECE_SOURCE,
+    MOST_PROGRAM_DIGITS,
+    MOST_SEGMENTS,
+    PROGRAM_BEAM,
+    SURE_EXAMPLE_SHARE,
+)
 
 HEAD = 8  # characters of a piece that are compared at once
-BEAM = 8  # programs that are followed at a time
-DEEP = 12  # segments that a program has at most
-LEAST = 0.15  # least share of the examples that must continue with a segment
-SURE = 0.4  # this share where chance could do it: a first character, a raised number
-MEANT = 0.8  # share of them that must agree with the others of the same value
 PARTIAL = ("first", "last", "behind", "words behind", "last two digits")  # cuts within a word
 PREFIXES = (1, 2, 3, 4, 5, 6)
 
@@ -111,11 +114,11 @@ class _PartialProgram:
         return sum(1 + _cutting(segment) for segment in self.program)
 
 
-def synthesize(examples: TextExamples, deep: int = DEEP, most: int = 6) -> list[Program]:
+def synthesize(examples: TextExamples, deep: int = MOST_SEGMENTS, most: int = 6) -> list[Program]:
     """Return the programs of at most `deep` segments that write most of the examples whole, the best first."""
     count = len(examples.targets)
-    least = max(3, int(np.ceil(LEAST * count)))
-    if count < 3 or not examples.pieces or max(map(len, examples.targets)) > LONGEST:
+    least = max(3, int(np.ceil(LEAST_EXAMPLE_SHARE * count)))
+    if count < 3 or not examples.pieces or max(map(len, examples.targets)) > LONGEST_PIECE_SOURCE:
         return []
     done: dict[Program, int] = {}
     beam = [_PartialProgram((), np.zeros(count, dtype=np.int64))]
@@ -152,7 +155,7 @@ def _best(ranked: Sequence[_PartialProgram], examples: TextExamples) -> list[_Pa
             np.array_equal(one.reached[alive], state.reached[alive]) for one in kept
         ):
             kept.append(state)
-            if len(kept) == BEAM:
+            if len(kept) == PROGRAM_BEAM:
                 break
     return kept
 
@@ -184,7 +187,7 @@ def _taken(
     # by number of first characters: examples that continue with as many of a piece, or with all of a shorter one
     enough = {length: (alike >= length) | (full & (sizes < length)) for length in (*PREFIXES, PREFIXES[-1] + 1)}
     counts = {length: each.sum(axis=1) for length, each in enough.items()}
-    wanted = {length: max(least, SURE * len(alive)) if length == 1 else least for length in PREFIXES}
+    wanted = {length: max(least, SURE_EXAMPLE_SHARE * len(alive)) if length == 1 else least for length in PREFIXES}
     ends = {
         length: (counts[length] >= wanted[length]) & (counts[length + 1] < 0.8 * counts[length]) for length in PREFIXES
     }
@@ -225,14 +228,14 @@ def _raised(
     middle = np.sort(apart, axis=1)[np.arange(len(apart)), np.maximum(0, known - 1) // 2]  # NaN is sorted to the end
     equal = apart == middle[:, None]
     padded = any(token.startswith("0") and len(token) > 1 for token in tokens)
-    for number in np.flatnonzero(equal.sum(axis=1) >= max(least, SURE * len(alive))).tolist():
+    for number in np.flatnonzero(equal.sum(axis=1) >= max(least, SURE_EXAMPLE_SHARE * len(alive))).tolist():
         place, added = int(examples.numeric[number]), int(middle[number])
         width = int(np.bincount(lengths[equal[number]]).argmax()) if padded else 0
         sizes = np.array(
             [len(str(int(one)).zfill(width)) if np.isfinite(one) else -1 for one in numbers], dtype=np.int64
         )
         matches = equal[number] & (sizes == lengths)
-        if width <= MOST_DIGITS and matches.sum() >= least:
+        if width <= MOST_PROGRAM_DIGITS and matches.sum() >= least:
             yield (
                 NumberSegment(examples.pieces[place], added, width),
                 _reaching(examples, alive[matches], (positions + sizes)[matches]),
@@ -258,7 +261,7 @@ def _meant(examples: TextExamples, alive: Ints, positions: Ints, least: int) -> 
         by_chance = np.bincount(texts).max() / len(alive)
         for number, right in _alike(codes[:, alive], texts):
             wrong = 1 - right.sum() / len(alive)
-            if right.sum() >= max(least, MEANT * len(alive)) and wrong <= 0.5 * (1 - by_chance):
+            if right.sum() >= max(least, LEAST_MEANING_SHARE * len(alive)) and wrong <= 0.5 * (1 - by_chance):
                 lengths = np.array([len(match) for match in matches], dtype=np.int64)
                 piece = examples.pieces[int(places[number])]
                 yield MeaningSegment(piece, token), _reaching(examples, alive[right], (positions + lengths)[right])

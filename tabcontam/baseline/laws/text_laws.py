@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import FEW, MISSING, Bools, Column, Ints, without_words
+from tabcontam.baseline.coded_columns import MISSING, Bools, Column, Ints, without_words
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.laws.base import LawPredictions
 from tabcontam.baseline.laws.programs import (
@@ -24,25 +24,29 @@ from tabcontam.baseline.laws.programs import (
     learn_meanings,
     write,
 )
-from tabcontam.baseline.laws.synthesis import DEEP, TextExamples, synthesize
-from tabcontam.baseline.laws.text_pieces import LONGEST, PieceRule, pieces, plain
+from tabcontam.baseline.laws.synthesis import TextExamples, synthesize
+from tabcontam.baseline.laws.text_pieces import PieceRule, pieces, plain
+from tabcontam.baseline.thresholds import (
+    FEW_VALUES,
+    LEAST_NEW_TEXT_SHARE,
+    LEAST_PROGRAM_ROWS,
+    LONGEST_PIECE_SOURCE,
+    MOST_PROGRAMS,
+    MOST_SEGMENTS,
+    MOST_TEXT_SOURCES,
+    PROGRAM_EXAMPLE_ROWS,
+    PROGRAM_SEARCHES,
+    PROGRAM_TEST_ROWS,
+    SURE_PROGRAM_SHARE,
+)
 from tabcontam.reading.answer_text import value_key
-
-EXAMPLES = 48  # rows from which programs are made
-CONFIRMED = 400  # rows in which they must hold
-LEAST_ROWS = 5
-LEAST = 0.04  # least share of rows that a program must write and no earlier one
-SURE = 0.97  # share of rows: a program that writes as many suffices
-PROGRAMS = 4  # that rows may follow
-ROUNDS = 3  # of the search, each in rows that no earlier program writes
-MOST_COLUMNS = 60  # of which a text may be composed, texts first
 
 
 def strings(fit: Fit) -> list[LawPredictions]:
     """Return the texts of programs found in the training rows, each with the share of rows that have it."""
-    if len(fit.train) < LEAST_ROWS or not fit.shown:
+    if len(fit.train) < LEAST_PROGRAM_ROWS or not fit.shown:
         return []
-    rows = fit.train[np.unique(np.linspace(0, len(fit.train) - 1, CONFIRMED).astype(np.int64))]
+    rows = fit.train[np.unique(np.linspace(0, len(fit.train) - 1, PROGRAM_TEST_ROWS).astype(np.int64))]
     sources = _Sources(fit.target, _looked_at(fit))
     found = _found(sources, rows)
     if not found:
@@ -77,7 +81,7 @@ class _Sources:
         found = []
         for row in rows.tolist():
             key, text = self.target.keys[row], self.plain(self.target.cells[row])
-            found.append("" if key == MISSING or len(key) >= LONGEST else key if key in text else text)
+            found.append("" if key == MISSING or len(key) >= LONGEST_PIECE_SOURCE else key if key in text else text)
         return found
 
     def keys(self, rows: Ints) -> list[str]:
@@ -97,35 +101,37 @@ class _Sources:
 def _looked_at(fit: Fit) -> tuple[Column, ...]:
     """Return the shown columns without their words, which are among the pieces."""
     own = without_words(fit.shown)
-    return tuple(sorted(own, key=lambda one: (one.numbers is not None, one.name))[:MOST_COLUMNS])
+    return tuple(sorted(own, key=lambda one: (one.numbers is not None, one.name))[:MOST_TEXT_SOURCES])
 
 
 def _found(sources: _Sources, rows: Ints) -> list[_ProgramTexts]:
     """Return the programs that rows follow: the best one first, then those that write the remaining rows."""
     targets, keys = sources.targets(rows), sources.keys(rows)
     reads = [sources.read(row) for row in rows.tolist()]
-    least = max(3, 2.5 + LEAST * len(rows))
-    deep = 1 if sources.target.distinct <= min(FEW, len(rows) / 4) else DEEP  # a class is no text composed of parts
+    least = max(3, 2.5 + LEAST_NEW_TEXT_SHARE * len(rows))
+    deep = (
+        1 if sources.target.distinct <= min(FEW_VALUES, len(rows) / 4) else MOST_SEGMENTS
+    )  # a class is no text composed of parts
     found: list[_ProgramTexts] = []
     remaining = np.array([bool(target) for target in targets])
-    for _ in range(ROUNDS):
-        if remaining.sum() < least or len(found) >= PROGRAMS:
+    for _ in range(PROGRAM_SEARCHES):
+        if remaining.sum() < least or len(found) >= MOST_PROGRAMS:
             break
         places = np.flatnonzero(remaining)
-        sample = places[np.unique(np.linspace(0, len(places) - 1, EXAMPLES).astype(np.int64))]
+        sample = places[np.unique(np.linspace(0, len(places) - 1, PROGRAM_EXAMPLE_ROWS).astype(np.int64))]
         made = []
         for program in synthesize(_examples(sources, rows[sample], [targets[place] for place in sample]), deep):
             if _known_otherwise(program, sources):
                 continue
             whole_program, written = learn_meanings(program, targets, reads)
             made.append(_ProgramTexts(whole_program, [_key(text) for text in written]))
-            if _right(made[-1].keys, keys)[remaining].mean() >= SURE:
+            if _right(made[-1].keys, keys)[remaining].mean() >= SURE_PROGRAM_SHARE:
                 break
         new = _cover(made, keys, remaining, least)
         if not new:
             break
         found += new
-    return found[:PROGRAMS]
+    return found[:MOST_PROGRAMS]
 
 
 def _examples(sources: _Sources, rows: Ints, targets: Sequence[str]) -> TextExamples:

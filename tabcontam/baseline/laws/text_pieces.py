@@ -8,10 +8,9 @@ from functools import lru_cache
 
 from tabcontam.baseline.coded_columns import Column
 from tabcontam.baseline.laws.numerals import numerals
+from tabcontam.baseline.thresholds import LONGEST_PIECE_SOURCE, MOST_PIECE_SEPARATORS
 
-LONGEST = 200  # characters of a cell that are examined
 SEPARATORS = ",;|/:@_-.()#=&+ "
-MOST_SEPARATORS = 4  # of a column: those that are in most of its cells
 PLACES = (0, 1, 2, 3, -1, -2)
 WORD = re.compile(r"[^\W_]+")
 RUN = re.compile(r"[^\W\d_]+|\d+")
@@ -24,13 +23,13 @@ UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "
 
 def plain(cell: str | None) -> str:
     """Return a cell in lower case with single spaces, cut to its first characters; keys of values ignore case."""
-    return " ".join((cell or "")[: 2 * LONGEST].casefold().split())[:LONGEST]
+    return " ".join((cell or "")[: 2 * LONGEST_PIECE_SOURCE].casefold().split())[:LONGEST_PIECE_SOURCE]
 
 
 def _bare(text: str) -> str:
     """Return a text without its accents."""
     parts = unicodedata.normalize("NFKD", text.translate(BESIDE_LETTERS))
-    return "".join(one for one in parts if not unicodedata.combining(one))[:LONGEST]
+    return "".join(one for one in parts if not unicodedata.combining(one))[:LONGEST_PIECE_SOURCE]
 
 
 FOLDINGS: Mapping[str, Callable[[str], str]] = {
@@ -149,7 +148,7 @@ def _cuts(of_numbers: bool, texts: Sequence[str]) -> list[tuple[str, str]]:
         return [(cut, "") for cut in OF_NUMBERS]
     least = max(2, 0.2 * len(texts))
     counts = [(sum(separator in text for text in texts), separator) for separator in SEPARATORS]
-    common = sorted((item for item in counts if item[0] >= least), key=lambda item: -item[0])[:MOST_SEPARATORS]
+    common = sorted((item for item in counts if item[0] >= least), key=lambda item: -item[0])[:MOST_PIECE_SEPARATORS]
     found: list[tuple[str, str]] = []
     for cut in CUTS:
         if cut in SEPARATED:

@@ -22,8 +22,6 @@ from tabcontam.evidence.corpus.row_finds import place_of
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 
-DOCUMENTS = 200  # counted for a lookup; each needs a reported place if the places are combined
-
 
 class DocumentScore(Test):
     """A score of a dataset's words in documents, with a place for each; nothing is compared, and nothing decided."""

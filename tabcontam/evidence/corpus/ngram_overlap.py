@@ -25,8 +25,6 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.corpus.row_finds import place_of
 from tabcontam.evidence.corpus.row_pieces import (
-    RUN,
-    SHORT,
     PieceOverlap,
     drawn_signs,
     grams,
@@ -35,6 +33,7 @@ from tabcontam.evidence.corpus.row_pieces import (
     usual_length,
     words,
 )
+from tabcontam.evidence.thresholds import LLAMA_RUN_WORDS, SHORT_PIECE_WORDS, TULU_CONTAMINATED_SHARE
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import pool
@@ -45,7 +44,6 @@ from tabcontam.tables.twin_tables import twin_rows
 ROWS, POOL = 100, 900  # rows that are searched for, out of at most so many
 TWIN, IN_SIGNS = "twin", "signs"  # suffixes of the ids of further queries about a row
 PALM, CLEAN, DIRTY = 0.7, 0.2, 0.8  # shares from which on the rules count a row
-TULU = 0.5  # the share above which it counts a row
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ class NgramOverlap(Test):
 RULES: Mapping[str, Callable[[PieceOverlap], bool]] = {
     "GPT-3's rule counts {} of the rows": lambda one: one.collides,
     "PaLM's {}": lambda one: one.short >= PALM,
-    "Tülu 3's {}": lambda one: one.in_short > TULU,
+    "Tülu 3's {}": lambda one: one.in_short > TULU_CONTAMINATED_SHARE,
     "Llama 2's {} as dirty": lambda one: one.in_runs >= DIRTY,
     "and {} as not clean": lambda one: one.in_runs >= CLEAN,
 }
@@ -155,8 +153,10 @@ RULES: Mapping[str, Callable[[PieceOverlap], bool]] = {
 
 def _pair(name: str, text: str, length: int, row: int | None, rng: Random, decoy_of: str = "") -> list[Query]:
     """Return the queries for a row's words and for its letters and digits; `asked` has the length of the pieces."""
-    own, lengths = words(text), (SHORT, RUN, length)
-    pieces = tuple(dict.fromkeys([*grams(own, SHORT), *grams(own, RUN), *of_length(own, length)]))
+    own, lengths = words(text), (SHORT_PIECE_WORDS, LLAMA_RUN_WORDS, length)
+    pieces = tuple(
+        dict.fromkeys([*grams(own, SHORT_PIECE_WORDS), *grams(own, LLAMA_RUN_WORDS), *of_length(own, length)])
+    )
     in_signs = drawn_signs(text, rng)
 
     def query(name: str, asked: tuple[str, ...], lookup: Lookup, decoy_of: str) -> Query:

@@ -35,11 +35,12 @@ def detectable_share(chances: Sequence[float], level: float) -> float | None:
 
     `chances` has for each row the chance of its own value if documents hold no other.
     """
-    from tabcontam.statistics.exact_statistics import TARGET, UNIT, units, weighted_tail
+    from tabcontam.statistics.exact_statistics import units, weighted_tail
     from tabcontam.statistics.power import smallest
+    from tabcontam.statistics.thresholds import BIT_UNITS, TARGET_POWER
 
-    weights, needed = [units(chance) for chance in chances], ceil(-log2(level) * UNIT)
-    return smallest(lambda share: weighted_tail(weights, [share] * len(weights), needed) >= TARGET)
+    weights, needed = [units(chance) for chance in chances], ceil(-log2(level) * BIT_UNITS)
+    return smallest(lambda share: weighted_tail(weights, [share] * len(weights), needed) >= TARGET_POWER)
 
 
 def word_finds(own: Sequence[RowFind], twin: Sequence[RowFind], asked: int, p_value: float) -> str:

@@ -24,23 +24,16 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.corpus.row_find_weights import detectable_share, even_chance, weight_tail, word_finds
 from tabcontam.evidence.corpus.row_finds import RowFind, read_find, read_finds
-from tabcontam.evidence.corpus.searched_rows import (
-    LEAST_VALUES,
-    SearchedRow,
-    can_be_found,
-    choose_searched_rows,
-    others,
-    with_own,
-)
+from tabcontam.evidence.corpus.searched_rows import SearchedRow, can_be_found, choose_searched_rows, others, with_own
 from tabcontam.evidence.number_wording import explain_out_of_reach
 from tabcontam.evidence.rows.bits_by_column import bits_by_group
+from tabcontam.evidence.thresholds import LEAST_DRAWABLE_ROWS, LEAST_SEARCHED_VALUES
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.equivalent_columns import reduce_table
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
-LEAST_ROWS = 20  # of a table, and of those that are searched for
 SOME, MANY = 6, 12  # values of a row from which on one and two of them may be lacking
 AGAIN, DECOY = "again", "twin"  # suffixes of the ids of further queries about a row
 
@@ -95,9 +88,9 @@ class RowOverlap(Test):
 
     def too_small(self, rows: int) -> str | None:
         """Return a reason for tables of fewer than twenty different rows, from which no baseline can learn."""
-        if rows >= LEAST_ROWS:
+        if rows >= LEAST_DRAWABLE_ROWS:
             return None
-        return f"a table of {rows} different rows is too small for the test, which needs {LEAST_ROWS}"
+        return f"a table of {rows} different rows is too small for the test, which needs {LEAST_DRAWABLE_ROWS}"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return at most three queries for each row: its own, a second one of another column, and the twin's.
@@ -105,10 +98,14 @@ class RowOverlap(Test):
         Raises `Skip` if fewer than twenty rows can be searched for.
         """
         rows = choose_searched_rows(table)
-        if len(rows) < LEAST_ROWS:
-            few_values = all(len(others(table, row, "")) < LEAST_VALUES for row in table.rows)
-            why = f"no row has {LEAST_VALUES} values to search for" if few_values else f"{len(rows)} rows have {CELL}"
-            raise Skip(f"{why}; the test needs {LEAST_ROWS} such rows")
+        if len(rows) < LEAST_DRAWABLE_ROWS:
+            few_values = all(len(others(table, row, "")) < LEAST_SEARCHED_VALUES for row in table.rows)
+            why = (
+                f"no row has {LEAST_SEARCHED_VALUES} values to search for"
+                if few_values
+                else f"{len(rows)} rows have {CELL}"
+            )
+            raise Skip(f"{why}; the test needs {LEAST_DRAWABLE_ROWS} such rows")
         twins = _twins(table, list(rows))
         queries = []
         for number, row in enumerate(rng.sample(list(rows), len(rows))):
@@ -177,7 +174,7 @@ class RowOverlap(Test):
         return explain_out_of_reach("rows that differ enough", "each stood in a document", best, level)
 
 
-CELL = f"{LEAST_VALUES} values and a cell that other rows could hold as well"
+CELL = f"{LEAST_SEARCHED_VALUES} values and a cell that other rows could hold as well"
 
 
 def _twins(table: Table, rows: Sequence[int]) -> dict[int, tuple[Cell, ...]]:
@@ -196,7 +193,7 @@ def _of_twin(table: Table, hidden: SearchedRow, row: Sequence[Cell]) -> Searched
     """Return the twin's row as the table's own is searched for: with its own cell among the same draws."""
     table = reduce_table(table).table
     own, context = row[table.columns.index(hidden.feature)], others(table, row, hidden.feature)
-    if own is None or not can_be_found(own) or table.is_missing(own) or len(context) + 1 < LEAST_VALUES:
+    if own is None or not can_be_found(own) or table.is_missing(own) or len(context) + 1 < LEAST_SEARCHED_VALUES:
         return None
     slots = {value: count - (value == hidden.own) for value, count in hidden.slots.items()}
     draws = {value: count for value, count in slots.items() if count}

@@ -5,12 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from tabcontam.evidence.thresholds import GPT3_MOST_DOCUMENTS, GPT3_SHORT_ROW_SHARE, LLAMA_RUN_WORDS, SHORT_PIECE_WORDS
+
 WORD = re.compile(r"(?:[0-9A-Za-z\u0080-\U0010ffff]|(?<=[0-9])\.(?=[0-9]))+")
-SHORT = 8  # words of the pieces of GPT-2, PaLM and Tülu 3
-RUN = 11  # words of the shortest run that Llama 2 counts: more than 10
 LEAST, MOST = 8, 13  # words of a piece of GPT-3
-LOW = 0.05  # largest share of the rows that is shorter than a piece of GPT-3
-COMMON = 10  # documents beyond which GPT-3 leaves a piece out
 SIGNS, DRAWN = 50, 3  # letters and digits of a piece of GPT-4, and the number of pieces
 
 
@@ -37,7 +35,7 @@ def of_length(own: Sequence[str], length: int) -> list[str]:
 def usual_length(lengths: Iterable[int]) -> int:
     """Return the words of a piece of GPT-3: the 5th percentile of the rows' lengths, but 8 to 13."""
     ordered = sorted(lengths)
-    return min(MOST, max(LEAST, ordered[int(LOW * (len(ordered) - 1))])) if ordered else MOST
+    return min(MOST, max(LEAST, ordered[int(GPT3_SHORT_ROW_SHARE * (len(ordered) - 1))])) if ordered else MOST
 
 
 def drawn_signs(text: str, rng: Random) -> tuple[str, ...]:
@@ -60,15 +58,15 @@ class PieceOverlap:
 
 def overlap(own: Sequence[str], counts: Mapping[str, int], length: int) -> PieceOverlap:
     """Return a row's overlap, from the number of documents with each piece and the length of GPT-3's pieces."""
-    short = grams(own, SHORT)
+    short = grams(own, SHORT_PIECE_WORDS)
     held = sum(counts.get(piece, 0) > 0 for piece in short)
     usual = [counts.get(piece, 0) for piece in of_length(own, length)]
     return PieceOverlap(
         short=held / len(short) if short else 0.0,
-        in_short=_covered(own, SHORT, counts),
-        collides=any(0 < count <= COMMON for count in usual),
-        common=any(count > COMMON for count in usual),
-        in_runs=_covered(own, RUN, counts),
+        in_short=_covered(own, SHORT_PIECE_WORDS, counts),
+        collides=any(0 < count <= GPT3_MOST_DOCUMENTS for count in usual),
+        common=any(count > GPT3_MOST_DOCUMENTS for count in usual),
+        in_runs=_covered(own, LLAMA_RUN_WORDS, counts),
     )
 
 

@@ -12,18 +12,19 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.table_predictions import least_sure
 from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
+from tabcontam.evidence.thresholds import (
+    LEAST_CHANCE,
+    LEAST_SEARCHED_VALUES,
+    MOST_EQUAL_SLOTS,
+    MOST_HIDDEN_FEATURES,
+    MOST_RANKED_ROWS,
+    SEARCHED_SURROGATES,
+)
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.equivalent_columns import reduce_table
 from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.table import Cell, Table
-
-SURROGATES = 999  # drawn for each cell: a single row can be a finding, and equal ones are searched once
-MOST = 900  # rows that are asked
-FEATURES = 4  # of the table, one of which is hidden in each row
-SAME = 0.9  # largest share of a row's own cell and its draws that may be one value
-LEAST_VALUES = 3  # of a row: fewer stand together anywhere
-LEAST = 1e-12  # the least chance of any value
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class SearchedRow:
     def prediction(self) -> CellPrediction:
         """The chance of each value, if all slots are alike."""
         total = sum(self.slots.values())
-        return CellPrediction({value: count / total for value, count in self.slots.items()}, LEAST)
+        return CellPrediction({value: count / total for value, count in self.slots.items()}, LEAST_CHANCE)
 
 
 def can_be_found(cell: Cell) -> bool:
@@ -72,13 +73,13 @@ def choose_searched_rows(table: Table) -> dict[int, tuple[SearchedRow, ...]]:
 def _choose(table: Table) -> dict[int, tuple[SearchedRow, ...]]:
     known, table = known_rows(table), reduce_table(table).table
     fit = [name for name in table.columns if can_be_drawn(table, name)]
-    if not fit or len(table.columns) < LEAST_VALUES:
+    if not fit or len(table.columns) < LEAST_SEARCHED_VALUES:
         return {}
-    features = least_sure(table, fit, min(FEATURES, len(fit)))
+    features = least_sure(table, fit, min(MOST_HIDDEN_FEATURES, len(fit)))
     lies = entity_names(table, features)
-    rows = pool(table, [row for row in range(len(table.rows)) if row not in known], MOST)
+    rows = pool(table, [row for row in range(len(table.rows)) if row not in known], MOST_RANKED_ROWS)
     draws = {
-        feature: draw_cells(table, feature, rows_unlike_others(table, feature, rows), SURROGATES)
+        feature: draw_cells(table, feature, rows_unlike_others(table, feature, rows), SEARCHED_SURROGATES)
         for feature in features
     }
     found: dict[int, tuple[SearchedRow, ...]] = {}
@@ -98,10 +99,10 @@ def _hidden(table: Table, row: int, feature: str, draws: CellDraws, lies_in: str
     """Return the row with this cell hidden, or None if that shows nothing, whichever of the values is the own one."""
     own = table.rows[row][table.columns.index(feature)]
     context = others(table, table.rows[row], feature)
-    if own is None or len(context) + 1 < LEAST_VALUES:
+    if own is None or len(context) + 1 < LEAST_SEARCHED_VALUES:
         return None
     slots = with_own(draws.times, own)
-    if max(slots.values()) > SAME * sum(slots.values()) or not all(map(can_be_found, slots)):
+    if max(slots.values()) > MOST_EQUAL_SLOTS * sum(slots.values()) or not all(map(can_be_found, slots)):
         return None
     return SearchedRow(feature, own, slots, context, lies_in)
 

@@ -8,17 +8,20 @@ from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import EvidenceKind, Family, Lookup, LookupMode, Match, Matches, Query
-from tabcontam.evidence.corpus.document_score import DOCUMENTS, DocumentScore, in_number, word_lookup
+from tabcontam.evidence.corpus.document_score import DocumentScore, in_number, word_lookup
 from tabcontam.evidence.corpus.row_finds import place_of
 from tabcontam.evidence.corpus.searched_rows import can_be_found
+from tabcontam.evidence.thresholds import (
+    LEAST_NAMED_FEATURES_SHARE,
+    MOST_COUNTED_DOCUMENTS,
+    MOST_LISTED_ANSWERS,
+    MOST_SEARCHED_FEATURES,
+)
 from tabcontam.groups import grouped
 from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-SEVERAL = 0.5  # least share of the features that one document has to name in a template's words
-FEATURES = 10  # of a table, at most, that are searched for: the first ones
-FEW = 5  # answers, at most, for which the list of all answers before one of them is searched for, too
 QUESTION, ANSWERED = "question", "answered"
 LINES, KEYS = "lines", "keys"  # the templates of features: sentences, and the keys of a JSON object
 # Texts that stand before an answer: headings of prompts, and the names of speakers in records of chats.
@@ -104,7 +107,7 @@ def _holding(query: Query, found: Matches) -> dict[str, list[Match]]:
     kind = query.id.rpartition("-")[2]
     places = [match for match in found.places if kind != ANSWERED or not _begins_a_choice(match, query.asked[1:])]
     by_document = grouped(places, lambda match: match.source)
-    enough = max(2, SEVERAL * len(query.expected)) if kind in (LINES, KEYS) else 1
+    enough = max(2, LEAST_NAMED_FEATURES_SHARE * len(query.expected)) if kind in (LINES, KEYS) else 1
     return {source: own for source, own in by_document.items() if len({match.text for match in own}) >= enough}
 
 
@@ -118,15 +121,15 @@ def _templates(table: Table, question: ClassificationQuestion) -> Iterator[tuple
     """Yield each template: its name, its name in words, the lookup, and for a question its answers."""
     answers = list(dict.fromkeys(question.answers.values()))
     in_a_row = (", ".join(answers), f"{', '.join(answers[:-1])} or {answers[-1]}")
-    yield QUESTION, "the question", word_lookup(question.text, most=DOCUMENTS)
-    choices = ("", *in_a_row) if len(answers) <= FEW else ("",)
+    yield QUESTION, "the question", word_lookup(question.text, most=MOST_COUNTED_DOCUMENTS)
+    choices = ("", *in_a_row) if len(answers) <= MOST_LISTED_ANSWERS else ("",)
     followed = [f"{question.text} {of} {by} {answer}" for of in choices for by in ANSWERS for answer in answers]
-    yield ANSWERED, "the question with an answer", word_lookup(*followed, most=2 * DOCUMENTS), *answers
+    yield ANSWERED, "the question with an answer", word_lookup(*followed, most=2 * MOST_COUNTED_DOCUMENTS), *answers
     if not {answer.casefold() for answer in answers} <= {"yes", "no"}:
         yield "answers", "the answers in a row", word_lookup(*in_a_row)
-    features = [name for name in table.columns if name != table.target and can_be_found(name)][:FEATURES]
+    features = [name for name in table.columns if name != table.target and can_be_found(name)][:MOST_SEARCHED_FEATURES]
     if len(features) > 1:
-        most = DOCUMENTS * len(features)
+        most = MOST_COUNTED_DOCUMENTS * len(features)
         yield LINES, "lines of features", word_lookup(*(f"The {name} is" for name in features), most=most)
         keys = tuple(dict.fromkeys(f'"{name}":' for name in features))
         yield KEYS, "features as keys of JSON", Lookup(keys, most, LookupMode.LETTERS)

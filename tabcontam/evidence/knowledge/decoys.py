@@ -12,12 +12,12 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.answering import DECOY
 from tabcontam.evidence.base import Prompt, Query
 from tabcontam.evidence.checks import given_away, rendered, select_hidden_words
+from tabcontam.evidence.thresholds import CHANCE_OF_INFERRED_WORD
 from tabcontam.reading.word_decision import english, pieces, stands_in
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import Card, Edition, load_cards
 from tabcontam.tables.table import Table
 
-INFERRED = 0.5  # the chance of a word that a reader may infer from the topic
 Draft = tuple[Callable[[], Prompt], tuple[int, ...]]  # how a prompt is written, and the table's rows that it shows
 
 
@@ -101,7 +101,7 @@ def floors(expected: Iterable[str | None], decoys: Sequence[Query], private: boo
     for word in expected:
         if word is not None:
             asked = 1 + sum(word in query.expected for query in decoys)
-            chance = max(INFERRED, 1 / asked) if private or is_english(word) else 1 / asked
+            chance = max(CHANCE_OF_INFERRED_WORD, 1 / asked) if private or is_english(word) else 1 / asked
             chances[word] = CellPrediction({word: chance}, chance)
     return chances
 

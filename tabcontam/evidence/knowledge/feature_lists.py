@@ -10,11 +10,11 @@ from tabcontam.evidence.base import RONVAL, PublishedRule, Query
 from tabcontam.evidence.checks import draw_until_valid, rendered, select_hidden_words
 from tabcontam.evidence.knowledge.decoys import Draft, features_of, listed_cards, other_titles, title_of, with_decoys
 from tabcontam.evidence.knowledge.word_test import WordTest
+from tabcontam.evidence.thresholds import LEAST_HIDDEN_NAMES
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 MAX_TOKENS = 256
-FEWEST = 2  # names that have to be left; a single one such as `target` is too easy to name
 UNIT = "names of features"
 
 
@@ -67,7 +67,7 @@ class FeatureListInformed(WordTest):
             shown = rng.sample(sorted(table.columns), count)
             write = partial(self.prompts.feature_list, table.title, shown)
             expected = select_hidden_words((name for name in table.columns if name not in shown), rendered(write()))
-            return None if len(expected) < FEWEST else (Query("", write, (), expected, MAX_TOKENS), shown)
+            return None if len(expected) < LEAST_HIDDEN_NAMES else (Query("", write, (), expected, MAX_TOKENS), shown)
 
         asked: list[Query] = []
         for number in range(self.repeats):

@@ -10,14 +10,13 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import PublishedRule, Query, Reading, Reply
 from tabcontam.evidence.checks import rendered, select_hidden_words
 from tabcontam.evidence.knowledge.decoys import Draft, features_of, listed_cards, other_titles, title_of, with_decoys
-from tabcontam.evidence.knowledge.feature_lists import FEWEST, MAX_TOKENS, UNIT
+from tabcontam.evidence.knowledge.feature_lists import MAX_TOKENS, UNIT
 from tabcontam.evidence.knowledge.word_test import WordTest
 from tabcontam.evidence.rows.memcheck.csv_row_tests import BORDT, MARKS
+from tabcontam.evidence.thresholds import LEAST_HIDDEN_NAMES, ROWS_PER_SHOWN_NAME
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
-
-PART = 4  # one name in so many is shown
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class FeatureNames(WordTest):
         shown = self._shown(table.columns)
         write = partial(self.prompts.feature_list, table.title, shown)
         expected = select_hidden_words(table.columns[len(shown) :], rendered(write()))
-        if len(expected) < FEWEST:
+        if len(expected) < LEAST_HIDDEN_NAMES:
             raise Skip("the features that are shown give the names of all others away, or all but one")
         titles = other_titles(table, self.decoys // 2, rng)
         lists = [(title, shown) for title in titles]
@@ -77,4 +76,4 @@ class FeatureNames(WordTest):
         return replace(reading, paper_hit=query.paper and set(query.expected) <= set(reading.right))
 
     def _shown(self, names: Sequence[str]) -> list[str]:
-        return list(names[: max(1, len(names) // PART)])
+        return list(names[: max(1, len(names) // ROWS_PER_SHOWN_NAME)])

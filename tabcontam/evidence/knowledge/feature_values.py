@@ -13,6 +13,13 @@ from tabcontam.evidence.base import RONVAL, EvidenceKind, Prompt, PublishedRule,
 from tabcontam.evidence.checks import draw_until_valid, rendered, select_hidden_words
 from tabcontam.evidence.knowledge.decoys import Draft, other_titles, with_decoys
 from tabcontam.evidence.knowledge.word_test import WordTest
+from tabcontam.evidence.thresholds import (
+    LEAST_FEATURE_VALUES,
+    MOST_ASKED_FEATURES,
+    PAPERS_FEATURES,
+    SHOWN_EXAMPLES,
+    VALUE_DECOYS,
+)
 from tabcontam.groups import grouped
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.row_draws import by_content
@@ -20,11 +27,6 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 MAX_TOKENS = 128
-OF_PAPER = 2  # features that the paper's own queries ask
-MOST = 20  # features at most that are asked of a wide table
-EXAMPLES = 4
-FEWEST = 3  # of two values, one that is shown gives the other away
-DECOYS = 4
 MADE_UP = ("type A", "type B", "type C", "type D")  # categories that imply nothing
 UNIT = "values"
 VALUES = WordAnswers(USUAL_VALUES)
@@ -75,9 +77,9 @@ class FeatureValuesInformed(WordTest):
         """Return a query for each feature, with decoys. Raises `Skip` if none is categorical or rows give all away."""
         queries: list[Query] = []
         reasons: list[str] = []
-        for number, feature in enumerate(_features(table, fewest=FEWEST)):
+        for number, feature in enumerate(_features(table, fewest=LEAST_FEATURE_VALUES)):
             try:
-                true = replace(self._query(table, serializer, feature, number, rng), paper=number < OF_PAPER)
+                true = replace(self._query(table, serializer, feature, number, rng), paper=number < PAPERS_FEATURES)
             except Skip as skip:
                 reasons.append(str(skip))
             else:
@@ -93,11 +95,11 @@ class FeatureValuesInformed(WordTest):
 
         def draw() -> Query | None:
             # The values that may be shown are drawn first, so that two values are always left to name.
-            shown = rng.sample(present, min(EXAMPLES, len(values) - 2, len(present)))
+            shown = rng.sample(present, min(SHOWN_EXAMPLES, len(values) - 2, len(present)))
             candidates = list(chain.from_iterable(rows_of[value] for value in shown))
-            if len(candidates) < EXAMPLES:
+            if len(candidates) < SHOWN_EXAMPLES:
                 return None
-            rows = tuple(rng.sample(candidates, EXAMPLES))
+            rows = tuple(rng.sample(candidates, SHOWN_EXAMPLES))
             seen = tuple(dict.fromkeys(str(cells[index]) for index in rows))
             write = partial(self._prompt, table, serializer, feature, rows, seen)
             expected = select_hidden_words((value for value in values if value not in seen), rendered(write()))
@@ -120,8 +122,8 @@ class FeatureValuesInformed(WordTest):
         renamed = dict(zip(dict.fromkeys(known), MADE_UP, strict=False))
         made_up = [renamed[value] for value in known]
         decoys: list[Draft] = []
-        for number, title in enumerate(other_titles(table, DECOYS, rng)):
-            values, rows = (known, true.rows) if number < DECOYS // 2 else (made_up, ())
+        for number, title in enumerate(other_titles(table, VALUE_DECOYS, rng)):
+            values, rows = (known, true.rows) if number < VALUE_DECOYS // 2 else (made_up, ())
             texts = serializer.rows((feature,), [(value,) for value in values])
             write = partial(self.prompts.feature_values, title, feature, texts, tuple(dict.fromkeys(values)))
             decoys.append((write, rows))
@@ -171,9 +173,9 @@ class FeatureValuesUninformed(WordTest):
             write = partial(self.prompts.feature_values, table.title, feature, (), ())
             values = table.names_of_codes(feature).values() or table.distinct(feature)
             if expected := select_hidden_words(sorted(values), rendered(write())):
-                of_paper = number < OF_PAPER and feature not in coded
+                of_paper = number < PAPERS_FEATURES and feature not in coded
                 true = Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS, of_paper)
-                titles = other_titles(table, DECOYS, rng)
+                titles = other_titles(table, VALUE_DECOYS, rng)
                 decoys = [partial(self.prompts.feature_values, title, feature, (), ()) for title in titles]
                 queries += with_decoys(table, true, [(write, ()) for write in decoys])
         if not queries:
@@ -190,7 +192,7 @@ def _features(table: Table, fewest: int, enough: bool = False) -> list[str]:
     categorical = [name for name in table.columns if table.is_categorical(name) and not table.is_numeric(name)]
     by_values = sorted(categorical, key=lambda name: (-len(table.distinct(name)), name))
     ranked = dict.fromkeys([*(name for name in hinted if name in categorical), *by_values])
-    chosen = [name for name in ranked if len(table.distinct(name)) >= fewest][:MOST]
+    chosen = [name for name in ranked if len(table.distinct(name)) >= fewest][:MOST_ASKED_FEATURES]
     if not chosen and not enough:
         raise Skip(f"no feature has between {fewest} and 30 values that are words")
     return chosen

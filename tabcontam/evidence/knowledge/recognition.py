@@ -16,6 +16,14 @@ from tabcontam.evidence.knowledge.decoys import Draft, decoy, features_of, is_en
 from tabcontam.evidence.knowledge.strangers import mixed, strangers
 from tabcontam.evidence.knowledge.word_test import WordTest, trials_about_table
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach
+from tabcontam.evidence.thresholds import (
+    KEPT_SHARE,
+    LISTED_SHARE,
+    MIXED_DECOYS,
+    RECOGNITION_DECOYS,
+    RECOGNITION_QUERIES,
+    SHOWN_EXAMPLES,
+)
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_readers import NOTHING
 from tabcontam.reading.answer_text import answer_line
@@ -27,12 +35,6 @@ from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
 MAX_TOKENS = 16
-EXAMPLES = 4
-TRUE = 8
-DECOYS = 10
-LISTED = 2 / 3  # share of the features that a list shows
-KEPT = 1 / 3  # share of an altered list, or of altered rows' features, that is the table's own
-MIXED = 3  # decoys with rows of other tables that are altered in this way
 GIVEN_AWAY = "the rows' own words hold the dataset's name"
 
 
@@ -201,8 +203,11 @@ class RecognitionFeatures(RecognitionTest):
         features = sorted(nameless_features(table))
         if _shows_name(table, self.prompts.dataset_of_features(features)):
             raise Skip("the features' names together give the dataset's name away")
-        count = max(2, round(len(features) * LISTED))
-        lists = [rng.sample(features, len(features)), *(rng.sample(features, count) for _ in range(TRUE - 1))]
+        count = max(2, round(len(features) * LISTED_SHARE))
+        lists = [
+            rng.sample(features, len(features)),
+            *(rng.sample(features, count) for _ in range(RECOGNITION_QUERIES - 1)),
+        ]
         # Few features make few lists: none is asked twice.
         writers = [partial(self.prompts.dataset_of_features, names) for names in dict.fromkeys(map(tuple, lists))]
         others = self._other_lists(table, features, count, rng)
@@ -214,11 +219,11 @@ class RecognitionFeatures(RecognitionTest):
         strangers = other_features(table)
         lists = [
             rng.sample(names, min(count, len(names)))
-            for card in listed_cards(table, DECOYS // 2, rng)
+            for card in listed_cards(table, RECOGNITION_DECOYS // 2, rng)
             if (names := [name for name in features_of(card) if name in strangers])
         ]
-        for _ in range(DECOYS - len(lists)):
-            kept = _plain_first(features, rng)[: round(count * KEPT)]
+        for _ in range(RECOGNITION_DECOYS - len(lists)):
+            kept = _plain_first(features, rng)[: round(count * KEPT_SHARE)]
             mixed = [*kept, *rng.sample(strangers, min(count - len(kept), len(strangers)))]
             lists.append(rng.sample(mixed, len(mixed)))
         hidden_name = (names for names in lists if not _shows_name(table, self.prompts.dataset_of_features(names)))
@@ -273,12 +278,14 @@ class RecognitionExamples(RecognitionTest):
             others = []
 
         def draw(rows: Rows) -> Draft | None:
-            shown = rng.sample(rows, min(EXAMPLES, len(rows)))
+            shown = rng.sample(rows, min(SHOWN_EXAMPLES, len(rows)))
             write = partial(self._prompt, table, serializer, features, [row for _, row in shown])
             return None if _shows_name(table, write()) else (write, tuple(index for index, _ in shown))
 
-        true = [draw_until_valid(partial(draw, rows), GIVEN_AWAY) for _ in range(TRUE)]
-        twins = [draw_until_valid(partial(draw, others), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
+        true = [draw_until_valid(partial(draw, rows), GIVEN_AWAY) for _ in range(RECOGNITION_QUERIES)]
+        twins = [
+            draw_until_valid(partial(draw, others), GIVEN_AWAY) for _ in range(RECOGNITION_DECOYS if others else 0)
+        ]
         # A small table has few draws: none is asked twice.
         asked, compared = ({write(): (write, rows) for write, rows in drafts}.values() for drafts in (true, twins))
         # The name of a FILE may follow from its features: `customers`.
@@ -295,12 +302,12 @@ class RecognitionExamples(RecognitionTest):
         """Return decoys with rows of other tables; the last ones have some of the table's own features among theirs."""
         others = strangers(table)
         drafts: list[Draft] = []
-        for number in range(DECOYS):
+        for number in range(RECOGNITION_DECOYS):
             other, shown = others[number % len(others)], list[int]()
-            if number >= DECOYS - MIXED:
-                kept = _plain_first(sorted(features), rng)[: max(1, round(len(features) * KEPT))]
-                other, shown = mixed(table, other, kept, EXAMPLES, rng)
-            texts = serializer.rows(other.columns, other.drawn(EXAMPLES, rng))
+            if number >= RECOGNITION_DECOYS - MIXED_DECOYS:
+                kept = _plain_first(sorted(features), rng)[: max(1, round(len(features) * KEPT_SHARE))]
+                other, shown = mixed(table, other, kept, SHOWN_EXAMPLES, rng)
+            texts = serializer.rows(other.columns, other.drawn(SHOWN_EXAMPLES, rng))
             write = partial(self.prompts.dataset_of_rows, texts)
             if not _shows_name(table, write()):
                 drafts.append((write, tuple(shown)))

@@ -25,6 +25,7 @@ from tabcontam.evidence.base import (
     as_read,
 )
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.thresholds import LONGEST_ITEM_WORDS
 from tabcontam.reading.answer_readers import NOTHING, PREFIX
 from tabcontam.reading.answer_text import answer_line, declines, plain
 from tabcontam.reading.languages import FILLER
@@ -44,7 +45,6 @@ ITEMS = re.compile(r"[,;\n|]")
 LIST_LINE = re.compile(r"[-+*•]\s|\d+[.)]\s")
 EXPLAINED = re.compile(r":\s|\s[-\u2013\u2014]\s|\s\(")
 CLAUSE_END = re.compile(r"(?<=[.!?;:,])\s+|\n|\s(?=but\s)")
-LONGEST_ITEM = 6  # words
 MORE = "x"  # added to a cut answer, to see which of its words could have gone on
 
 
@@ -108,11 +108,12 @@ class WordTest(Test):
         if not line or FILLER.match(line) or NOTHING.match(line):
             return False
         lengths = [len(item.split()) for item in _items(plain(text)) if item.strip()]
-        return bool(lengths) and median(lengths) <= LONGEST_ITEM
+        return bool(lengths) and median(lengths) <= LONGEST_ITEM_WORDS
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh how much more often the expected words come up for the table than for its decoys."""
-        from tabcontam.statistics.exact_statistics import UNIT, clopper_pearson, units, weighted_tail
+        from tabcontam.statistics.exact_statistics import clopper_pearson, units, weighted_tail
+        from tabcontam.statistics.thresholds import BIT_UNITS
 
         asked = len({key for trial in trials_about_table(trials) for key in map(_key, trial.query.expected)})
         words = self.words([trial for trial in trials if self.counts(trial)])
@@ -121,14 +122,14 @@ class WordTest(Test):
         p_value = weighted_tail(weights, chances, observed)
         return Evidence(
             statistic="bits of the named words",
-            value=observed / UNIT,
+            value=observed / BIT_UNITS,
             null="answers name each word for the table as often as for its decoys, or as a reader infers it",
             sentence=f"answers name {hits} of {len(words)} {self.unit}, {_explained(sum(chances), p_value)}",
             hits=hits,
             asked=asked,
             answered=len(words),
             p_value=p_value,
-            expected=sum(weight * chance for weight, chance in zip(weights, chances, strict=True)) / UNIT,
+            expected=sum(weight * chance for weight, chance in zip(weights, chances, strict=True)) / BIT_UNITS,
             expected_hits=sum(chances),
             interval=clopper_pearson(hits, len(words)) if words else None,
             interval_of=f"the share of {self.unit} that answers name",

@@ -27,15 +27,14 @@ from tabcontam.evidence.likelihood.scored_rows import format_interval, number_re
 from tabcontam.evidence.likelihood.value_tokens import select_value_tokens
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.questions import Passage
+from tabcontam.evidence.thresholds import LEAST_ROWS_A_SIDE, MEMORYLESS_LEVEL, MOST_ROWS_A_SIDE
 from tabcontam.reading.word_decision import Dictionary
-from tabcontam.statistics.two_samples import DRAWS, larger, predictor_p_values, residuals
+from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
+from tabcontam.statistics.two_samples import larger, predictor_p_values, residuals
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 from tabcontam.tables.withheld_rows import comparable_rows
 
-MOST = 300  # rows on each side
-LEAST = 10  # rows on each side
-LEVEL = 0.05  # of the predictors without memory, which they share
 UNIT = "nats a token"
 
 
@@ -98,13 +97,13 @@ class DatasetInference(Test):
         if not table.withheld:
             raise Skip("no unpublished rows of the table's source were given")
         rows = comparable_rows(table)
-        if min(len(rows.published), len(rows.withheld)) < LEAST:
+        if min(len(rows.published), len(rows.withheld)) < LEAST_ROWS_A_SIDE:
             raise Skip(
                 f"{len(rows.published)} published and {len(rows.withheld)} withheld rows occur once among all of them; "
-                f"the test needs {LEAST} of each"
+                f"the test needs {LEAST_ROWS_A_SIDE} of each"
             )
-        published = rng.sample(rows.published, min(MOST, len(rows.published)))
-        withheld = rng.sample(rows.withheld, min(MOST, len(rows.withheld)))
+        published = rng.sample(rows.published, min(MOST_ROWS_A_SIDE, len(rows.published)))
+        withheld = rng.sample(rows.withheld, min(MOST_ROWS_A_SIDE, len(rows.withheld)))
         _check_alike(table, serializer, published, withheld, rng.getrandbits(32))
         found: list[Query] = []
         for number in range(max(len(published), len(withheld))):
@@ -163,7 +162,7 @@ class DatasetInference(Test):
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why no scores could be enough (too few rows), or None if they could."""
         withheld = sum(bool(query.decoy_of) for query in queries)
-        least = max(1 / comb(len(queries), withheld), 1 / (DRAWS + 1))
+        least = max(1 / comb(len(queries), withheld), 1 / (PERMUTATION_DRAWS + 1))
         best = "each published row were likelier than all withheld ones"
         return None if least <= level else explain_out_of_reach("rows", best, least, level)
 
@@ -180,7 +179,7 @@ def _check_alike(
         return
     reader = min(p_values, key=p_values.__getitem__)
     p_value = min(1.0, len(p_values) * p_values[reader])
-    if p_value <= LEVEL:
+    if p_value <= MEMORYLESS_LEVEL:
         raise Skip(
             f"a predictor without memory distinguishes the withheld rows from those of {table.name}, by {reader} "
             f"({describe_p_value(p_value)}): chance did not decide which were withheld, or another program wrote them"

@@ -11,6 +11,14 @@ import numpy as np
 
 from tabcontam.baseline.coded_columns import as_number, column
 from tabcontam.baseline.table_predictions import predict_rows
+from tabcontam.evidence.thresholds import (
+    ADJACENT_GROUP_ROWS,
+    LEAST_EXCHANGED_ROWS,
+    LEAST_NUMBER_DIGITS,
+    MOST_GROUP_ROWS,
+    MOST_SEPARATE_VALUES,
+    PRIOR_COUNT,
+)
 from tabcontam.groups import grouped
 from tabcontam.statistics.permutation_tests import Floats, Ints, permute_within_groups
 from tabcontam.tables.known_rows import not_known
@@ -18,14 +26,7 @@ from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.table import Table
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-LEAST_DIGITS = 3  # of a number, from the first that is no zero on
 TAILS = (1, 2)  # last digits in which the numbers of a group may differ
-LARGEST = 12  # rows of a group
-NEAR = 6  # rows of a group of numbers that share too few digits, one after the other in size
-FEWEST = 12  # rows of a column that are asked at least
-LEVEL = 0.05  # of the predictors without memory, which they share
-FEW = 10  # values of a column up to which each is looked at by itself
-PRIOR = 0.5  # of counts
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def distinguishable_rows(table: Table, place: int) -> list[int]:
     cells = table.column(table.columns[place])
     others = [row[:place] + row[place + 1 :] for row in table.all_stored]
     times = Counter(others)
-    long = (row for row in by_content(table) if _digits(cells[row] or "") >= LEAST_DIGITS)
+    long = (row for row in by_content(table) if _digits(cells[row] or "") >= LEAST_NUMBER_DIGITS)
     return not_known(table, (row for row in long if times[others[row]] == 1))
 
 
@@ -55,18 +56,20 @@ def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Ran
     found: list[ExchangeGroup] = []
     for tail in TAILS:
         alike = grouped(rows, partial(_head, cells, tail))
-        found = _several(cells, [rng.sample(part, len(part)) for part in alike.values()], LARGEST)
-        if sum(len(group.rows) for group in found) >= FEWEST:
+        found = _several(cells, [rng.sample(part, len(part)) for part in alike.values()], MOST_GROUP_ROWS)
+        if sum(len(group.rows) for group in found) >= LEAST_EXCHANGED_ROWS:
             break
     else:
         near = grouped(rows, lambda row: str(_form(cells[row])))
-        found = _several(cells, [sorted(part, key=lambda row: float(cells[row])) for part in near.values()], NEAR)
+        found = _several(
+            cells, [sorted(part, key=lambda row: float(cells[row])) for part in near.values()], ADJACENT_GROUP_ROWS
+        )
     rng.shuffle(found)
     chosen: list[ExchangeGroup] = []
     for group in found:
         if sum(len(one.rows) for one in chosen) + len(group.rows) <= most:
             chosen.append(group)
-    return chosen if sum(len(group.rows) for group in chosen) >= FEWEST else []
+    return chosen if sum(len(group.rows) for group in chosen) >= LEAST_EXCHANGED_ROWS else []
 
 
 def _several(cells: Sequence[str], parts: Sequence[Sequence[int]], size: int) -> list[ExchangeGroup]:
@@ -177,7 +180,7 @@ def _features(table: Table, place: int) -> Floats:
             )
             scaled = np.where(finite, (one.numbers - middle) / (size or 1.0), 0.0)
             found += [scaled, scaled**2]
-        elif one.distinct <= 3 * FEW:
+        elif one.distinct <= 3 * MOST_SEPARATE_VALUES:
             found += [(one.codes == code).astype(np.float64) for code in np.unique(one.codes)[1:]]
     return np.array(found).T
 
@@ -189,7 +192,7 @@ def _by_digits(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> lis
     found = [np.zeros((len(group.rows), len(group.values))) for group in groups]
     for name in _others(table, place):
         signs = _signs(table, name)
-        counts = np.full((int(signs.max()) + 1, 64), PRIOR)
+        counts = np.full((int(signs.max()) + 1, 64), PRIOR_COUNT)
         np.add.at(counts, (signs, last), 1)
         every = counts.sum(axis=0)
         for matrix, group in zip(found, groups, strict=True):
@@ -207,6 +210,6 @@ def _by_digits(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> lis
 def _signs(table: Table, name: str) -> Ints:
     """Return a code for each cell: of its value if the column has few, else of its last character."""
     cells = [cell or "" for cell in table.column(name)]
-    seen = cells if len(set(cells)) <= FEW else [cell[-1:] for cell in cells]
+    seen = cells if len(set(cells)) <= MOST_SEPARATE_VALUES else [cell[-1:] for cell in cells]
     codes = {cell: number for number, cell in enumerate(sorted(set(seen)))}
     return np.array([codes[cell] for cell in seen], dtype=np.int64)

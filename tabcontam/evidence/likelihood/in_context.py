@@ -11,14 +11,13 @@ from tabcontam.evidence.likelihood.perplexity import rows_and_twins
 from tabcontam.evidence.likelihood.scored_rows import query, reading
 from tabcontam.evidence.likelihood.value_tokens import ValueToken, select_value_tokens
 from tabcontam.evidence.questions import Passage
+from tabcontam.evidence.thresholds import MOST_SHOT_CHARACTERS, UNREAD_SHOTS
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 from tabcontam.tables.twin_tables import twin_rows
 
-SHOTS = 7  # rows that were not read, before a row: the fewest that the source takes
-ROOM = 1500  # characters of all of them, of which there is one at least: eight wide rows are more than some models take
 SALT = "shots"  # of the twin that they are rows of: not the twin that the rows are compared with
 AFTER = "-after"  # ends the name of a query that has the text before the row
 
@@ -94,9 +93,9 @@ class Recall(InContextScore):
         pairs = rows_and_twins(table, rng)
         compared = {tuple(cells) for _, cells in pairs}
         shots = [cells for _, cells in twin_rows(table, SALT) if cells not in compared]
-        drawn = rng.sample(shots, min(SHOTS, len(shots)))
+        drawn = rng.sample(shots, min(UNREAD_SHOTS, len(shots)))
         lines = [f"{serializer.row(table.columns, cells)}\n" for cells in drawn]
-        while len(lines) > 1 and sum(map(len, lines)) > ROOM:
+        while len(lines) > 1 and sum(map(len, lines)) > MOST_SHOT_CHARACTERS:
             lines.pop()
         above = "".join(lines)
         found = []

@@ -25,7 +25,6 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.likelihood.cell_replacement import replace_cell
 from tabcontam.evidence.likelihood.exchange_groups import (
-    LEVEL,
     ExchangeGroup,
     distinguishable_rows,
     groups_of,
@@ -33,16 +32,20 @@ from tabcontam.evidence.likelihood.exchange_groups import (
 )
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.questions import Endings
+from tabcontam.evidence.thresholds import (
+    ASSIGNMENT_SEED,
+    MEMORYLESS_LEVEL,
+    MOST_DIGIT_COLUMNS,
+    MOST_DIGIT_ROWS,
+    MOST_TRIED_COLUMNS,
+)
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
-from tabcontam.statistics.permutation_tests import DRAWS, Floats, Ints, MatchedResult, fisher, permute_within_groups
+from tabcontam.statistics.permutation_tests import Floats, Ints, MatchedResult, fisher, permute_within_groups
+from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-ROWS = 100  # that are asked about a column, at most
-COLUMNS = 4  # that are asked at most: those with the most different numbers
-TRIED = 6  # that are looked at
-SEED = 0  # of the draws that judge answers
 STATISTIC = "chance of the row's own number"
 NAMED = 3  # columns that a reason names
 
@@ -99,12 +102,12 @@ class Digits(Test):
         """Return a query for each row of a column, its own number first. Raises `Skip` if no column is left."""
         left_out: dict[str, str] = {}
         chosen: list[int] = []
-        for place in _long(table)[:TRIED]:
-            groups = groups_of(table, place, distinguishable_rows(table, place), ROWS, rng)
-            if not groups or len(chosen) == COLUMNS:
+        for place in _long(table)[:MOST_TRIED_COLUMNS]:
+            groups = groups_of(table, place, distinguishable_rows(table, place), MOST_DIGIT_ROWS, rng)
+            if not groups or len(chosen) == MOST_DIGIT_COLUMNS:
                 continue
             reader, p_value = strongest_reader(table, place, groups, rng.getrandbits(32))
-            if p_value <= LEVEL:
+            if p_value <= MEMORYLESS_LEVEL:
                 left_out[table.columns[place]] = f"{reader} predicts them, {describe_p_value(p_value)}"
             else:
                 chosen.append(place)
@@ -114,7 +117,7 @@ class Digits(Test):
         asked: set[int] = set()
         for place in chosen:
             rows = [row for row in distinguishable_rows(table, place) if row not in asked]
-            groups = groups_of(table, place, rows, min(ROWS, len(table.rows) // len(chosen)), rng)
+            groups = groups_of(table, place, rows, min(MOST_DIGIT_ROWS, len(table.rows) // len(chosen)), rng)
             asked |= {row for group in groups for row in group.rows}
             for group in groups:
                 found += self._about(table, serializer, place, group)
@@ -177,7 +180,7 @@ class Digits(Test):
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why no answers could be enough (too few columns or rows), or None if they could."""
         columns = {query.asked[0] for query in queries}
-        least = fisher([1 / (DRAWS + 1)] * (len(columns) - 1))
+        least = fisher([1 / (PERMUTATION_DRAWS + 1)] * (len(columns) - 1))
         if len(columns) < 2:
             return f"{', '.join(columns) or 'no column'} alone has digits to ask about, and a finding needs two columns"
         return None if least <= level else explain_out_of_reach("columns", "the model knew all rows", least, level)
@@ -209,7 +212,7 @@ def _matched(trials: Sequence[Trial]) -> MatchedResult:
             if isinstance(reply, Likelihoods):
                 values[line, [places[number] for number in ordered]] = reply.values
         groups.append((values, own))
-    return permute_within_groups(groups, SEED)
+    return permute_within_groups(groups, ASSIGNMENT_SEED)
 
 
 def _numbers(query: Query) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.likelihood.scored_rows import format_interval, number_read, query, reading
 from tabcontam.evidence.likelihood.value_tokens import select_value_tokens
+from tabcontam.evidence.thresholds import SCORED_ROWS
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.exact_statistics import t_interval
 from tabcontam.tables.known_rows import known_rows
@@ -28,7 +29,6 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
-ROWS = 100
 SALT = "perplexity"  # of the twin: neither the decoys' nor the one that a control has read
 STATISTIC = "bits a character"
 INTERVAL_OF = "bits a character that the twin's rows take more"
@@ -120,7 +120,7 @@ def rows_and_twins(table: Table, rng: Random) -> list[tuple[int, tuple[Cell, ...
     """Return at most 100 rows by their places, each with its twin's cells. Raises `Skip` without a twin."""
     known, twins = known_rows(table), twin_rows(table, SALT)
     pairs = [pair for pair in twins if pair[0] not in known and any(table.rows[pair[0]]) and any(pair[1])]
-    return rng.sample(pairs, min(ROWS, len(pairs)))
+    return rng.sample(pairs, min(SCORED_ROWS, len(pairs)))
 
 
 def _bits(query: Query, scores: Scores, serializer: Serializer) -> float | None:

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tabcontam.evidence.thresholds import MOST_SEPARATE_VALUES, PRIOR_COUNT
 from tabcontam.reading.numbers import is_number
 from tabcontam.statistics.two_samples import Floats
 from tabcontam.tables.table import Cell
 
-FEW = 10  # values of a column that have a feature of their own
-PRIOR = 0.5  # of counts
 Rows = Sequence[Sequence[Cell]]
 
 
@@ -41,7 +40,7 @@ def all_features(rows: Rows, texts: Sequence[str]) -> Floats:
         lengths = np.array([len(cell or "") for cell in cells], dtype=np.float64)
         missing = np.array([cell is None for cell in cells], dtype=np.float64)
         ranks = _ranks(cells)
-        often = [value for value, times in Counter(cells).most_common(FEW) if times > 1]
+        often = [value for value, times in Counter(cells).most_common(MOST_SEPARATE_VALUES) if times > 1]
         ones = [np.array([cell == value for cell in cells], dtype=np.float64) for value in often]
         found.append(np.column_stack([ranks, ranks**2, lengths, _common(cells), missing, *ones]))
     return np.column_stack(found)
@@ -50,7 +49,7 @@ def all_features(rows: Rows, texts: Sequence[str]) -> Floats:
 def _common(cells: Sequence[Cell]) -> Floats:
     """Return the logarithm of how many other rows have each cell."""
     times = Counter(cells)
-    return np.array([np.log(times[cell] - 1 + PRIOR) for cell in cells])
+    return np.array([np.log(times[cell] - 1 + PRIOR_COUNT) for cell in cells])
 
 
 def _ranks(cells: Sequence[Cell]) -> Floats:

@@ -29,14 +29,13 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.likelihood.cell_replacement import replace_cell
 from tabcontam.evidence.likelihood.hidden_cell import TOKENS, read_cell, without_cell
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.thresholds import LEAST_CHANCE
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.known_rows import known_among
 from tabcontam.tables.planting_key import PlantedCell
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
-
-LEAST = 1e-12  # the least chance of any value
 
 
 @dataclass(frozen=True)
@@ -263,7 +262,7 @@ def _query(name: str, table: Table, serializer: Serializer, cell: PlantedCell) -
         max_tokens=1,
         rows=(cell.row,),
         not_expected=tuple(text for text in cell.alternatives if text != own),
-        chance={cell.column: CellPrediction(dict.fromkeys(cell.alternatives, chance), LEAST)},
+        chance={cell.column: CellPrediction(dict.fromkeys(cell.alternatives, chance), LEAST_CHANCE)},
         row=cell.row,
     )
 
@@ -284,5 +283,5 @@ def _ranked(query: Query, reply: object) -> _PlantedRank | None:
     rank = 1 + sum((value, first[number]) > (values[place], first[place]) for number, value in enumerate(values))
     most = max(values)
     whole = fsum(exp(value - most) for value in values)
-    bits = log2(len(values) * max(LEAST, exp(values[place] - most) / whole))
+    bits = log2(len(values) * max(LEAST_CHANCE, exp(values[place] - most) / whole))
     return _PlantedRank(rank, len(values), bits)

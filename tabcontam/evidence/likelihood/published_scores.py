@@ -9,9 +9,7 @@ from typing import ClassVar
 from tabcontam.evidence.base import Capability
 from tabcontam.evidence.likelihood.paired_score import PairedScore
 from tabcontam.evidence.likelihood.value_tokens import ValueToken
-
-SHARE = 0.2  # of the tokens of values that Min-K% looks at
-LEAST_DEVIATION = 0.01  # nats: if almost only one token can follow, a smaller one would outweigh all others
+from tabcontam.evidence.thresholds import LEAST_LIKELY_SHARE, LEAST_TOKEN_DEVIATION
 
 
 @dataclass(frozen=True)
@@ -168,9 +166,9 @@ def _above_mean(one: ValueToken) -> float | None:
     token = one.token
     if token.mean is None or token.deviation is None:
         return None
-    return (token.log_probability - token.mean) / max(token.deviation, LEAST_DEVIATION)
+    return (token.log_probability - token.mean) / max(token.deviation, LEAST_TOKEN_DEVIATION)
 
 
 def _least(values: Sequence[float]) -> list[float]:
     """Return the least fifth, rounded down; at least one."""
-    return sorted(values)[: max(1, int(len(values) * SHARE))]
+    return sorted(values)[: max(1, int(len(values) * LEAST_LIKELY_SHARE))]

@@ -9,9 +9,10 @@ from random import Random
 from statistics import fmean
 from typing import ClassVar
 
-from tabcontam.baseline.cell_draws import SAME, CellDraws, draw_cells
+from tabcontam.baseline.cell_draws import CellDraws, draw_cells
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.table_predictions import least_sure
+from tabcontam.baseline.thresholds import MOST_EQUAL_DRAWS
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import AnswerKind, CellAnswers
 from tabcontam.evidence.base import (
@@ -34,6 +35,20 @@ from tabcontam.evidence.number_wording import describe_p_value, format_small_num
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
 from tabcontam.evidence.samples import by_query, sampled_query, samples_of
+from tabcontam.evidence.thresholds import (
+    DOUBT_FACTOR,
+    HIT_PERCENT,
+    LEAST_CHANCE,
+    LEAST_DRAWABLE_ROWS,
+    LEAST_READ_SAMPLES,
+    LONGEST_SAMPLED_CELL,
+    MOST_HIDDEN_FEATURES,
+    MOST_RANKED_ROWS,
+    MOST_SAMPLED_ROWS,
+    RANKED_SURROGATES,
+    SAMPLE_TEMPERATURE,
+    SCORED_CELLS_AFTER,
+)
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
@@ -42,19 +57,6 @@ from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
-
-SURROGATES = 99  # drawn for each row
-MOST = 900  # rows that are asked
-FOLLOWING = 3  # cells after the hidden one that are scored with it
-FEATURES = 4  # of the table, one of which is hidden in each row
-LEAST_ROWS = 20  # of a table, and of those that are asked
-DOUBT = 10  # factor of the p-value without a column: a model may know more of other rows than the baseline
-LIKELIEST = 10  # per cent of the values, among which the own one counts as a hit
-SHORT = 12  # characters of the longest cell of a feature that is asked in words
-SAMPLED = 60  # rows that are asked in words: each is asked again for every sample
-TEMPERATURE = 1.0  # of the samples: how often an answer occurs is how likely the model finds it
-ENOUGH = 0.5  # of a row's samples have to be read before it is weighed
-LEAST = 1e-12  # the least chance of any value
 
 
 @dataclass(frozen=True)
@@ -119,15 +121,17 @@ class SurrogateRank(Test):
 
     def too_small(self, rows: int) -> str | None:
         """Return a reason for tables of fewer than twenty different rows, from which no baseline can learn."""
-        if rows >= LEAST_ROWS:
+        if rows >= LEAST_DRAWABLE_ROWS:
             return None
-        return f"a table of {rows} different rows is too small for the test, which needs {LEAST_ROWS}"
+        return f"a table of {rows} different rows is too small for the test, which needs {LEAST_DRAWABLE_ROWS}"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each row whose cell can be drawn. Raises `Skip` if there are fewer than twenty."""
         asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
-        if len(asked) < LEAST_ROWS:
-            raise Skip(f"{len(asked)} rows have a cell that others could hold as well; the test needs {LEAST_ROWS}")
+        if len(asked) < LEAST_DRAWABLE_ROWS:
+            raise Skip(
+                f"{len(asked)} rows have a cell that others could hold as well; the test needs {LEAST_DRAWABLE_ROWS}"
+            )
         lies = entity_names(reduce_table(table).table, {feature for feature, _ in asked.values()}, keys=True)
         rows = rng.sample(list(asked), len(asked))  # in a random order: a limit on queries leaves any of them out
         return [
@@ -142,7 +146,7 @@ class SurrogateRank(Test):
         if ranked is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
         parsed = f"rank {ranked.rank} of {ranked.total}"
-        hit = ranked.rank * 100 <= LIKELIEST * ranked.total
+        hit = ranked.rank * 100 <= HIT_PERCENT * ranked.total
         return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -163,11 +167,11 @@ class SurrogateRank(Test):
             return rank_sum_tail([one.rank for one in own], [one.total for one in own])
 
         p_value = tail(range(len(found)))
-        hits = sum(one.rank * 100 <= LIKELIEST * one.total for one in found)
+        hits = sum(one.rank * 100 <= HIT_PERCENT * one.total for one in found)
         near = [one.near for one in found if one.near is not None]
         nearby = f", and {fmean(near):.0%} among the cells of similar rows" if near else ""
         value = fmean(one.place for one in found) if found else 0.5
-        among = f"{hits} of {len(found)} cells are among the likeliest {LIKELIEST}% of the values for their place"
+        among = f"{hits} of {len(found)} cells are among the likeliest {HIT_PERCENT}% of the values for their place"
         mean = f"the mean place is {value:.0%} of the way from the likeliest to the least likely{nearby}"
         asked = len({sampled_query(trial.query.id) for trial in trials})
         unread = f"; {asked - len(found)} of {asked} cells could not be read" if len(found) < asked else ""
@@ -177,20 +181,22 @@ class SurrogateRank(Test):
             value=value,
             expected=0.5,
             null="the own cell and the surrogates are drawn alike, so that each rank is as likely as any other",
-            sentence=f"{counted}{among}, {format_small_number(len(found) * LIKELIEST / 100)} expected by chance; "
+            sentence=f"{counted}{among}, {format_small_number(len(found) * HIT_PERCENT / 100)} expected by chance; "
             f"{mean} ({describe_p_value(p_value)}){unread}",
             hits=hits,
             asked=asked,
             answered=len(found),
-            expected_hits=len(found) * LIKELIEST / 100,
+            expected_hits=len(found) * HIT_PERCENT / 100,
             p_value=p_value,
             interval=clopper_pearson(hits, len(found)) if found else None,
-            interval_of=f"the share of cells among the likeliest {LIKELIEST}%",
+            interval_of=f"the share of cells among the likeliest {HIT_PERCENT}%",
             recalled_bits=max(0.0, sum(one.bits for one in found)),
             columns={
                 name: max(0.0, bits) for name, bits in bits_by_group((one.lies_in, one.bits) for one in found).items()
             },
-            without=p_values_without([one.lies_in for one in found], lambda those: min(1.0, DOUBT * tail(those))),
+            without=p_values_without(
+                [one.lies_in for one in found], lambda those: min(1.0, DOUBT_FACTOR * tail(those))
+            ),
         )
 
 
@@ -207,19 +213,23 @@ class SampledRank(SurrogateRank):
 
         Raises `Skip` if fewer than twenty have a short cell.
         """
-        short = {name for name in table.columns if all(len(cell or "") <= SHORT for cell in table.column(name))}
+        short = {
+            name
+            for name in table.columns
+            if all(len(cell or "") <= LONGEST_SAMPLED_CELL for cell in table.column(name))
+        }
         drawn_for = cached_fact(table, "surrogates", lambda: _surrogates(table))
         asked = {row: cell for row, cell in drawn_for.items() if cell[0] in short}
-        if len(asked) < LEAST_ROWS:
-            what = f"a cell of {SHORT} characters or fewer that others could hold as well"
-            raise Skip(f"{len(asked)} rows have {what}; the test needs {LEAST_ROWS}")
+        if len(asked) < LEAST_DRAWABLE_ROWS:
+            what = f"a cell of {LONGEST_SAMPLED_CELL} characters or fewer that others could hold as well"
+            raise Skip(f"{len(asked)} rows have {what}; the test needs {LEAST_DRAWABLE_ROWS}")
         lies = entity_names(reduce_table(table).table, {feature for feature, _ in asked.values()}, keys=True)
-        rows = rng.sample(list(asked), min(SAMPLED, len(asked)))
+        rows = rng.sample(list(asked), min(MOST_SAMPLED_ROWS, len(asked)))
         queries = [
             _in_words(_query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies), table, serializer)
             for number, row in enumerate(rows)
         ]
-        return [sample for query in queries for sample in samples_of(query, self.samples, TEMPERATURE)]
+        return [sample for query in queries for sample in samples_of(query, self.samples, SAMPLE_TEMPERATURE)]
 
 
 @dataclass(frozen=True)
@@ -248,7 +258,7 @@ def _open(table: Table, row: int, feature: str, drawn_for: CellDraws) -> bool:
     The answer is about all of them together, whichever is the own one, so that each rank stays equally likely.
     """
     times = Counter(drawn_for.times) + Counter([str(table.rows[row][table.columns.index(feature)])])
-    return max(times.values()) <= SAME * times.total()
+    return max(times.values()) <= MOST_EQUAL_DRAWS * times.total()
 
 
 def _surrogates(table: Table) -> dict[int, tuple[str, CellDraws]]:
@@ -257,11 +267,11 @@ def _surrogates(table: Table) -> dict[int, tuple[str, CellDraws]]:
     fit = [name for name in table.columns if can_be_drawn(table, name)]
     if not fit or len(table.columns) < 2:
         return {}
-    features = least_sure(table, fit, min(FEATURES, len(fit)))
-    rows = pool(table, [row for row in range(len(table.rows)) if row not in known], MOST)
+    features = least_sure(table, fit, min(MOST_HIDDEN_FEATURES, len(fit)))
+    rows = pool(table, [row for row in range(len(table.rows)) if row not in known], MOST_RANKED_ROWS)
     draws: dict[str, dict[int, CellDraws]] = {}
     for feature in features:
-        draws[feature] = draw_cells(table, feature, rows_unlike_others(table, feature, rows), SURROGATES)
+        draws[feature] = draw_cells(table, feature, rows_unlike_others(table, feature, rows), RANKED_SURROGATES)
     asked: dict[int, tuple[str, CellDraws]] = {}
     for number, row in enumerate(rows):
         turned = [*features[number % len(features) :], *features[: number % len(features)]]
@@ -278,7 +288,7 @@ def _query(
 ) -> Query:
     """Return the query of one row: its own cell, each surrogate as often as it was drawn, then the near cells."""
     place = table.columns.index(feature)
-    columns, cells = table.columns[: place + FOLLOWING + 1], table.rows[row][: place + FOLLOWING + 1]
+    columns, cells = table.columns[: place + SCORED_CELLS_AFTER + 1], table.rows[row][: place + SCORED_CELLS_AFTER + 1]
     own = cells[place] or ""
     repeating = reduce_table(table).left_out.get(feature)
     alternatives = (*(value for value, times in cell.times.items() for _ in range(times)), *cell.near)
@@ -298,20 +308,20 @@ def _query(
 def _in_words(query: Query, table: Table, serializer: Serializer) -> Query:
     """Return the query of a row as it is asked in words. All possible cells determine the kind of value to read."""
     (feature,), table = query.asked, reduce_table(table).table
-    times = Counter((str(query.expected[0]), *query.not_expected[:SURROGATES]))
-    values = {value: count / (SURROGATES + 1) for value, count in sorted(times.items())}
+    times = Counter((str(query.expected[0]), *query.not_expected[:RANKED_SURROGATES]))
+    values = {value: count / (RANKED_SURROGATES + 1) for value, count in sorted(times.items())}
     return replace(
         query,
         write=partial(without_cell, table, serializer, query.rows[0], table.columns.index(feature)),
         max_tokens=TOKENS,
-        chance={feature: CellPrediction(values, LEAST)},
+        chance={feature: CellPrediction(values, LEAST_CHANCE)},
     )
 
 
 def _sampled(trials: Sequence[Trial], most: int) -> _OwnCellRank | None:
     """Return the rank of a row's own cell by its samples, or None if too few of `most` samples could be read."""
     query, read = trials[0].query, [trial for trial in trials if trial.readable]
-    if len(read) < ENOUGH * most:
+    if len(read) < LEAST_READ_SAMPLES * most:
         return None
     counts: Counter[str] = Counter()
     for trial in read:
@@ -333,8 +343,8 @@ def _ranked(query: Query, reply: object) -> _OwnCellRank | None:
 def _rank(query: Query, values: Sequence[float]) -> _OwnCellRank:
     """Return the rank of a row's own cell, whose value is the first; those of surrogates and near rows follow."""
     (feature,), (own,) = query.asked, query.expected
-    first, among, near = values[0], values[1 : SURROGATES + 1], values[SURROGATES + 1 :]
+    first, among, near = values[0], values[1 : RANKED_SURROGATES + 1], values[RANKED_SURROGATES + 1 :]
     rank = 1 + sum(value > first for value in among)
     rank += Random(f"{query.id} {own}").randint(0, sum(value == first for value in among))
     place = fmean((value > first) + 0.5 * (value == first) for value in near) if near else None
-    return _OwnCellRank(rank, SURROGATES + 1, place, query.lies_in.get(feature, feature))
+    return _OwnCellRank(rank, RANKED_SURROGATES + 1, place, query.lies_in.get(feature, feature))

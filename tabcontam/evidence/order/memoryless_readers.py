@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tabcontam.evidence.order.order_signs import FEW, LAGS, ColumnCells, Ints
+from tabcontam.evidence.order.order_signs import LAGS, ColumnCells, Ints
+from tabcontam.evidence.thresholds import MOST_PAIRED_VALUES, ZLIB_LEVEL
 from tabcontam.statistics.rank_sums import signed_rank_tail
-
-LEVEL = 0.05  # shared by all readers
-COMPRESSED = 9  # zlib's best
 
 
 @dataclass(frozen=True)
@@ -42,14 +40,14 @@ def _scores(columns: Sequence[ColumnCells], places: Ints, text: Callable[[int], 
     """Return how likely each reader finds each order, in any unit."""
     alike, rising = np.zeros(len(places)), np.zeros(len(places))
     for one in columns:
-        values, own = (one.codes if one.distinct <= FEW else one.ranks)[places], one.ranks[places]
+        values, own = (one.codes if one.distinct <= MOST_PAIRED_VALUES else one.ranks)[places], one.ranks[places]
         rising += np.sign(np.diff(own, axis=1)).sum(axis=1)
         for lag in LAGS:
             if lag < places.shape[1]:
                 apart = np.abs(values[:, lag:] - values[:, :-lag])
-                alike -= (np.minimum(apart, 1) if one.distinct <= FEW else apart).sum(axis=1) / lag
+                alike -= (np.minimum(apart, 1) if one.distinct <= MOST_PAIRED_VALUES else apart).sum(axis=1) / lag
     written = {int(row): text(int(row)) for row in places[0]}
-    packed = [-len(zlib.compress("\n".join(written[row] for row in order).encode(), COMPRESSED)) for order in places]
+    packed = [-len(zlib.compress("\n".join(written[row] for row in order).encode(), ZLIB_LEVEL)) for order in places]
     return {
         "rows that are like those before them": [round(float(score), 9) for score in alike],
         "values that rise": [round(float(score), 9) for score in rising],

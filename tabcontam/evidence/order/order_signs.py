@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.baseline.coded_columns import column, with_words
+from tabcontam.evidence.thresholds import LEAST_SHARED_CELLS, MOST_COMPARED_COLUMNS, MOST_PAIRED_VALUES
 from tabcontam.tables.table import Table
 
 LAGS = {1: "neighbours", 2: "every second row", 3: "every third row", 4: "every fourth row"}  # row distances
-FEW = 30  # values of a column up to which each pair of neighbours has a count of its own
-SHARED = 0.05  # share of a column's cells that stand in another one, too, and may be handed on to the next row
-MANY = 20  # columns at most between which cells are handed on
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -116,13 +114,15 @@ def _signs(one: ColumnCells, columns: Sequence[ColumnCells], orders: Orders) -> 
         where = f"{which} {'is' if lag > 1 else 'are'} alike or unlike"
         equal = (codes[:, :, lag:] == codes[:, :, :-lag]).sum(axis=(1, 2)).astype(np.float64)
         near = -np.abs(ranks[:, :, lag:] - ranks[:, :, :-lag]).sum(axis=(1, 2))
-        few = one.distinct <= FEW
+        few = one.distinct <= MOST_PAIRED_VALUES
         yield where, equal if few else near
         yield f"{where} in {'size' if few else 'equal values'}", near if few else equal
-    if 2 < one.distinct <= FEW:
+    if 2 < one.distinct <= MOST_PAIRED_VALUES:
         yield "the same values follow each other", _pairs(np.unique(one.codes, return_inverse=True)[1][orders])
-    others = [other for other in columns if other is not one and one.distinct > FEW]
-    handed = [other for other in others if np.isin(one.values, other.values).mean() >= SHARED][:MANY]
+    others = [other for other in columns if other is not one and one.distinct > MOST_PAIRED_VALUES]
+    handed = [other for other in others if np.isin(one.values, other.values).mean() >= LEAST_SHARED_CELLS][
+        :MOST_COMPARED_COLUMNS
+    ]
     for other in handed:
         same = one.values[orders][:, :, 1:] == other.values[orders][:, :, :-1]
         yield f"its cell stands in {other.column} of the row before", same.sum(axis=(1, 2)).astype(np.float64)

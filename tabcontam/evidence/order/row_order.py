@@ -23,25 +23,27 @@ from tabcontam.evidence.base import (
     Trial,
 )
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
-from tabcontam.evidence.order.memoryless_readers import LEVEL as BLIND_LEVEL
 from tabcontam.evidence.order.memoryless_readers import strongest
 from tabcontam.evidence.order.sharded_t import ShardedTRule, gains_of, published_p_value
 from tabcontam.evidence.order.strata import Shards, ordered_columns, strata_of
 from tabcontam.evidence.questions import Endings
+from tabcontam.evidence.thresholds import (
+    AIMED_SHARDS,
+    AIMED_SHARDS_OF_FEW_ROWS,
+    MOST_EXAMINED_ROWS,
+    MOST_SHARD_TOKENS,
+    MOST_SHARDS,
+)
+from tabcontam.evidence.thresholds import MEMORYLESS_LEVEL as BLIND_LEVEL
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.rank_sums import signed_rank_tail
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-SHARDS = 50  # shards that are asked at most
-AIMED = 20  # shards into which a table is cut at least, if it has enough rows
-FEW = 12  # likewise, for a table with fewer rows than 20 shards of 5
 FEWEST, MOST = 4, 15  # rows of a shard, if they are short enough and the table has enough rows
-SHORTEST = 2 * FEW  # rows of a table at least
-TOKENS = 1000  # tokens of a shard, if digits and spaces are tokens of their own; usual tokenizers make some 600 of them
+SHORTEST = 2 * AIMED_SHARDS_OF_FEW_ROWS  # rows of a table at least
 TOKEN = re.compile(r"[^\W\d_]{1,5}|[\W\d_]")
-LOOKED_AT = 2000  # rows in which a visible order is looked for
 STATISTIC = "shards of rows that are likelier in the file's order than backwards"
 
 
@@ -106,12 +108,12 @@ class RowOrder(Test):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each shard, the file's order first. Raises `Skip` if the order shows nothing."""
         examined = shards_of(table, serializer, rng)
-        strata = strata_of(table, examined[:SHARDS], windows_of(table, rng) or examined, rng.getrandbits(64))
+        strata = strata_of(table, examined[:MOST_SHARDS], windows_of(table, rng) or examined, rng.getrandbits(64))
         turned = {shard: strata.turned(shard, table.rows) for shard in examined}
         _check_blind(table, serializer, {shard: other for shard, other in turned.items() if other})
         above = "".join(f"{line}\n" for line in serializer.header(table.columns))
         found = []
-        for number, shard in enumerate(sorted(examined[:SHARDS])):
+        for number, shard in enumerate(sorted(examined[:MOST_SHARDS])):
             if other := turned[shard]:
                 write = partial(_question, table, serializer, above, (shard, other), strata.numbering)
                 found.append(Query(f"{self.id}-{number}", write, (), (), max_tokens=1, rows=shard))
@@ -164,8 +166,10 @@ def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
     if len(rows) < SHORTEST:
         raise Skip(f"{table.name} has {len(rows)} rows to ask about; the test needs {SHORTEST}")
     sample = [serializer.row(table.columns, table.rows[row]) for row in rows[:: max(1, len(rows) // 100)]]
-    fitting = int(TOKENS / (fmean(len(TOKEN.findall(text)) for text in sample) + 1))
-    length = max(2, min(fitting, MOST, max(min(FEWEST, len(rows) // FEW), len(rows) // AIMED)))
+    fitting = int(MOST_SHARD_TOKENS / (fmean(len(TOKEN.findall(text)) for text in sample) + 1))
+    length = max(
+        2, min(fitting, MOST, max(min(FEWEST, len(rows) // AIMED_SHARDS_OF_FEW_ROWS), len(rows) // AIMED_SHARDS))
+    )
     return _cut(table, rows, length, rng)
 
 
@@ -180,7 +184,7 @@ def _cut(table: Table, rows: Sequence[int], length: int, rng: Random) -> Shards:
         for run in _runs(table, rows)
         for start in range(0, len(run) - length + 1, length)
     ]
-    return tuple(rng.sample(found, min(len(found), max(SHARDS, LOOKED_AT // length))))
+    return tuple(rng.sample(found, min(len(found), max(MOST_SHARDS, MOST_EXAMINED_ROWS // length))))
 
 
 def _runs(table: Table, rows: Sequence[int]) -> list[list[int]]:
@@ -207,11 +211,7 @@ def _check_blind(table: Table, serializer: Serializer, turned: Mapping[tuple[int
 
 
 def _question(
-    table: Table,
-    serializer: Serializer,
-    above: str,
-    orders: Sequence[Sequence[int]],
-    numbering: Sequence[int],
+    table: Table, serializer: Serializer, above: str, orders: Sequence[Sequence[int]], numbering: Sequence[int]
 ) -> Endings:
     def text(order: Sequence[int]) -> str:
         return "".join(f"{serializer.row(table.columns, row)}\n" for row in _rows(table, orders[0], order, numbering))

@@ -8,8 +8,8 @@ from statistics import fmean, stdev
 
 from tabcontam.evidence.base import PublishedRule, Trial
 from tabcontam.evidence.number_wording import describe_p_value
+from tabcontam.evidence.thresholds import SHARDED_T_LEVEL
 
-LEVEL = 0.05  # the source reports p-values; at this one a table counts as contaminated
 READ = re.compile(r"(\S+) nats")
 
 
@@ -20,7 +20,7 @@ class ShardedTRule(PublishedRule):
     def finds(self, trials: Sequence[Trial]) -> bool | None:
         """Return the rule's decision; if the t-test is not defined, it finds nothing."""
         p_value = published_p_value(gains_of(trials))
-        return p_value is not None and p_value <= LEVEL
+        return p_value is not None and p_value <= SHARDED_T_LEVEL
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
         """Return why the t-test is not defined, or None if it is: it needs the deviation of two shards that differ."""

@@ -15,13 +15,11 @@ import numpy as np
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.order.order_signs import ColumnCells, Floats, Ints, OrderDirection, read_cells, standing_out
+from tabcontam.evidence.thresholds import COMPARED_ORDERS, MOST_LEAST_P_VALUE, VISIBLE_ORDER_LEVEL
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
-ORDERS = 400  # orders with which a column's order in the file is compared, the file's among them
-LEVEL = 0.05  # p-value at which a column stands out, shared by all columns; and that of all together
 NUMBERED = re.compile(r"(\D*)(\d{1,15})(\D*)")
-LEAST = 0.002  # p-value that has to be within reach, whatever the model finds likely
 NAMED = 3  # columns that a reason names
 TOGETHER = "all columns together distinguish it from the reverse"
 SORTED = "it is sorted"
@@ -78,7 +76,7 @@ def strata_of(table: Table, shards: Shards, examined: Shards, seed: int) -> Stra
     while True:
         classes = _classes(len(table.rows), codes.values())
         found = Strata(shards, classes, numbering, fixed)
-        if least_p_value(found, table.rows) > LEAST:
+        if least_p_value(found, table.rows) > MOST_LEAST_P_VALUE:
             raise Skip(_ordered(table, fixed))
         out = _standing_out(columns, _orders(places, classes, rng), classes)
         if codes.keys() >= {number for number, _ in out}:
@@ -132,7 +130,7 @@ def _sorted(ranks: Floats) -> bool:
     if not ((steps >= 0).all() or (steps <= 0).all()):
         return False
     orders = lgamma(len(ranks) + 1) - sum(lgamma(same + 1) for same in Counter(ranks.tolist()).values())
-    return exp(-orders) < LEAST
+    return exp(-orders) < MOST_LEAST_P_VALUE
 
 
 def _standing_out(columns: Sequence[ColumnCells], orders: Ints, classes: Ints) -> list[tuple[int, OrderDirection]]:
@@ -140,9 +138,9 @@ def _standing_out(columns: Sequence[ColumnCells], orders: Ints, classes: Ints) -
     if not columns:
         return []
     *own, together = standing_out(columns, orders, _turned(orders, classes))
-    level = max(LEVEL / len(own), 1 / ORDERS)
+    level = max(VISIBLE_ORDER_LEVEL / len(own), 1 / COMPARED_ORDERS)
     found = [(number, one) for number, one in enumerate(own) if one.p_value <= level]
-    if found or together.p_value > LEVEL:
+    if found or together.p_value > VISIBLE_ORDER_LEVEL:
         return found
     number = min(range(len(own)), key=lambda place: own[place].p_value)
     return [(number, OrderDirection(own[number].column, together.p_value, TOGETHER))]
@@ -172,10 +170,12 @@ def _orders(places: Ints, classes: Ints, rng: np.random.Generator) -> Ints:
     flat = places.ravel()
     shard = np.repeat(np.arange(len(places)), places.shape[1])
     label = np.unique(shard * (int(classes.max()) + 1) + classes[flat], return_inverse=True)[1]
-    orders = np.empty((ORDERS, len(flat)), dtype=np.int64)
+    orders = np.empty((COMPARED_ORDERS, len(flat)), dtype=np.int64)
     orders[0] = np.arange(len(flat))
-    orders[1:, np.argsort(label, kind="stable")] = np.argsort(label + rng.random((ORDERS - 1, len(flat))), axis=1)
-    return np.asarray(flat[orders].reshape(ORDERS, *places.shape))
+    orders[1:, np.argsort(label, kind="stable")] = np.argsort(
+        label + rng.random((COMPARED_ORDERS - 1, len(flat))), axis=1
+    )
+    return np.asarray(flat[orders].reshape(COMPARED_ORDERS, *places.shape))
 
 
 def _ordered(table: Table, fixed: Mapping[str, str]) -> str:

@@ -15,26 +15,29 @@ from tabcontam.baseline.solving import thin_svd
 from tabcontam.errors import Skip
 from tabcontam.evidence.rows.membership import Swap
 from tabcontam.evidence.rows.revealing_laws import column_that_reveals, hints_of
+from tabcontam.evidence.thresholds import (
+    ALTERATION_CANDIDATES,
+    ALTERATION_FOLDS,
+    ALTERATION_ROWS,
+    ALTERED_COPIES,
+    CLASSIFIER_NEIGHBOURS,
+    DONOR_RANK_STEPS,
+    LEAST_ALIKE_ROWS,
+    LEAST_ALTERABLE_ROWS,
+    MOST_ALTERATIONS_TRIED,
+    MOST_BLIND_AUC,
+    MOST_CLASSIFIER_LOG_ODDS,
+    MOST_DONOR_DRAWS,
+)
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import value_key
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import extra_rows, not_known
 from tabcontam.tables.row_draws import by_content, pool, seeded
-from tabcontam.tables.table import MOST_CATEGORIES, Table
+from tabcontam.tables.table import Table
+from tabcontam.tables.thresholds import MOST_CATEGORIES
 
 VERSION = 3  # of the method: a cached result of another version is not read
-REFERENCE = 2000  # rows that give false values and neighbours
-BASES = 1000  # of these rows, the ones that the classifier sees, each once as it is and once altered
-LEAST = 150  # rows that a classifier needs to learn from
-COLUMNS = 3  # candidates for the altered feature
-TRIED = 12  # features at most that are tried as the altered one
-BLIND = 0.6  # the highest AUC at which a classifier counts as blind
-FOLDS = 3
-LEAF = 20  # similar rows in a leaf: a false value is that of another row of the leaf, or nearly
-NEAR = 0.03  # of the rows, rank steps to a similar row's number, which would itself reveal the copy
-TRIES = 20
-NEIGHBOURS = 8
-SURE = 8.0  # bound of the classifier's log-odds
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -73,7 +76,9 @@ def blind_alteration(table: Table) -> BlindAlteration:
         row, column = by_content(table), table.columns.index(stored["feature"])
         swaps = tuple(Swap(row[shown], column, row[donor]) for shown, donor in stored["swaps"])
         true, false = tuple(stored["true"]), tuple(stored["false"])
-        if not len(true) == len(false) == len(swaps) >= LEAST or not all(0 <= chance <= 1 for chance in true + false):
+        if not len(true) == len(false) == len(swaps) >= LEAST_ALTERABLE_ROWS or not all(
+            0 <= chance <= 1 for chance in true + false
+        ):
             raise ValueError("not two chances of each row")
         return BlindAlteration(column, float(stored["auc"]), swaps, true, false)
 
@@ -97,17 +102,17 @@ def _find_alteration(table: Table) -> BlindAlteration | str:
         table = replace(table, rows=(*table.rows, *rest), known=(), whole=None)
     counts = Counter(table.rows)
     alone = [index for index, row in enumerate(table.rows) if counts[row] == 1]
-    rows = pool(table, [index for index in alone if index in shown], REFERENCE)
-    if len(rows) < LEAST:
-        return f"a classifier needs {LEAST} different rows to learn from; there are {len(rows)}"
-    rows += pool(table, [index for index in alone if index not in shown], REFERENCE - len(rows))
+    rows = pool(table, [index for index in alone if index in shown], ALTERATION_ROWS)
+    if len(rows) < LEAST_ALTERABLE_ROWS:
+        return f"a classifier needs {LEAST_ALTERABLE_ROWS} different rows to learn from; there are {len(rows)}"
+    rows += pool(table, [index for index in alone if index not in shown], ALTERATION_ROWS - len(rows))
     codes = ranked_cells(table, rows)
-    further = iter(_diffuse(table)[:TRIED])
+    further = iter(_diffuse(table)[:MOST_ALTERATIONS_TRIED])
     candidates: list[_AlteredFeature] = []  # not checked for laws yet
     lawless: list[BlindAlteration] = []
     followed: list[str] = []
     while True:
-        while len(candidates) + len(lawless) < COLUMNS and (column := next(further, None)) is not None:
+        while len(candidates) + len(lawless) < ALTERATION_CANDIDATES and (column := next(further, None)) is not None:
             found = _altered(table, rows, shown, codes, column)
             if isinstance(found, str):
                 followed.append(found)
@@ -129,7 +134,7 @@ def _find_alteration(table: Table) -> BlindAlteration | str:
     if not lawless:
         return "no feature has values that recur and could stand in another row"
     best = min(lawless, key=_distance_from_chance)
-    if _distance_from_chance(best) >= BLIND - 0.5:
+    if _distance_from_chance(best) >= MOST_BLIND_AUC - 0.5:
         name = table.columns[best.column]
         return f"a classifier that never saw the rows recognizes altered ones: its AUC is {best.auc:.2f} even by {name}"
     return best
@@ -181,7 +186,7 @@ def _diffuse(table: Table) -> list[int]:
             continue
         counts = Counter(table.column(name))
         recurring = [count for cell, count in counts.items() if count > 1 and not table.is_missing(cell)]
-        if sum(recurring) >= LEAST and len(recurring) > 1:
+        if sum(recurring) >= LEAST_ALTERABLE_ROWS and len(recurring) > 1:
             same[column] = sum(count**2 for count in recurring) / sum(recurring) ** 2
     return sorted(same, key=lambda column: (same[column], table.columns[column]))
 
@@ -214,7 +219,7 @@ def _altered(
     counts = Counter(cells)
     recurring = [counts[cells[row]] > 1 for row in rows]  # a value that no other row has is never a copy's
     valued = np.flatnonzero(~np.isnan(codes[:, column]) & recurring)
-    if len(valued) < LEAST:
+    if len(valued) < LEAST_ALTERABLE_ROWS:
         return None
     others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
     context, values, row_at = (
@@ -224,8 +229,10 @@ def _altered(
     )
     leaves = _alike(context, values, table.is_numeric(name))
     given = _donors(table, row_at, column, values, leaves).items()
-    donors = dict([(base, donor) for base, donor in given if row_at[base] in shown and row_at[donor] in shown][:BASES])
-    if len(donors) < LEAST:
+    donors = dict(
+        [(base, donor) for base, donor in given if row_at[base] in shown and row_at[donor] in shown][:ALTERED_COPIES]
+    )
+    if len(donors) < LEAST_ALTERABLE_ROWS:
         return None
     bases, given_to = np.array([*donors]), np.array([*donors.values()])
     copies = AlteredCopies(
@@ -244,7 +251,7 @@ def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
 
     target = values if numeric else (values[:, None] == np.unique(values)).astype(np.float64)
     filled = np.nan_to_num(context, nan=-1.0)
-    tree = DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=0).fit(filled, target)
+    tree = DecisionTreeRegressor(min_samples_leaf=LEAST_ALIKE_ROWS, random_state=0).fit(filled, target)
     return np.asarray(tree.apply(filled), dtype=np.int64)
 
 
@@ -255,10 +262,10 @@ def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leav
     keys = [value_key(str(table.rows[row][column])) for row in rows]
     by_value = np.argsort(values, kind="stable").tolist()
     rank = {place: number for number, place in enumerate(by_value)}
-    step = max(1, int(len(rows) * NEAR)) if table.is_numeric(table.columns[column]) else 0
+    step = max(1, int(len(rows) * DONOR_RANK_STEPS)) if table.is_numeric(table.columns[column]) else 0
     donors = {}
     for place, row in enumerate(rows):
-        for _ in range(TRIES):
+        for _ in range(MOST_DONOR_DRAWS):
             near = rank[rng.choice(alike[int(leaves[place])])] + rng.randint(-step, step)
             donor = by_value[min(max(near, 0), len(rows) - 1)]
             if keys[donor] != keys[place] and not table.is_row(Swap(row, column, rows[donor]).cells(table)):
@@ -322,7 +329,7 @@ def classifier_inputs(
     squares = (filled**2).sum(axis=1)
     apart = squares[bases, None] + squares - 2 * np.einsum("ik,jk->ij", filled[bases], filled)
     apart[np.arange(len(bases)), bases] = np.inf
-    near = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+    near = np.argpartition(apart, CLASSIFIER_NEIGHBOURS, axis=1)[:, :CLASSIFIER_NEIGHBOURS]
     nearest = values[apart.argmin(axis=1)]
     looks = []
     for places in shown:
@@ -345,8 +352,12 @@ def _cross_validated(true: Floats, false: Floats) -> tuple[float, Floats]:
 
     looks, labels = np.concatenate([true, false]), np.repeat([1, 0], [len(true), len(false)])
     model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
-    folds = PredefinedSplit(np.tile(np.arange(len(true)) % FOLDS, 2))  # both copies of a row are in one fold
-    odds = np.clip(cross_val_predict(model, looks, labels, cv=folds, method="decision_function"), -SURE, SURE)
+    folds = PredefinedSplit(np.tile(np.arange(len(true)) % ALTERATION_FOLDS, 2))  # both copies of a row are in one fold
+    odds = np.clip(
+        cross_val_predict(model, looks, labels, cv=folds, method="decision_function"),
+        -MOST_CLASSIFIER_LOG_ODDS,
+        MOST_CLASSIFIER_LOG_ODDS,
+    )
     # scaled by logistic regression, so that the probabilities are calibrated
     slope = float(LogisticRegression(fit_intercept=False, C=1e6).fit(odds[:, None], labels).coef_[0, 0])
     chances = 1 / (1 + np.exp(-max(slope, 0.0) * odds))

@@ -6,6 +6,7 @@ from functools import cache, lru_cache, partial
 
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.checks import rendered
+from tabcontam.evidence.thresholds import MOST_FEW_VALUES
 from tabcontam.reading.answer_readers import (
     GAP,
     PREFIX,
@@ -29,7 +30,6 @@ from tabcontam.tables.serializers import Serializer, TemplateRows, in_order_of_f
 from tabcontam.tables.table import Cell, Table
 
 Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
-FEW = 30  # values at most of a column that has few
 OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # a sign of another serializer, after this one's
 SIGN = re.compile(r"[:=]")
 OBJECT = re.compile(r"\{[^{}]*\}")
@@ -57,7 +57,7 @@ def few_values(table: Table, column: str) -> tuple[str, ...]:
     def find() -> tuple[str, ...]:
         values = table.distinct(column)
         cells = sum(not table.is_missing(cell) for cell in table.column(column))
-        return values if 1 < len(values) <= min(FEW, cells / 2) else ()
+        return values if 1 < len(values) <= min(MOST_FEW_VALUES, cells / 2) else ()
 
     return cached_fact(table, ("few values", column), find)
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.baseline.coded_columns import LAGS
 from tabcontam.baseline.earlier_rows import after_earlier
 from tabcontam.baseline.table_predictions import RowPrediction
+from tabcontam.baseline.thresholds import LAGS
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.rows.memcheck.csv_row_tests import RawAnswers
 from tabcontam.groups import grouped

@@ -8,13 +8,13 @@ from typing import ClassVar
 from tabcontam.evidence.answering import AnswerKind, ChoiceAnswers
 from tabcontam.evidence.base import READ, Capability, Evidence, EvidenceKind, Family, Query, Reading, Reply, Test, Trial
 from tabcontam.evidence.knowledge.word_test import MORE
+from tabcontam.evidence.thresholds import READ_CHOICE_CHARACTERS
 from tabcontam.reading.answer_text import choice_in
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.exact_statistics import Discrimination
 from tabcontam.tables.serializers import Serializer
 
 YES_NO = {"yes": re.compile("yes|1", re.IGNORECASE), "no": re.compile("no|0", re.IGNORECASE)}
-KEPT = 3  # characters of a Yes/No answer that the authors' code reads
 
 
 class ChoiceTest(Test):
@@ -77,4 +77,4 @@ def published_choice(text: str, truth: str) -> bool:
     pattern = YES_NO.get(truth.casefold())
     if pattern is None:
         return truth.casefold() in text.casefold()
-    return pattern.search(text.strip()[:KEPT]) is not None
+    return pattern.search(text.strip()[:READ_CHOICE_CHARACTERS]) is not None

@@ -16,32 +16,28 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import RONVAL, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.rows.answer_length import answer_tokens
-from tabcontam.evidence.rows.hidden_cells import (
-    EXAMPLES,
-    REPEATS,
-    ROOM,
-    HiddenCells,
-    pool_of,
-    rule_out,
-    unsure_first,
-    without_missing,
-)
+from tabcontam.evidence.rows.hidden_cells import HiddenCells, pool_of, rule_out, unsure_first, without_missing
 from tabcontam.evidence.rows.row_test import OneCellTest, RowTest
+from tabcontam.evidence.thresholds import (
+    FITTED_FEATURES,
+    FURTHER_FEATURES,
+    FURTHER_NEXT_ROWS,
+    LEAST_OPEN_BITS,
+    LEAST_PART_FACTOR,
+    LEAST_SECOND_FEATURE_SHARE,
+    MOST_COUNTED_FEATURES,
+    MOST_FITTED_FEATURES,
+    NEXT_ROW_PART,
+    PUBLISHED_COMPLETIONS,
+    SHOWN_EXAMPLES,
+)
 from tabcontam.reading.value_decision import completion_line
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-BLOCK = EXAMPLES + 1  # rows that a query of test 8 shows and asks
-PART = 1  # the part of the rows for tests that ask for the next one
-FURTHER = 59  # queries of test 8 besides the paper's
-COUNTED = 8  # features of the next row whose cells count
-COMPARED = 3  # features that are fitted at a time
-MOST_COMPARED = 9  # features that are fitted at most, if too few of the first ones have bits
-OPEN = 0.5  # average bits of a cell from which on memory differs from prediction
-WORTH = 0.1  # share of the first feature's bits from which on a second one is asked
-FEATURES = 2  # features that the further queries of test 9 ask
+BLOCK = SHOWN_EXAMPLES + 1  # rows that a query of test 8 shows and asks
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ class IncompleteCompletion(RowTest):
         if first < 1:
             raise Skip(f"too few features: the test asks {self.removed} and shows one")
         places = range(first, len(table.columns))
-        pool = pool_of(table, self.part, first, partial(alone_rows, table, first), REPEATS + self.further)
+        pool = pool_of(table, self.part, first, partial(alone_rows, table, first), PUBLISHED_COMPLETIONS + self.further)
         asked = table.columns[first:]
 
         def prompt(row: int, examples: Sequence[int]) -> Prompt:
@@ -105,7 +101,7 @@ class IncompleteCompletion(RowTest):
 
         room = answer_tokens(table, serializer, asked, self.max_tokens)
         cut = HiddenCells(table, places, prompt, room, predict_rows(table, asked, table.columns[:first], pool))
-        candidates = pool if len(pool) >= REPEATS else determined_rows(table, range(first), places)
+        candidates = pool if len(pool) >= PUBLISHED_COMPLETIONS else determined_rows(table, range(first), places)
         queries = cut.papers(rng, candidates)
         queries += islice(cut.further(rng, pool, self.further), self.further)
         return _numbered(self.id, queries)
@@ -143,7 +139,7 @@ class FullCompletion(RowTest):
     published = PublishedRule("next rows were written as in the file", 8, source=RONVAL)
     worded: ClassVar[bool] = True
     holds: ClassVar[bool] = True
-    further: ClassVar[int] = FURTHER
+    further: ClassVar[int] = FURTHER_NEXT_ROWS
     whole: ClassVar[str] = "next rows are right in every counted cell"
     max_tokens: ClassVar[int] = 512
 
@@ -157,15 +153,17 @@ class FullCompletion(RowTest):
             return self.prompts.next_row(table.title, table.columns, rows)
 
         def query(last: int) -> Query:
-            shown = tuple(range(last - EXAMPLES, last))
+            shown = tuple(range(last - SHOWN_EXAMPLES, last))
             chance = {name: rule_out(prediction, left) for name, prediction in predictions[last].cells.items()}
             write, row = partial(prompt, shown), table.rows[last]
-            paper, unsure = last == EXAMPLES, predictions[last].unsure
+            paper, unsure = last == SHOWN_EXAMPLES, predictions[last].unsure
             return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, unsure=unsure)
 
-        paper = [last for last in fitting[:1] if last == EXAMPLES]
-        wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many rows that not every place has to be asked
-        remainder = rng.randrange(BLOCK) if wide else EXAMPLES  # so that no two queries show the same row
+        paper = [last for last in fitting[:1] if last == SHOWN_EXAMPLES]
+        wide = (
+            len(table.rows) >= LEAST_PART_FACTOR * (1 + self.further) * BLOCK
+        )  # so many rows that not every place has to be asked
+        remainder = rng.randrange(BLOCK) if wide else SHOWN_EXAMPLES  # so that no two queries show the same row
         others = [last for last in pool if last % BLOCK == remainder and last not in paper]
         asked = [*paper, *unsure_first(rng, others, predictions, self.further)[: self.further]]
         queries = (query(last) for last in asked)
@@ -239,11 +237,13 @@ class FeatureCompletion(OneCellTest):
             return HiddenCells(table, [place], partial(prompt, place), room, predictions, place, used)
 
         own = self._pool(table, column)
-        queries = removed(column).papers(rng, own if len(own) >= REPEATS else candidates)
+        queries = removed(column).papers(rng, own if len(own) >= PUBLISHED_COMPLETIONS else candidates)
         features = [removed(places[name]) for name in self._unsure_features(table)]
-        more = [feature.further(rng, list(feature.predictions), self.further // FEATURES) for feature in features]
-        queries += chain.from_iterable([list(islice(queries, self.further // FEATURES)) for queries in more])
-        queries += islice(chain.from_iterable(more), REPEATS + self.further - len(queries))
+        more = [
+            feature.further(rng, list(feature.predictions), self.further // FURTHER_FEATURES) for feature in features
+        ]
+        queries += chain.from_iterable([list(islice(queries, self.further // FURTHER_FEATURES)) for queries in more])
+        queries += islice(chain.from_iterable(more), PUBLISHED_COMPLETIONS + self.further - len(queries))
         return _numbered(self.id, queries)
 
     def _feature(self, table: Table) -> tuple[int, list[int]]:
@@ -252,25 +252,27 @@ class FeatureCompletion(OneCellTest):
         by_values = sorted(table.columns[1:], key=lambda name: (-len(table.distinct(name)), name))
         for name in dict.fromkeys([*(name for name in hinted if name in by_values), *by_values]):
             column = table.columns.index(name)
-            if len(table.distinct(name)) > EXAMPLES:
+            if len(table.distinct(name)) > SHOWN_EXAMPLES:
                 rows = determined_rows(table, range(column), [column])
-                if len(rows) >= REPEATS:
+                if len(rows) >= PUBLISHED_COMPLETIONS:
                     return column, rows
-        raise Skip(f"no feature has {EXAMPLES + 1} values, and rows whose features before it allow one value alone")
+        raise Skip(
+            f"no feature has {SHOWN_EXAMPLES + 1} values, and rows whose features before it allow one value alone"
+        )
 
     def _unsure_features(self, table: Table) -> Sequence[str]:
         """Return the features that further queries ask: the least sure ones, given all others, with enough rows."""
 
         def find() -> Sequence[str]:
-            several = [name for name in table.columns[1:] if len(table.distinct(name)) > EXAMPLES]
+            several = [name for name in table.columns[1:] if len(table.distinct(name)) > SHOWN_EXAMPLES]
             rows = {name: len(alone_rows(table, table.columns.index(name))) for name in several}
-            enough = [name for name in several if rows[name] >= self.further // FEATURES]
+            enough = [name for name in several if rows[name] >= self.further // FURTHER_FEATURES]
             names = enough or [name for name in several if rows[name]]
             unsure = self._unsure(table, names)
-            ranked = sorted(unsure, key=lambda name: -unsure[name])[:FEATURES]
-            if sum(rows[name] for name in ranked[:1]) < REPEATS + self.further:
+            ranked = sorted(unsure, key=lambda name: -unsure[name])[:FURTHER_FEATURES]
+            if sum(rows[name] for name in ranked[:1]) < PUBLISHED_COMPLETIONS + self.further:
                 return ranked  # the first feature alone has too few rows
-            return [name for name in ranked if unsure[name] >= WORTH * unsure[ranked[0]]]
+            return [name for name in ranked if unsure[name] >= LEAST_SECOND_FEATURE_SHARE * unsure[ranked[0]]]
 
         return cached_fact(table, "unsure features", find)
 
@@ -281,11 +283,13 @@ class FeatureCompletion(OneCellTest):
         predicts all but one of them.
         """
         unsure: dict[str, float] = {}
-        for count in range(COMPARED, min(MOST_COMPARED, len(names) + COMPARED - 1) + 1, COMPARED):
+        for count in range(
+            FITTED_FEATURES, min(MOST_FITTED_FEATURES, len(names) + FITTED_FEATURES - 1) + 1, FITTED_FEATURES
+        ):
             for name in sorted(set(least_sure(table, names, count)) - set(unsure)):
                 row_predictions = self._predictions(table, table.columns.index(name)).values()
                 unsure[name] = sum(prediction.unsure for prediction in row_predictions) / len(row_predictions)
-            if sum(bits >= OPEN for bits in unsure.values()) >= FEATURES:
+            if sum(bits >= LEAST_OPEN_BITS for bits in unsure.values()) >= FURTHER_FEATURES:
                 break
         return unsure
 
@@ -294,7 +298,7 @@ class FeatureCompletion(OneCellTest):
         return predict_rows(table, table.columns[place : place + 1], shown, self._pool(table, place))
 
     def _pool(self, table: Table, place: int) -> list[int]:
-        return pool_of(table, self.part, place, partial(alone_rows, table, place), REPEATS + self.further)
+        return pool_of(table, self.part, place, partial(alone_rows, table, place), PUBLISHED_COMPLETIONS + self.further)
 
 
 class NextRows(NamedTuple):
@@ -316,12 +320,12 @@ def next_rows(table: Table) -> NextRows:
         raise Skip("the table lists every combination of its values in order: the next row follows from this order")
     rows, lasts = table.rows, _lasts(table)
     fitting = cached_fact(
-        table, "next rows", lambda: [last for last in lasts if rows[last] not in rows[last - EXAMPLES : last]]
+        table, "next rows", lambda: [last for last in lasts if rows[last] not in rows[last - SHOWN_EXAMPLES : last]]
     )
     if not fitting:
-        raise Skip(f"the last of every {EXAMPLES + 1} successive rows repeats another one of them")
-    pool = pool_of(table, PART, 0, lambda: fitting, (1 + FURTHER) * BLOCK)
-    counted = least_sure(table, table.columns, COUNTED, before=True)
+        raise Skip(f"the last of every {SHOWN_EXAMPLES + 1} successive rows repeats another one of them")
+    pool = pool_of(table, NEXT_ROW_PART, 0, lambda: fitting, (1 + FURTHER_NEXT_ROWS) * BLOCK)
+    counted = least_sure(table, table.columns, MOST_COUNTED_FEATURES, before=True)
     predictions = predict_rows(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), before=True)
     return NextRows(fitting, pool, predictions, len(fitting) / len(lasts))
 
@@ -332,13 +336,13 @@ def _lasts(table: Table) -> Sequence[int]:
     Neither that row nor the next one is a row that the model may know: a row between two others is like both.
     """
     places, known = (
-        (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES],
+        (SHOWN_EXAMPLES, *range(SHOWN_EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - SHOWN_EXAMPLES],
         known_rows(table),
     )
     if table.whole is not None:
         after = (*table.rows_before[1:], 0)  # 0 if it is unknown which row follows
         places = tuple(
-            place for place in places if table.rows_before[place] >= EXAMPLES and (after[place] or not known)
+            place for place in places if table.rows_before[place] >= SHOWN_EXAMPLES and (after[place] or not known)
         )
     return [place for place in places if not known & {place, place + 1}] if known else places
 

@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from tabcontam.evidence.thresholds import LEAST_REPEATED_SHARE
 from tabcontam.tables.table import Table
-
-REPEATED = 0.5  # share of a text feature's cells whose value recurs, from which on it can be drawn
 
 
 def can_be_drawn(table: Table, feature: str) -> bool:
@@ -15,7 +14,7 @@ def can_be_drawn(table: Table, feature: str) -> bool:
         return False
     if table.is_numeric(feature):
         return len(counts) < len(table.rows)
-    return sum(times for times in counts.values() if times > 1) >= REPEATED * len(table.rows)
+    return sum(times for times in counts.values() if times > 1) >= LEAST_REPEATED_SHARE * len(table.rows)
 
 
 def rows_unlike_others(table: Table, feature: str, rows: Sequence[int]) -> list[int]:

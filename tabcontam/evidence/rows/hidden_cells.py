@@ -12,19 +12,22 @@ from math import sqrt
 from random import Random
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.baseline.table_predictions import POOL, RowPrediction
+from tabcontam.baseline.table_predictions import RowPrediction
+from tabcontam.baseline.thresholds import QUERY_POOL
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt, Query
-from tabcontam.evidence.checks import TRIES
+from tabcontam.evidence.thresholds import (
+    LEAST_PART_FACTOR,
+    MOST_DRAWS_OF_A_QUERY,
+    MOST_FRUITLESS_ROWS,
+    PUBLISHED_COMPLETIONS,
+    ROW_PARTS,
+    SHOWN_EXAMPLES,
+)
 from tabcontam.tables import row_draws
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
-EXAMPLES = 4
-REPEATS = 5  # the paper's queries of tests 7 and 9
-GIVE_UP = 50  # rows without fitting examples before the test is skipped
-PARTS = 3  # parts of a table's rows, one for each test: no two tests ask about the same row of a large table
-ROOM = 3  # times the asked rows that a part must have; else rows are drawn from the whole table
 Write = Callable[[int, Sequence[int]], Prompt]  # writes the prompt about a row next to these examples
 
 
@@ -39,7 +42,7 @@ class HiddenCells:
     predictions: Mapping[int, RowPrediction]
     distinct: int | None = None  # a column in which no two examples have the same cell
     used: set[int] = field(default_factory=set)  # rows that are not asked again
-    examples: int = EXAMPLES  # rows that are shown with the asked one
+    examples: int = SHOWN_EXAMPLES  # rows that are shown with the asked one
 
     def query(self, rng: Random, row: int, paper: bool) -> Query | None:
         """Return the query about a row, or None if the examples show the asked cells.
@@ -64,8 +67,8 @@ class HiddenCells:
     def papers(self, rng: Random, candidates: Sequence[int]) -> list[Query]:
         """Return the paper's queries about random candidates. Raises `Skip` if none can be made."""
         queries: list[Query] = []
-        for row in rng.sample(candidates, min(len(candidates), REPEATS + GIVE_UP)):
-            if len(queries) < REPEATS and (query := self.query(rng, row, paper=True)) is not None:
+        for row in rng.sample(candidates, min(len(candidates), PUBLISHED_COMPLETIONS + MOST_FRUITLESS_ROWS)):
+            if len(queries) < PUBLISHED_COMPLETIONS and (query := self.query(rng, row, paper=True)) is not None:
                 self.used.add(row)
                 queries.append(query)
         if not candidates:
@@ -93,7 +96,7 @@ class HiddenCells:
         """
         rows, place, order = self.table.rows, self.distinct, row_draws.by_content(self.table)
         chosen: list[int] = []
-        for _ in range(TRIES):
+        for _ in range(MOST_DRAWS_OF_A_QUERY):
             index = order[rng.randrange(len(order))]
             rival = index in chosen or rows[index] == rows[row] or (parted and not self._parted(row, index))
             if place is not None and not rival:
@@ -196,11 +199,11 @@ def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequen
         wanted = set(candidates())
         rows = row_draws.by_content(table)
         mixed = cached_fact(table, "mixed", lambda: row_draws.seeded(table, "row tests").sample(rows, len(rows)))
-        own = [row for row in mixed[part::PARTS] if row in wanted]
-        if len(own) < ROOM * asked:
+        own = [row for row in mixed[part::ROW_PARTS] if row in wanted]
+        if len(own) < LEAST_PART_FACTOR * asked:
             taken = set(own)
             own += [row for row in mixed if row in wanted and row not in taken]
-        return own[:POOL]
+        return own[:QUERY_POOL]
 
     return cached_fact(table, ("pool", part, place), find)
 

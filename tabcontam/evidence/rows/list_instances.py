@@ -7,8 +7,8 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.baseline.coded_columns import LAGS
 from tabcontam.baseline.table_predictions import least_sure, predict_rows
+from tabcontam.baseline.thresholds import LAGS
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import AnswerKind
 from tabcontam.evidence.base import READ, Evidence, Prompt, PublishedRule, Query, Reading, Reply, ReplyState, Trial
@@ -26,10 +26,20 @@ from tabcontam.evidence.rows.answers_of_several_rows import (
 )
 from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.rows.guided.guided_completion import partial_conjunction
-from tabcontam.evidence.rows.guided.word_runs import PHRASE, WordRun, longest, phrases, words
+from tabcontam.evidence.rows.guided.word_runs import WordRun, longest, phrases, words
 from tabcontam.evidence.rows.hidden_cells import without_missing
 from tabcontam.evidence.rows.memcheck.csv_row_tests import NUMBERED, agrees, csv_serializer, without_counts
-from tabcontam.evidence.rows.row_test import POWER, SHARE, RowTest
+from tabcontam.evidence.rows.row_test import RowTest
+from tabcontam.evidence.thresholds import (
+    LEAST_NEAR_CELL_SHARE,
+    LEAST_NEAR_WORDS,
+    LEAST_POWER,
+    LISTED_INSTANCES,
+    MOST_COUNTED_FEATURES,
+    MOST_PHRASE_TEXTS,
+    PHRASE_WORDS,
+    REMEMBERED_SHARE,
+)
 from tabcontam.reading.answer_readers import possible_cells
 from tabcontam.reading.answer_text import declines, plain, same_value, unlabelled
 from tabcontam.reading.value_forms import FeatureValues
@@ -40,12 +50,7 @@ from tabcontam.tables.row_draws import pool
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-INSTANCES = 10  # instances that are asked for
-COUNTED = 8  # features of a row whose cells count
-COMPARED = 2000  # texts of a table in which phrases are searched for
 EDGES = "|\"'` \t"
-NEAR = 0.5  # share of an instance's cells from which on it is nearly the dataset's
-RUN = 5  # words of a text in a row from which on it is nearly the dataset's
 TEXT_NULL = "the longest runs of words are as long as those of a fluent writer that has not seen the texts"
 
 
@@ -116,7 +121,7 @@ class ListInstances(RowTest):
             raise Skip("the table lists every combination of its values in order: its first rows need no memory")
         if len(table.rows) <= LAGS:
             raise Skip(f"too few rows: {LAGS + 1} are needed")
-        rows = range(min(INSTANCES, len(table.rows)))
+        rows = range(min(LISTED_INSTANCES, len(table.rows)))
         asked = tuple(cell_name(name, row) for row in rows for name in table.columns)
         cells = tuple(cell for row in rows for cell in table.rows[row])
         room = len(rows) * answer_tokens(table, csv_serializer(), table.columns, 64)
@@ -126,7 +131,7 @@ class ListInstances(RowTest):
 
     def _of_texts(self, table: Table, names: Sequence[str]) -> Query:
         """Return the query for texts; the cells of several text columns are one text."""
-        rows = range(min(INSTANCES, len(table.rows)))
+        rows = range(min(LISTED_INSTANCES, len(table.rows)))
         texts = [_text(table, names, row) for row in rows]
         asked = tuple(cell_name(names[-1], row) for row in rows)
         room = max(self.max_tokens, sum(2 * len(words(text)) + 8 for text in texts))
@@ -202,8 +207,8 @@ def _low_power(queries: Sequence[Query], level: float) -> str | None:
     rows = [cells for chance, own in every if (cells := [chance[name] for name in own if name in chance])]
     if not rows:
         return "in no cell of the asked rows can memory be distinguished from prediction"
-    power = row_power(rows, share=SHARE, level=level)
-    return None if power >= POWER else explain_low_power(power, level)
+    power = row_power(rows, share=REMEMBERED_SHARE, level=level)
+    return None if power >= LEAST_POWER else explain_low_power(power, level)
 
 
 def _of_words(query: Query) -> bool:
@@ -230,7 +235,7 @@ def _chances(table: Table, rows: Sequence[int]) -> dict[str, CellPrediction]:
     """Return the prediction of every counted cell by its name, without rows that a model may know."""
     known = known_rows(table)
     later = [row for row in rows if row >= LAGS and not known & {row, row + 1}]
-    every = least_sure(table, table.columns, COUNTED, before=True)
+    every = least_sure(table, table.columns, MOST_COUNTED_FEATURES, before=True)
     return chances_of(table, predict_rows(table, every, (), later, before=True))
 
 
@@ -280,11 +285,11 @@ def _text(table: Table, names: Sequence[str], row: int) -> str:
 
 def _elsewhere(table: Table, names: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return the phrases of the first texts that other texts of the table have, too: they do not show recitation."""
-    own = [set(phrases(words(text), PHRASE)) for text in texts]
+    own = [set(phrases(words(text), PHRASE_WORDS)) for text in texts]
     every = set().union(*own)
     shared = {phrase for phrase in every if sum(phrase in one for one in own) > 1}
-    for row in pool(table, range(len(texts), len(table.rows)), COMPARED):
-        shared.update(every & set(phrases(words(_text(table, names, row)), PHRASE)))
+    for row in pool(table, range(len(texts), len(table.rows)), MOST_PHRASE_TEXTS):
+        shared.update(every & set(phrases(words(_text(table, names, row)), PHRASE_WORDS)))
     return tuple(sorted(" ".join(phrase) for phrase in shared))
 
 
@@ -338,6 +343,6 @@ def _nearly(trial: Trial, own: Sequence[str]) -> bool:
     """Return whether an instance is at least half right, or a text has five words in a row."""
     if _of_words(trial.query):
         truth = dict(zip(trial.query.asked, trial.query.expected, strict=True))
-        return len(longest(truth[own[0]] or "", _answered(trial).get(own[0]) or "").text) >= RUN
+        return len(longest(truth[own[0]] or "", _answered(trial).get(own[0]) or "").text) >= LEAST_NEAR_WORDS
     right = trial.reading.right if trial.reading else ()
-    return sum(name in right for name in own) >= NEAR * len(own)
+    return sum(name in right for name in own) >= LEAST_NEAR_CELL_SHARE * len(own)

@@ -13,14 +13,12 @@ from tabcontam.evidence.rows.altered_rows import blind_alteration
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.choice_test import discrimination, valid_answers
 from tabcontam.evidence.rows.membership import MembershipTest, Swap, balanced
-from tabcontam.evidence.rows.row_test import POWER, SHARE
+from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, LEAST_POWER, MATCHED_ROWS, REMEMBERED_SHARE
 from tabcontam.statistics.exact_statistics import poisson_binomial_tail
 from tabcontam.statistics.power import choice_power, detectable_choice_share
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-QUERIES = 60
-OFFERED = 3  # candidates for each asked row: those are asked of which the classifier is least sure
 NULL = "the answers stay, and the labels are drawn again by a classifier that never saw the rows, or by a coin"
 
 
@@ -63,13 +61,13 @@ class MatchedMembership(MembershipTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return 60 queries. Raises `Skip` if no feature can be altered so that a classifier does not see it."""
         blind = blind_alteration(table)
-        candidates = rng.sample(range(len(blind.swaps)), min(len(blind.swaps), OFFERED * QUERIES))
+        candidates = rng.sample(range(len(blind.swaps)), min(len(blind.swaps), CANDIDATES_PER_QUERY * MATCHED_ROWS))
         half = len(candidates) // 2
         asked = {
             "Yes": iter(_least_sure(candidates[:half], blind.true)),
             "No": iter(_least_sure(candidates[half:], blind.false)),
         }
-        labels = balanced(QUERIES, rng)
+        labels = balanced(MATCHED_ROWS, rng)
         places = [next(asked[label]) for label, _ in labels]
         others = sorted(set(range(len(blind.swaps))) - set(places))
 
@@ -122,8 +120,8 @@ class MatchedMembership(MembershipTest):
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
         chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
-        power = choice_power(chances, SHARE, level)
-        return None if power >= POWER else explain_low_power(power, level)
+        power = choice_power(chances, REMEMBERED_SHARE, level)
+        return None if power >= LEAST_POWER else explain_low_power(power, level)
 
 
 def _chance(query: Query, answer: str) -> float:

@@ -10,13 +10,11 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import RONVAL, Evidence, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import draw_until_valid
 from tabcontam.evidence.rows.choice_test import ChoiceTest, discrimination, valid_answers
+from tabcontam.evidence.thresholds import MEMBERSHIP_ROWS, PUBLISHED_MEMBERSHIP_ROWS
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
-
-QUERIES = 40
-OF_PAPER = 100  # rows that the paper asks, half of them perturbed (section 3.1)
 
 
 class Swap(NamedTuple):
@@ -100,11 +98,11 @@ class Membership(MembershipTest):
     id: ClassVar[str] = "membership"
     measure: ClassVar[str] = "membership"
     published = PublishedRule("answers are right (half of them by chance)", share=None, source=RONVAL)
-    rows: int = QUERIES  # rows that are asked, half of them perturbed
+    rows: int = MEMBERSHIP_ROWS  # rows that are asked, half of them perturbed
 
     def as_published(self) -> "Membership":
         """Return the test with the 100 rows of the paper."""
-        return replace(self, rows=OF_PAPER)
+        return replace(self, rows=PUBLISHED_MEMBERSHIP_ROWS)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return `rows` queries, fewer for a smaller table. Raises `Skip` if no row can be perturbed."""

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tabcontam.evidence.base import READ, Reading, Reply, Trial, UnreadReason, as_read
+from tabcontam.evidence.thresholds import LEAST_REPEATS, MOST_REPEATED_SHARE
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.numbers import is_number
-
-TWICE = 2  # a text that came once is not repeated
-MOST = 0.5  # share of the answers
 
 
 def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
@@ -21,7 +19,9 @@ def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
     """
     texts = [_text(trial) for trial in trials]
     counted = Counter(filter(None, texts))
-    often = {text for text, count in counted.items() if count >= TWICE and count > MOST * len(trials)}
+    often = {
+        text for text, count in counted.items() if count >= LEAST_REPEATS and count > MOST_REPEATED_SHARE * len(trials)
+    }
     if not often:
         return list(trials)
     known = defaultdict[str, set[str]](set)

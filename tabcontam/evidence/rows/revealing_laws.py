@@ -10,15 +10,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tabcontam.baseline.altered_copies import SEEN, AlterationHint, AlteredCopies
-from tabcontam.baseline.coded_columns import FEW, MISSING, Column, column
+from tabcontam.baseline.altered_copies import AlterationHint, AlteredCopies
+from tabcontam.baseline.coded_columns import MISSING, Column, column
 from tabcontam.baseline.laws import with_derived
-from tabcontam.tables.table import MOST_CATEGORIES, Table
-
-SURE = 0.95  # share of the rows in which one column has to go with another to count as following from it
-USUAL = 0.8  # share of the rows with the most frequent value: above it, agreement with another column shows nothing
-CHECKED = 20  # rows that share a cell with another row, at least, to judge that
-HINTS = 3  # laws, and columns that a value goes with, that a classifier is shown
+from tabcontam.baseline.thresholds import FEW_VALUES, LEAST_LAW_EXCESS
+from tabcontam.evidence.thresholds import (
+    LEAST_FOLLOWING_SHARE,
+    LEAST_SHARING_ROWS,
+    MOST_CLASSIFIER_HINTS,
+    MOST_USUAL_VALUE_SHARE,
+)
+from tabcontam.tables.table import Table
+from tabcontam.tables.thresholds import MOST_CATEGORIES
 
 
 def column_that_reveals(table: Table, name: str, rows: Sequence[int]) -> str | None:
@@ -30,10 +33,10 @@ def column_that_reveals(table: Table, name: str, rows: Sequence[int]) -> str | N
     """
     taken = {one: column(one, [table.column(one)[row] for row in rows], table.missing) for one in sorted(table.columns)}
     target = taken.pop(name)
-    informative = max(Counter(target.keys).values()) < USUAL * len(rows)
+    informative = max(Counter(target.keys).values()) < MOST_USUAL_VALUE_SHARE * len(rows)
     for one in with_derived(taken.values()) if informative else ():
         shared, agreeing = _agreeing(one, target)
-        if shared >= CHECKED and agreeing >= SURE * shared:
+        if shared >= LEAST_SHARING_ROWS and agreeing >= LEAST_FOLLOWING_SHARE * shared:
             return f"{name} goes with {one.name}"
     for other, one in () if table.is_numeric(name) else taken.items():
         unlike = _agreeing(one, target)[0] < np.count_nonzero(one.codes) / 2
@@ -56,9 +59,11 @@ def hints_of(copies: AlteredCopies, reference: Sequence[int]) -> list[Alteration
     How often a text goes with a value is counted in the `reference` rows.
     """
     hints = [hint for _, hint in copies.laws]
-    texts = [name for name, one in copies.columns.items() if one.numbers is None and one.distinct > FEW + 1]
+    texts = [name for name, one in copies.columns.items() if one.numbers is None and one.distinct > FEW_VALUES + 1]
     hints += [_together(copies, name, reference) for name in texts if name != copies.column]
-    return sorted((hint for hint in hints if hint.more > SEEN), key=lambda hint: -hint.more)[:HINTS]
+    return sorted((hint for hint in hints if hint.more > LEAST_LAW_EXCESS), key=lambda hint: -hint.more)[
+        :MOST_CLASSIFIER_HINTS
+    ]
 
 
 def _together(copies: AlteredCopies, name: str, reference: Sequence[int]) -> AlterationHint:

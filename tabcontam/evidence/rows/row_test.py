@@ -43,6 +43,13 @@ from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, 
 from tabcontam.evidence.rows.repeated_answers import without_repeats
 from tabcontam.evidence.samples import asked_often, sampled_query
 from tabcontam.evidence.structured_answers import read_structured_answer
+from tabcontam.evidence.thresholds import (
+    LEAST_DIFFERENT_ROWS,
+    LEAST_POWER,
+    LEAST_READ_FEATURES,
+    REMEMBERED_SHARE,
+    SILENT_LUCK_DEVIATIONS,
+)
 from tabcontam.reading.answer_readers import (
     answers,
     first_value,
@@ -66,11 +73,6 @@ from tabcontam.tables.table import Cell, Table
 
 MORE = "0"  # added to a cut answer, to see which of its values could continue
 NULL = "the answers stay, and the hidden cells are drawn again from the baseline's prediction"
-SHARE = 0.5  # share of the rows that a model remembers
-POWER = 0.5  # power with which such a model has to be detected
-LUCK = 1.0  # standard deviations that a silent predictor may be ahead of the baseline by luck
-HALF = 0.5  # share of the asked features that has to be read before a text counts as an answer
-LEAST_ROWS = 20  # different rows: in a smaller table memory looks like prediction
 
 
 class RowTest(Test):
@@ -88,10 +90,10 @@ class RowTest(Test):
 
     def too_small(self, rows: int) -> str | None:
         """Return why a table is too small: from fewer than twenty different rows the baseline cannot learn."""
-        if rows >= LEAST_ROWS:
+        if rows >= LEAST_DIFFERENT_ROWS:
             return None
         counted = "1 different row" if rows == 1 else f"{rows} different rows"
-        return f"in a table of {counted} memory looks like prediction; {LEAST_ROWS} are needed"
+        return f"in a table of {counted} memory looks like prediction; {LEAST_DIFFERENT_ROWS} are needed"
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries of a result, each with the features that describe the same entity as others.
@@ -140,7 +142,7 @@ class RowTest(Test):
         hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
         # readable must not depend on right: an unread answer is not weighed
         whole = len(cells) == len(query.asked)
-        enough = not cut and len(cells) >= HALF * len(query.asked) and not declines(reply.text)
+        enough = not cut and len(cells) >= LEAST_READ_FEATURES * len(query.asked) and not declines(reply.text)
         readable = any(cell not in (None, "?") for cell in cells.values()) and (whole or enough)
         unread = None if readable else UnreadReason.DECLINED if values == {} else UnreadReason.of(reply.text)
         return Reading(cells or None, hit and readable, paper, readable, right, unread)
@@ -210,8 +212,9 @@ class RowTest(Test):
         for nothing.
         """
         # numpy is imported only to weigh: reading and replaying do without it
-        from tabcontam.statistics.exact_statistics import UNIT, outcome_tail, share_interval, weight_of
+        from tabcontam.statistics.exact_statistics import outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_share
+        from tabcontam.statistics.thresholds import BIT_UNITS
 
         rows = answered_rows([trial for trial in trials if trial.query.chance])
         cells = [cell for row in rows for cell in row.given]
@@ -219,7 +222,9 @@ class RowTest(Test):
 
         def ahead(those: Sequence[int]) -> int:
             lead = sum(cells[one].silent - cells[one].due for one in those)
-            return max(0, round(UNIT * (lead - LUCK * sqrt(sum(cells[one].luck for one in those)))))
+            return max(
+                0, round(BIT_UNITS * (lead - SILENT_LUCK_DEVIATIONS * sqrt(sum(cells[one].luck for one in those))))
+            )
 
         def tail(indices: Sequence[int]) -> float:
             if sum(cells[one].silent for one in indices) >= sum(cells[one].bits for one in indices):
@@ -236,8 +241,8 @@ class RowTest(Test):
         hits = sum(row.hit for row in rows)
         counted = f"{hits} of {len(rows)} {self.whole}, where the baseline gets {format_small_number(sum(chances))}"
         by_chance = f"{format_small_number(expected)} expected by chance"
-        if silent_lead >= UNIT:
-            by_chance += f", {format_small_number(silent_lead / UNIT)} more by a predictor with all other rows"
+        if silent_lead >= BIT_UNITS:
+            by_chance += f", {format_small_number(silent_lead / BIT_UNITS)} more by a predictor with all other rows"
         gained = f"{asked_often(trials)}{counted}: {recalled:.0f} bits recalled, {by_chance}"
         return Evidence(
             statistic="recalled bits",
@@ -292,8 +297,8 @@ class RowTest(Test):
         rows = [list(query.chance.values()) for query in each.values()]
         if not rows:
             return "in no cell of the asked rows can memory be distinguished from prediction"
-        power = row_power(rows, share=SHARE, level=level)
-        return None if power >= POWER else explain_low_power(power, level)
+        power = row_power(rows, share=REMEMBERED_SHARE, level=level)
+        return None if power >= LEAST_POWER else explain_low_power(power, level)
 
     def published_line(self, text: str) -> str:
         """Return the part of the answer that the authors' code keeps: the first line."""

@@ -30,6 +30,13 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.checks import draw_until_valid
 from tabcontam.evidence.rows.choice_test import ChoiceTest, valid_answers
+from tabcontam.evidence.thresholds import (
+    BASELINE_DRAWS,
+    BASELINE_ROWS_A_CLASS,
+    CLASSIFIED_ROWS,
+    MOST_BASELINE_VALUES,
+    MOST_CLASSIFIED_ROWS,
+)
 from tabcontam.groups import grouped
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.tables.cached_facts import cached_fact
@@ -42,11 +49,6 @@ from tabcontam.twins.twin_sample import labelled
 
 FEW_SHOT = "few-shot"  # the name of the baseline among the chances of a query
 VERSION = 1  # of the few-shot baseline: the cached results of other versions are not read
-QUERIES = 100
-POOL = 1000  # rows of a table that are ever asked: they share the baseline's fits
-SHOTS = 16  # rows of each class that the few-shot baseline has
-DRAWS = 5  # of them
-USUAL = 20  # values of a feature that the baseline distinguishes
 YES_NO_TOKENS = 4
 CLASS_TOKENS = 16  # the name of a class is longer than Yes
 RIGHT = PublishedRule("rows were classified right", share=None, source=RONVAL)
@@ -62,7 +64,7 @@ class ClassificationTest(ChoiceTest):
     sized: ClassVar[bool] = True
     shots: ClassVar[int]
     baseline: ClassVar[str] = FEW_SHOT
-    rows: int = QUERIES
+    rows: int = CLASSIFIED_ROWS
 
     def about(self, rows: int) -> Self:
         """Return this test about `rows` rows of a table, at most 1,000, or as many as there are."""
@@ -83,10 +85,10 @@ class ClassificationTest(ChoiceTest):
             raise Skip("the model may know every row that has a class")
         baseline = self._baseline(table, target, labels, candidates)
         majority = CellPrediction({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
-        rows = in_random_order(rng, candidates, QUERIES)[: max(self.rows, QUERIES)]
+        rows = in_random_order(rng, candidates, CLASSIFIED_ROWS)[: max(self.rows, CLASSIFIED_ROWS)]
         queries = []
         for number, asked in enumerate(rows):
-            rng = copied(rng) if number == QUERIES else rng  # later draws are the same with fewer rows
+            rng = copied(rng) if number == CLASSIFIED_ROWS else rng  # later draws are the same with fewer rows
             examples = [self._example(table, classes.get(answer, []), asked, rng) for answer in answers * self.shots]
             shown = (*examples, asked)
             queries.append(
@@ -96,7 +98,7 @@ class ClassificationTest(ChoiceTest):
                     asked=answers,
                     expected=(labels[asked],),
                     max_tokens=tokens_of(answers),
-                    paper=number < QUERIES,
+                    paper=number < CLASSIFIED_ROWS,
                     rows=shown,
                     row=asked,
                     chance={"majority": majority} | ({self.baseline: baseline[asked]} if asked in baseline else {}),
@@ -106,7 +108,7 @@ class ClassificationTest(ChoiceTest):
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
         """Return the rows that may be asked about."""
-        return cached_fact(table, "classified", lambda: pool(table, not_known(table, labels), POOL))
+        return cached_fact(table, "classified", lambda: pool(table, not_known(table, labels), MOST_CLASSIFIED_ROWS))
 
     def _baseline(
         self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
@@ -127,7 +129,9 @@ class ClassificationTest(ChoiceTest):
         asked = [trial.query for trial, _ in answers]
         majority, few = _largest(asked), _baseline(asked, FEW_SHOT)
         gets = f"; the majority class gets {majority:.2f}" if majority is not None else ""
-        gets += f", logistic regression on {SHOTS} rows of each class {few:.2f}" if few is not None else ""
+        gets += (
+            f", logistic regression on {BASELINE_ROWS_A_CLASS} rows of each class {few:.2f}" if few is not None else ""
+        )
         invalid = len(trials) - len(answers)
         none = f"; {invalid} {'answer names' if invalid == 1 else 'answers name'} no class" if invalid else ""
         return Evidence(
@@ -267,11 +271,11 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
     features, rng = described(table, target, rows), seeded(table, "few-shot")
     by_label = grouped(range(len(rows)), lambda place: labels[rows[place]])
     predictions: list[list[str]] = [[] for _ in rows]
-    for _ in range(DRAWS):
+    for _ in range(BASELINE_DRAWS):
         shots = [
             place
             for label in sorted(by_label)
-            for place in rng.sample(by_label[label], min(SHOTS, (len(by_label[label]) + 1) // 2))
+            for place in rng.sample(by_label[label], min(BASELINE_ROWS_A_CLASS, (len(by_label[label]) + 1) // 2))
         ]
         answers = [labels[rows[place]] for place in shots]
         if len(by_label) > 1:
@@ -303,7 +307,7 @@ def described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.floa
         else:
             counts = Counter(cell for cell in known if cell is not None)
             usual = sorted((value for value in counts if counts[value] > 1), key=lambda value: (-counts[value], value))
-            columns += [np.array([float(cell == value) for cell in known]) for value in usual[:USUAL]]
+            columns += [np.array([float(cell == value) for cell in known]) for value in usual[:MOST_BASELINE_VALUES]]
     return np.column_stack(columns) if columns else np.zeros((len(rows), 1))
 
 

@@ -7,13 +7,12 @@ import numpy as np
 
 from tabcontam.baseline.cached_findings import cached_finding
 from tabcontam.evidence.score.classification import described
+from tabcontam.evidence.thresholds import FIFTHS, MOST_CROSS_VALIDATED_ROWS
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.table import Table
 from tabcontam.twins.twin_sample import labelled
 
 VERSION = 1  # of the baseline: the cached results of other versions are not read
-ROWS = 2000  # of a larger table, chosen by a seed
-PARTS = 5  # of which each is predicted from the others
 
 
 @dataclass(frozen=True)
@@ -42,17 +41,17 @@ def supervised(table: Table) -> CrossValidatedAccuracy | None:
     if target is None or question is None or table.text is not None:
         return None
     labels = labelled(table, target, question)
-    rows = pool(table, sorted(labels), ROWS)
+    rows = pool(table, sorted(labels), MOST_CROSS_VALIDATED_ROWS)
     answers = np.array([labels[row] for row in rows])
     counts = np.unique(answers, return_counts=True)[1] if len(answers) else np.array([])
-    if len(counts) < 2 or counts.min() < PARTS:
+    if len(counts) < 2 or counts.min() < FIFTHS:
         return None
 
     def find() -> CrossValidatedAccuracy:
         from sklearn.ensemble import HistGradientBoostingClassifier
         from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-        parts = StratifiedKFold(PARTS, shuffle=True, random_state=0)
+        parts = StratifiedKFold(FIFTHS, shuffle=True, random_state=0)
         model = HistGradientBoostingClassifier(max_iter=60, early_stopping=False, random_state=0)
         predicted = cross_val_predict(model, described(table, target, rows), answers, cv=parts)
         return CrossValidatedAccuracy(

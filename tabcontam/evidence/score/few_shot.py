@@ -36,9 +36,10 @@ from tabcontam.evidence.score.classification import (
 )
 from tabcontam.evidence.score.memory_share import TWIN
 from tabcontam.evidence.score.shares import SUPERVISED, prediction_of
-from tabcontam.evidence.score.shot_draws import PARTS, Draw, draw_shots
+from tabcontam.evidence.score.shot_draws import Draw, draw_shots
 from tabcontam.evidence.score.shot_learners import LEARNERS, absent, learned
 from tabcontam.evidence.score.shot_results import SHOWN, TITLE, ShotResult, evaluated
+from tabcontam.evidence.thresholds import CLASSIFIED_ROWS, FIFTHS, MOST_CLASSIFIED_ROWS
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import ClassificationQuestion as Asking
@@ -50,8 +51,6 @@ from tabcontam.twins.base import UnseenTwin
 from tabcontam.twins.twin_sample import labelled, sample
 
 SHOTS = (0, 1, 4, 16, 64)
-ROWS = 100
-POOL = 1000  # rows of a table that are ever asked
 Cells = Mapping[str, Cell]
 
 
@@ -110,8 +109,8 @@ class FewShot(ChoiceTest):
     worded: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
     shots: tuple[int, ...] = SHOTS
-    draws: int = PARTS
-    rows: int = ROWS
+    draws: int = FIFTHS
+    rows: int = CLASSIFIED_ROWS
     twins: bool = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -285,7 +284,7 @@ def _askable(table: Table, labels: Mapping[int, str], twin: UnseenTwin | None) -
     if twin is not None:
         found = sample(table)
         return found.places[: found.twins]
-    return pool(table, not_known(table, labels), POOL)
+    return pool(table, not_known(table, labels), MOST_CLASSIFIED_ROWS)
 
 
 def _chances(

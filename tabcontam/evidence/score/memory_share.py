@@ -25,10 +25,11 @@ from tabcontam.evidence.base import (
 )  # fmt: skip
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.rows.choice_test import valid_answers
-from tabcontam.evidence.score.classification import QUERIES, ClassificationTest, answers_of
+from tabcontam.evidence.score.classification import ClassificationTest, answers_of
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
-from tabcontam.evidence.score.shares import LEVEL as LEVEL
 from tabcontam.evidence.score.shares import SUPERVISED, learned, prediction_of, share_in_words
+from tabcontam.evidence.thresholds import CLASSIFIED_ROWS
+from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL as MEMORY_SHARE_LEVEL
 from tabcontam.statistics.paired_gains import MeanGain, gained
 from tabcontam.statistics.reference_curve import above_curve
 from tabcontam.tables.fresh_table_rows import fresh_labels
@@ -221,7 +222,7 @@ class MemoryShare(ClassificationTest):
         from tabcontam.twins.fresh_predictions import predict_fresh_rows
 
         found, labels = predict_fresh_rows(table), fresh_labels(table)
-        places = in_random_order(rng, range(len(table.fresh)), min(QUERIES, len(found.own)))
+        places = in_random_order(rng, range(len(table.fresh)), min(CLASSIFIED_ROWS, len(found.own)))
         fresh = {
             query.id: replace(
                 query,
@@ -268,11 +269,7 @@ class MemoryShare(ClassificationTest):
         return self._after_examples(table, serializer, rows[:-1], cells)
 
     def _after_examples(
-        self,
-        table: Table,
-        serializer: Serializer,
-        examples: Sequence[int],
-        cells: Mapping[str, str | None],
+        self, table: Table, serializer: Serializer, examples: Sequence[int], cells: Mapping[str, str | None]
     ) -> Prompt:
         """Return the prompt that asks about the cells, after rows of the table with their answers."""
         question = table.question

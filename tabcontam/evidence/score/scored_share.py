@@ -15,8 +15,8 @@ from tabcontam.evidence.base import Capability, Evidence, Likelihoods, Prompt, Q
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.score.classification import as_endings, likeliest
 from tabcontam.evidence.score.memory_share import TWIN, MemoryShare
-from tabcontam.evidence.score.shares import LEVEL
 from tabcontam.evidence.score.shot_results import chances_of
+from tabcontam.evidence.thresholds import LEAST_CLASS_CHANCE, MEMORY_SHARE_LEVEL
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.auc_difference import AucDifference, auc_apart
 from tabcontam.statistics.paired_gains import gained
@@ -24,8 +24,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 LIKELY = "supervised chances"  # the learners' probability of each class, among the chances of a query
-LEAST = 0.01  # a smaller chance counts as this one, so that no single answer weighs more than 4.6 nats
-WORST = -log(LEAST)
+WORST = -log(LEAST_CLASS_CHANCE)
 Chances = Mapping[str, float]
 
 
@@ -147,7 +146,7 @@ def _both(trials: Sequence[Trial]) -> list[_PairChances]:
 
 
 def _loss(chances: Chances, label: str) -> float:
-    return -log(max(LEAST, chances.get(label, 0.0)))
+    return -log(max(LEAST_CLASS_CHANCE, chances.get(label, 0.0)))
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,7 @@ class ChanceShares:
     @property
     def above(self) -> bool:
         """True if the share of the log-loss is reported as above 0."""
-        return self.p_value <= LEVEL
+        return self.p_value <= MEMORY_SHARE_LEVEL
 
 
 def shared(trials: Sequence[Trial]) -> ChanceShares | None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.number_wording import format_signed
+from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
 from tabcontam.statistics.paired_gains import MeanGain
 
-LEVEL = 0.01  # the largest p-value at which a share is reported as above 0
 LEAST = 0.0005  # a smaller difference is none in three digits
 SUPERVISED = "supervised"  # the name of the fitted learners among the chances of a query
 MODELS = "gradient boosting and logistic regression"
@@ -27,7 +27,7 @@ def learned(query: Query) -> float:
 def share_in_words(found: MeanGain, own: float, other: float) -> str:
     """Return memory's share and its interval in words, with the learners' accuracy on the rows and the others."""
     low, high = found.interval
-    above = "above 0" if found.p_value <= LEVEL else "not shown to be above 0"
+    above = "above 0" if found.p_value <= MEMORY_SHARE_LEVEL else "not shown to be above 0"
     return (
         f"memory's share {format_signed(found.mean)} ({format_signed(low)} to {format_signed(high)}), {above} (p = "
         f"{found.p_value:.2g})"

@@ -6,12 +6,12 @@ from itertools import islice
 from math import floor
 from random import Random
 
+from tabcontam.evidence.thresholds import FIFTHS
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import value_key
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.table import Cell, Table
 
-PARTS = 5  # of the rows: each draw asks about one and shows rows of the others, which is an 80/20 split
 Labels = Mapping[int, str]
 Row = tuple[Cell, ...]
 
@@ -42,10 +42,10 @@ def draw_shots(
     allowed, found = set(askable), []
     for number in range(draws):
         rng = Random(f"{seed} {number}")  # so that neither the number of draws nor that of shots changes another's
-        own = [row for row in order[number::PARTS] if row in allowed]
+        own = [row for row in order[number::FIFTHS] if row in allowed]
         asked = _sampled(own, labels, rows // draws + (number < rows % draws), rng)
         asked_features = {_features(table, row) for row in asked}
-        left = [row for place, row in enumerate(order) if place % PARTS != number]
+        left = [row for place, row in enumerate(order) if place % FIFTHS != number]
         shown = islice(_balanced(table, left, labels, asked_features, rng), most)
         found.append(Draw(tuple(asked), tuple(shown)))
     return found

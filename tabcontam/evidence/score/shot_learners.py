@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.errors import one_line
+from tabcontam.evidence.thresholds import ROWS_A_LEAF
 
 Floats = NDArray[np.float64]
 Chances = Mapping[str, float]
-BOOSTED = 8  # for each so many rows, a leaf of a boosted tree needs one, up to the usual 20
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def _tabpfn(rows: int) -> Any:
 
 
 def _leaf(rows: int) -> int:
-    return max(1, min(20, rows // BOOSTED))
+    return max(1, min(20, rows // ROWS_A_LEAF))
 
 
 LOGISTIC_REGRESSION, GRADIENT_BOOSTING = "logistic regression", "gradient boosting"

@@ -11,8 +11,7 @@ CROWDED = (429, 503, 529)  # 529: overloaded
 PASSING = (408, 409, 425, 429)  # besides 500 and above
 # Spent money is a 402, a 400 or a 429. Only a limit on how fast usage may grow states when it ends.
 SPENT = re.compile(
-    r"credit balance is too low|reached your (specified )?([\w ]+ )?usage limits|spend(ing)? (limit|cap)",
-    re.IGNORECASE,
+    r"credit balance is too low|reached your (specified )?([\w ]+ )?usage limits|spend(ing)? (limit|cap)", re.IGNORECASE
 )
 SPENT_CODE = re.compile(r"(\w+_)?spend_limit_reached|organization_on_hold|linked_organization_billing_unavailable")
 # A filter on written text, which stops texts that are known word for word.

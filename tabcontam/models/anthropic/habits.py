@@ -7,10 +7,11 @@ from typing import Any
 
 from tabcontam.models.anthropic.errors import MOST, concern
 from tabcontam.models.anthropic.replies import supports
-from tabcontam.models.base import THINKING, ModelRequest, in_turns
+from tabcontam.models.base import ModelRequest, in_turns
 from tabcontam.models.openai.errors import Concern, Problem
 from tabcontam.models.openai.habits import SYSTEM, WHOLE, minimum, unsupported
 from tabcontam.models.prompt_form import NO_SYSTEM, NO_TEMPERATURE
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 # Ways to ask for no thinking. Which of them a model takes differs; some take none, and think before every answer.
 NO_THINKING = ("disabled", "between_tools")
@@ -67,7 +68,9 @@ class AnthropicHabits:
     @property
     def allowance(self) -> int:
         """The most tokens that may come on top of the answer's."""
-        return (THINKING if self.most is None else min(THINKING, self.most)) if self.reasons else 0
+        return (
+            (MOST_THINKING_TOKENS if self.most is None else min(MOST_THINKING_TOKENS, self.most)) if self.reasons else 0
+        )
 
     def arguments(self, request: ModelRequest) -> dict[str, Any]:
         """Return what is sent besides the model's name: the chat, decoded greedily if the model takes that, or drawn.

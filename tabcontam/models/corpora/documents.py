@@ -9,7 +9,6 @@ from tabcontam.models.corpora.tally import Reason, Tally
 STRETCH = 8 << 20  # bytes of the longest stretch
 SMALL = 1 << 12  # bytes of a document that is passed on at once
 OVERLAP = 1 << 16  # bytes that consecutive stretches of a document share
-LARGEST = 1 << 24  # bytes of the largest record that is parsed; a larger one is read as raw text
 STRAY = re.compile("[\ud800-\udfff]")  # stands for a byte that is not UTF-8, or half a pair of JSON's \\u
 
 

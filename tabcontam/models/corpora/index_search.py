@@ -19,8 +19,9 @@ from tabcontam.models.corpora.corpus_words import number_key
 from tabcontam.models.corpora.exact_places import encode_text, keys_of
 from tabcontam.models.corpora.index_shards import IndexShard, SearchTexts
 from tabcontam.models.corpora.lookup_matches import LookupMatches
-from tabcontam.models.corpora.row_places import LONGEST, RowLookup
+from tabcontam.models.corpora.row_places import RowLookup
 from tabcontam.models.corpora.text_blocks import MARGIN, BlockPiece, TextBlock
+from tabcontam.models.thresholds import LONGEST_ROW_SPAN
 
 FIRST = 4  # letters of a word that are looked for
 RARE = 100  # most places of the rare part of a lookup
@@ -95,7 +96,7 @@ class IndexSearch:
         for place, shard in enumerate(shards):
             goes_on = place + 1 < len(shards) and shards[place + 1].shared > 0
             low = MARGIN if shard.shared else 0
-            high = shard.size - 2 * LONGEST if goes_on else shard.size
+            high = shard.size - 2 * LONGEST_ROW_SPAN if goes_on else shard.size
             regions: list[tuple[BlockPiece, bytes]] = []
             for text, at in _places(shard, sought, low, high):
                 if (region := self._region(shard, at, wanting[text])) is not None:
@@ -111,11 +112,11 @@ class IndexSearch:
     ) -> tuple[BlockPiece, bytes] | None:
         """Return the text of a document around a place. It owns the places that begin near enough to reach this one."""
         source, begin, end, offset = self.index.document(shard, at)
-        near = bytes(shard.text[max(begin, at - LONGEST) : min(end, at + LONGEST)]).lower()
+        near = bytes(shard.text[max(begin, at - LONGEST_ROW_SPAN) : min(end, at + LONGEST_ROW_SPAN)]).lower()
         if not any(need.may_be(near) for need in wanting):
             return None
-        low, high = max(begin, at - LONGEST - MARGIN), min(end, at + 2 * LONGEST)
-        piece = BlockPiece(source, offset + low - begin, low, high, max(begin, at - LONGEST), at + 1)
+        low, high = max(begin, at - LONGEST_ROW_SPAN - MARGIN), min(end, at + 2 * LONGEST_ROW_SPAN)
+        piece = BlockPiece(source, offset + low - begin, low, high, max(begin, at - LONGEST_ROW_SPAN), at + 1)
         return piece, bytes(shard.text[low:high])
 
 

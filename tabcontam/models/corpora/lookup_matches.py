@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tabcontam.evidence.questions import Lookup, Match, Matches, ReplyState
+from tabcontam.models.thresholds import MOST_COUNTED_DOCUMENTS
 
-MOST_DOCUMENTS = 200  # most documents that are counted for a lookup; `more` reports that there are more
 AROUND = 80  # bytes before and after a match that are quoted with it
 QUOTED = 2000  # bytes of a match that are quoted
 
@@ -27,7 +27,7 @@ class LookupMatches:
     def holds(self, source: str, text: int) -> bool:
         """Return whether a document is known to hold a text; also true once no more documents are counted."""
         held = self.documents.get(source)
-        if held is None and len(self.documents) >= MOST_DOCUMENTS:
+        if held is None and len(self.documents) >= MOST_COUNTED_DOCUMENTS:
             self.more = True
             return True
         return held is not None and text in held
@@ -54,7 +54,7 @@ class LookupMatches:
     @property
     def full(self) -> bool:
         """True once no more documents are counted."""
-        return len(self.documents) >= MOST_DOCUMENTS and self.more
+        return len(self.documents) >= MOST_COUNTED_DOCUMENTS and self.more
 
     def as_facts(self) -> dict[str, Any]:
         """Return the matches as numbers and strings, for JSON."""

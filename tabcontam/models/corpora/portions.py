@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from tabcontam.models.corpora.corpus_files import CorpusFiles
 from tabcontam.models.corpora.csv_records import read_csv, read_tsv, record_starts
-from tabcontam.models.corpora.documents import LARGEST, OVERLAP, DocumentStretch
+from tabcontam.models.corpora.documents import OVERLAP, DocumentStretch
 from tabcontam.models.corpora.file_forms import FileForm, FileFormat, form_of
 from tabcontam.models.corpora.file_opening import DamagedFileError, open_file
 from tabcontam.models.corpora.json_values import read_json, read_lines
@@ -17,6 +17,7 @@ from tabcontam.models.corpora.plain_text import read_text
 from tabcontam.models.corpora.reader_input import ReaderInput
 from tabcontam.models.corpora.tally import Reason, Tally
 from tabcontam.models.corpora.warc import read_warc
+from tabcontam.models.thresholds import LARGEST_PARSED_RECORD
 
 SPLIT = 32 << 20  # bytes of a portion of a file that can be split
 SPLITTABLE = frozenset({FileForm.TEXT, FileForm.LINES, FileForm.CSV, FileForm.TSV})
@@ -66,7 +67,7 @@ def portions(files: CorpusFiles, split: int = SPLIT) -> list[Portion]:
 
 
 def read(
-    portion: Portion, overlap: int = OVERLAP, tally: Tally | None = None, largest: int = LARGEST
+    portion: Portion, overlap: int = OVERLAP, tally: Tally | None = None, largest: int = LARGEST_PARSED_RECORD
 ) -> Iterator[DocumentStretch]:
     """Yield the documents of a portion, each in one stretch or in several that share `overlap` bytes.
 

@@ -30,10 +30,7 @@ from typing import NamedTuple
 
 from tabcontam.evidence.questions import Lookup
 from tabcontam.models.corpora.corpus_words import TextWord, blank_punctuation, number_key, words
-
-BETWEEN = 12  # words between neighbouring values
-NUMBERS_BETWEEN = 2
-LONGEST = 20_000  # bytes of a span
+from tabcontam.models.thresholds import LONGEST_ROW_SPAN, MOST_NUMBERS_BETWEEN_VALUES, MOST_WORDS_BETWEEN_VALUES
 
 
 class TextSpan(NamedTuple):
@@ -101,7 +98,7 @@ class RowLookup:
         """The number of words of the longest span that can be a place."""
         own = sum(len(value.keys) for value in self.others) + max((len(value.keys) for value in self.texts), default=0)
         marked = own + 2 * self.most_extra
-        return marked + BETWEEN * (marked - 1)
+        return marked + MOST_WORDS_BETWEEN_VALUES * (marked - 1)
 
     @property
     def most_numbers(self) -> int:
@@ -158,7 +155,7 @@ def _fullest(span: TextSpan, same: Sequence[TextSpan]) -> TextSpan:
     """Return the span that lacks least of the spans in `same` that overlap with the winner `span`. They have the same
     text and are in order. A value after a line break counts as present.
     """
-    first, last = bisect_left(same, span.begin - LONGEST, key=_begin), bisect_left(same, span.end, key=_begin)
+    first, last = bisect_left(same, span.begin - LONGEST_ROW_SPAN, key=_begin), bisect_left(same, span.end, key=_begin)
     overlapping = (one for one in same[first:last] if one.end > span.begin)
     return min(overlapping, key=lambda one: (one.lacking, one.rank, one.begin))
 
@@ -248,7 +245,7 @@ class _Spans:
         last = sequence[end - 1].end
         for place in range(end - 1, -1, -1):
             word = sequence[place]
-            if last - word.begin > LONGEST:
+            if last - word.begin > LONGEST_ROW_SPAN:
                 break
             numbers += word.number
             if place in marked:
@@ -256,7 +253,7 @@ class _Spans:
                 others_marked += not word.number
             else:
                 run, run_numbers = run + 1, run_numbers + word.number
-                if run > BETWEEN or run_numbers > NUMBERS_BETWEEN:
+                if run > MOST_WORDS_BETWEEN_VALUES or run_numbers > MOST_NUMBERS_BETWEEN_VALUES:
                     break
             here = begins.get(place)
             for kind, size, number, often in here or ():

@@ -15,6 +15,7 @@ from tabcontam.models.corpora.corpus_words import words
 from tabcontam.models.corpora.row_places import CellValue, RowLookup, TextSpan, spans, winners
 from tabcontam.models.corpora.text_blocks import TextBlock
 from tabcontam.models.corpora.word_arrays import KnownHashes, tokens
+from tabcontam.models.thresholds import MOST_CHECKED_WORDS, MOST_ROW_PLACES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 EVERYWHERE = 1 << 60  # how often an empty value stands in a text
 FEW = 3  # places that are checked without a further filter
 # The search for a row is given up after so much if nearly everything may be the row (zeros and ones without end).
-MOST_PLACES = 20_000  # places of a row in a block
-MOST_TRIED = 300_000  # words that are checked for a row, times the texts there; about three seconds
 RUN = 2_000  # words that are checked together
 
 
@@ -94,7 +93,7 @@ class RowSearch:
             self.given_up.add(number)
         for piece, first, last in near:
             self._tried[number] += (last - first + 1) * len(texts)
-            if self._tried[number] > MOST_TRIED:
+            if self._tried[number] > MOST_CHECKED_WORDS:
                 self.given_up.add(number)
                 break
             begin, end = stands.bytes(first, last)
@@ -122,7 +121,7 @@ class RowSearch:
         at = _merged(texts if by_text else rarest)
         left = _CandidatePlaces(row.lacking, texts, others, at, *stands.reach(at, row))
         left.keep()
-        all_of_them = left.cut(MOST_PLACES)
+        all_of_them = left.cut(MOST_ROW_PLACES)
         if len(left.places):
             left.keep_within(stands.block.tokens.numbers, row.most_numbers)
         if len(left.places) > FEW:

@@ -34,15 +34,7 @@ class Reason(StrEnum):
 
 
 OF_FILES = frozenset(
-    {
-        Reason.ARCHIVE,
-        Reason.NESTED,
-        Reason.BINARY,
-        Reason.EMPTY,
-        Reason.UNREADABLE,
-        Reason.CHANGED,
-        Reason.DAMAGED,
-    }
+    {Reason.ARCHIVE, Reason.NESTED, Reason.BINARY, Reason.EMPTY, Reason.UNREADABLE, Reason.CHANGED, Reason.DAMAGED}
 )
 
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tabcontam.models.corpora.corpus_words import blank_punctuation
 from tabcontam.models.corpora.documents import OVERLAP, DocumentStretch
-from tabcontam.models.corpora.row_places import LONGEST
 from tabcontam.models.corpora.word_arrays import WordArrays, tokens
+from tabcontam.models.thresholds import LONGEST_ROW_SPAN
 
 if TYPE_CHECKING:
     from tabcontam.models.corpora.word_arrays import Numbers
 
 BLOCK = 1 << 21  # bytes of a block; a longer stretch is a block alone
 BETWEEN = b"\n"  # no word continues across it
-MARGIN = OVERLAP - 2 * LONGEST  # bytes at the beginning of a stretch; the stretch before owns the places there
+MARGIN = OVERLAP - 2 * LONGEST_ROW_SPAN  # bytes at the beginning of a stretch; the stretch before owns the places there
 
 
 class BlockPiece(NamedTuple):
@@ -114,6 +114,11 @@ def _block(parts: list[tuple[DocumentStretch, bool]]) -> TextBlock:
     for (source, start, text), goes_on in parts:
         end = len(text)
         pieces.append(
-            (BlockPiece(source, start, 0, end, MARGIN if start else 0, end - 2 * LONGEST if goes_on else end), text)
+            (
+                BlockPiece(
+                    source, start, 0, end, MARGIN if start else 0, end - 2 * LONGEST_ROW_SPAN if goes_on else end
+                ),
+                text,
+            )
         )
     return TextBlock.of(pieces)

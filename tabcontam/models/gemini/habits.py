@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tabcontam.models.base import THINKING, ModelRequest, without_system
+from tabcontam.models.base import ModelRequest, without_system
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 ROLES = {"assistant": "model"}
 # Ways to ask a model for little thinking: by level from Gemini 3 on, by budget before. None is taken by every model.
@@ -50,7 +51,7 @@ class GeminiHabits:
     @property
     def allowance(self) -> int:
         """The tokens that may come on top of the answer's."""
-        return THINKING if self.thinks else 0
+        return MOST_THINKING_TOKENS if self.thinks else 0
 
     @property
     def thinking(self) -> str | None:

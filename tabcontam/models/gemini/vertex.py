@@ -31,14 +31,7 @@ class VertexModel(GeminiModel):
     api_version = "v1beta1"  # the SDK's default for Vertex AI, which GOOGLE_GENAI_API_VERSION would change
 
     def __init__(
-        self,
-        name: str,
-        project: str,
-        location: str,
-        *,
-        max_connections: int = 8,
-        spec: str = "",
-        address: str = "",
+        self, name: str, project: str, location: str, *, max_connections: int = 8, spec: str = "", address: str = ""
     ) -> None:
         if not PROJECTS.fullmatch(project):
             raise UsageError(f"{PROJECT} is {project[:40]!r}; set it to the id of a project of Google Cloud")

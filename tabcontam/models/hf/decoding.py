@@ -6,12 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tabcontam.evidence.base import Reply, ReplyState
-from tabcontam.models.base import THINKING, WENT_ON, as_reply, common_prefix_length
+from tabcontam.models.base import WENT_ON, as_reply, common_prefix_length
 from tabcontam.models.hf.loading import ModelWithTokenizer
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer, PromptTokens
 from tabcontam.models.hf.row_batches import Batcher, BatchSplitter
 from tabcontam.models.hf.row_ends import RowEnds
 from tabcontam.models.hf.threads import settle_threads
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tabcontam.reading.wrapping import THOUGHT_END, without_thought
 
 LEAST_SHARED = 32  # tokens of a shared beginning below which a forward pass of its own does not pay
@@ -175,8 +176,8 @@ def allowance_of(row: PromptTokens, context: int) -> int:
     """Return the tokens for thinking, as far as the context reaches."""
     if not row.thinks:
         return 0
-    room = context - len(row.ids) - row.max_tokens if context else THINKING
-    return min(THINKING, room)
+    room = context - len(row.ids) - row.max_tokens if context else MOST_THINKING_TOKENS
+    return min(MOST_THINKING_TOKENS, room)
 
 
 def _too_large(row: PromptTokens) -> Reply:

@@ -10,8 +10,9 @@ from tabcontam.evidence.questions import Endings, Likelihoods, ReplyState
 from tabcontam.models.base import common_prefix_length
 from tabcontam.models.hf.decoding import Decoder
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer as Reader
-from tabcontam.models.hf.passage_scorer import LEAST, NOT_NUMBERS, TokenizedText, beyond
+from tabcontam.models.hf.passage_scorer import NOT_NUMBERS, TokenizedText, beyond
 from tabcontam.models.hf.row_batches import BatchSplitter
+from tabcontam.models.thresholds import LEAST_LOG_PROBABILITY
 
 LOGITS = 2**26  # numbers that a pass may give at a time: a quarter of a gigabyte
 MERGED = "the tokenizer merges cells and the text between them into one token"
@@ -117,7 +118,7 @@ def _log_probabilities(logits: Any, ids: Any) -> list[list[float]]:
     found = []
     for row, own in zip(logits[:, :-1], following, strict=True):
         scores = row.float()
-        scores = (scores - scores.amax(dim=-1, keepdim=True)).clamp(min=LEAST)
+        scores = (scores - scores.amax(dim=-1, keepdim=True)).clamp(min=LEAST_LOG_PROBABILITY)
         values = scores.gather(1, own)[:, 0] - scores.exp().sum(dim=-1).log()
         found.append(values.tolist())
     return found

@@ -9,13 +9,13 @@ from tabcontam.evidence.questions import ReplyState, Scores, Token
 from tabcontam.models.hf.decoding import Decoder
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer
 from tabcontam.models.hf.row_batches import Batcher, BatchSplitter
+from tabcontam.models.thresholds import LEAST_LOG_PROBABILITY
 
 POSITIONS = 256  # so many positions' log-probabilities over the vocabulary are held at a time
 CACHED = 2**19  # on a processor so many numbers at a time: more do not stay in its cache, and take several times longer
 LOGITS = 2**29  # numbers that a pass may give at a time: beyond two gigabytes a system may end the process
 FEWEST = 8  # positions, however large the vocabulary is
 PASS = 400  # tokens that are computed in the time that a pass takes besides
-LEAST = -1e4  # the log-probability of a token that a model rules out: a number, so that it can be stored and added
 NOT_NUMBERS = "the model's log-probabilities are not numbers"
 Moments = tuple[float, float, float]  # a token's log-probability; the mean and deviation of all tokens' at its place
 
@@ -78,7 +78,7 @@ class Scorer:
             part = slice(first, first + step)
             # Logits below the greatest: their mean is near 0, so that its square takes no digits off.
             scores = flat[self._tensor(places[part])].float()
-            scores = scores.sub_(scores.amax(dim=-1, keepdim=True)).clamp_(min=LEAST)
+            scores = scores.sub_(scores.amax(dim=-1, keepdim=True)).clamp_(min=LEAST_LOG_PROBABILITY)
             own = scores.gather(1, self._tensor(targets[part])[:, None])[:, 0]
             weights = scores.exp()
             total = weights.sum(dim=-1)

@@ -39,13 +39,7 @@ class HFModel(SavedModel):
                 f"a batch holds at least one prompt, not {batch_size}; type {option('batch_size', 1)} or more"
             )
         self.capabilities = frozenset(
-            {
-                Capability.GENERATE,
-                Capability.COMPLETION,
-                Capability.SCORE,
-                Capability.MOMENTS,
-                Capability.INSTRUCTIONS,
-            }
+            {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE, Capability.MOMENTS, Capability.INSTRUCTIONS}
         )
         self.connections = 2 * batch_size  # a batch is chosen among as many again
         self._batch_size = batch_size

@@ -7,9 +7,9 @@ from typing import Any
 
 from tabcontam.models.infinigram.replies import Excerpt, TokenPlace, excerpt_in
 from tabcontam.models.openai.connection import NoAnswer
+from tabcontam.models.thresholds import EXCERPT_STRIDE
 
 LEAST, MOST = 1000, 10_000  # tokens of a stretch; no more can be asked for
-GOLDEN = 0.618
 
 Send = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -78,5 +78,5 @@ class ExcerptReader:
 def spread(places: Sequence[TokenPlace]) -> Iterator[TokenPlace]:
     """Return an iterator over all places that keeps neighbours apart, so that the first ones come from everywhere."""
     count = len(places)
-    step = next((step for step in range(max(1, int(count * GOLDEN)), count + 1) if gcd(step, count) == 1), 1)
+    step = next((step for step in range(max(1, int(count * EXCERPT_STRIDE)), count + 1) if gcd(step, count) == 1), 1)
     return (places[turn * step % count] for turn in range(count))

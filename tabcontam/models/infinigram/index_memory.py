@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from tabcontam.models.infinigram.excerpt_reader import Send
 from tabcontam.models.infinigram.replies import Ids, TokenPlaces, places_in, tokens_in
 from tabcontam.models.infinigram.search_terms import CLAUSES, TERMS
+from tabcontam.models.thresholds import MOST_LISTED_PLACES
 
 LONGEST_QUERY = 450  # characters, each of which may be a token; a query takes 500
 AT_ONCE = CLAUSES * TERMS // 2  # texts of a query, each in two terms
-LISTED = 50_000  # places of a clause that are all returned; there may be 500,000
 KEPT = 64  # lists of places that are held
 
 Clause = tuple[Ids, ...]
@@ -54,7 +54,7 @@ class IndexMemory:
     async def listed(self, clause: Clause, send: Send) -> TokenPlaces:
         """Return the places of any term of a clause: all of them, or a sample."""
         if clause not in self.places:
-            found = await self.find((clause,), 1, LISTED, send)
+            found = await self.find((clause,), 1, MOST_LISTED_PLACES, send)
             while len(self.places) >= KEPT:
                 del self.places[next(iter(self.places))]
             self.places[clause] = found

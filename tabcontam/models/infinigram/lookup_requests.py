@@ -11,18 +11,21 @@ from itertools import chain, zip_longest
 from tabcontam.evidence.questions import Lookup, LookupMode, Match, Matches, ReplyState
 from tabcontam.models.infinigram.excerpt_matches import found_in
 from tabcontam.models.infinigram.excerpt_reader import ExcerptReader, Send
-from tabcontam.models.infinigram.index_memory import LISTED, Clause, IndexMemory
+from tabcontam.models.infinigram.index_memory import Clause, IndexMemory
 from tabcontam.models.infinigram.place_joining import join_places, merge_places
 from tabcontam.models.infinigram.replies import TokenPlaces
 from tabcontam.models.infinigram.search_terms import TERMS, as_words, clauses, halves, rarest, spellings, term
+from tabcontam.models.thresholds import (
+    MOST_EXCERPTS,
+    MOST_LISTED_PLACES,
+    MOST_ROW_TOKENS,
+    MOST_SEARCHED_PLACES,
+    MOST_TOKENS_BETWEEN_CLAUSES,
+    MOST_TOKENS_BETWEEN_VALUES,
+    TOKENS_AROUND_TEXT,
+)
 
-MOST_READ = 20  # stretches of documents that are read for one search
-FREQUENCY = 500_000  # places of a clause that the server searches, at most
-WIDEST = 1000  # tokens between two clauses, at most
-WIDEST_ROW = 2500  # tokens of a row that can be found; the text is read as far on either side of a place
-BETWEEN = 60  # tokens that may stand between two values: twelve words and their punctuation
 CLOSER = (4, 20)  # tokens between two values as files have them, and with names before them
-NEAR = 100  # tokens around a text
 
 
 class LookupRequests:
@@ -30,7 +33,7 @@ class LookupRequests:
 
     def __init__(self, lookup: Lookup, memory: IndexMemory, send: Send) -> None:
         self._lookup, self._memory, self._send = lookup, memory, send
-        self._most = max(1, min(MOST_READ, lookup.most))
+        self._most = max(1, min(MOST_EXCERPTS, lookup.most))
         self._reader = ExcerptReader(memory.index, send, self._most)
         self._matches: list[Match] = []
         self._holding: dict[int, set[int]] = {place: set() for place in range(len(lookup.texts))}
@@ -46,7 +49,7 @@ class LookupRequests:
         if not parts:
             return Matches((), 0, ReplyState.FAILED, "too few of the row's other values can be searched for")
         await self._memory.learn((way for part in parts for word in part for way in spellings(word)), self._send)
-        reach = min(WIDEST_ROW, BETWEEN * len(self._lookup.context) + self._length)
+        reach = min(MOST_ROW_TOKENS, MOST_TOKENS_BETWEEN_VALUES * len(self._lookup.context) + self._length)
         lists = await self._lists(parts, reach)
         whole = join_places(lists, reach)
         for between in CLOSER if whole.count > self._most else ():  # the closest values are read first
@@ -68,7 +71,7 @@ class LookupRequests:
         lists = list[TokenPlaces]()
         for part in parts:
             each = [await self._memory.listed(self._terms(word), self._send) for word in part]
-            if all(places.complete(LISTED) for places in each):
+            if all(places.complete(MOST_LISTED_PLACES) for places in each):
                 lists.append(merge_places(each))
                 if join_places(lists, reach).count <= self._most:
                     break
@@ -83,15 +86,18 @@ class LookupRequests:
         self._reader.left = self._most
         await self._memory.learn(texts, self._send)
         for clause in _each(self._memory.terms(texts)):
-            await self._read(await self._memory.find((clause,), 1, LISTED, self._send), NEAR + 2 * self._length)
+            await self._read(
+                await self._memory.find((clause,), 1, MOST_LISTED_PLACES, self._send),
+                TOKENS_AROUND_TEXT + 2 * self._length,
+            )
 
     async def _together(self, parts: Sequence[Sequence[str]]) -> None:
         """Read what the server finds of values that stand together, from samples of their places."""
-        apart = min(WIDEST, BETWEEN * len(self._lookup.context) + self._length)
+        apart = min(MOST_TOKENS_BETWEEN_CLAUSES, MOST_TOKENS_BETWEEN_VALUES * len(self._lookup.context) + self._length)
         in_turns = [chain.from_iterable(zip_longest(*map(self._terms, part))) for part in parts]
         terms = [tuple(one for one in turn if one)[:TERMS] for turn in in_turns]
         self._reader.left = self._most
-        await self._read(await self._memory.find(terms, apart, FREQUENCY, self._send), len(terms) * apart)
+        await self._read(await self._memory.find(terms, apart, MOST_SEARCHED_PLACES, self._send), len(terms) * apart)
 
     async def _texts(self) -> Matches:
         """Search for texts, each as it stands and, if case is ignored, in lower case."""
@@ -101,9 +107,9 @@ class LookupRequests:
         if not found:
             return Matches((), 0, ReplyState.FAILED, "none of the texts can be searched for")
         for clause in found:
-            places = await self._memory.find((clause,), 1, LISTED, self._send)
-            await self._read(places, NEAR + max(map(len, self._lookup.texts)))
-            self._sampled |= not places.complete(LISTED)
+            places = await self._memory.find((clause,), 1, MOST_LISTED_PLACES, self._send)
+            await self._read(places, TOKENS_AROUND_TEXT + max(map(len, self._lookup.texts)))
+            self._sampled |= not places.complete(MOST_LISTED_PLACES)
             self._left |= not self._reader.knows_all(places)
         return self._answer()
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from tabcontam.models.corpora.corpus_words import blank_punctuation, number_key, words
+from tabcontam.models.thresholds import LONGEST_SEARCH_TERM
 
 CLAUSES = TERMS = 4  # of a query, by the limits of the public server
-LONGEST = 200  # characters of one term
 OPERATORS = re.compile(r"\s(?:AND|OR)\s")  # words that the server reads as operators
 DIGIT_BITS, LETTER_BITS = 3.3, 2.0  # bits by which each digit or letter makes a word rarer
 
@@ -60,9 +60,9 @@ def term(text: str) -> str:
     """Return the longest part of a text that can be searched for as it stands; "" if there is none."""
     clean = text.encode("utf-8", "replace").decode()
     part = max(OPERATORS.split(f" {clean} "), key=len).strip()
-    if len(part) <= LONGEST:
+    if len(part) <= LONGEST_SEARCH_TERM:
         return part
-    return part[:LONGEST].rpartition(" ")[0] or part[:LONGEST]
+    return part[:LONGEST_SEARCH_TERM].rpartition(" ")[0] or part[:LONGEST_SEARCH_TERM]
 
 
 def halves(values: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.known.control_excerpt import drawn_places, places_read
 from tabcontam.models.known.model_process import build_in_process
 from tabcontam.models.known.ngram_model import InfiniGram, build
+from tabcontam.models.thresholds import MOST_LISTED_VALUES, PREVIEWED_ROWS
 from tabcontam.tables.dataset_cards import Card
 from tabcontam.tables.serializers import Serializer, load_serializers, shipped_templates
 from tabcontam.tables.table import Table
@@ -26,8 +27,6 @@ CONSTRUCTION = "infinigram 2"
 KINDS = ("exposed", "unexposed")
 LONG = 2_000_000  # above this another process reads them, which takes half a second to start
 MOST_CHARACTERS = 200_000_000  # four times the text of adult: half a minute, and 2.5 GB while it is read
-LISTED_VALUES = 30  # a column with more distinct values is described by its range
-PREVIEWED = 3  # rows that a page shows in each form
 NOT_LISTED = "named in its header"
 
 
@@ -221,12 +220,7 @@ def _page_of_card(card: Card) -> str:
 
 
 def _page(
-    title: str,
-    records: str,
-    names: Sequence[str],
-    target: str | None,
-    values: Mapping[str, str],
-    listed: bool = True,
+    title: str, records: str, names: Sequence[str], target: str | None, values: Mapping[str, str], listed: bool = True
 ) -> str:
     """Return a page: its title, and a description of each feature; `listed` means that these are all features."""
     others = [name for name in names if name != title]
@@ -249,7 +243,7 @@ def _values(table: Table, column: str) -> str:
         return "never filled in"
     if named := table.names_of_codes(column):
         return ", ".join(f"{code} = {name}" for code, name in named.items())
-    if len(values) <= LISTED_VALUES:
+    if len(values) <= MOST_LISTED_VALUES:
         return ", ".join(values)
     if table.is_numeric(column):
         ends = f"{min(values, key=float)} to {max(values, key=float)}"
@@ -259,6 +253,6 @@ def _values(table: Table, column: str) -> str:
 
 def _preview(table: Table, forms: Iterable[Serializer]) -> str:
     """Return rows from all over the table in each form, each with the dataset's name below it."""
-    step = max(1, len(table.rows) // PREVIEWED)
-    rows = table.rows[::step][:PREVIEWED]
+    step = max(1, len(table.rows) // PREVIEWED_ROWS)
+    rows = table.rows[::step][:PREVIEWED_ROWS]
     return "".join(f"{text}\nDataset: {table.title}\n" for form in forms for text in form.rows(table.columns, rows))

@@ -6,20 +6,24 @@ from random import Random
 
 from tabcontam.evidence.base import Query
 from tabcontam.groups import grouped
+from tabcontam.models.thresholds import MOST_ROWS_BEGINNING_ALIKE
 from tabcontam.tables.cached_facts import cached_fact
-from tabcontam.tables.large.table_excerpt import BLOCK, READ_WHOLE, SAMPLED
 from tabcontam.tables.table import Table
+from tabcontam.tables.thresholds import MOST_ROWS_READ_WHOLE, SAMPLED_BLOCK, SAMPLED_ROWS
 
 BEFORE, AFTER = 5, 10  # rows of the file that are read around each row that is asked about or shown
-ALIKE = 20  # rows that begin as such a row does: up to so many are read too, of more only the sample's share
 
 
 def drawn_places(rows: int) -> tuple[int, ...] | None:
     """Return the places of the rows of a table of this size that are read whatever is asked; None if all are read."""
-    if rows <= READ_WHOLE:
+    if rows <= MOST_ROWS_READ_WHOLE:
         return None
-    blocks = Random(f"excerpt of {rows}").sample(range(-(-rows // BLOCK)), SAMPLED // BLOCK)
-    return tuple(place for block in sorted(blocks) for place in range(block * BLOCK, min(rows, (block + 1) * BLOCK)))
+    blocks = Random(f"excerpt of {rows}").sample(range(-(-rows // SAMPLED_BLOCK)), SAMPLED_ROWS // SAMPLED_BLOCK)
+    return tuple(
+        place
+        for block in sorted(blocks)
+        for place in range(block * SAMPLED_BLOCK, min(rows, (block + 1) * SAMPLED_BLOCK))
+    )
 
 
 def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | None:
@@ -43,13 +47,15 @@ def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | Non
 
 
 def _beginning_alike(table: Table, asked: frozenset[int]) -> set[int]:
-    """Return the rows that share an asked row's first cells, as few cells as leave at most `ALIKE` such rows."""
+    """Return the rows that share an asked row's first cells, as few cells as leave at most `MOST_ROWS_BEGINNING_ALIKE`
+    such rows.
+    """
     found: set[int] = set()
     groups: list[Collection[int]] = [range(len(table.rows))]
     for column in table.columns:
         cells = table.column(column)
         parts = chain.from_iterable(grouped(group, cells.__getitem__).values() for group in groups)
         with_asked = [part for part in parts if not asked.isdisjoint(part)]
-        found.update(*(part for part in with_asked if len(part) <= ALIKE))
-        groups = [part for part in with_asked if len(part) > ALIKE]
+        found.update(*(part for part in with_asked if len(part) <= MOST_ROWS_BEGINNING_ALIKE))
+        groups = [part for part in with_asked if len(part) > MOST_ROWS_BEGINNING_ALIKE]
     return found

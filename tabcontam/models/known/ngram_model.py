@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tabcontam.evidence.questions import Token
 from tabcontam.models.base import common_prefix_length
+from tabcontam.models.thresholds import MOST_CONTROL_WORDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 WORD = re.compile(r"\w+(?:[.\-]\w+)*|\W")
 UNKNOWN = 0xFFFF  # a token that the corpus does not hold; only in prompts and scored texts
 SEPARATOR = 0xFFFE  # closes a document; the last id, so that a tie never ends a text
-LARGEST_VOCABULARY = 65_000
 REMEMBERED = 1 << 16  # contexts with a token whose places in the corpus are cached
 TEXTS = 1 << 14  # states of texts that are cached with their next tokens
 CHUNK = 1 << 20  # characters tokenized at once: the words of a whole corpus would fill a gigabyte as Python objects
@@ -289,7 +289,7 @@ def _counts(contexts: Sequence[ContextRange], shortest: int) -> list[int]:
     return counts
 
 
-def build(documents: Iterable[str], largest_vocabulary: int = LARGEST_VOCABULARY) -> InfiniGram:
+def build(documents: Iterable[str], largest_vocabulary: int = MOST_CONTROL_WORDS) -> InfiniGram:
     """Return the model of some documents, at least one.
 
     Takes about a second for 10 MB of text, and some 30 bytes of memory a token while it sorts. Raises ValueError if the

@@ -26,12 +26,7 @@ def other_places(address: str) -> tuple[str, ...]:
     """Return the other addresses of this host where its API may be, the likeliest first."""
     base, parts = without_endpoint(address), urlsplit(address)
     service = service_at(address)
-    places = (
-        *((service.address,) if service else ()),
-        base,
-        f"{base}/v1",
-        f"{parts.scheme}://{parts.netloc}/v1",
-    )
+    places = (*((service.address,) if service else ()), base, f"{base}/v1", f"{parts.scheme}://{parts.netloc}/v1")
     return tuple(place for place in dict.fromkeys(places) if place != address and not place.endswith("/v1/v1"))
 
 

@@ -69,12 +69,7 @@ class OpenAIBatches(Batches):
         clients = self._model.clients()
         content = b"".join(request + b"\n" for request in requests)
         file = check_batch_id(json_at(await self._asked(upload(clients, f"{MARK}-{mark}.jsonl", content)), "id"))
-        order = {
-            "input_file_id": file,
-            "endpoint": self._path,
-            "completion_window": "24h",
-            "metadata": {MARK: mark},
-        }
+        order = {"input_file_id": file, "endpoint": self._path, "completion_window": "24h", "metadata": {MARK: mark}}
         return check_batch_id(json_at(await self._asked(post(clients, "/batches", order)), "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:

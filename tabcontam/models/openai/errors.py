@@ -54,8 +54,7 @@ LIMITED = re.compile(r"rate[ _-]?limit|too[ _]many[ _]requests|resource_exhauste
 OVERLOADED = re.compile(r"overload|capacity|unavailable|busy", re.IGNORECASE)
 
 SPAN = re.compile(
-    r"(\d+(?:\.\d+)?)\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])",
-    re.IGNORECASE,
+    r"(\d+(?:\.\d+)?)\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])", re.IGNORECASE
 )
 WAIT = re.compile(r"\b(?:again|retry|wait)\s(?:in|after|for)?\s?(?=\d)", re.IGNORECASE)
 NUMBER = re.compile(r"\d{1,18}(\.\d{0,9})?")

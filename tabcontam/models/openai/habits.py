@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 from tabcontam.evidence.base import Prompt
-from tabcontam.models.base import THINKING, ModelRequest, PromptForm, in_turns
+from tabcontam.models.base import ModelRequest, PromptForm, in_turns
 from tabcontam.models.openai.errors import NO_MODEL, NOT_THERE, Concern, Problem, concern
 from tabcontam.models.prompt_form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 MOST_STOPS = 4  # OpenAI takes no more
 REFUSING = (200, 400, 422)  # how a server refuses a part of a request; some do so with status 200
@@ -140,7 +141,7 @@ class OpenAIHabits:
     @property
     def allowance(self) -> int:
         """The most tokens that may come on top of the answer's."""
-        return (_least(THINKING, self.context, self.most) or 0) if self.reasons else 0
+        return (_least(MOST_THINKING_TOKENS, self.context, self.most) or 0) if self.reasons else 0
 
     def fewest(self, request: ModelRequest) -> int:
         """Return the tokens that an answer is allowed: those asked for, or the fewest that its server grants."""
@@ -149,7 +150,7 @@ class OpenAIHabits:
     def limit(self, request: ModelRequest, form: PromptForm) -> int:
         """Return the tokens that a request may write: its answer's, and as many for thinking as are likely to fit."""
         fewest = self.fewest(request)
-        wanted = fewest + (THINKING if self.reasons else 0)
+        wanted = fewest + (MOST_THINKING_TOKENS if self.reasons else 0)
         room = _least(self.most, self.room)
         if self.context is not None:
             room = _least(room, self.context - TEMPLATE - _length(request.prompt, form) // CHARACTERS)

@@ -12,14 +12,16 @@ from math import isfinite
 from typing import Any
 
 from tabcontam.models.openai.replies import json_at
+from tabcontam.models.thresholds import (
+    HIGHEST_LOG_PROBABILITY,
+    IMPOSSIBLE_LOG_PROBABILITY,
+    LONGEST_FIRST_TOKEN,
+    MOST_TOKENS_BEFORE_TEXT,
+)
 
 WAYS: tuple[Mapping[str, Any], ...] = ({"echo": True, "logprobs": 1}, {"prompt_logprobs": 0})
-SURPLUS = 2  # special tokens that may precede a text
 UNDECODED = re.compile(r"\ufffd|<0x[89A-F][0-9A-F]>|bytes:")  # part of a character that is split into several tokens
 ASCII_BYTE = re.compile(r"<0x([0-7][0-9A-F])>")
-LONGEST_FIRST = 32
-IMPOSSIBLE = -1000.0  # nats: numbers that servers send in place of minus infinity lie below it
-HIGHEST = 0.001  # rounding may go no further above 0
 
 Scored = tuple[str | None, object]  # a token, None if it is not given, and its log-probability as it came
 
@@ -39,7 +41,7 @@ def read_scores(body: object, text: str) -> list[tuple[str, float]]:
     if not isinstance(choice, dict):
         raise ValueError("the reply holds no choice")
     scored = _echoed(choice) or _prompt_scores(choice)
-    starts = range(min(SURPLUS + 1, len(scored)))
+    starts = range(min(MOST_TOKENS_BEFORE_TEXT + 1, len(scored)))
     # A token that is not given is more often a special one than the text's first.
     for start in sorted(starts, key=lambda start: scored[start][0] is None):
         pieces = _pieces(scored[start:], text)
@@ -118,7 +120,7 @@ def _next(token: str | None, text: str, at: int, run: int) -> tuple[int, int] | 
 
 def _reach(at: int, run: int) -> int:
     """Return the most characters that a run of undecoded tokens may stand for; a first token may have any length."""
-    return 0 if not run else LONGEST_FIRST if at == 0 else 2 * run
+    return 0 if not run else LONGEST_FIRST_TOKEN if at == 0 else 2 * run
 
 
 def _spellings(token: str, first: bool) -> Iterator[str]:
@@ -138,9 +140,14 @@ def _checked(pieces: Sequence[tuple[str, object]]) -> list[tuple[str, float]]:
     for number, (piece, score) in enumerate(pieces[first:]):
         if number == 0 and score is None:
             score = 0.0
-        if isinstance(score, bool) or not isinstance(score, int | float) or not isfinite(score) or score > HIGHEST:
+        if (
+            isinstance(score, bool)
+            or not isinstance(score, int | float)
+            or not isfinite(score)
+            or score > HIGHEST_LOG_PROBABILITY
+        ):
             raise ValueError("the server does not score every token of the text")
         pairs.append((piece, min(0.0, float(score))))
-    if len(pairs) > 1 and all(score <= IMPOSSIBLE for _, score in pairs[1:]):
+    if len(pairs) > 1 and all(score <= IMPOSSIBLE_LOG_PROBABILITY for _, score in pairs[1:]):
         raise ValueError("the server reports that every token of the text is impossible")
     return pairs

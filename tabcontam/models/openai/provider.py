@@ -425,14 +425,7 @@ def open_server(
 ) -> OpenAIModel:
     """Return the LLM of this name at an address, or at OpenAI, with the key in the variable, or in the usual one."""
     return OpenAIModel(
-        name,
-        address,
-        settings.form,
-        settings.connections,
-        settings.spec,
-        settings.needs,
-        variable,
-        entry,
+        name, address, settings.form, settings.connections, settings.spec, settings.needs, variable, entry
     )
 
 

@@ -17,8 +17,8 @@ from tabcontam.models.base import FatalError
 from tabcontam.models.hf.decoding import allowance_of
 from tabcontam.models.hf.loading import release
 from tabcontam.models.hf.model_tokenizer import PromptTokens
-from tabcontam.models.hf.passage_scorer import LEAST
 from tabcontam.models.hf.row_ends import RowEnds
+from tabcontam.models.thresholds import LEAST_LOG_PROBABILITY
 from tabcontam.models.vllm.engine_start import EngineParts, ModelFiles, start
 
 Got = TypeVar("Got")
@@ -112,7 +112,10 @@ class Engine:
             async for output in outputs:
                 scored = output.prompt_logprobs
         own = [each[token].logprob for token, each in zip(ids[1:], scored[1:], strict=True)]
-        return [-log(self._vocabulary), *(LEAST if value < LEAST else value for value in own)]
+        return [
+            -log(self._vocabulary),
+            *(LEAST_LOG_PROBABILITY if value < LEAST_LOG_PROBABILITY else value for value in own),
+        ]
 
     def _asked(self, ids: Sequence[int], parameters: Any) -> AsyncGenerator[Any, None]:
         from vllm import TokensPrompt

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from tabcontam.reading.thresholds import MOST_HYPHENS
+
 NUMBER = re.compile(r"[0-9]+(?:[-,.][0-9]+)*")  # single separators, between digits
-MOST_HYPHENS = 10  # hunspell gives up on a word with as many break points
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from tabcontam.report.figures.heatmap import COLUMN, EDGE, FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, length, names
 from tabcontam.report.ranking import MEMBERSHIP, TITLES, measured_columns, with_both
+from tabcontam.report.thresholds import MEMBERSHIP_CHANCE
 from tabcontam.verdicts.llm_ranking import ACCURACIES, MEASURES, Rank
 from tabcontam.verdicts.results import RunResults
 
@@ -15,7 +16,6 @@ LOOKS: dict[str, tuple[str, str]] = dict(
     zip(MEASURES, ((FOUND, "s"), (INK, "D"), ("#0072b2", "o"), ("#b06000", "^")), strict=True)
 )
 OTHER_LOOKS = {"score_all": ("s", "hollow: over all results"), "score_shared": ("x", "cross: over shared results")}
-CHANCE = 0.5  # of distinguishing rows of the table from others
 MOST = 40  # LLMs of a page
 ROW, LINE = 0.17, 0.11  # inches of an LLM, and of a line of explanations
 LEAST, WIDEST, RIGHT = 0.72, 1.4, 0.1  # inches of a panel, and on its right
@@ -111,7 +111,7 @@ def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) ->
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "", ".5", "", "1"])
     axes.tick_params(axis="y", length=0)
     if measure == MEMBERSHIP:
-        axes.axvline(CHANCE, color=GREY, linewidth=0.8, linestyle=(0, (3, 2)))
+        axes.axvline(MEMBERSHIP_CHANCE, color=GREY, linewidth=0.8, linestyle=(0, (3, 2)))
     for row, rank in rows:
         if (value := rank.measures[measure]) is None:
             continue

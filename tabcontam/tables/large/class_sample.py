@@ -7,9 +7,8 @@ import numpy as np
 from tabcontam.tables.large.chunks import Chunk
 from tabcontam.tables.large.table_excerpt import numbered
 from tabcontam.tables.table_contents import Rows
+from tabcontam.tables.thresholds import LEAST_SAMPLED_PER_CLASS, MOST_TARGET_VALUES
 
-EACH = 30  # rows per value that are sampled at least, if there are so many
-MOST = 30  # values of a target; with more, its values are no classes
 Row = tuple[str | None, ...]
 
 
@@ -26,7 +25,7 @@ class ClassSample:
             return
         hashes = chunk.hashes(self._target)
         values = np.unique(hashes)
-        if len(self._drawn.keys() | set(values[: MOST + 1].tolist())) > MOST:
+        if len(self._drawn.keys() | set(values[: MOST_TARGET_VALUES + 1].tolist())) > MOST_TARGET_VALUES:
             self._target = None
             self._drawn.clear()
             return
@@ -34,11 +33,11 @@ class ClassSample:
         for value in values.tolist():
             drawn = self._drawn.setdefault(value, [])
             rows = np.flatnonzero(hashes == np.uint64(value))
-            if len(drawn) == EACH:
+            if len(drawn) == LEAST_SAMPLED_PER_CLASS:
                 rows = rows[numbers[rows] < np.uint64(drawn[-1][0])]
-            places = rows[np.argsort(numbers[rows])[:EACH]].tolist()
+            places = rows[np.argsort(numbers[rows])[:LEAST_SAMPLED_PER_CLASS]].tolist()
             new = zip(numbers[places].tolist(), (first + place for place in places), chunk.texts(places), strict=True)
-            self._drawn[value] = sorted([*drawn, *new], key=lambda one: one[:2])[:EACH]
+            self._drawn[value] = sorted([*drawn, *new], key=lambda one: one[:2])[:LEAST_SAMPLED_PER_CLASS]
 
     def missed(self, kept: Rows) -> dict[int, Row]:
         """Return rows of the classes that have too few of the `kept` rows, by their places in the file."""
@@ -47,6 +46,6 @@ class ClassSample:
         target, found = self._target, dict[int, Row]()
         counts = Counter(row[target] for row in kept)
         for drawn in self._drawn.values():
-            if counts[drawn[0][2][target]] < EACH:
+            if counts[drawn[0][2][target]] < LEAST_SAMPLED_PER_CLASS:
                 found |= {place: row for _, place, row in drawn}
         return found

@@ -7,8 +7,8 @@ import numpy as np
 
 from tabcontam.tables.large.chunks import Chunk, Ints, Words, chunk_of
 from tabcontam.tables.table_contents import MARKS, is_number
+from tabcontam.tables.thresholds import MOST_STORED_VALUES
 
-MOST = 1000  # distinct values of a column; up to so many, all are stored
 SLOTS = 16  # bits of a hash that are the index of a value in the table
 _WIDE = ("\u0085", "\u00a0", "\u1680", "\u2000", "\u2040", "\u3000")  # blanks, by their first two bytes
 
@@ -48,7 +48,9 @@ class ColumnFacts:
         if not len(new):
             return
         values, first, times = np.unique(hashes[new], return_index=True, return_counts=True)
-        if len(values) + len(self._hashes) > 2 * MOST:  # even if half of them are known, in another one's slot
+        if (
+            len(values) + len(self._hashes) > 2 * MOST_STORED_VALUES
+        ):  # even if half of them are known, in another one's slot
             self._give_up(chunk, counts)
             return
         for number in np.argsort(first, kind="stable").tolist():
@@ -57,7 +59,7 @@ class ColumnFacts:
                 self._hashes = np.append(self._hashes, values[number])
                 self._table[int(values[number]) >> (64 - SLOTS)] = len(self._hashes) - 1
             counts[value] = counts.get(value, 0) + int(times[number])
-        if len(counts) > MOST:
+        if len(counts) > MOST_STORED_VALUES:
             self._give_up(chunk, counts)
 
     def _give_up(self, chunk: Chunk, counts: Collection[str | None]) -> None:
@@ -70,7 +72,7 @@ class ColumnFacts:
         if self.odd is None:
             return
         self.odd |= set(values)
-        if len(self.odd) > MOST:
+        if len(self.odd) > MOST_STORED_VALUES:
             self.marks |= {value for value in self.odd if value in MARKS or not value.strip()}
             self.odd = None
 

@@ -19,8 +19,6 @@ from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words, chunk_of
 from tabcontam.tables.large.hashes import Sieve
 from tabcontam.tables.large.mark_order_search import MarkOrderSearch, marks_of
 from tabcontam.tables.large.pair_tests import (
-    LEVEL,
-    PAIRS,
     Floats,
     alike,
     as_far_apart,
@@ -31,17 +29,21 @@ from tabcontam.tables.large.pair_tests import (
     numbers_of,
 )
 from tabcontam.tables.table_contents import Rows
+from tabcontam.tables.thresholds import (
+    LEAST_KIND_PAIRS,
+    LEAST_NEARNESS_GAIN,
+    LEAST_ORDER_CORRELATION,
+    LEAST_ORDERED_SHARE,
+    MOST_ADJOINING_KINDS,
+    MOST_CONSECUTIVE_SHARE,
+    MOST_EXAMINED_KINDS,
+    MOST_TESTED_PAIRS,
+    ORDER_SAMPLE_ROWS,
+    PAIR_TEST_LEVEL,
+)
 
-SORTED = 0.99  # the correlation of the file's order with that of a column that gives a row's position
-ELSEWHERE = 0.9  # of the rows adjacent in a kind must be in the order of that column
-TOGETHER = 0.5  # of consecutive rows of the file may be of one kind; else the file's order suffices
-FEWEST = 100  # pairs of rows by which a kind is judged
-KINDS = 40  # columns that are looked at
-FIRST = 100  # rows by which most columns without an order are excluded
 ORDERS, FEWER_KINDS = 4, 8  # columns tried as order, and as kind, of a shuffled file
 DIGIT = re.compile(r"[0-9]")
-KEPT = 2  # kinds that are followed
-STEP = 0.02  # least advantage of near rows over distant ones by which kinds are compared
 
 
 class FileOrderSearch:
@@ -107,7 +109,7 @@ def lines_of(
     If there are none, the file may be shuffled: rows are compared in the order of each of a few columns.
     """
     sample = _OrderSample.of(rows, cells, places, missing)
-    if found := sample.best(KINDS):
+    if found := sample.best(MOST_EXAMINED_KINDS):
         return [FileOrderSearch(by, order, informative, cells) for _, by, order, informative in found]
     chunk = chunk_of(rows, len(cells))
     for order in sample.countable(rows)[:ORDERS]:
@@ -138,13 +140,13 @@ class _OrderSample:
         whole = self.judged(None)
         columns = [one for one in range(len(self.cells)) if 1 < self.different(one) < len(self.places)]
         if whole:  # a kind whose rows are consecutive adds nothing to the file's order
-            columns = [one for one in columns if self.together(one) < TOGETHER]
+            columns = [one for one in columns if self.together(one) < MOST_CONSECUTIVE_SHARE]
         kinds = sorted(filter(None, map(self.judged, columns[:most])), key=lambda found: -found[0])
-        return [*filter(None, [whole]), *kinds[:KEPT]]
+        return [*filter(None, [whole]), *kinds[:MOST_ADJOINING_KINDS]]
 
     def countable(self, rows: Rows) -> list[int]:
         """Return the columns of whole numbers or texts of one form, whose digits give an order, by number of values."""
-        columns = [column for column in range(len(self.cells)) if _of_one_form(rows[:FIRST], column)]
+        columns = [column for column in range(len(self.cells)) if _of_one_form(rows[:ORDER_SAMPLE_ROWS], column)]
         found = [column for column in columns if _of_one_form(rows, column)]
         return sorted(found, key=lambda column: -self.different(column))
 
@@ -170,7 +172,7 @@ class _OrderSample:
         rows = np.arange(len(kinds)) if by is None else np.flatnonzero(self.present[by])
         first, second = _pairs(kinds, rows)
         gaps = self.places[second] - self.places[first]
-        if len(first) < FEWEST:
+        if len(first) < LEAST_KIND_PAIRS:
             return None
         order = next((one for one in self.ranks if one != by and self._in_order(one, by, first, second)), None)
         if order is None:
@@ -194,12 +196,14 @@ class _OrderSample:
         ranks = self.ranks[column]
         steps = ranks[second] - ranks[first]
         steps = steps[np.isfinite(steps)]
-        if (steps != 0).sum() < ELSEWHERE * len(first) or max((steps > 0).mean(), (steps < 0).mean()) < ELSEWHERE:
+        if (steps != 0).sum() < LEAST_ORDERED_SHARE * len(first) or max(
+            (steps > 0).mean(), (steps < 0).mean()
+        ) < LEAST_ORDERED_SHARE:
             return False
         if by is not None:
             return True
         known = np.isfinite(ranks)
-        return bool(abs(np.corrcoef(ranks[known], np.flatnonzero(known))[0, 1]) >= SORTED)
+        return bool(abs(np.corrcoef(ranks[known], np.flatnonzero(known))[0, 1]) >= LEAST_ORDER_CORRELATION)
 
     def _closer(self, column: int, near: tuple[Ints, Ints], *others: tuple[Ints, Ints]) -> float:
         """Return how much more alike near rows are in a column than each other set of pairs; 0 if they are not."""
@@ -212,7 +216,7 @@ class _OrderSample:
             if not count or not beats(hits, count, chance):
                 return 0.0
             least = min(least, hits / count - chance)
-        return max(STEP, least)
+        return max(LEAST_NEARNESS_GAIN, least)
 
     def _alike(self, column: int, pairs: tuple[Ints, Ints]) -> tuple[int, int]:
         return alike(self.cells[column], self.present[column], *pairs)
@@ -229,10 +233,10 @@ class _OrderSample:
             if not len(own) or not len(theirs):
                 return 0.0
             found = stats.mannwhitneyu(own, theirs, alternative="less")
-            if found.pvalue > LEVEL:
+            if found.pvalue > PAIR_TEST_LEVEL:
                 return 0.0
             least = min(least, 1 - 2 * float(found.statistic) / (len(own) * len(theirs)))
-        return max(STEP, least)
+        return max(LEAST_NEARNESS_GAIN, least)
 
 
 def _of_one_form(rows: Rows, column: int) -> bool:
@@ -249,7 +253,7 @@ def _ranks(cells: Sequence[str | None], numbers: Floats | None) -> Floats:
     known = [cell for cell in cells if cell is not None]
     values = list(dict.fromkeys(known))
     runs = 1 + sum(one != other for one, other in pairwise(known))
-    if runs * SORTED > len(values) or len(values) > len(known) / 2:
+    if runs * LEAST_ORDER_CORRELATION > len(values) or len(values) > len(known) / 2:
         values.sort()
     place = {value: number for number, value in enumerate(values)}
     return np.array([np.nan if cell is None else place[cell] for cell in cells], dtype=np.float64)
@@ -264,7 +268,7 @@ def _pairs(kinds: Words, rows: Ints) -> tuple[Ints, Ints]:
 
 def _some(first: Ints, second: Ints) -> tuple[Ints, Ints]:
     """Return at most `PAIRS` of the pairs."""
-    if len(first) > PAIRS:
-        chosen = np.random.default_rng(4).choice(len(first), PAIRS, replace=False)
+    if len(first) > MOST_TESTED_PAIRS:
+        chosen = np.random.default_rng(4).choice(len(first), MOST_TESTED_PAIRS, replace=False)
         return first[chosen], second[chosen]
     return first, second

@@ -6,9 +6,9 @@ import numpy as np
 
 from tabcontam.tables.large.chunks import Ints, Words, chunk_of, stirred
 from tabcontam.tables.table_contents import Rows
+from tabcontam.tables.thresholds import BLOOM_BITS_PER_HASH
 
 SIEVE = 20  # bits of a hash by which most others are excluded at once
-BITS_EACH = 12  # of a Bloom filter per hash that it holds: some 2 in 100 others seem to be held
 LEAST_BITS, MOST_BITS = 16, 29  # bits of a place in a Bloom filter: 8 KiB to 64 MiB
 _SALT, _MIXED = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xFF51AFD7ED558CCD)
 
@@ -36,7 +36,7 @@ class BloomFilter:
     """
 
     def __init__(self, hashes: int) -> None:
-        size = min(MOST_BITS, max(LEAST_BITS, int(BITS_EACH * hashes - 1).bit_length()))
+        size = min(MOST_BITS, max(LEAST_BITS, int(BLOOM_BITS_PER_HASH * hashes - 1).bit_length()))
         self._bits = np.zeros(1 << size, dtype=bool)
 
     def add(self, hashes: Words) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from tabcontam.errors import UsageError, one_line, option, unknown
-from tabcontam.tables.large import table_excerpt
 from tabcontam.tables.large.arrow_streams import arrow_rows
 from tabcontam.tables.large.chunks import Bools, Chunk, Words, chunk_of, kept_rows
 from tabcontam.tables.large.class_sample import ClassSample
@@ -27,9 +26,8 @@ from tabcontam.tables.readers.archives import ArchiveMember, Stored, opened, pac
 from tabcontam.tables.readers.base import MOST_CELLS, TextFormat
 from tabcontam.tables.readers.delimited_text import decoded_by
 from tabcontam.tables.table_contents import Rows
-from tabcontam.tables.text_tasks import SEEN
+from tabcontam.tables.thresholds import MOST_ROWS_FOR_TEXTS, MOST_ROWS_READ_WHOLE, MOST_STREAMED_COLUMNS
 
-WIDEST = 100  # columns; a wider table is read whole, as finding similar rows takes time quadratic in their number
 CUT_OFF = (
     OSError,
     EOFError,
@@ -50,7 +48,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
     """Return the excerpt of the rows of a stream, which are equal at each call; None if all rows are to be kept."""
     if target is not None and target not in columns:
         raise MissingTarget(str(unknown(f"target column of {name}", target, columns)))
-    if len(columns) > WIDEST:
+    if len(columns) > MOST_STREAMED_COLUMNS:
         _check_cells(len(columns), stream, name)
         return None
     facts = [ColumnFacts(place) for place in range(len(columns))]
@@ -62,10 +60,10 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
         wanted = blocks.wanted(count, chunk.rows)
         blocks.add((wanted + count).tolist(), chunk.texts(wanted.tolist()))
         classes.add(chunk, count)
-        first += chunk.texts(range(min(chunk.rows, SEEN - len(first))))
+        first += chunk.texts(range(min(chunk.rows, MOST_ROWS_FOR_TEXTS - len(first))))
         count += chunk.rows
         report_rows(count)
-    if count <= table_excerpt.READ_WHOLE:
+    if count <= MOST_ROWS_READ_WHOLE:
         return None
     drawn = dict(zip(*blocks.drawn(), strict=True))
     drawn |= classes.missed(tuple(drawn.values()))
@@ -118,7 +116,10 @@ def _check_cells(columns: int, stream: Stream, name: str) -> None:
         rows += chunk.rows
         if rows * columns > MOST_CELLS:
             size = f"{name} has {columns:,} columns and more than {MOST_CELLS:,} cells"
-            raise TextFault(f"{size}, too many for memory; leave columns out until {WIDEST} remain, or leave rows out")
+            raise TextFault(
+                f"{size}, too many for memory; "
+                f"leave columns out until {MOST_STREAMED_COLUMNS} remain, or leave rows out"
+            )
 
 
 class _Combinations:

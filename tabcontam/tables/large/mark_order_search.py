@@ -8,9 +8,8 @@ from tabcontam.tables.large.adjoining_rows import AdjoiningRows, Row
 from tabcontam.tables.large.chunks import Bools, Chunk, Ints, Words
 from tabcontam.tables.large.hashes import Sieve
 from tabcontam.tables.large.pair_tests import kinds_of
+from tabcontam.tables.thresholds import LONGEST_MARKED_CELL, MOST_MARK_DIGITS
 
-LONGEST = 24  # bytes of a cell whose digits are read
-MOST_DIGITS = 18  # of a number in 64 bits
 NO_MARK = -1  # the mark of a cell without digits
 
 
@@ -18,12 +17,12 @@ def marks_of(chunk: Chunk, column: int) -> Ints:
     """Return the digits of each cell as one number: so whole numbers, and dates with the year first, are ordered."""
     starts, lengths = chunk.starts[column], chunk.lengths[column]
     found, count = np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.int64)
-    for offset in range(min(LONGEST, int(lengths.max(initial=0)))):
+    for offset in range(min(LONGEST_MARKED_CELL, int(lengths.max(initial=0)))):
         digits = chunk.content[np.minimum(starts + offset, len(chunk.content) - 1)].astype(np.int64) - ord("0")
-        is_digit = (digits >= 0) & (digits <= 9) & (offset < lengths) & (count < MOST_DIGITS)
+        is_digit = (digits >= 0) & (digits <= 9) & (offset < lengths) & (count < MOST_MARK_DIGITS)
         found = np.where(is_digit, 10 * found + digits, found)
         count += is_digit
-    return np.where((count > 0) & (lengths <= LONGEST), found, NO_MARK)
+    return np.where((count > 0) & (lengths <= LONGEST_MARKED_CELL), found, NO_MARK)
 
 
 class MarkOrderSearch:

@@ -8,11 +8,9 @@ from scipy import stats
 
 from tabcontam.tables.large.chunks import Bools, Ints, Words
 from tabcontam.tables.table_contents import Rows, is_number
+from tabcontam.tables.thresholds import MOST_TESTED_PAIRS, PAIR_TEST_LEVEL
 
 Floats = NDArray[np.float64]
-
-PAIRS = 2000  # pairs of rows that share a value, by which it is judged
-LEVEL = 1e-6  # of the test whether rows that share a value are more alike than others
 
 
 def known_cells(rows: Rows, missing: Collection[str]) -> tuple[list[list[str | None]], Bools]:
@@ -49,13 +47,16 @@ def at_most(hits: int, count: int) -> float:
 
 def beats(hits: int, count: int, chance: float) -> bool:
     """Return whether `hits` of `count` are more than chance explains."""
-    return hits > chance * count and bool(stats.binom.sf(hits - 1, count, chance) < LEVEL)
+    return hits > chance * count and bool(stats.binom.sf(hits - 1, count, chance) < PAIR_TEST_LEVEL)
 
 
 def as_far_apart(first: Ints, second: Ints, rows: Ints, hashes: Words) -> tuple[Ints, Ints]:
     """Return pairs of these rows as far apart as the given pairs that share nothing: neighbours may be alike."""
     rng = np.random.default_rng(0)
-    pairs, begin = rng.integers(len(first), size=4 * PAIRS), rng.integers(len(rows), size=4 * PAIRS)
+    pairs, begin = (
+        rng.integers(len(first), size=4 * MOST_TESTED_PAIRS),
+        rng.integers(len(rows), size=4 * MOST_TESTED_PAIRS),
+    )
     apart = np.searchsorted(rows, second) - np.searchsorted(rows, first)
     one, other = rows[begin], rows[(begin + apart[pairs]) % len(rows)]
     different = hashes[one] != hashes[other]

@@ -21,43 +21,37 @@ from scipy import stats
 
 from tabcontam.tables.large.chunks import MISSING, NONE, Bools, Chunk, Ints, Words, chunk_of
 from tabcontam.tables.large.hashes import Sieve
-from tabcontam.tables.large.pair_tests import (
-    PAIRS,
-    Floats,
-    alike,
-    as_far_apart,
-    at_most,
-    beats,
-    known_cells,
-    numbers_of,
-)
+from tabcontam.tables.large.pair_tests import Floats, alike, as_far_apart, at_most, beats, known_cells, numbers_of
 from tabcontam.tables.large.table_excerpt import numbered
 from tabcontam.tables.table_contents import Rows
+from tabcontam.tables.thresholds import (
+    ENOUGH_ROWS_PER_VALUE,
+    EXPECTED_ROWS_FACTOR,
+    LEAST_COVERED_SHARE,
+    LEAST_KEY_PAIRS,
+    LEAST_ONE_LENGTH_SHARE,
+    LEAST_POSITIVE_SHARE,
+    LEAST_SEPARATED_SHARE,
+    LONGEST_KEY_CODE,
+    MOST_KEY_PARTS,
+    MOST_KEY_SEPARATORS,
+    MOST_NEARLY_ALL_KEYS,
+    MOST_PIECE_PAIRS,
+    MOST_RATIO_PAIRS,
+    MOST_ROWS_PER_VALUE,
+    MOST_SHARED_KEY_ROWS,
+    MOST_TESTED_PAIRS,
+    NEAR_RANK_SHARE,
+    RATIO_TOLERANCE,
+    SUREST_KEY_SHARE,
+)
 
 One = TypeVar("One")  # a column, or two
 
-EACH = 5  # rows that are taken for a value that a sampled row has
-ENOUGH = 5  # rows of the sample with a value, enough to show what follows from it
-MOST = 30_000  # rows that are taken in all
-MORE = 1.25  # times the apparent number of rows
-SUREST = 2 / 3  # of them are for the surest key, if it has so many values
-FEWEST = 5  # pairs; with fewer, nothing is judged
-SAME = 1e-3  # relative tolerance for equal ratios: amounts are rounded
-RATIOS = 15  # ratios of two columns of many numbers
-MOSTLY = 0.9  # of a column's numbers are positive, for ratios
-NEAR = 0.1  # of all ranks: numbers as near as this count as alike, too
 SEPARATORS = ",;|/:@_-.()#=&+ "  # signs before and after which a cell is cut
-COMMON = 0.2  # of a column's cells have a separator by which they are cut
-MOST_SEPARATORS = 3  # of a column
 ENDS = (2, 3, 4, 5, 6)  # bytes at the beginning and at the end of a cell that may be a key
 MIDDLES = range(2, 9)  # bytes in the middle of a code; all but the fewest may be a key
 MOST_TOGETHER = {2: 200, 3: 400}  # sets of so many columns that are tried
-MOST_NEARLY_ALL = 30  # sets of all columns but one, and of all but two
-MOST_PARTS = 60  # parts that such a set is compared with
-MOST_WITH_PIECES = 200  # pairs of a piece and a column
-ONE_LENGTH = 0.98  # of a column's cells have the most frequent length, in a column of codes
-LONGEST_CODE = 24  # characters of a code whose middle is looked at
-COVERED = 0.9  # of the rows that share one key share the other: rows of the first serve the other
 
 
 @dataclass(frozen=True)
@@ -147,13 +141,16 @@ class SharedKeySearch:
 
     def __init__(self, rows: Rows, cells: Words, missing: frozenset[str], count: int) -> None:
         few = informative_keys(rows, cells, missing)
-        usual, left = MOST // max(1, sum(len(rare.values) for rare in few.values())), float(MOST)
+        usual, left = (
+            MOST_SHARED_KEY_ROWS // max(1, sum(len(rare.values) for rare in few.values())),
+            float(MOST_SHARED_KEY_ROWS),
+        )
         self._wanted = []
         for number, (key, (hashes, own)) in enumerate(few.items()):
-            most = 0 if number else int(SUREST * MOST) // max(1, len(hashes))
-            each = min(EACH, max(1, usual, most))
+            most = 0 if number else int(SUREST_KEY_SHARE * MOST_SHARED_KEY_ROWS) // max(1, len(hashes))
+            each = min(MOST_ROWS_PER_VALUE, max(1, usual, most))
             # the number that the file probably has: one more for rows that stand in it twice
-            there = min(each, MORE * 2 * (len(own) / max(1, len(hashes)) - 1) * count / len(rows))
+            there = min(each, EXPECTED_ROWS_FACTOR * 2 * (len(own) / max(1, len(hashes)) - 1) * count / len(rows))
             # of more values than there are rows to take, some are used, evenly spread over their hashes
             hashes = hashes[_spread(len(hashes), min(1.0, left / max(1.0, there * len(hashes))))]
             left -= there * len(hashes)
@@ -169,7 +166,7 @@ class SharedKeySearch:
         for one in self._wanted:
             taken[one.more(one.key.hashes(chunk, cells), kept)] = True
         self._wanted = [one for one in self._wanted if not one.done]
-        places = np.flatnonzero(taken).tolist()[: MOST - len(self.found)]
+        places = np.flatnonzero(taken).tolist()[: MOST_SHARED_KEY_ROWS - len(self.found)]
         self.found |= dict(zip([first + place for place in places], chunk.texts(places), strict=True))
 
 
@@ -222,9 +219,11 @@ class _KeySample:
         ranks, logs = {}, dict[int, Floats]()
         for column, numbers in numbers_of(known).items():
             ranks[column] = stats.rankdata(numbers, nan_policy="omit") / len(numbers)
-            if (numbers > 0).mean() > MOSTLY and len(np.unique(numbers)) > len(numbers) / ENOUGH:
+            if (numbers > 0).mean() > LEAST_POSITIVE_SHARE and len(np.unique(numbers)) > len(
+                numbers
+            ) / ENOUGH_ROWS_PER_VALUE:
                 logs[column] = np.log(np.where(numbers > 0, numbers, np.nan))
-        pairs = list(combinations(logs, 2))[:RATIOS]
+        pairs = list(combinations(logs, 2))[:MOST_RATIO_PAIRS]
         ratios = {(one, other): logs[one] - logs[other] for one, other in pairs}
         return cls(chunk_of(rows, len(cells)), cells, there, ranks, ratios)
 
@@ -234,11 +233,11 @@ class _KeySample:
         yield from singles
         different = [len(np.unique(cells[there])) for cells, there in zip(self.cells, self.present, strict=True)]
         rows = len(self.chunk.starts[0])
-        repeated = [one for one in range(len(self.cells)) if 1 < different[one] <= rows - FEWEST]
+        repeated = [one for one in range(len(self.cells)) if 1 < different[one] <= rows - LEAST_KEY_PAIRS]
         shared = [one for one in repeated if different[one] < rows / 2]
         pieces: list[SharedKey] = []
         for column in range(len(self.cells)):
-            if different[column] > ENOUGH:
+            if different[column] > ENOUGH_ROWS_PER_VALUE:
                 pieces += self._pieces(column)
         yield from pieces
         yield from self._with_pieces(pieces, singles, shared, different)
@@ -246,7 +245,9 @@ class _KeySample:
         for size, most in MOST_TOGETHER.items():
             source = repeated if size == 2 else shared  # a row entered twice shares two of its many-valued cells
             chosen = [(prod(different[one] for one in columns), columns) for columns in combinations(source, size)]
-            fitting = sorted((count, columns) for count, columns in chosen if rows < count * ENOUGH <= rows**size)
+            fitting = sorted(
+                (count, columns) for count, columns in chosen if rows < count * ENOUGH_ROWS_PER_VALUE <= rows**size
+            )
             for _, columns in fitting[:most]:
                 parts = tuple(known.get(part) or SharedKey(part) for part in combinations(columns, size - 1))
                 known[columns] = SharedKey(columns, parts=parts)
@@ -260,10 +261,14 @@ class _KeySample:
         rows = len(self.chunk.starts[0])
         for size in (len(shared) - 1, len(shared) - 2):
             nearly_all = combinations(shared, size) if size > max(MOST_TOGETHER) else iter(())
-            many = (columns for columns in nearly_all if rows < prod(different[one] for one in columns) * ENOUGH)
-            for columns in islice(many, MOST_NEARLY_ALL):
+            many = (
+                columns
+                for columns in nearly_all
+                if rows < prod(different[one] for one in columns) * ENOUGH_ROWS_PER_VALUE
+            )
+            for columns in islice(many, MOST_NEARLY_ALL_KEYS):
                 parts = (one for one in others if set(one.columns) < set(columns))
-                yield SharedKey(columns, parts=tuple(islice(parts, MOST_PARTS)))
+                yield SharedKey(columns, parts=tuple(islice(parts, MOST_KEY_PARTS)))
 
     def _with_pieces(
         self, pieces: Sequence[SharedKey], singles: Sequence[SharedKey], shared: Sequence[int], different: Sequence[int]
@@ -280,16 +285,21 @@ class _KeySample:
                 continue
             for other in shared:
                 values = count * different[other]
-                if other != column and rows < values * ENOUGH:
+                if other != column and rows < values * ENOUGH_ROWS_PER_VALUE:
                     key = SharedKey((column, other), piece.cut, (piece, singles[other]))
                     chosen.setdefault((values, column, other), key)  # of as many values: mostly the same pieces
-        yield from (key for _, key in sorted(chosen.items(), key=lambda one: one[0])[:MOST_WITH_PIECES])
+        yield from (key for _, key in sorted(chosen.items(), key=lambda one: one[0])[:MOST_PIECE_PAIRS])
 
     def _pieces(self, column: int) -> Iterator[SharedKey]:
-        texts = [self.chunk.cell(column, row) or "" for row in np.flatnonzero(self.present[column])[:PAIRS].tolist()]
+        texts = [
+            self.chunk.cell(column, row) or ""
+            for row in np.flatnonzero(self.present[column])[:MOST_TESTED_PAIRS].tolist()
+        ]
         counts = {mark: sum(mark in text for text in texts) for mark in SEPARATORS}
-        common = sorted((mark for mark in counts if counts[mark] > COMMON * len(texts)), key=lambda one: -counts[one])
-        for mark in common[:MOST_SEPARATORS]:
+        common = sorted(
+            (mark for mark in counts if counts[mark] > LEAST_SEPARATED_SHARE * len(texts)), key=lambda one: -counts[one]
+        )
+        for mark in common[:MOST_KEY_SEPARATORS]:
             several = any(text.count(mark) > 1 for text in texts)
             for position in ("first", "last") if several else ("first",):
                 yield from (
@@ -308,7 +318,7 @@ class _KeySample:
     def _middles(self, column: int, texts: Sequence[str]) -> Iterator[SharedKey]:
         """Yield bytes in the middle of codes of one length; more bytes count only if they inform more than fewer."""
         length, count = Counter(map(len, texts)).most_common(1)[0] if texts else (0, 0)
-        if count < ONE_LENGTH * len(texts) or length > LONGEST_CODE:
+        if count < LEAST_ONE_LENGTH_SHARE * len(texts) or length > LONGEST_KEY_CODE:
             return
         known: dict[tuple[int, int], SharedKey] = {}
         for size in MIDDLES:
@@ -323,7 +333,7 @@ class _KeySample:
         """Return the values of a key that too few rows have to show what follows from them."""
         rows = np.flatnonzero(self._has(key))
         values, places, times = np.unique(self._hashes(key)[rows], return_inverse=True, return_counts=True)
-        few = times < ENOUGH
+        few = times < ENOUGH_ROWS_PER_VALUE
         return _RareValues(values[few], rows[few[places]])
 
     def strength(self, key: SharedKey, rare: _RareValues, before: Collection[SharedKey]) -> float:
@@ -337,11 +347,11 @@ class _KeySample:
             apart = self.cells[key.columns[0]][first] != self.cells[key.columns[0]][second]
             first, second = first[apart], second[apart]
         for one in before:
-            if len(first) >= FEWEST and self._shared(hashes, one) >= COVERED:
+            if len(first) >= LEAST_KEY_PAIRS and self._shared(hashes, one) >= LEAST_COVERED_SHARE:
                 own, there = self._hashes(one), self._has(one)
                 apart = (own[first] != own[second]) | ~there[first]
                 first, second = first[apart], second[apart]
-        if len(first) < FEWEST:
+        if len(first) < LEAST_KEY_PAIRS:
             return 0.0
         others = [lambda: as_far_apart(first, second, rows, hashes)]
         others += [partial(self._sharing_part, part, rows) for part in key.parts]
@@ -357,7 +367,7 @@ class _KeySample:
 
     def follows(self, key: SharedKey, other: SharedKey) -> bool:
         """Return whether rows that share the other key share this one, too."""
-        return self._shared(self._hashes(key), other) >= COVERED
+        return self._shared(self._hashes(key), other) >= LEAST_COVERED_SHARE
 
     def _shared(self, hashes: Words, other: SharedKey) -> float:
         """Return the share of pairs with equal hashes among pairs that share another key."""
@@ -395,12 +405,12 @@ class _KeySample:
     def _same_ratio(self, pair: tuple[int, int], first: Ints, second: Ints) -> tuple[int, int]:
         """Return how many of these pairs of rows have two numbers in nearly one ratio, and how many have a ratio."""
         apart = np.abs(self.ratios[pair][first] - self.ratios[pair][second])
-        return int((apart <= SAME).sum()), int(np.isfinite(apart).sum())
+        return int((apart <= RATIO_TOLERANCE).sum()), int(np.isfinite(apart).sum())
 
     def _near(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
         """Return how many of these pairs of rows have numbers that lie near each other, and how many have numbers."""
         apart = np.abs(self.ranks[column][first] - self.ranks[column][second])
-        return int((apart <= NEAR).sum()), int(np.isfinite(apart).sum())
+        return int((apart <= NEAR_RANK_SHARE).sum()), int(np.isfinite(apart).sum())
 
     def _sharing_part(self, part: SharedKey, rows: Ints) -> tuple[Ints, Ints]:
         return _sharing(self._hashes(part), rows[self._has(part)[rows]])
@@ -424,6 +434,6 @@ def _sharing(hashes: Words, rows: Ints) -> tuple[Ints, Ints]:
     order = np.random.default_rng(2).permutation(rows)
     order = order[np.argsort(hashes[order], kind="stable")]
     pairs = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
-    if len(pairs) > PAIRS:
-        pairs = np.random.default_rng(1).choice(pairs, PAIRS, replace=False)
+    if len(pairs) > MOST_TESTED_PAIRS:
+        pairs = np.random.default_rng(1).choice(pairs, MOST_TESTED_PAIRS, replace=False)
     return order[pairs], order[pairs + 1]

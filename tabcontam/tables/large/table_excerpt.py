@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING
 
 from tabcontam.tables.large.adjoining_rows import AdjoiningRows
 from tabcontam.tables.table_contents import UNKNOWN, ReadDescription, Rows
+from tabcontam.tables.thresholds import SAMPLED_BLOCK, SAMPLED_ROWS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-READ_WHOLE = 60_000  # rows; a table up to this size is kept whole
-SAMPLED = 10_000  # rows that are drawn from a larger one
-BLOCK = 20  # consecutive rows that are drawn together, so that the order of the file can be read
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ class BlockSample:
         """Return which of `count` rows may be drawn, by place among them; the first has the place `first`."""
         import numpy as np
 
-        blocks = np.arange(first, first + count) // BLOCK
+        blocks = np.arange(first, first + count) // SAMPLED_BLOCK
         return np.flatnonzero((numbered(blocks) <= np.uint64(self._most)) | (blocks == 0))
 
     def add(self, places: Sequence[int], rows: Sequence[tuple[str | None, ...]]) -> None:
@@ -114,10 +111,10 @@ class BlockSample:
         import numpy as np
 
         for place, row in zip(places, rows, strict=True):
-            self.blocks.setdefault(place // BLOCK, []).append(row)
+            self.blocks.setdefault(place // SAMPLED_BLOCK, []).append(row)
         new = [block for block in self.blocks if block and block not in self._numbers]
         self._numbers |= dict(zip(new, numbered(np.array(new, dtype=np.int64)).tolist(), strict=True))
-        drawn = SAMPLED // BLOCK
+        drawn = SAMPLED_ROWS // SAMPLED_BLOCK
         if len(self._numbers) > drawn:
             ranked = sorted(self._numbers, key=self._numbers.__getitem__)
             self._most = self._numbers[ranked[drawn - 1]]
@@ -127,7 +124,7 @@ class BlockSample:
     def drawn(self) -> tuple[tuple[int, ...], list[tuple[str | None, ...]]]:
         """Return the places of the drawn rows, and the rows, in the order of the file."""
         blocks = sorted(self.blocks)
-        places = tuple(block * BLOCK + place for block in blocks for place in range(len(self.blocks[block])))
+        places = tuple(block * SAMPLED_BLOCK + place for block in blocks for place in range(len(self.blocks[block])))
         return places, [row for block in blocks for row in self.blocks[block]]
 
 

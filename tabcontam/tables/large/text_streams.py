@@ -24,17 +24,10 @@ from tabcontam.errors import UsageError, option
 from tabcontam.tables.large.chunks import MISSING, PADDING, Bytes, Chunk, Ints, from_columns
 from tabcontam.tables.readers.archives import Stored, opened, packing
 from tabcontam.tables.readers.base import TextFormat, read_as
-from tabcontam.tables.readers.delimited_text import (
-    SAMPLE_BYTES,
-    TextRecords,
-    decoded_by,
-    from_line,
-    head_of,
-    uneven,
-    zero_byte,
-)
-from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
+from tabcontam.tables.readers.delimited_text import TextRecords, decoded_by, from_line, head_of, uneven, zero_byte
+from tabcontam.tables.readers.dialects import Dialect, find_dialects, usual_width
 from tabcontam.tables.table_contents import UNKNOWN, ReadDescription, contents
+from tabcontam.tables.thresholds import ENCODING_SAMPLE_BYTES, SAMPLE_RECORDS
 
 BEGINNING = 8 * 1024 * 1024  # bytes by which encoding, delimiter and header are detected
 READ = 4 * 1024 * 1024  # bytes that are split at a time
@@ -204,7 +197,7 @@ def layouts(path: Stored, name: str, form: TextFormat) -> list[StreamLayout]:
     if cut := len(content) == BEGINNING:
         content = _whole_lines(content)
     text, codec = decoded_by(content, name, form.encoding)
-    if cut and b"\0" in content[:SAMPLE_BYTES]:  # its quotes were not looked for before
+    if cut and b"\0" in content[:ENCODING_SAMPLE_BYTES]:  # its quotes were not looked for before
         text = _whole_lines(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
     codec = codecs.lookup(codec).name
     if codec == "utf-8" and content.startswith(codecs.BOM_UTF8):
@@ -240,7 +233,7 @@ def _layout(path: Stored, name: str, codec: str, text: str, above: int, part: Te
 
 def _whole_lines(content: bytes) -> bytes:
     """Return the lines of the beginning of a file without the last, which may be cut off, as may a cell in quotes."""
-    if b"\0" in content[:SAMPLE_BYTES]:  # UTF-16 or UTF-32, whose characters must not be cut, either
+    if b"\0" in content[:ENCODING_SAMPLE_BYTES]:  # UTF-16 or UTF-32, whose characters must not be cut, either
         unit = 4 if content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) else 2
         return content[: (content.rfind(b"\n") // unit + 1) * unit] or content
     end = content.rfind(b"\n") + 1

@@ -10,12 +10,11 @@ from itertools import islice
 
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.tables.readers.base import File, TextFormat
-from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
+from tabcontam.tables.readers.dialects import Dialect, find_dialects, usual_width
 from tabcontam.tables.readers.headers import HeaderPlace, find_head
 from tabcontam.tables.readers.quotes import open_quote
 from tabcontam.tables.table_contents import Contents, contents, rows_of
-
-SAMPLE_BYTES = 64 * 1024  # by which an unknown encoding is decided
+from tabcontam.tables.thresholds import ENCODING_SAMPLE_BYTES, SAMPLE_RECORDS
 
 _BROKEN_WORD = re.compile(
     r"(?<=[^\W\d_])[^\w\s!-~\u2019\u00b7-](?=[^\W\d_])"  # a sign between letters
@@ -85,7 +84,7 @@ def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[
         except UnicodeDecodeError:
             text, codec = _detected(content)
     # Text has tabs and line ends, and hardly any other control character.
-    sample = text[:SAMPLE_BYTES]
+    sample = text[:ENCODING_SAMPLE_BYTES]
     controls = sum(character < " " and character not in "\t\n\r\f" for character in sample)
     if controls > len(sample) // 100:
         raise UsageError(f"{name} is a binary file of a kind that is not read; save the table as CSV, TSV or Parquet")
@@ -106,7 +105,7 @@ def _in_encoding(content: bytes, name: str, encoding: str) -> str:
 
 def _utf_16_without_mark(content: bytes) -> str | None:
     """Return the UTF-16 codec if every other byte is mostly zero, as in Latin text; in binary files any may be."""
-    sample = content[:SAMPLE_BYTES]
+    sample = content[:ENCODING_SAMPLE_BYTES]
     if len(sample) < 4 or len(content) % 2:
         return None
     zeros = (sample[0::2].count(0), sample[1::2].count(0))
@@ -121,7 +120,7 @@ def _detected(content: bytes) -> tuple[str, str]:
     from charset_normalizer import from_bytes
 
     # Only lines that hold a byte beyond ASCII reveal the encoding.
-    sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:SAMPLE_BYTES]
+    sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:ENCODING_SAMPLE_BYTES]
     found = next((encoding for encoding in ("cp1252", "cp1250") if _gives_latin_words(sample, encoding)), None)
     if found is None:
         best = from_bytes(sample, cp_exclusion=["utf_16", "utf_32", "utf_7"]).best()

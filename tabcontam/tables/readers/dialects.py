@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from tabcontam.tables.thresholds import SAMPLE_RECORDS
+
 DELIMITERS = ("\t", ";", "|", ",")  # the rarer inside cells first: it wins a tie
-SAMPLE_RECORDS = 1000
 
 _THOUSANDS = re.compile(r"(?<![\d.])[+-]?\d{1,3}( \d{3})+(?!\d)")  # one number in groups of three digits
 _COLUMNS = re.compile(r"\S {2,}\S|(?<!\S)[+-]?[\d.]+ +[+-]?[\d.]+(?!\S)")  # two blanks, or two numbers in a cell

@@ -21,10 +21,10 @@ from tabcontam.tables.readers.base import (
     too_many_cells,
 )
 from tabcontam.tables.readers.delimited_text import with_names
-from tabcontam.tables.readers.dialects import SAMPLE_RECORDS
 from tabcontam.tables.readers.headers import find_head
 from tabcontam.tables.readers.workbook_formulas import check_formulas
 from tabcontam.tables.table_contents import Contents, shortest
+from tabcontam.tables.thresholds import SAMPLE_RECORDS
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 from tabcontam.errors import UsageError, option
 from tabcontam.tables.readers.base import TextFormat
-from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, usual_width
+from tabcontam.tables.readers.dialects import usual_width
 from tabcontam.tables.table_contents import MARKS, is_number
+from tabcontam.tables.thresholds import MOST_SECOND_HEADER_RECORDS, SAMPLE_RECORDS
 
 YEARS = range(1800, 2101)
-SECOND = 3  # records below the header that may hold units, or names once more
 Record = Sequence[str]
 
 _DIGITS = re.compile(r"\d+")
@@ -152,9 +152,9 @@ def _years(first: Record) -> set[int]:
 
 def _second_header(rows: Sequence[Record]) -> list[str]:
     """Return cells of the first rows that stand, in the columns of numbers, above rows that all have a number."""
-    for size in range(1, SECOND + 1):
+    for size in range(1, MOST_SECOND_HEADER_RECORDS + 1):
         heads, rest = rows[:size], rows[size:SAMPLE_RECORDS]
-        if len(rest) < SECOND:
+        if len(rest) < MOST_SECOND_HEADER_RECORDS:
             return []
         columns = [place for place in range(len(rows[0])) if (own := _others(rest, place)) and all(map(is_number, own))]
         cells = [row[place] for row in heads for place in columns if not _is_missing(row[place])]

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from tabcontam.tables.serializers.base import LINE_BREAK, Serializer, quoted
 from tabcontam.tables.table import Cell
+from tabcontam.tables.thresholds import LONGEST_FEATURE_NAME
 
-LONGEST_NAME = 80  # characters of a feature's name when an answer is searched for the next feature
 BEFORE = r"^|[,;.:|({\[]|[-*\u2022]\s|\d[.)]\s"  # ends of the text before a feature's name, besides the separator
 
 
@@ -88,7 +88,7 @@ class TemplateRows(Serializer):
     @cached_property
     def _next_feature(self) -> re.Pattern[str]:
         separator, value = re.escape(self.feature_separator), re.escape(self.value_separator.rstrip())
-        name = rf"(?:(?!{separator}).){{1,{LONGEST_NAME}}}?"
+        name = rf"(?:(?!{separator}).){{1,{LONGEST_FEATURE_NAME}}}?"
         return re.compile(rf"{separator}{re.escape(self.specifier)}{name}{value}|[\n\r]")
 
     def start(self, column: str) -> str:

@@ -13,10 +13,7 @@ from tests.baseline.laws.test_formula_laws import Row, chances, table
 def test_a_number_is_written_in_six_ways() -> None:
     assert numerals("42") == ["2a", "2a", "101010", "xlii", "forty-two", "forty-two"]
     assert numerals("7")[1] == "07"
-    assert numerals("1234")[-2:] == [
-        "one thousand two hundred and thirty-four",
-        "one thousand two hundred thirty-four",
-    ]
+    assert numerals("1234")[-2:] == ["one thousand two hundred and thirty-four", "one thousand two hundred thirty-four"]
     assert numerals("4.2") == numerals("x") == numerals("1" * 13) == []
 
 

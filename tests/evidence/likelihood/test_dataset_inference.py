@@ -18,7 +18,8 @@ import pytest
 from tabcontam.asking.query_plan import Options, RunSource, plan, rows_shown
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores, Token, Trial
-from tabcontam.evidence.likelihood.dataset_inference import MOST, DatasetInference
+from tabcontam.evidence.likelihood.dataset_inference import DatasetInference
+from tabcontam.evidence.thresholds import MOST_ROWS_A_SIDE
 from tabcontam.models.base import Model
 from tabcontam.models.openai.provider import OpenAIModel
 from tabcontam.reading.word_decision import english
@@ -83,7 +84,7 @@ def test_published_and_withheld_rows_take_turns_and_say_which_they_are() -> None
 @pytest.mark.slow
 def test_of_a_large_table_some_rows_are_drawn() -> None:
     large = parted(ships(1400), 5)
-    assert len(asked(large)) == 2 * MOST
+    assert len(asked(large)) == 2 * MOST_ROWS_A_SIDE
     assert {query.expected for query in asked(large)} != {query.expected for query in asked(large, 1)}
 
 

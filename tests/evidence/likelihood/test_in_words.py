@@ -15,7 +15,8 @@ from tabcontam.asking.trial_file import trial_line, trial_of
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.likelihood.planted_digits import Planted
-from tabcontam.evidence.likelihood.surrogate_rank import SAMPLED, SurrogateRank
+from tabcontam.evidence.likelihood.surrogate_rank import SurrogateRank
+from tabcontam.evidence.thresholds import MOST_SAMPLED_ROWS
 from tabcontam.models.base import PromptForm
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.planting_key import drawn_place
@@ -65,7 +66,7 @@ def test_without_samples_it_cannot_be_asked_in_words() -> None:
 
 def test_who_answers_a_part_of_the_rows_is_found() -> None:
     rng = Random(1)
-    part = {number for number in range(SAMPLED) if rng.random() < 0.6}
+    part = {number for number in range(MOST_SAMPLED_ROWS) if rng.random() < 0.6}
 
     def says(query: Query) -> str:
         row = int(query.id.split("-")[1])
@@ -75,7 +76,7 @@ def test_who_answers_a_part_of_the_rows_is_found() -> None:
     assert found.p_value is not None
     assert found.p_value < 1e-4
     assert max(found.without.values()) < 0.05
-    assert (found.asked, found.answered) == (SAMPLED, SAMPLED)
+    assert (found.asked, found.answered) == (MOST_SAMPLED_ROWS, MOST_SAMPLED_ROWS)
     assert found.sentence.startswith("by 5 answers to each, ")
 
 
@@ -116,7 +117,7 @@ def test_a_row_is_unread_where_half_of_its_samples_failed() -> None:
         return own(query) if number > 30 or sample > 2 else cut  # two are cut
 
     found = weighed(worded(RANK, 5), crops(160), says)
-    assert (found.asked, found.answered) == (SAMPLED, SAMPLED - 20)
+    assert (found.asked, found.answered) == (MOST_SAMPLED_ROWS, MOST_SAMPLED_ROWS - 20)
     nobody = weighed(worded(RANK, 5), crops(160), lambda query: "I do not know this dataset.")
     assert (nobody.answered, nobody.p_value) == (0, 1.0)
 
@@ -124,7 +125,7 @@ def test_a_row_is_unread_where_half_of_its_samples_failed() -> None:
 def test_each_sample_is_a_query_of_its_own_and_stands_in_the_trials() -> None:
     test = worded(RANK, 3)
     first, second, *rest = test.planned(crops(160), IS, Random(0))
-    assert len(rest) == 3 * SAMPLED - 2
+    assert len(rest) == 3 * MOST_SAMPLED_ROWS - 2
     assert (first.prompt.sample, second.prompt.sample, first.prompt.temperature) == (1, 2, 1.0)
     assert first.prompt.chat == second.prompt.chat
     assert first.id == "surrogate_rank-0-sample-1"
@@ -177,17 +178,17 @@ def test_a_chat_server_is_sampled_and_what_was_paid_for_is_not_asked_again(tmp_p
         assert advice in " ".join(run(server.url, "--out", "without").split())
         assert len(server.asked) <= 3
         before = len(server.asked)
-        assert f"{2 * SAMPLED} requests" in run(server.url, "--samples", "2", "--dry-run")
+        assert f"{2 * MOST_SAMPLED_ROWS} requests" in run(server.url, "--samples", "2", "--dry-run")
         assert "contaminated" in run(server.url, "--samples", "2", "--out", "two").casefold()
         bodies = server.asked[before:]
-        assert len(bodies) == 2 * SAMPLED
+        assert len(bodies) == 2 * MOST_SAMPLED_ROWS
         assert {body["temperature"] for body in bodies} == {1.0}
         run(server.url, "--samples", "2", "--out", "again")
-        assert len(server.asked) == before + 2 * SAMPLED
+        assert len(server.asked) == before + 2 * MOST_SAMPLED_ROWS
         run(server.url, "--samples", "3", "--out", "three")
-        assert len(server.asked) == before + 3 * SAMPLED
+        assert len(server.asked) == before + 3 * MOST_SAMPLED_ROWS
     (cell,) = json.loads((tmp_path / "two" / "results.json").read_text())["results"]
-    assert (cell["verdict"], cell["queries"]) == ("contaminated", 2 * SAMPLED)
+    assert (cell["verdict"], cell["queries"]) == ("contaminated", 2 * MOST_SAMPLED_ROWS)
     assert cell["p_value"] < 1e-6
 
 

@@ -216,7 +216,7 @@ def test_one_who_remembers_one_column_alone_does_not_stand_without_it() -> None:
 def test_who_knows_nothing_has_p_values_that_are_uniform_or_above(monkeypatch: pytest.MonkeyPatch) -> None:
     from scipy.stats import kstest
 
-    monkeypatch.setattr(permutation_tests, "DRAWS", 499)  # a p-value holds for any number of draws
+    monkeypatch.setattr(permutation_tests, "PERMUTATION_DRAWS", 499)  # a p-value holds for any number of draws
     found = []
     for place in range(2):  # tables, the fits of whose blind readers take most of the time
         queries = TEST.queries(noise(80, place), CSV, Random(place))

@@ -14,7 +14,8 @@ import pytest
 from tabcontam.asking.trial_file import as_lines, trial_line, trial_of
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Endings, Evidence, Likelihoods, Query, ReplyState, Trial
-from tabcontam.evidence.likelihood.surrogate_rank import SURROGATES, SurrogateRank
+from tabcontam.evidence.likelihood.surrogate_rank import SurrogateRank
+from tabcontam.evidence.thresholds import RANKED_SURROGATES
 from tabcontam.models.base import ModelRequest, PromptForm
 from tabcontam.models.known.control import open_control
 from tabcontam.reading.word_decision import english
@@ -160,7 +161,10 @@ def test_what_the_nearest_rows_hold_must_agree() -> None:
     turned = []
     for trial in trials(table, own):
         assert isinstance(trial.reply, Likelihoods)
-        values = (*trial.reply.values[: SURROGATES + 1], *(2.0 for _ in trial.reply.values[SURROGATES + 1 :]))
+        values = (
+            *trial.reply.values[: RANKED_SURROGATES + 1],
+            *(2.0 for _ in trial.reply.values[RANKED_SURROGATES + 1 :]),
+        )
         turned.append(replace(trial, reply=Likelihoods(values, ReplyState.OK)))
     assert p_of(TEST.weigh(turned, 0.01)) == 1.0
 

@@ -236,12 +236,7 @@ def in_another_order(table: Table, seed: str) -> Table:
 
 
 @pytest.mark.parametrize(
-    ("name", "form"),
-    [
-        ("ships", "csv"),
-        ("wine", "csv"),
-        pytest.param("iris", "is", marks=pytest.mark.slow),
-    ],
+    ("name", "form"), [("ships", "csv"), ("wine", "csv"), pytest.param("iris", "is", marks=pytest.mark.slow)]
 )
 def test_one_who_read_the_file_is_found_and_no_other(name: str, form: str) -> None:
     table = in_another_order(ships(), "ships") if name == "ships" else load_table(name)

@@ -10,7 +10,7 @@ import pytest
 from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.registry import by_id
-from tabcontam.evidence.rows.hidden_cells import EXAMPLES
+from tabcontam.evidence.thresholds import SHOWN_EXAMPLES
 from tabcontam.tables.known_rows import known_rows, with_known
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -72,7 +72,7 @@ def test_no_row_test_asks_about_a_known_row(test: str) -> None:
 @pytest.mark.usefixtures("cheaply")
 def test_no_row_is_asked_that_stands_before_a_known_one_in_the_file() -> None:
     whole = ships(300)
-    _, file = parted(whole, [EXAMPLES + 1, *range(100, 300, 2)])
+    _, file = parted(whole, [SHOWN_EXAMPLES + 1, *range(100, 300, 2)])
     (table,) = with_known([whole], [file])
     queries = by_id()["full_completion"].planned(table, IS, Random(1))
     asked = {row for query in queries for row in asked_rows(query)}

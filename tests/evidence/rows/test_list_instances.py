@@ -8,8 +8,9 @@ import pytest
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reading, Reply, ReplyState, Trial
-from tabcontam.evidence.rows.list_instances import INSTANCES, ListInstances
+from tabcontam.evidence.rows.list_instances import ListInstances
 from tabcontam.evidence.rows.memcheck.csv_row_tests import csv_serializer
+from tabcontam.evidence.thresholds import LISTED_INSTANCES
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -46,7 +47,7 @@ def weighed(text: str, table: Table = SHIPS) -> Evidence:
     return TEST.weigh([Trial(query, reply, TEST.read(query, reply, IS, english()))], LEVEL)
 
 
-def lines(table: Table = SHIPS, count: int = INSTANCES) -> list[str]:
+def lines(table: Table = SHIPS, count: int = LISTED_INSTANCES) -> list[str]:
     return [csv_serializer().row(table.columns, row) for row in table.rows[:count]]
 
 
@@ -55,7 +56,7 @@ def test_the_prompt_names_the_dataset_its_split_and_no_row() -> None:
     query = asked(replace(SHIPS, split="train"))
     text = query.prompt.chat[-1].content
     assert f"{SHIPS.title}, train split" in text
-    assert not [cell for row in SHIPS.rows[:INSTANCES] for cell in row if cell and f",{cell}," in text]
+    assert not [cell for row in SHIPS.rows[:LISTED_INSTANCES] for cell in row if cell and f",{cell}," in text]
     assert query.rows == ()
     assert query.prompt.completion.endswith("\n")
 
@@ -80,7 +81,7 @@ def test_who_recites_them_is_found_in_any_form(form: str) -> None:
 
 def test_a_table_of_bars_with_a_header_is_read() -> None:
     header = f"| {' | '.join(SHIPS.columns)} |"
-    rows = [f"| {' | '.join(cell or '' for cell in row)} |" for row in SHIPS.rows[:INSTANCES]]
+    rows = [f"| {' | '.join(cell or '' for cell in row)} |" for row in SHIPS.rows[:LISTED_INSTANCES]]
     assert "10 exact" in weighed("\n".join([header, "|---" * len(SHIPS.columns) + "|", *rows])).sentence
 
 

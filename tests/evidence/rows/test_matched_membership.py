@@ -12,8 +12,9 @@ import pytest
 from tabcontam.baseline.altered_copies import AlteredCopies, revealing_column
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
-from tabcontam.evidence.rows.altered_rows import BLIND, blind_alteration, checked
+from tabcontam.evidence.rows.altered_rows import blind_alteration, checked
 from tabcontam.evidence.rows.matched_membership import MatchedMembership
+from tabcontam.evidence.thresholds import MOST_BLIND_AUC
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -60,7 +61,7 @@ def test_the_labels_are_true_and_the_examples_are_other_rows() -> None:
 
 def test_a_classifier_is_blind_to_what_is_altered() -> None:
     blind = blind_alteration(SHIPS)
-    assert abs(blind.auc - 0.5) < BLIND - 0.5
+    assert abs(blind.auc - 0.5) < MOST_BLIND_AUC - 0.5
     for swap in blind.swaps:
         assert swap.cells(SHIPS) not in SHIPS.rows
 
@@ -261,9 +262,7 @@ def test_a_column_that_follows_by_a_law_is_not_altered_nor_the_one_that_it_follo
     assert table.columns[blind_alteration(table).column] in {"shelf", "packed"}
     bare = replace(table, sha256="8" * 64, columns=table.columns[:2], rows=tuple(row[:2] for row in table.rows))
     more = replace(
-        bare,
-        columns=(*bare.columns, "note"),
-        rows=tuple((*row, f"n{number}") for number, row in enumerate(bare.rows)),
+        bare, columns=(*bare.columns, "note"), rows=tuple((*row, f"n{number}") for number, row in enumerate(bare.rows))
     )
     with pytest.raises(Skip, match=r"reveals every alteration: .*(price|gross) (goes with|follows from)"):
         blind_alteration(more)

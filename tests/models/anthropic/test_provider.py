@@ -10,9 +10,10 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Message, Prompt
 from tabcontam.models.anthropic.errors import concern, wait
 from tabcontam.models.anthropic.provider import AnthropicModel
-from tabcontam.models.base import THINKING, ModelRequest, TransientError
+from tabcontam.models.base import ModelRequest, TransientError
 from tabcontam.models.openai.errors import Problem
 from tabcontam.models.provider_registry import ModelSettings, resolve
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback_anthropic import NAME, AnthropicServer, error, model, reply
 from tests.loopback_http import Response
 from tests.models.conformance.anthropic import BUSY, THOUGHT, Anthropic, picky
@@ -141,7 +142,7 @@ class TestHabits:
 
         with AnthropicServer(answer) as server:
             ask_once(opened(server))
-        assert [body["max_tokens"] for body in server.asked] == [16, 16 + THINKING, 1024]
+        assert [body["max_tokens"] for body in server.asked] == [16, 16 + MOST_THINKING_TOKENS, 1024]
 
 
 @settings(max_examples=40)

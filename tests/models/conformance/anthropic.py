@@ -10,8 +10,8 @@ from tabcontam.evidence.base import Capability, Reply, ReplyState, Usage
 from tabcontam.models.anthropic import connection, provider
 from tabcontam.models.anthropic.provider import ANTHROPIC, AnthropicModel
 from tabcontam.models.anthropic.replies import read_answer
-from tabcontam.models.base import THINKING
 from tabcontam.models.openai import connection as openai_connection
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback_anthropic import CREATED, NAME, AnthropicServer, error, model, reply
 from tests.loopback_http import Answer, Response
 from tests.models.conformance.provider import OTHER, SECRET, Body, Passing, Provider, Thinker, Told
@@ -188,10 +188,7 @@ class Anthropic(Provider):
                     429,
                     "slow down",
                     "api_error",
-                    {
-                        "anthropic-ratelimit-requests-remaining": left,
-                        "anthropic-ratelimit-requests-reset": "x",
-                    },
+                    {"anthropic-ratelimit-requests-remaining": left, "anthropic-ratelimit-requests-reset": "x"},
                 ),
                 None,
             )
@@ -203,10 +200,7 @@ class Anthropic(Provider):
         (error(403, "Your API key does not have permission.", "permission_error"), "refused the key in"),
         (error(403, "Request not allowed", "forbidden"), "does not serve the region of this computer"),
         (error(404, f"model: {NAME}", "not_found_error"), f"does not offer {NAME}, or no longer does; name another"),
-        (
-            error(402, "Check your payment details.", "billing_error"),
-            "the credit or spend limit",
-        ),
+        (error(402, "Check your payment details.", "billing_error"), "the credit or spend limit"),
         (
             error(400, "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."),
             "raise it, and run this again",
@@ -217,10 +211,7 @@ class Anthropic(Provider):
         ),
         (
             error(
-                429,
-                "You have reached the limit of your tier.",
-                "rate_limit_error",
-                code="enforced_spend_limit_reached",
+                429, "You have reached the limit of your tier.", "rate_limit_error", code="enforced_spend_limit_reached"
             ),
             "the credit or spend limit",
         ),
@@ -252,10 +243,7 @@ class Anthropic(Provider):
         (error(403, "no use of this", "permission_error"), OTHER, "refused the key in TABCONTAM_API_KEY"),
         (WRONG_KEY, "", "wants a key; set the environment variable TABCONTAM_API_KEY"),
     )
-    other_kind = (
-        [b"<html>", b"", b"[" * 100_000, b"7", b'{"id": []}', b"\xff"],
-        "does not speak Anthropic's protocol",
-    )
+    other_kind = ([b"<html>", b"", b"[" * 100_000, b"7", b'{"id": []}', b"\xff"], "does not speak Anthropic's protocol")
     silent = "no answer in 0.05 s"
     busy = (
         error(529, "Overloaded", "overloaded_error", {"retry-after-ms": "1"}),
@@ -273,8 +261,10 @@ class Anthropic(Provider):
     thinkers = (
         Thinker(pickily("disabled"), 2, {"thinking": {"type": "disabled"}}, 0),  # Claude Opus 4.7, Sonnet 5
         Thinker(pickily("between_tools"), 3, {"thinking": {"type": "between_tools"}}, 0),  # Claude Sonnet 5.5
-        Thinker(pickily(None), 4, {"output_config": {"effort": "low"}}, THINKING),  # Claude Opus 5.5, Fable 5
-        Thinker(pickily(None, effort=False), 5, {}, THINKING),
+        Thinker(
+            pickily(None), 4, {"output_config": {"effort": "low"}}, MOST_THINKING_TOKENS
+        ),  # Claude Opus 5.5, Fable 5
+        Thinker(pickily(None, effort=False), 5, {}, MOST_THINKING_TOKENS),
     )
 
     odd = (reply("42"), [model("claude-opus-4-5")], "always")

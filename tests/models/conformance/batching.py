@@ -51,25 +51,14 @@ OPENAI = Batched(
     endings=(
         (("expired", []), "the batch expired before it was answered", False),
         (("cancelled", []), "the batch was cancelled before it was answered", False),
-        (
-            ("failed", [{"code": "invalid_json", "message": "line 3"}]),
-            "the batch failed: invalid_json: line 3",
-            False,
-        ),
+        (("failed", [{"code": "invalid_json", "message": "line 3"}]), "the batch failed: invalid_json: line 3", False),
         (
             ("failed", [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached"}]),
             "the batch failed: token_limit_exceeded: Enqueued token limit reached",
             True,
         ),
     ),
-    junk=(
-        b"{",
-        b"[]",
-        b'{"custom_id": 3}',
-        b"\xff\xfe",
-        b'{"custom_id": "c", "response": 7}',
-        b'{"custom_id": "d"}',
-    ),
+    junk=(b"{", b"[]", b'{"custom_id": 3}', b"\xff\xfe", b'{"custom_id": "c", "response": 7}', b'{"custom_id": "d"}'),
     command='curl -X POST {}/batches/b1/cancel -H "Authorization: Bearer $OPENAI_API_KEY"',
     no_batch=(
         (

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import pytest
 
 from tabcontam.evidence.base import Capability, Reply, ReplyState, Usage
-from tabcontam.models.base import THINKING
 from tabcontam.models.gemini import provider
 from tabcontam.models.gemini.provider import GOOGLE, GeminiModel
 from tabcontam.models.gemini.replies import read_answer
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback_gemini import NAME, GeminiServer, error, model, reply
 from tests.loopback_http import Answer, Response
 from tests.models.conformance.provider import OTHER, Body, Passing, Provider, Thinker, Told
@@ -63,7 +63,7 @@ def thinker(taken: object, tried: int) -> Thinker:
             "42" if body["generationConfig"].get("thinkingConfig") == taken else error(400, next(refusals))
         )
 
-    return Thinker(made, tried, taken, THINKING, models=[model(thinking=True)])
+    return Thinker(made, tried, taken, MOST_THINKING_TOKENS, models=[model(thinking=True)])
 
 
 class Gemini(Provider):
@@ -279,16 +279,7 @@ class Gemini(Provider):
     )
     old = NAME
     noise: ClassVar[Mapping[str, str]] = {"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_GENAI_USE_ENTERPRISE": "false"}
-    fields = (
-        "candidates",
-        "content",
-        "parts",
-        "text",
-        "thought",
-        "finishReason",
-        "promptFeedback",
-        "usageMetadata",
-    )
+    fields = ("candidates", "content", "parts", "text", "thought", "finishReason", "promptFeedback", "usageMetadata")
     readers = (read_answer,)
 
     def at(self, url: str, name: str = "", connections: int = 8) -> GeminiModel:

@@ -8,11 +8,11 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Reply, ReplyState, Usage
-from tabcontam.models.base import THINKING
 from tabcontam.models.openai import connection, provider
 from tabcontam.models.openai.address import OPENAI
 from tabcontam.models.openai.provider import OpenAIModel
 from tabcontam.models.openai.replies import chat_answer, completion_answer
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback import LoopbackServer, error, reply
 from tests.loopback_http import Response
 from tests.models.conformance.provider import OTHER, SECRET, Body, Passing, Provider, Thinker, Told
@@ -182,10 +182,7 @@ class OpenAI(Provider):
         ({"choices": [{"message": {"content": 7}}]}, "the reply's content is no text"),
         ({"choices": [{"message": {"content": {"a": 1}}}]}, "the reply's content is no text"),
     )
-    waits = (
-        (error(429, "slow", {"Retry-After": "0.02"}), 0.02),
-        (error(429, "slow"), None),
-    )
+    waits = ((error(429, "slow", {"Retry-After": "0.02"}), 0.02), (error(429, "slow"), None))
     needs_no_key = True
     fatal_line = r"http://127\.0\.0\.1:\d+/v1 .*\(HTTP 4\d\d: .*\)$"
     fatal = (
@@ -215,9 +212,7 @@ class OpenAI(Provider):
         # The ways in which servers list a name.
         *(Told([listed], "llama3") for listed in ("llama3", "llama3:latest", "models/llama3")),
         Told(
-            ["llama3.1-8b", "qwen"],
-            "llama3.1-8B-it",
-            said="unknown model 'llama3.1-8B-it'; did you mean llama3.1-8b",
+            ["llama3.1-8b", "qwen"], "llama3.1-8B-it", said="unknown model 'llama3.1-8B-it'; did you mean llama3.1-8b"
         ),
     )
     turned_away = (
@@ -246,21 +241,13 @@ class OpenAI(Provider):
         error(422, "Extra inputs are not permitted: response_format"),
     )
     refuses_all = "unsupported: temperature, stop, max_tokens, max_completion_tokens"
-    thinkers = (Thinker(lambda: reasoning, 3, {"max_completion_tokens": 16 + THINKING}, THINKING),)
+    thinkers = (
+        Thinker(lambda: reasoning, 3, {"max_completion_tokens": 16 + MOST_THINKING_TOKENS}, MOST_THINKING_TOKENS),
+    )
 
     odd = (reply("42"), ["model"], "always")
     old = "model"
-    fields = (
-        "choices",
-        "message",
-        "content",
-        "text",
-        "type",
-        "refusal",
-        "finish_reason",
-        "usage",
-        "completion_tokens",
-    )
+    fields = ("choices", "message", "content", "text", "type", "refusal", "finish_reason", "usage", "completion_tokens")
     readers = (chat_answer, completion_answer)
 
     def at(self, url: str, name: str = "", connections: int = 8) -> OpenAIModel:

@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 import pytest
 
 from tabcontam.evidence.base import Message, Prompt, Reply, ReplyState, Usage
-from tabcontam.models.base import THINKING, ModelRequest, TransientError
+from tabcontam.models.base import ModelRequest, TransientError
 from tabcontam.models.batch_api import BatchProgress
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback_batches import MADE, Batch
 from tests.loopback_http import Response
 from tests.models.conformance.batching import (
@@ -112,7 +113,7 @@ def test_who_thought_until_the_tokens_were_used_up_gets_more_room_in_the_next(
         model = at(server)
         got, again = done(model, taken)["a"]
         assert (got.state, got.detail, again) == (ReplyState.TRUNCATED, provider.used_up, True)
-        assert model.allowance == THINKING
+        assert model.allowance == MOST_THINKING_TOKENS
         assert done(model, taken)["a"][1] is False  # there was room this time
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from tabcontam.evidence.base import Reply, ReplyState, Usage
 from tabcontam.evidence.structured_answers import PROBE, is_enforced, schema_of
-from tabcontam.models.base import THINKING, SpentError
+from tabcontam.models.base import SpentError
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback_http import Response
 from tests.models.conformance.provider import ASKED, Body, Provider, ask, ask_once, in_turn, outcome, within
 
@@ -21,8 +22,8 @@ def test_gives_thinking_its_own_allowance_and_remembers(anybody: Provider) -> No
     assert (first.text, first.state, first.detail, first.tokens) == ("42", ReplyState.OK, "", 3)
     assert (first.usage, [reply.usage for reply in later]) == (Usage(80, 19), [Usage(40, 3)] * 2)
     assert {reply.text for reply in later} == {"42"}
-    assert [anybody.room(body) for body in server.asked] == [16] + [16 + THINKING] * 3
-    assert model.allowance == THINKING
+    assert [anybody.room(body) for body in server.asked] == [16] + [16 + MOST_THINKING_TOKENS] * 3
+    assert model.allowance == MOST_THINKING_TOKENS
 
 
 def test_an_allowance_has_an_end(anybody: Provider) -> None:

@@ -76,7 +76,7 @@ def test_words_are_the_same_one_by_one_and_by_the_million(text: str) -> None:
 @pytest.mark.parametrize("by", LookupMode)
 def test_nothing_is_lost_or_twice_at_the_borders_of_stretches(by: LookupMode, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "STRETCH", 3000)
-    monkeypatch.setattr(text_blocks, "LONGEST", 300)
+    monkeypatch.setattr(text_blocks, "LONGEST_ROW_SPAN", 300)
     monkeypatch.setattr(text_blocks, "MARGIN", 400)
     monkeypatch.setattr(text_blocks, "BLOCK", 5000)
     rng = Random(by.value)
@@ -100,7 +100,7 @@ def test_a_row_is_found_in_which_block_ever_it_stands() -> None:
 
 
 def test_counting_ends_where_there_are_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tabcontam.models.corpora.lookup_matches.MOST_DOCUMENTS", 5)
+    monkeypatch.setattr("tabcontam.models.corpora.lookup_matches.MOST_COUNTED_DOCUMENTS", 5)
     lookup = Lookup(("x", "y"), 2, LookupMode.CELLS, ("1",))
     parts = [DocumentStretch(f"d{n}", 0, b"1,x" if n else b"1,y") for n in range(9)]
     (counted,) = CorpusSearch([lookup]).find_matches(parts).values()
@@ -110,8 +110,8 @@ def test_counting_ends_where_there_are_very_many(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_row_that_nearly_everything_may_be_takes_seconds_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tabcontam.models.corpora.row_search.MOST_PLACES", 500)
-    monkeypatch.setattr("tabcontam.models.corpora.row_search.MOST_TRIED", 9000)
+    monkeypatch.setattr("tabcontam.models.corpora.row_search.MOST_ROW_PLACES", 500)
+    monkeypatch.setattr("tabcontam.models.corpora.row_search.MOST_CHECKED_WORDS", 9000)
     rng = Random(0)
     noise = [DocumentStretch(f"d{n}", 0, ",".join(rng.choices("01", k=20_000)).encode()) for n in range(3)]
     lookups = [

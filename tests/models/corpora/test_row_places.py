@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tabcontam.evidence.questions import Lookup, LookupMode
 from tabcontam.models.corpora.corpus_words import blank_punctuation, words
-from tabcontam.models.corpora.row_places import LONGEST, TextSpan, places, winners
+from tabcontam.models.corpora.row_places import TextSpan, places, winners
+from tabcontam.models.thresholds import LONGEST_ROW_SPAN
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 
@@ -126,7 +127,7 @@ def test_a_place_holds_the_values_it_says_it_holds(cells: list[str], text: str, 
             for cell in set(asked)
         )
         assert absent <= place.lacking <= lookup.lacking
-        assert place.end - place.begin <= LONGEST
+        assert place.end - place.begin <= LONGEST_ROW_SPAN
 
 
 def test_a_value_that_the_row_has_twice_has_to_stand_there_twice() -> None:
@@ -206,8 +207,8 @@ def test_a_cell_without_a_word_is_left_out_and_a_text_without_one_is_nowhere() -
 
 
 def test_a_span_that_is_longer_than_the_longest_is_no_place() -> None:
-    assert found("5," + " " * (LONGEST - 3) + "7", of_row(["5", "7"]))
-    assert not found("5," + " " * LONGEST + "7", of_row(["5", "7"]))
+    assert found("5," + " " * (LONGEST_ROW_SPAN - 3) + "7", of_row(["5", "7"]))
+    assert not found("5," + " " * LONGEST_ROW_SPAN + "7", of_row(["5", "7"]))
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 9), st.integers(0, 4)), max_size=12))

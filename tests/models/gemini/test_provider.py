@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.evidence.base import Usage
-from tabcontam.models.base import THINKING
 from tabcontam.models.gemini import provider
 from tabcontam.models.gemini.provider import GeminiModel
 from tabcontam.models.openai.errors import retry_after
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback_gemini import NAME, GeminiServer, error, model, reply
 from tests.models.conformance.gemini import NO_SYSTEM, Gemini
 from tests.models.conformance.provider import OTHER, SECRET, ask_once, within
@@ -68,7 +68,7 @@ def test_gives_thinking_its_allowance_from_the_start_where_the_server_states_it(
         llm = opened(server)
         assert llm.allowance == 0
         within(llm, llm.connect)
-        assert llm.allowance == THINKING
+        assert llm.allowance == MOST_THINKING_TOKENS
         assert ask_once(llm).text == "42"
     assert len(server.asked) == 1
 

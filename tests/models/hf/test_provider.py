@@ -436,7 +436,7 @@ def test_thinking_has_its_own_allowance_and_is_no_answer(tmp_path: Path, monkeyp
     folder = tiny.saved(model, reader, tmp_path)
     (reply,) = replies(opened(folder), [request("Who?", 4)])
     assert (reply.text, reply.state) == (answer, ReplyState.OK)
-    monkeypatch.setattr(hf_decoding, "THINKING", 2)
+    monkeypatch.setattr(hf_decoding, "MOST_THINKING_TOKENS", 2)
     (reply,) = replies(opened(folder), [request("Who?", 4)])
     assert (reply.text, reply.state, reply.detail) == ("", ReplyState.TRUNCATED, "all tokens went into reasoning")
 
@@ -804,11 +804,7 @@ def test_code_of_a_repository_is_refused(llama: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "line"),
-    [
-        ("./nowhere", "no folder './nowhere'"),
-        ("a/b/c", "no folder 'a/b/c'"),
-        ("two words", "no folder 'two words'"),
-    ],
+    [("./nowhere", "no folder './nowhere'"), ("a/b/c", "no folder 'a/b/c'"), ("two words", "no folder 'two words'")],
 )
 def test_a_missing_folder_is_one_line(name: str, line: str) -> None:
     with pytest.raises(UsageError, match=line) as error:

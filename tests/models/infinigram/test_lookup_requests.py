@@ -192,9 +192,9 @@ def test_operators_of_the_server_in_a_cell_are_no_operators() -> None:
 @pytest.fixture
 def common(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every value of a row is so common that the server looks at a sample of its places."""
-    monkeypatch.setattr(index_memory, "LISTED", 6)
-    monkeypatch.setattr(lookup_requests, "LISTED", 6)
-    monkeypatch.setattr(lookup_requests, "FREQUENCY", 6)
+    monkeypatch.setattr(index_memory, "MOST_LISTED_PLACES", 6)
+    monkeypatch.setattr(lookup_requests, "MOST_LISTED_PLACES", 6)
+    monkeypatch.setattr(lookup_requests, "MOST_SEARCHED_PLACES", 6)
 
 
 COMMON = [*(f"{row[0]} {row[1]} {row[3]} {row[4]}" for row in ROWS for _ in range(5)), *PROSE]
@@ -262,10 +262,7 @@ def test_texts_that_stand_in_more_places_than_are_read_are_counted_in_part() -> 
 
 
 def test_signs_alone_cannot_be_asked_and_nothing_is_sent() -> None:
-    with (
-        index(PROSE) as (server, model),
-        pytest.raises(LackError, match="not letters across blanks") as caught,
-    ):
+    with index(PROSE) as (server, model), pytest.raises(LackError, match="not letters across blanks") as caught:
         ask(model, Lookup(("5.10and3.5",), by=LookupMode.SIGNS))
     assert not caught.value.sent
     assert server.requests == []

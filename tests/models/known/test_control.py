@@ -23,7 +23,8 @@ from tabcontam.models.known.control import MOST_CHARACTERS, ControlModel, contro
 from tabcontam.tables.dataset_cards import ClassificationQuestion, load_cards
 from tabcontam.tables.serializers import Serializer, TemplateRows, load_serializers, shipped_templates
 from tabcontam.tables.table import Cell, Table, load_table
-from tabcontam.tables.twin_tables import FEW, NEAR, twin
+from tabcontam.tables.thresholds import MOST_ROWS_OF_RARE_VALUE, NEAR_NUMBERS
+from tabcontam.tables.twin_tables import twin
 
 COMMAS = TemplateRows("equals", "", "", " = ", ", ")
 SENTENCES = TemplateRows("is", "", "The ", " is ", ", ")
@@ -176,7 +177,7 @@ def test_columns_are_shuffled_within_the_classes_of_the_target(carried: Table) -
     def by_class(table: Table, column: str) -> Counter[tuple[Cell, Cell]]:
         times = Counter(carried.column(column))
         pairs = zip(table.column("target"), table.column(column), strict=True)
-        return Counter((row_class, cell) for row_class, cell in pairs if times[cell] > FEW)
+        return Counter((row_class, cell) for row_class, cell in pairs if times[cell] > MOST_ROWS_OF_RARE_VALUE)
 
     shuffled = twin(carried)
 
@@ -231,7 +232,7 @@ def test_the_threshold_of_the_question_decides_over_quartiles() -> None:
 
     shuffled = twin(numeric_table(question))
 
-    far = [row for row in shuffled.rows if abs(int(row[0] or 0) - 60) >= 2 * NEAR]
+    far = [row for row in shuffled.rows if abs(int(row[0] or 0) - 60) >= 2 * NEAR_NUMBERS]
     assert {(int(twice or 0) >= 60, int(price or 0) >= 30) for twice, _, price in far} == {(False, False), (True, True)}
     assert any(int(twice or 0) >= 150 and int(price or 0) < 50 for twice, _, price in shuffled.rows)
 

@@ -11,9 +11,9 @@ from tabcontam.models.base import Model, ModelRequest
 from tabcontam.models.known import control_excerpt
 from tabcontam.models.known.control import control_documents, open_control
 from tabcontam.models.known.control_excerpt import AFTER, BEFORE, drawn_places, places_read
-from tabcontam.tables.large.table_excerpt import BLOCK
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table
+from tabcontam.tables.thresholds import SAMPLED_BLOCK
 from tabcontam.tables.twin_tables import twin
 
 ROWS, SAMPLED = 3000, 400
@@ -22,8 +22,8 @@ ROWS, SAMPLED = 3000, 400
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a table of a few thousand rows is a large one."""
-    monkeypatch.setattr(control_excerpt, "READ_WHOLE", 1000)
-    monkeypatch.setattr(control_excerpt, "SAMPLED", SAMPLED)
+    monkeypatch.setattr(control_excerpt, "MOST_ROWS_READ_WHOLE", 1000)
+    monkeypatch.setattr(control_excerpt, "SAMPLED_ROWS", SAMPLED)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_what_is_drawn_are_blocks_of_the_file_and_the_same_every_time() -> None:
     assert drawn is not None
     assert drawn == drawn_places(ROWS)
     assert len(drawn) == SAMPLED
-    assert all(place + 1 in drawn for place in drawn if (place + 1) % BLOCK)
+    assert all(place + 1 in drawn for place in drawn if (place + 1) % SAMPLED_BLOCK)
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ def test_the_exposed_control_knows_as_much_of_asked_rows_as_when_it_has_read_all
     asked = Random(1).sample(range(ROWS), 60)
     queries = [asking(row) for row in asked]
     sampled = open_control("exposed").prepare(large, queries)
-    monkeypatch.setattr(control_excerpt, "READ_WHOLE", ROWS)
+    monkeypatch.setattr(control_excerpt, "MOST_ROWS_READ_WHOLE", ROWS)
     whole = open_control("exposed").prepare(large, queries)
     written = {serializer.row(large.columns, row) for row in large.rows}
     right = dict.fromkeys((sampled, whole), 0)

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.evidence.base import Message, Prompt
-from tabcontam.models.base import THINKING, ModelRequest, PromptForm
+from tabcontam.models.base import ModelRequest, PromptForm
 from tabcontam.models.openai.errors import Problem
 from tabcontam.models.openai.habits import LengthLimits, OpenAIHabits, limits, smaller
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 SMALL = st.none() | st.integers(-10, 10_000)
 
@@ -55,7 +56,7 @@ def test_a_code_says_that_it_is_about_lengths() -> None:
 
 @given(st.integers(1, 500), SMALL)
 def test_refusals_come_to_an_end(max_tokens: int, room: int | None) -> None:
-    limit, turns = max_tokens + THINKING, 0
+    limit, turns = max_tokens + MOST_THINKING_TOKENS, 0
     while limit > max_tokens:
         limit = smaller(limit, max_tokens, room if turns == 0 else None)
         turns += 1
@@ -68,7 +69,7 @@ def test_no_limit_takes_from_the_answer(habits: OpenAIHabits, max_tokens: int) -
     prompt = Prompt((Message("user", "1, 2, " * 100),), "1, 2, ", "")
     for form in (PromptForm.CHAT, PromptForm.COMPLETION):
         limit = habits.limit(ModelRequest(prompt, max_tokens), form)
-        assert max_tokens <= limit <= max_tokens + THINKING
+        assert max_tokens <= limit <= max_tokens + MOST_THINKING_TOKENS
 
 
 BOUNDED = st.builds(OpenAIHabits, context=SMALL, most=SMALL)

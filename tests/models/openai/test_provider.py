@@ -12,25 +12,17 @@ from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Passage, Reply, ReplyState, Scores, Usage
-from tabcontam.models.base import THINKING, FatalError, LackError, ModelRequest, PromptForm, TransientError
+from tabcontam.models.base import FatalError, LackError, ModelRequest, PromptForm, TransientError
 from tabcontam.models.openai import connection
 from tabcontam.models.openai.address import OPENAI, is_loopback, parse_address
 from tabcontam.models.openai.connection import NoAnswer
 from tabcontam.models.openai.errors import Problem
 from tabcontam.models.openai.provider import OpenAIModel
 from tabcontam.models.openai.replies import READERS
+from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback import LoopbackServer, Response, completion, error, reply
 from tests.models.conformance.openai import OpenAI, costing, reasoning
-from tests.models.conformance.provider import (
-    ASKED,
-    OTHER,
-    SECRET,
-    ask,
-    ask_once,
-    in_turn,
-    refusal_to_connect,
-    within,
-)
+from tests.models.conformance.provider import ASKED, OTHER, SECRET, ask, ask_once, in_turn, refusal_to_connect, within
 
 NOT_CHAT = error(404, "This is not a chat model and thus not supported in the v1/chat/completions endpoint.")
 
@@ -247,7 +239,7 @@ class TestHabits:
     def test_gives_thinking_its_own_allowance(self, cut: Response) -> None:
         with LoopbackServer(lambda body: reply("42") if body["max_tokens"] > 16 else cut) as server:
             assert ask_once(opened(server)).text == "42"
-        assert server.asked[-1]["max_tokens"] == 16 + THINKING
+        assert server.asked[-1]["max_tokens"] == 16 + MOST_THINKING_TOKENS
 
     @staticmethod
     def small(context: int, prompt: int, words: str) -> Callable[[dict[str, Any]], str | Response]:
@@ -279,7 +271,7 @@ class TestHabits:
             model = opened(server)
             assert [got.text for got in in_turn(model, 3)] == ["42"] * 3
         limits = [body["max_tokens"] for body in server.asked]
-        assert limits[:2] == [16, 16 + THINKING]
+        assert limits[:2] == [16, 16 + MOST_THINKING_TOKENS]
         assert len(limits) == 3 + 2
         assert 900 < limits[-1] <= 970
         assert len(set(limits[2:])) == 1
@@ -302,7 +294,7 @@ class TestHabits:
 
         with LoopbackServer(answer) as server:
             assert ask_once(opened(server)).text == "42"
-        assert [body["max_tokens"] for body in server.asked] == [16, 16 + THINKING, 2048]
+        assert [body["max_tokens"] for body in server.asked] == [16, 16 + MOST_THINKING_TOKENS, 2048]
 
     def test_fails_where_the_prompt_alone_is_too_long(self) -> None:
         said = "This model's maximum context length is 8 tokens. However, your messages resulted in 9 tokens."

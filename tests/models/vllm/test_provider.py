@@ -167,7 +167,7 @@ def test_an_answer_that_goes_on_without_end_is_ended_here_too(
 
 @pytest.mark.parametrize("allowed", [4096, 2])
 def test_thinking_has_its_allowance_here_too(thinking: Path, allowed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tabcontam.models.hf.decoding.THINKING", allowed)
+    monkeypatch.setattr("tabcontam.models.hf.decoding.MOST_THINKING_TOKENS", allowed)
     (ours,), (theirs,) = both(thinking, [prompt("Who?")], max_tokens=4)
     assert ours == theirs
     assert (ours.text, ours.state) == (("yes", ReplyState.OK) if allowed > 2 else ("", ReplyState.TRUNCATED))

@@ -24,9 +24,9 @@ COLUMNS = ["time", "account", "amount", "balance", "memo", "target"]
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of some thousand rows are large ones here, and are read in parts of a few hundred rows."""
-    for module in (table_excerpt, "tabcontam.tables.table"):
-        monkeypatch.setattr(f"{module if isinstance(module, str) else module.__name__}.READ_WHOLE", 300)
-    monkeypatch.setattr(table_excerpt, "SAMPLED", 1500)
+    for module in ("tables.large.large_table_reading", "tables.table"):
+        monkeypatch.setattr(f"tabcontam.{module}.MOST_ROWS_READ_WHOLE", 300)
+    monkeypatch.setattr(table_excerpt, "SAMPLED_ROWS", 1500)
     monkeypatch.setattr(text_streams, "READ", 20_000)
     monkeypatch.setattr(large_table_reading, "AT_ONCE", 700)
 

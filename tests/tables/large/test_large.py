@@ -27,21 +27,15 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.membership import perturbed
 from tabcontam.evidence.rows.task.row_keys import order_of
 from tabcontam.tables import frames, table_planting
-from tabcontam.tables.large import (
-    class_sample,
-    large_files,
-    large_table_reading,
-    shared_key_rows,
-    table_excerpt,
-    text_streams,
-)
+from tabcontam.tables.large import large_files, large_table_reading, shared_key_rows, table_excerpt, text_streams
 from tabcontam.tables.large.chunks import chunk_of
 from tabcontam.tables.large.reading_progress import report_progress_to
 from tabcontam.tables.large.resembling_rows import salted_cells
-from tabcontam.tables.large.table_excerpt import BLOCK, BlockSample
+from tabcontam.tables.large.table_excerpt import BlockSample
 from tabcontam.tables.readers import base
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.thresholds import LEAST_SAMPLED_PER_CLASS, SAMPLED_BLOCK
 from tabcontam.tables.twin_tables import twin_rows
 from tabcontam.twins.twin_sample import sample
 from tests.needed import needed
@@ -55,9 +49,9 @@ WORDS = ["é", 'a "b" c', "x,y", "line\nbreak", "NA", "?", "-", "", " ", "1e5", 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of some hundred rows are large ones here, and are read in parts of a few hundred bytes."""
-    monkeypatch.setattr(table_excerpt, "READ_WHOLE", 300)
-    monkeypatch.setattr("tabcontam.tables.table.READ_WHOLE", 300)
-    monkeypatch.setattr(table_excerpt, "SAMPLED", KEPT)
+    monkeypatch.setattr(large_table_reading, "MOST_ROWS_READ_WHOLE", 300)
+    monkeypatch.setattr("tabcontam.tables.table.MOST_ROWS_READ_WHOLE", 300)
+    monkeypatch.setattr(table_excerpt, "SAMPLED_ROWS", KEPT)
     monkeypatch.setattr(large_files, "SMALL", 0)
     monkeypatch.setattr(large_files, "PACKED_SMALL", 0)
     monkeypatch.setattr(text_streams, "READ", 700)
@@ -114,8 +108,8 @@ def test_what_is_known_of_all_rows_is_what_reading_all_of_them_shows(tmp_path: P
     assert table.whole is not None
     places = table.whole.places
     assert table.rows == tuple(every.rows[place] for place in places)
-    assert places[:BLOCK] == tuple(range(BLOCK))
-    assert KEPT <= len(places) <= KEPT + BLOCK
+    assert places[:SAMPLED_BLOCK] == tuple(range(SAMPLED_BLOCK))
+    assert KEPT <= len(places) <= KEPT + SAMPLED_BLOCK
     assert (table.rows_in_file, table.columns, table.sha256) == (ROWS, every.columns, every.sha256)
     assert (table.missing, table.question, table.text) == (every.missing, every.question, every.text)
     assert table.enumerates_domain == every.enumerates_domain
@@ -442,7 +436,7 @@ def test_nothing_more_is_learned_where_no_column_tells_of_another(tmp_path: Path
 @pytest.mark.slow
 def test_mates_are_no_more_than_the_guesser_can_learn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And where they are fewer than wanted, they are from all over the file: its codes are those of its quarters."""
-    monkeypatch.setattr(shared_key_rows, "MOST", 50)
+    monkeypatch.setattr(shared_key_rows, "MOST_SHARED_KEY_ROWS", 50)
     rng = Random(14)
     rows = [[str(place), str(rng.randrange(250) + place // 2000 * 1000), "", rng.choice("yn")] for place in range(8000)]
     rows = [[one, code, f"c{int(code) % 7}", answer] for one, code, _, answer in rows]
@@ -584,7 +578,7 @@ def test_a_value_that_the_sample_lacks_is_no_fault(tmp_path: Path) -> None:
 
 
 def test_a_wide_table_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large_table_reading, "WIDEST", 6)
+    monkeypatch.setattr(large_table_reading, "MOST_STREAMED_COLUMNS", 6)
     path = written(tmp_path / "a.csv", *table_of(17))
     assert load_table(str(path), target="target") == whole(path)
 
@@ -695,8 +689,8 @@ def test_a_rare_class_is_kept_and_asked_about(tmp_path: Path) -> None:
     table = load_table(str(written(tmp_path / "a.csv", ["id", "a", "x", "target"], rows)), target="target")
     assert table.whole is not None
     assert table.column("target").count("rare") == 4
-    assert table.column("target").count("some") >= class_sample.EACH
-    assert len(table.rows) <= KEPT + BLOCK + 4 + class_sample.EACH
+    assert table.column("target").count("some") >= LEAST_SAMPLED_PER_CLASS
+    assert len(table.rows) <= KEPT + SAMPLED_BLOCK + 4 + LEAST_SAMPLED_PER_CLASS
     assert list(table.whole.places) == sorted(set(table.whole.places))
     assert table.rows == tuple(tuple(rows[place]) for place in table.whole.places)
     queries = by_id()["classification_1shot"].queries(table, load_serializer("is"), Random(1))
@@ -716,7 +710,7 @@ def test_what_would_fill_the_memory_is_refused_in_a_line(tmp_path: Path, monkeyp
 
     names, rows = table_of(26)
     path = written(tmp_path / "a.csv", names, rows)
-    monkeypatch.setattr(large_table_reading, "WIDEST", 6)
+    monkeypatch.setattr(large_table_reading, "MOST_STREAMED_COLUMNS", 6)
     monkeypatch.setattr(large_table_reading, "MOST_CELLS", 6000)
     with pytest.raises(UsageError, match=r"a\.csv has 7 columns and more than 6,000 cells, too many for memory; leave"):
         load_table(str(path))
@@ -730,7 +724,7 @@ def test_what_would_fill_the_memory_is_refused_in_a_line(tmp_path: Path, monkeyp
 
 
 def test_a_table_is_not_planted_that_no_run_with_the_key_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_planting, "READ_WHOLE", 300)
+    monkeypatch.setattr(table_planting, "MOST_ROWS_READ_WHOLE", 300)
     path = written(tmp_path / "a.csv", *table_of(27))
     with pytest.raises(UsageError, match=r"a\.csv has 900 rows, and a run with the key takes tables of at most 300"):
         table_planting.plant(str(path), table_planting.PlantingChoices(), "out.csv", lambda *_: None, secret=bytes(32))

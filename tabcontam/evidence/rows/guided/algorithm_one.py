@@ -11,9 +11,9 @@ from tabcontam.evidence.base import READ, PublishedRule, Reply, Test, Trial
 from tabcontam.evidence.number_wording import describe_p_value
 from tabcontam.evidence.rows.guided.guided_test import GENERAL, arm_of, first_piece, of_pair, of_text
 from tabcontam.evidence.rows.guided.overlap_measures import OverlapMeasure, Rouge
-from tabcontam.statistics.bootstrap import RESAMPLES, bootstrap
-
-LEVEL = 0.05  # at which the paper calls a partition contaminated
+from tabcontam.evidence.thresholds import ALGORITHM_ONE_LEVEL
+from tabcontam.statistics.bootstrap import bootstrap
+from tabcontam.statistics.thresholds import OVERLAP_RESAMPLES
 
 
 class OverlapPair(NamedTuple):
@@ -74,7 +74,7 @@ def _joined(cells: Iterable[str | None]) -> str:
 
 def format_bootstrap_p(p_value: float) -> str:
     """Return in words the share of resamples that the bootstrap reports as a p-value."""
-    return describe_p_value(p_value) if p_value else f"p under {1 / RESAMPLES:g}"
+    return describe_p_value(p_value) if p_value else f"p under {1 / OVERLAP_RESAMPLES:g}"
 
 
 def compares(test: Test) -> bool:
@@ -89,7 +89,7 @@ class AlgorithmOne(PublishedRule):
     def finds(self, trials: Sequence[Trial]) -> bool | None:
         """Return the rule's decision; if no instance has both answers, it is not contaminated."""
         pairs = overlaps(trials)
-        return bool(pairs) and self.p_value(pairs) <= LEVEL
+        return bool(pairs) and self.p_value(pairs) <= ALGORITHM_ONE_LEVEL
 
     def p_value(self, pairs: Sequence[OverlapPair], *, paired: bool = True) -> float:
         """Return the p-value by 10,000 resamples, seed 0: paired as published, or unpaired as in the public code."""

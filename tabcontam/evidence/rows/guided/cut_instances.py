@@ -11,23 +11,27 @@ from itertools import chain, islice
 from random import Random
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.baseline.table_predictions import POOL, RowPrediction, least_sure, predict_rows
+from tabcontam.baseline.table_predictions import RowPrediction, least_sure, predict_rows
+from tabcontam.baseline.thresholds import QUERY_POOL
 from tabcontam.errors import Skip
 from tabcontam.evidence.rows.guided.cuts import SHOWN, Halves, cut, pieces_shown, share_shown
-from tabcontam.evidence.rows.guided.word_runs import PHRASE, common, phrases, slotted, words
+from tabcontam.evidence.rows.guided.word_runs import common, phrases, slotted, words
 from tabcontam.evidence.rows.hidden_cells import unsure_first
+from tabcontam.evidence.thresholds import (
+    LEAST_SECOND_PIECE_WORDS,
+    MOST_PHRASE_ROWS,
+    MOST_SLOT_WORD_SHARE,
+    MOST_TEXTS_CUT,
+    PHRASE_WORDS,
+    PUBLISHED_INSTANCES,
+)
 from tabcontam.tables import row_draws
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 
-PAPERS = 10  # instances of the published rule
 COUNTED, LATE = 8, 4  # cells of a row that are predicted at most; of these, cells that every cut hides
-LONG = 12  # words that the second piece of a further text has at least: fewer show nothing
-COMPARED = 20_000  # rows in which phrases of the asked texts are searched for
-TRIED = 400  # texts that are cut for the further instances
-RARE = 0.05  # share of the texts in which a word may stand that fills a slot of them
 
 
 @dataclass(frozen=True)
@@ -77,9 +81,13 @@ def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[C
     wanted = set(not_known(table, range(len(table.rows))))
     rows = [row for row in order if row in wanted]
     rng.shuffle(rows)
-    cuts = [(row, halves) for row in rows[: PAPERS + TRIED] if (halves := _halves(table, task, row, rng)) is not None]
-    papers, rest = cuts[:PAPERS], cuts[PAPERS:]
-    longer = ((row, halves) for row, halves in rest if len(words(halves.second)) >= LONG)
+    cuts = [
+        (row, halves)
+        for row in rows[: PUBLISHED_INSTANCES + MOST_TEXTS_CUT]
+        if (halves := _halves(table, task, row, rng)) is not None
+    ]
+    papers, rest = cuts[:PUBLISHED_INSTANCES], cuts[PUBLISHED_INSTANCES:]
+    longer = ((row, halves) for row, halves in rest if len(words(halves.second)) >= LEAST_SECOND_PIECE_WORDS)
     drawn = [*papers, *islice(longer, further)]
     if not drawn:
         raise Skip("no text can be cut into two pieces of words")
@@ -120,22 +128,25 @@ def elsewhere(
     """
     columns = [*task.texts, *([task.label] if task.label else [])]
     places = [table.columns.index(name) for name in columns]
-    rows = row_draws.pool(table, range(len(table.rows)), COMPARED)
+    rows = row_draws.pool(table, range(len(table.rows)), MOST_PHRASE_ROWS)
     texts = {row: [words(table.rows[row][place] or "") for place in places] for row in rows}
     every = Counter(word for cells in texts.values() for word in set(chain.from_iterable(cells)))
-    few = {word for word, count in every.items() if count <= max(1, RARE * len(rows))}
+    few = {word for word, count in every.items() if count <= max(1, MOST_SLOT_WORD_SHARE * len(rows))}
     rare = frozenset(word for text in shown for word in words(text) if word in few or word not in every)
 
     own: dict[tuple[str, ...], int] = {}  # the row, or -1 if several have it
     for (row, second), before in zip(seconds.items(), shown, strict=True):
         true = words(second)
-        for phrase in {*phrases(true, PHRASE), *phrases(slotted(true, rare.intersection(words(before))), PHRASE)}:
+        for phrase in {
+            *phrases(true, PHRASE_WORDS),
+            *phrases(slotted(true, rare.intersection(words(before))), PHRASE_WORDS),
+        }:
             own[phrase] = row if own.get(phrase, row) == row else -1
     shared = {phrase for phrase, row in own.items() if row < 0}
     for row, cells in texts.items():
         text = list(chain.from_iterable(cells[: len(task.texts)]))
         slots = {word for word, count in Counter(chain.from_iterable(cells)).items() if count > 1 and word in few}
-        each = chain(phrases(text, PHRASE), phrases(slotted(text, slots), PHRASE) if slots else ())
+        each = chain(phrases(text, PHRASE_WORDS), phrases(slotted(text, slots), PHRASE_WORDS) if slots else ())
         shared.update(phrase for phrase in each if own.get(phrase, row) != row)
     return frozenset(shared), rare
 
@@ -160,7 +171,10 @@ def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
     if not fitting:
         raise Skip("the shown cells identify no row")
     instances = [_cut_row(table, row, columns, cuts[row], predictions) for row in fitting]
-    papers, rest = instances[:PAPERS], {instance.row: instance for instance in instances[PAPERS:]}
+    papers, rest = (
+        instances[:PUBLISHED_INSTANCES],
+        {instance.row: instance for instance in instances[PUBLISHED_INSTANCES:]},
+    )
     unsure = {row: RowPrediction(instance.predictions, instance.unsure) for row, instance in rest.items()}
     return [*papers, *(rest[row] for row in unsure_first(rng, list(rest), unsure, further)[:further])]
 
@@ -188,10 +202,10 @@ def _features(table: Table) -> tuple[str, ...]:
 def _pool(table: Table, columns: Sequence[str], least: int, most: int, further: int) -> list[int]:
     """Return at most 400 rows, the same for every seed, that their first cells identify; late cuts if these are few."""
     early, late = (not_known(table, sorted(alone(table, columns[:shown]))) for shown in (least, most))
-    found = row_draws.pool(table, early, POOL)
-    if len(found) < 2 * (PAPERS + further):
+    found = row_draws.pool(table, early, QUERY_POOL)
+    if len(found) < 2 * (PUBLISHED_INSTANCES + further):
         taken = set(found)
-        found += row_draws.pool(table, [row for row in late if row not in taken], POOL - len(found))
+        found += row_draws.pool(table, [row for row in late if row not in taken], QUERY_POOL - len(found))
     return found
 
 

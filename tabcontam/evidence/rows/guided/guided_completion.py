@@ -19,12 +19,10 @@ from tabcontam.evidence.rows.guided.guided_test import (
 )
 from tabcontam.evidence.rows.guided.word_runs import WordRun, longest
 from tabcontam.evidence.rows.row_test import answered_row
+from tabcontam.evidence.thresholds import LEAST_RECITED_TEXTS, LUCKY_RUN_BITS, MOST_RECITED_CHANCE
 from tabcontam.statistics.permutation_tests import sign_flipped
 
 BLEURT = "guided_completion_bleurt"  # recorded answers to the same instances, with a learned score
-SEVERAL = 2  # texts that have to be recited: a model may know a single text without the dataset
-LUCK = 3.0  # bits of a run that fluent writing gives
-RECITED = 0.01  # the chance of a run from which a sentence calls it recited
 NULL = (
     "after a right word, a fluent writer that has not seen the texts has the next one right in at most half of the "
     "cases; or the longest runs are as long with another name or with none"
@@ -108,7 +106,7 @@ class GuidedCompletion(GuidedTest):
         p_value = min(1.0, 2 * min(p_values))
         recalled = sum(run.bits for run in runs)
         hits = sum(trial.reading is not None and trial.reading.hit is True for trial in guided)
-        recited = sum(run.chance <= RECITED for run in runs)
+        recited = sum(run.chance <= MOST_RECITED_CHANCE for run in runs)
         longest_run = max((len(run.text) for run in runs), default=0)
         gained = (
             f"{hits} of {len(guided)} second pieces are right word for word; {recited} have a run of words that fluent "
@@ -179,12 +177,12 @@ def partial_conjunction(runs: Sequence[WordRun]) -> float:
     """
     from tabcontam.statistics.exact_statistics import poisson_binomial_tail
 
-    chances = sorted(run.chance for run in runs)[SEVERAL - 1 :]
+    chances = sorted(run.chance for run in runs)[LEAST_RECITED_TEXTS - 1 :]
     if not chances:
         return 1.0
     simes = min(len(chances) * chance / place for place, chance in enumerate(chances, 1))
-    recited = sum(chance <= RECITED for chance in chances)
-    return min(1.0, 2 * min(simes, poisson_binomial_tail([RECITED] * len(chances), recited)))
+    recited = sum(chance <= MOST_RECITED_CHANCE for chance in chances)
+    return min(1.0, 2 * min(simes, poisson_binomial_tail([MOST_RECITED_CHANCE] * len(chances), recited)))
 
 
 def _bits_held(trial: Trial) -> float:
@@ -194,7 +192,7 @@ def _bits_held(trial: Trial) -> float:
     eight completions by a fluent writer has such a run, however long the text is.
     """
     if of_text(trial.query):
-        return max(0.0, run_of(trial).bits - LUCK)
+        return max(0.0, run_of(trial).bits - LUCKY_RUN_BITS)
     return sum(cell.bits for cell in answered_row(trial).given)
 
 

@@ -10,13 +10,13 @@ from tabcontam.evidence.completion_judge import ARM
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness, contaminated
 from tabcontam.evidence.rows.guided.guided_completion import GuidedCompletion
 from tabcontam.evidence.rows.guided.guided_test import SECOND, GuidedTest, first_piece, of_text
+from tabcontam.evidence.thresholds import LEAST_JUDGED_SHARE
 from tabcontam.reading.answer_text import declines, same_value
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 PERSONS = ("guided_match_by_a_person", "guided_match_by_another")  # persons whose judgements recorded answers have
-ENOUGH = 0.5  # the share of the completions that must be readable before a table can be called clean
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class AlgorithmTwo(PublishedRule):
     def lacks(self, trials: Sequence[Trial]) -> str | None:
         """Return why a table is not clean yet: too few completions were read, or some were not judged; else None."""
         readable = [trial for trial in trials if trial.readable]
-        if len(readable) < ENOUGH * len(trials):
+        if len(readable) < LEAST_JUDGED_SHARE * len(trials):
             return f"only {len(readable)} of {len(trials)} completions could be read"
         silent = sum(word_of(trial) is None for trial in readable)
         return (

@@ -15,15 +15,7 @@ from tabcontam.evidence.answering import CellAnswers
 from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.knowledge.decoys import described, other_cards, title_of
 from tabcontam.evidence.rows.answer_length import answer_tokens
-from tabcontam.evidence.rows.guided.cut_instances import (
-    PAPERS,
-    CutRow,
-    CutText,
-    cut_rows,
-    cut_texts,
-    label_first,
-    label_of,
-)
+from tabcontam.evidence.rows.guided.cut_instances import CutRow, CutText, cut_rows, cut_texts, label_first, label_of
 from tabcontam.evidence.rows.guided.guided_wording import (
     OTHERS,
     InstanceOrigin,
@@ -35,6 +27,7 @@ from tabcontam.evidence.rows.guided.guided_wording import (
 from tabcontam.evidence.rows.guided.word_runs import WordRun, longest, words
 from tabcontam.evidence.rows.hidden_cells import without_missing
 from tabcontam.evidence.rows.row_test import OneCellTest, RowTest
+from tabcontam.evidence.thresholds import LEAST_ROW_PIECE_TOKENS, PAIRED_TEXTS, PUBLISHED_INSTANCES, SECOND_PIECE_TOKENS
 from tabcontam.reading.answer_text import declines, plain
 from tabcontam.reading.value_forms import FeatureValues
 from tabcontam.reading.word_decision import Dictionary, stands_in
@@ -46,9 +39,6 @@ SECOND = "second piece"  # the asked feature of a query about a text
 GENERAL, WRONG_NAME, WRONG_LABEL = "general", "wrong-name", "wrong-label"
 ARMS = (GENERAL, WRONG_NAME, WRONG_LABEL)
 FURTHER_ROWS, FURTHER_TEXTS = 35, 30  # instances besides the paper's ten
-PAIRED_TEXTS = 20  # texts that are asked in the general and wrong-name arms, too; of rows, the paper's ten are
-TOKENS = 500  # of an answer about a text, as in section 4 of the paper
-LEAST_ROW_TOKENS = 256
 LEAST_RECITED_WORDS = 5  # words of a common run from which on an answer does not count as declining
 
 
@@ -177,8 +167,8 @@ class GuidedTest(OneCellTest):
                 partial(write, place, label=instance.label),
                 (SECOND,),
                 (instance.halves.second,),
-                TOKENS,
-                number < PAPERS,
+                SECOND_PIECE_TOKENS,
+                number < PUBLISHED_INSTANCES,
                 (instance.row,),
                 not_expected=instance.common,
             )
@@ -188,14 +178,14 @@ class GuidedTest(OneCellTest):
                     GENERAL: partial(write, None, label=instance.label),
                     WRONG_NAME: partial(write, other, label=instance.label),
                 }
-            if number < PAPERS and other_label:
+            if number < PUBLISHED_INSTANCES and other_label:
                 arms[WRONG_LABEL] = partial(write, place, label=other_label)
             yield from with_arms(query, arms)
 
     def _of_rows(self, table: Table, serializer: Serializer, rng: Random) -> Iterator[Query]:
         place, others = InstanceOrigin(table.title, table.split), other_places(table, _titles(table))
         columns = label_first(table)
-        room = answer_tokens(table, serializer, columns, LEAST_ROW_TOKENS)
+        room = answer_tokens(table, serializer, columns, LEAST_ROW_PIECE_TOKENS)
         for number, instance in enumerate(cut_rows(table, rng, self.further_rows)):
             other = others[rng.randrange(len(others))]
             cells = _with_other_label(table, instance, rng)
@@ -205,20 +195,20 @@ class GuidedTest(OneCellTest):
                 columns[instance.shown :],
                 instance.cells[instance.shown :],
                 room,
-                number < PAPERS,
+                number < PUBLISHED_INSTANCES,
                 (instance.row,),
                 chance=instance.predictions,
                 row=instance.row,
                 unsure=instance.unsure,
             )
             arms = {}
-            if number < PAPERS:
+            if number < PUBLISHED_INSTANCES:
                 written = partial(_write_row, serializer, table.target, instance)
                 arms = {
                     GENERAL: partial(written, None, instance.cells),
                     WRONG_NAME: partial(written, other, instance.cells),
                 }
-            if number < PAPERS and cells:
+            if number < PUBLISHED_INSTANCES and cells:
                 arms[WRONG_LABEL] = partial(_write_row, serializer, table.target, instance, place, cells)
             yield from (without_missing(each, table) for each in with_arms(query, arms))
 

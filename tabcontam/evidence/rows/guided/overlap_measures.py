@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tabcontam.errors import UsageError
+from tabcontam.evidence.thresholds import MOST_OVERLAP_TOKENS, OVERLAP_LAYER_SHARE
 from tabcontam.reading.rouge import rouge_l
 
 INSTALL = 'pip install "tabcontam[hf]"'
-MOST_TOKENS = 512  # of a text, or of a pair, if the model sets no limit
-LAYER = 0.75  # of an encoder's layers: the depth of the one whose embeddings BERTScore compares
 ROUGE, BLEURT, BERTSCORE = "rouge", "bleurt", "bertscore"
 FORMS = (ROUGE, f"{BLEURT}:FOLDER", f"{BERTSCORE}:FOLDER")
 
@@ -125,7 +124,7 @@ class BertScore:
         kept = inputs.pop("special_tokens_mask")[0] == 0
         with torch.inference_mode():
             states = model(**inputs, output_hidden_states=True).hidden_states
-        layer = round(LAYER * (len(states) - 1))
+        layer = round(OVERLAP_LAYER_SHARE * (len(states) - 1))
         return torch.nn.functional.normalize(states[layer][0][kept].float(), dim=-1)
 
 
@@ -186,5 +185,5 @@ def _loaded(name: str, head: bool) -> tuple[Any, Any]:
 
 def _room(model: Any, tokenizer: Any) -> int:
     """Return the number of tokens that the model takes."""
-    most = getattr(model.config, "max_position_embeddings", None) or MOST_TOKENS
-    return min(int(most), int(tokenizer.model_max_length), MOST_TOKENS)
+    most = getattr(model.config, "max_position_embeddings", None) or MOST_OVERLAP_TOKENS
+    return min(int(most), int(tokenizer.model_max_length), MOST_OVERLAP_TOKENS)

@@ -12,12 +12,10 @@ from functools import cached_property
 from itertools import accumulate
 from math import log2
 
+from tabcontam.evidence.thresholds import FLUENT_WORD_CHANCE, PHRASE_WORDS, RUN_START_SHARE, SHOWN_PHRASE_WORDS
+
 WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
-PHRASE = 4  # words in a row that stand elsewhere, too: a formula, a dateline, the same piece of news
-SHOWN = 2  # words in a row that the prompt shows
 SLOT = ""  # in a phrase: a word that its text has elsewhere, too, such as the name in a form letter
-FLOOR = 0.5  # the chance that a fluent writer that was right up to here has the next word
-BEGUN = 0.25  # of the places of a text, or of the answer, at which such a run begins; a third of this was measured
 
 
 def words(text: str) -> list[str]:
@@ -46,9 +44,13 @@ def common(
     """
     true, shown_words = words(text), words(shown)
     slots = rare.intersection(shown_words)
-    own, seen = slotted(true, slots), frozenset(phrases(shown_words, SHOWN))
+    own, seen = slotted(true, slots), frozenset(phrases(shown_words, SHOWN_PHRASE_WORDS))
     covered = [False] * len(true)
-    for each, length, known in ((true, PHRASE, elsewhere), (own, PHRASE, elsewhere), (true, SHOWN, seen)):
+    for each, length, known in (
+        (true, PHRASE_WORDS, elsewhere),
+        (own, PHRASE_WORDS, elsewhere),
+        (true, SHOWN_PHRASE_WORDS, seen),
+    ):
         for place, phrase in enumerate(phrases(each, length)):
             if phrase in known:
                 covered[place : place + length] = [True] * length
@@ -76,7 +78,7 @@ class WordRun:
     @cached_property
     def bits(self) -> float:
         """The worth of the run: a bit for each word of its own, less the worth of choosing its place; not below 0."""
-        return max(0.0, -self.own * log2(FLOOR) - log2(max(1.0, BEGUN * self.length)))
+        return max(0.0, -self.own * log2(FLUENT_WORD_CHANCE) - log2(max(1.0, RUN_START_SHARE * self.length)))
 
     @property
     def chance(self) -> float:

@@ -24,7 +24,6 @@ BORDT = "bordt2024"  # Bordt, Nori, Rodrigues, Nushi and Caruana 2024, "Elephant
 MARKS = frozenset({"tabmemcheck"})
 SIGNS = ";\t|"  # between cells of files without commas
 NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d+[.):])\s+")  # the start of a line of a list
-PLACES = 25  # places of a table that a test asks, as in the authors' package
 
 
 @cache

@@ -14,7 +14,6 @@ from tabcontam.evidence.rows.completion_tests import FeatureCompletion
 from tabcontam.evidence.rows.hidden_cells import HiddenCells
 from tabcontam.evidence.rows.memcheck.csv_row_tests import (
     BORDT,
-    PLACES,
     RawTest,
     agrees,
     csv_serializer,
@@ -22,12 +21,11 @@ from tabcontam.evidence.rows.memcheck.csv_row_tests import (
     last_shown,
     lines_of,
 )
+from tabcontam.evidence.thresholds import CSV_EXAMPLES, CSV_PLACES
 from tabcontam.reading.answer_text import plain
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
-
-EXAMPLES = 5  # whole rows that are shown with the asked one
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
     title: ClassVar[str] = "Feature completion as CSV"
     published = PublishedRule("removed values are the file's", share=None, source=BORDT)
     worded: ClassVar[bool] = False
-    further: ClassVar[int] = PLACES
+    further: ClassVar[int] = CSV_PLACES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return twenty-five queries. Raises `Skip` if no feature can be asked."""
@@ -71,10 +69,10 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
         predictions = self._predictions(table, place) if pool else {}
         room = answer_tokens(table, csv_serializer(), table.columns[place : place + 1], self.max_tokens)
         write = partial(without_one, table, place)
-        hidden = HiddenCells(table, [place], write, room, predictions, examples=EXAMPLES)
+        hidden = HiddenCells(table, [place], write, room, predictions, examples=CSV_EXAMPLES)
         rows = pool or candidates
         drafts = (hidden.query(rng, row, paper=False) for row in rng.sample(rows, len(rows)))
-        drawn = [draft for draft, _ in zip(filter(None, drafts), range(PLACES), strict=False)]
+        drawn = [draft for draft, _ in zip(filter(None, drafts), range(CSV_PLACES), strict=False)]
         if not drawn:
             raise Skip("every draw of examples shows the asked values")
         return [replace(query, id=f"{self.id}-{number}", paper=True) for number, query in enumerate(drawn)]

@@ -26,17 +26,19 @@ from tabcontam.evidence.rows.memcheck.csv_row_tests import (
     lines_of,
     lists_rows,
 )
-from tabcontam.evidence.rows.memcheck.row_completion import SHOWN, places_of
+from tabcontam.evidence.rows.memcheck.row_completion import places_of
+from tabcontam.evidence.thresholds import (
+    CSV_ROWS_BEFORE,
+    LEAST_BEGINNINGS,
+    MOST_COMMON_BEGINNING_SHARE,
+    MOST_FIRST_CHARACTERS,
+)
 from tabcontam.reading.answer_text import answer_line, declines, plain
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
-
-LONGEST = 6  # characters
-FEWEST = 3  # different beginnings that rows have to have
-MOST = 0.5  # share of the rows that the most frequent beginning may have
 
 
 @dataclass(frozen=True)
@@ -101,14 +103,17 @@ class FirstToken(RawTest):
         """Return twenty-five queries. Raises `Skip` if half of the rows begin alike."""
         places, length = places_of(table), length_of(table)
         if not length:
-            raise Skip(f"half of the rows begin with the same {LONGEST} characters, or all of them in one of two ways")
+            raise Skip(
+                f"half of the rows begin with the same {MOST_FIRST_CHARACTERS} characters, "
+                "or all of them in one of two ways"
+            )
         count = _fields(table, length)
         room = answer_tokens(table, csv_serializer(), table.columns[:count], self.max_tokens)
         begun = f"first {length} characters" if length > 1 else "first character"
         predictions = self._predictions(table, begun, length, places.rows)
 
         def query(number: int, place: int) -> Query:
-            shown = tuple(range(place - SHOWN, place))
+            shown = tuple(range(place - CSV_ROWS_BEFORE, place))
             prediction = after(table, place, length, rule_out(predictions[place], places.left))
             first = texts_of(table)[place][:length]
             write = partial(row_begins, table, shown, count)
@@ -177,7 +182,7 @@ def after(table: Table, row: int, length: int, prediction: CellPrediction) -> Ce
     column = table.columns[0]
     values = dict(prediction.values)
     shorter = prediction.rest
-    for value, chance in likely_after(table, column, row, range(1, SHOWN + 1)).items():
+    for value, chance in likely_after(table, column, row, range(1, CSV_ROWS_BEFORE + 1)).items():
         begun = f"{csv_serializer().value(value)}," if len(table.columns) > 1 else csv_serializer().value(value)
         if len(begun) < length:
             shorter = max(shorter, chance)
@@ -192,9 +197,9 @@ def length_of(table: Table) -> int:
 
     def fits(length: int) -> bool:
         counts = Counter(text[:length] for text in texts_of(table))
-        return len(counts) >= FEWEST and max(counts.values()) < MOST * len(table.rows)
+        return len(counts) >= LEAST_BEGINNINGS and max(counts.values()) < MOST_COMMON_BEGINNING_SHARE * len(table.rows)
 
-    lengths: Iterator[int] = filter(fits, range(1, LONGEST + 1))
+    lengths: Iterator[int] = filter(fits, range(1, MOST_FIRST_CHARACTERS + 1))
     return cached_fact(table, "compared characters", lambda: next(lengths, 0))
 
 
@@ -218,13 +223,16 @@ def _names_columns(lines: Sequence[str], shown: Iterable[str]) -> bool:
 
 
 def _text(table: Table, row: Sequence[Cell]) -> str:
-    return csv_serializer().row(table.columns[:LONGEST], row[:LONGEST])[:LONGEST]
+    return csv_serializer().row(table.columns[:MOST_FIRST_CHARACTERS], row[:MOST_FIRST_CHARACTERS])[
+        :MOST_FIRST_CHARACTERS
+    ]
 
 
 def _fields(table: Table, length: int) -> int:
     """Return how many fields, of six at most, every row needs for so many characters."""
     shortest = [
-        min(len(csv_serializer().value(cell)) for cell in table.column(name)) for name in table.columns[:LONGEST]
+        min(len(csv_serializer().value(cell)) for cell in table.column(name))
+        for name in table.columns[:MOST_FIRST_CHARACTERS]
     ]
     ends = accumulate(field + 1 for field in shortest)
     return next((count for count, end in enumerate(ends, 1) if end > length), len(shortest))

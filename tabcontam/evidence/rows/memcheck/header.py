@@ -8,8 +8,8 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.baseline.coded_columns import LAGS
 from tabcontam.baseline.table_predictions import least_sure, predict_rows
+from tabcontam.baseline.thresholds import LAGS
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import AnswerKind
 from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading, Reply, ReplyState
@@ -40,6 +40,7 @@ from tabcontam.evidence.rows.memcheck.csv_row_tests import (
     other_cuts,
     without_counts,
 )
+from tabcontam.evidence.thresholds import HEADER_CHARACTERS, MOST_COUNTED_FEATURES, MOST_HEADER_ROWS
 from tabcontam.reading.answer_readers import possible_cells
 from tabcontam.reading.answer_text import declines, plain, same_value, unlabelled
 from tabcontam.reading.word_decision import Dictionary
@@ -48,9 +49,6 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
 CUTS = (1, 3, 5, 7)  # the rows, from 0, in which the text stops
-CHARACTERS = 500  # characters of the continuation after the last cut, about
-MOST_ROWS = 6  # rows of that continuation at most
-COUNTED = 8  # features of a row whose cells count
 
 
 @dataclass(frozen=True)
@@ -195,7 +193,7 @@ def _middle(table: Table) -> int:
 def _rows_after(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
     """Return for each row in which the text stops the rows after it that are asked with it."""
     usual = sum(len(line) + 1 for line in lines_of(table, range(min(200, len(table.rows))))) / min(200, len(table.rows))
-    last = min(len(table.rows), cuts[-1] + 1 + max(1, min(MOST_ROWS, round(CHARACTERS / usual))))
+    last = min(len(table.rows), cuts[-1] + 1 + max(1, min(MOST_HEADER_ROWS, round(HEADER_CHARACTERS / usual))))
     return {row: list(range(row + 1, after)) for row, after in pairwise([*cuts, last])}
 
 
@@ -204,7 +202,9 @@ def _chances(
 ) -> dict[str, CellPrediction]:
     """Return the prediction of every counted cell by its name, without rows that a model may know."""
     later, known = table.columns[place:], known_rows(table)
-    counted = later if len(later) <= COUNTED else least_sure(table, later, COUNTED, before=True)
+    counted = (
+        later if len(later) <= MOST_COUNTED_FEATURES else least_sure(table, later, MOST_COUNTED_FEATURES, before=True)
+    )
 
     def counts(row: int) -> bool:
         return row >= LAGS and not known & {row, row + 1}
@@ -212,7 +212,7 @@ def _chances(
     rows = list(filter(counts, cuts))
     predictions = {**predict_rows(table, counted, table.columns[:place], rows, before=True)}
     whole = [row for own in following.values() for row in own if counts(row)]
-    every = least_sure(table, table.columns, COUNTED, before=True)
+    every = least_sure(table, table.columns, MOST_COUNTED_FEATURES, before=True)
     predictions |= predict_rows(table, every, (), whole, before=True)
     return chances_of(table, predictions)
 

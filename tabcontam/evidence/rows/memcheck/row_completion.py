@@ -7,22 +7,22 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.baseline.coded_columns import LAGS
 from tabcontam.baseline.earlier_rows import after_earlier
 from tabcontam.baseline.table_predictions import RowPrediction
+from tabcontam.baseline.thresholds import LAGS
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt, PublishedRule, Query
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.completion_tests import next_rows
-from tabcontam.evidence.rows.hidden_cells import ROOM, rule_out, without_missing
-from tabcontam.evidence.rows.memcheck.csv_row_tests import BORDT, PLACES, RawTest, csv_serializer, lines_of
+from tabcontam.evidence.rows.hidden_cells import rule_out, without_missing
+from tabcontam.evidence.rows.memcheck.csv_row_tests import BORDT, RawTest, csv_serializer, lines_of
+from tabcontam.evidence.thresholds import CSV_PLACES, CSV_ROWS_BEFORE, LEAST_PART_FACTOR
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-SHOWN = 10  # rows before the asked one
-FURTHER_BACK = range(LAGS + 1, SHOWN + 1)  # the rows among them that the baseline does not use
+FURTHER_BACK = range(LAGS + 1, CSV_ROWS_BEFORE + 1)  # the rows among them that the baseline does not use
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class RowCompletion(RawTest):
         room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
 
         def query(number: int, place: int) -> Query:
-            shown = tuple(range(place - SHOWN, place))
+            shown = tuple(range(place - CSV_ROWS_BEFORE, place))
             chance, row = places.chance(table, place), table.rows[place]
             write, unsure = partial(next_row, table, shown), places.predictions[place].unsure
             name = f"{self.id}-{number}"
@@ -86,11 +86,11 @@ class NextRowPlaces:
 
     def drawn(self, table: Table, rng: Random) -> list[int]:
         """Return as many rows as are asked, at random; of a large table so that no prompt shows a row of another."""
-        apart = len(table.rows) >= ROOM * PLACES * (SHOWN + 1)
-        remainder = rng.randrange(SHOWN + 1)
-        own = [row for row in self.rows if not apart or row % (SHOWN + 1) == remainder]
-        own = own if len(own) >= PLACES else list(self.rows)
-        return rng.sample(own, min(PLACES, len(own)))
+        apart = len(table.rows) >= LEAST_PART_FACTOR * CSV_PLACES * (CSV_ROWS_BEFORE + 1)
+        remainder = rng.randrange(CSV_ROWS_BEFORE + 1)
+        own = [row for row in self.rows if not apart or row % (CSV_ROWS_BEFORE + 1) == remainder]
+        own = own if len(own) >= CSV_PLACES else list(self.rows)
+        return rng.sample(own, min(CSV_PLACES, len(own)))
 
     def chance(self, table: Table, row: int) -> dict[str, CellPrediction]:
         """Return the predictions of a row's cells, given that it is none of the ten rows before it."""
@@ -106,20 +106,23 @@ def places_of(table: Table) -> NextRowPlaces:
     found = next_rows(table)
 
     def fits(last: int) -> bool:
-        return table.rows_before[last] >= SHOWN and table.rows[last] not in table.rows[last - SHOWN : last]
+        return (
+            table.rows_before[last] >= CSV_ROWS_BEFORE
+            and table.rows[last] not in table.rows[last - CSV_ROWS_BEFORE : last]
+        )
 
     def find() -> NextRowPlaces:
         rows = [last for last in found.pool if fits(last)]
         left = (
             found.left
             * sum(map(fits, found.fitting))
-            / max(1, sum(table.rows_before[last] >= SHOWN for last in found.fitting))
+            / max(1, sum(table.rows_before[last] >= CSV_ROWS_BEFORE for last in found.fitting))
         )
         return NextRowPlaces(rows, {row: found.predictions[row] for row in rows}, left)
 
     places = cached_fact(table, "places after ten rows", find)
     if not places.rows:
-        raise Skip(f"the last of every {SHOWN + 1} successive rows repeats another one of them")
+        raise Skip(f"the last of every {CSV_ROWS_BEFORE + 1} successive rows repeats another one of them")
     return places
 
 

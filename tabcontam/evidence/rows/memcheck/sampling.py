@@ -33,7 +33,14 @@ from tabcontam.evidence.number_wording import format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.memcheck.csv_row_tests import BORDT, MARKS, NUMBERED, csv_serializer, cuts, without_counts
-from tabcontam.evidence.rows.row_test import LEAST_ROWS
+from tabcontam.evidence.thresholds import (
+    LEAST_DIFFERENT_ROWS,
+    MOST_CARRIED_CHARACTERS,
+    MOST_ROW_CHANCE,
+    SAMPLED_ROWS,
+    SAMPLING_SEEDS,
+    SAMPLING_TEMPERATURE,
+)
 from tabcontam.reading.answer_text import declines, is_mark, plain, unlabelled, value_key
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.word_decision import Dictionary
@@ -42,11 +49,6 @@ from tabcontam.tables.known_rows import keys_of, not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-DRAWS = 25
-TEMPERATURE = 0.7  # of the draws, as in the authors' package
-SEEDS = 10_000  # different sets of draws
-EASY = 0.01  # chance of a row of the table, above which a count of such rows would show nothing
-LARGEST = 2**26  # characters at most of the rows that a query carries to be compared with draws
 Row = tuple[Cell, ...]
 
 
@@ -147,7 +149,7 @@ class Sampling(Test):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return 25 draws; the first query carries the table's rows. Raises `Skip` if a count shows nothing."""
         check_comparable(table)
-        packed_rows, first = _packed_rows(table), 1 + DRAWS * rng.randrange(SEEDS)
+        packed_rows, first = _packed_rows(table), 1 + SAMPLED_ROWS * rng.randrange(SAMPLING_SEEDS)
         room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
 
         def query(number: int) -> Query:
@@ -155,7 +157,7 @@ class Sampling(Test):
             write = partial(_draw, table, first + number)
             return Query(f"{self.id}-{number}", write, table.columns, (), room, not_expected=carried)
 
-        return [query(number) for number in range(DRAWS)]
+        return [query(number) for number in range(SAMPLED_ROWS)]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """Return whether the row of a cut answer ended before the cut."""
@@ -269,13 +271,15 @@ def _packed_rows(table: Table) -> str:
         own = not_known(table, range(len(table.rows)))
         keys = keys_of(table, [table.rows[row] for row in own])
         rows = [tuple(map(_key, row)) for row in keys]
-        if len(set(rows)) < LEAST_ROWS:
-            raise Skip(f"too few different rows: {LEAST_ROWS} are needed")
-        if table.enumerates_domain or _by_itself(rows) > EASY:
+        if len(set(rows)) < LEAST_DIFFERENT_ROWS:
+            raise Skip(f"too few different rows: {LEAST_DIFFERENT_ROWS} are needed")
+        if table.enumerates_domain or _by_itself(rows) > MOST_ROW_CHANCE:
             raise Skip("cells that are drawn one by one often make a row of the table: a count of rows shows nothing")
         text = json.dumps(rows, separators=(",", ":"))
-        if len(text) > LARGEST:
-            raise Skip(f"the table's rows have more than {LARGEST} characters: too many to compare draws with")
+        if len(text) > MOST_CARRIED_CHARACTERS:
+            raise Skip(
+                f"the table's rows have more than {MOST_CARRIED_CHARACTERS} characters: too many to compare draws with"
+            )
         return b85encode(zlib.compress(text.encode())).decode()
 
     return cached_fact(table, "packed rows", find)
@@ -285,7 +289,7 @@ def _packed_rows(table: Table) -> str:
 def _unpacked(packed: str) -> tuple[Row, ...]:
     """Return packed rows. Raises `ValueError` for a text that holds none."""
     try:
-        text = zlib.decompressobj().decompress(b85decode(packed), LARGEST)
+        text = zlib.decompressobj().decompress(b85decode(packed), MOST_CARRIED_CHARACTERS)
     except zlib.error as error:
         raise ValueError(f"the text holds no packed rows: {error}") from error
     return tuple(map(tuple, json.loads(text)))
@@ -312,4 +316,4 @@ def _draw(table: Table, number: int) -> Prompt:
     about = f"Dataset: {table.title}{split}\nIts columns: {header}"
     question = "Write down one row of this dataset, drawn at random, as a line of a CSV file without header."
     prompt = ask(about, question, f"{table.title}{split}, rows drawn at random:\n\n{header}\n")
-    return replace(prompt, temperature=TEMPERATURE, sample=number)
+    return replace(prompt, temperature=SAMPLING_TEMPERATURE, sample=number)

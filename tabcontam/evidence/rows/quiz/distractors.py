@@ -25,23 +25,26 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.rows.altered_rows import classifier_inputs, least_squares_laws, ranked_cells
 from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
 from tabcontam.evidence.rows.revealing_laws import column_that_reveals
+from tabcontam.evidence.thresholds import (
+    BLIND_SOLVED_SHARE,
+    LEAST_QUIZ_ROWS,
+    MOST_QUIZ_FEATURES,
+    MOST_QUIZ_FEATURES_TRIED,
+    MOST_QUIZ_ROWS,
+    QUIZ_DRAWS,
+    QUIZ_FOLDS,
+    QUIZ_OPTIONS,
+)
 from tabcontam.reading.answer_text import value_key
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import by_content, pool, seeded
-from tabcontam.tables.table import MOST_CATEGORIES, Table
+from tabcontam.tables.table import Table
+from tabcontam.tables.thresholds import MOST_CATEGORIES
 
 VERSION = 2  # of the method: a cached result of another version is not read
-OPTIONS = 4  # of a question
-SURROGATES = 99  # drawn for each row
-MOST = 900  # rows that are used
-COLUMNS = 4  # features at most that are altered, each in other rows
-TRIED = 12  # features at most that are tried for that
-LEAST = 130  # rows in which a feature can be altered: fewer teach the solvers, and the search for laws, too little
 MOST_RECOGNIZED = 0.6  # of a feature's questions that a solver may answer right at most
-BLIND = 0.45  # likewise, for a feature that is good enough: with four of them, no other is tried
 NAMED_REASONS = 3  # reasons that are named
-FOLDS = 3
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -85,7 +88,11 @@ def questions(table: Table) -> tuple[QuizQuestion, ...]:
 def _read(table: Table, rank: int, feature: str, cells: Sequence[str], chances: Sequence[float]) -> QuizQuestion:
     row, column = by_content(table)[rank], table.columns.index(feature)
     one = QuizQuestion(row, column, tuple(cells), tuple(chances))
-    fits = len(one.cells) == OPTIONS + 1 and len(one.chances) == OPTIONS and all(0 < each <= 1 for each in one.chances)
+    fits = (
+        len(one.cells) == QUIZ_OPTIONS + 1
+        and len(one.chances) == QUIZ_OPTIONS
+        and all(0 < each <= 1 for each in one.chances)
+    )
     if not fits or value_key(one.cells[0]) != value_key(table.rows[row][column] or ""):
         raise ValueError("no question of this table")
     return one
@@ -96,54 +103,58 @@ def _find_questions(table: Table) -> tuple[QuizQuestion, ...] | str:
         return "the table lists every combination of its values: a changed row is another row of it"
     names = [name for name in sorted(table.columns) if _can_be_altered(table, name)]
     if not names:
-        return f"no feature has {OPTIONS + 1} values that recur and could stand in another row"
-    rows = pool(table, not_known(table, range(len(table.rows))), MOST)
+        return f"no feature has {QUIZ_OPTIONS + 1} values that recur and could stand in another row"
+    rows = pool(table, not_known(table, range(len(table.rows))), MOST_QUIZ_ROWS)
     found: list[tuple[float, list[QuizQuestion]]] = []
     reasons: list[str] = []
-    for name in least_sure(table, names, min(TRIED, len(names))):
+    for name in least_sure(table, names, min(MOST_QUIZ_FEATURES_TRIED, len(names))):
         own = _of_feature(table, name, rows)
         if isinstance(own, str):
             reasons.append(own)
         else:
             found.append(own)
-        if sum(recognized <= BLIND for recognized, _ in found) == COLUMNS:
+        if sum(recognized <= BLIND_SOLVED_SHARE for recognized, _ in found) == MOST_QUIZ_FEATURES:
             break
     if not found:
         return f"no feature can be altered unnoticed: {'; '.join(reasons[:NAMED_REASONS])}"
-    best = sorted(found, key=lambda one: one[0])[:COLUMNS]
+    best = sorted(found, key=lambda one: one[0])[:MOST_QUIZ_FEATURES]
     return tuple(one for _, own in best for one in own)
 
 
 def _can_be_altered(table: Table, name: str) -> bool:
     """Return whether enough other values could stand in its cells, and they are not texts of general knowledge."""
     few = table.is_numeric(name) or len(table.distinct(name)) <= MOST_CATEGORIES
-    return few and len(table.distinct(name)) > OPTIONS and can_be_drawn(table, name)
+    return few and len(table.distinct(name)) > QUIZ_OPTIONS and can_be_drawn(table, name)
 
 
 def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[QuizQuestion]] | str:
     """Return the better solver's share of right answers for a feature, and the questions, or why there are none."""
     apart = rows_unlike_others(table, name, rows)
-    if len(apart) < LEAST:
-        return f"only {len(apart)} rows have no equal in the features besides {name}, and a solver needs {LEAST}"
+    if len(apart) < LEAST_QUIZ_ROWS:
+        return (
+            f"only {len(apart)} rows have no equal in the features besides {name}, and a solver needs {LEAST_QUIZ_ROWS}"
+        )
     if (known := column_that_reveals(table, name, apart)) is not None:
         return known
-    every = draw_cells(table, name, apart, SURROGATES)
+    every = draw_cells(table, name, apart, QUIZ_DRAWS)
     options = {row: cells for row, one in every.items() if (cells := _options(table, name, row, one))}
-    if len(options) < LEAST:
-        return f"only {len(options)} rows can be altered in {name}, and a solver needs {LEAST}"
+    if len(options) < LEAST_QUIZ_ROWS:
+        return f"only {len(options)} rows can be altered in {name}, and a solver needs {LEAST_QUIZ_ROWS}"
     copies = AlteredCopies(table, name, [*options], [cells[1] for cells in options.values()])
     if (lawful := revealing_column(copies)) is not None:
         return f"{name} follows from other columns" if lawful == name else f"{lawful} follows from {name} and others"
     likely = np.array([_likelihoods(every[row], cells) for row, cells in options.items()])
     boosted = _boosted(table, name, list(every), options, likely)
     # the choice between options that are equally likely must not depend on which is the own one
-    mixed = np.array([seeded(table, "ties", name, row).sample(range(OPTIONS), OPTIONS) for row in range(len(options))])
+    mixed = np.array(
+        [seeded(table, "ties", name, row).sample(range(QUIZ_OPTIONS), QUIZ_OPTIONS) for row in range(len(options))]
+    )
     likely, boosted = (np.take_along_axis(one, mixed, axis=1) for one in (likely, boosted))
     own = mixed.argmin(axis=1)
     recognized = max(float((one.argmax(axis=1) == own).mean()) for one in (likely, boosted))
     if recognized > MOST_RECOGNIZED:
         return f"a solver that never saw the rows recognizes {recognized:.0%} of the cells of {name}"
-    surer = np.maximum(_checked(likely, own), _checked(boosted, own)).clip(1 / OPTIONS, 1.0).round(9)
+    surer = np.maximum(_checked(likely, own), _checked(boosted, own)).clip(1 / QUIZ_OPTIONS, 1.0).round(9)
     chances = np.take_along_axis(surer, mixed.argsort(axis=1), axis=1).tolist()
     column = table.columns.index(name)
     asked = [
@@ -159,7 +170,7 @@ def _options(table: Table, name: str, row: int, draws: CellDraws) -> tuple[str, 
     rng = seeded(table, "quiz", name, *table.rows[row])
     values = [value for value, times in draws.times.items() for _ in range(times)]
     others = dict.fromkeys(value for value in rng.sample(values, len(values)) if value != own)
-    return (own, *list(others)[:OPTIONS]) if len(others) >= OPTIONS else None
+    return (own, *list(others)[:QUIZ_OPTIONS]) if len(others) >= QUIZ_OPTIONS else None
 
 
 def _likelihoods(draws: CellDraws, cells: Sequence[str]) -> list[float]:
@@ -168,8 +179,8 @@ def _likelihoods(draws: CellDraws, cells: Sequence[str]) -> list[float]:
     All come from one distribution, so that each draw is the own cell with the same chance. A value that is drawn often
     is likelier to be the own one, all the more because the own value is left out when the others are drawn.
     """
-    times = [draws.times.get(cell, 0) + (place == 0) for place, cell in enumerate(cells[:OPTIONS])]
-    whole = SURROGATES + 1
+    times = [draws.times.get(cell, 0) + (place == 0) for place, cell in enumerate(cells[:QUIZ_OPTIONS])]
+    whole = QUIZ_DRAWS + 1
 
     def drawn_after(own: int) -> float:
         total = 0.0
@@ -200,15 +211,15 @@ def _boosted(
     place_of = {key: place for place, key in enumerate(keys)}
     bases = np.array([place for place, row in enumerate(rows) if row in options])
     shown = [bases]
-    for number in range(1, OPTIONS):
+    for number in range(1, QUIZ_OPTIONS):
         shown.append(np.array([place_of[value_key(cells[number])] for cells in options.values()]))
     laws = least_squares_laws(table, rows, column)
     looks = classifier_inputs(codes[:, others], codes[:, column], frequency, laws, bases, shown)
     most = likely.max(axis=1)
     given = [np.column_stack([look, np.log(own), own - most]) for look, own in zip(looks, likely.T, strict=True)]
-    folds = np.arange(len(bases)) % FOLDS
-    odds = np.zeros((len(bases), OPTIONS))
-    for fold in range(FOLDS):
+    folds = np.arange(len(bases)) % QUIZ_FOLDS
+    odds = np.zeros((len(bases), QUIZ_OPTIONS))
+    for fold in range(QUIZ_FOLDS):
         learned, solved = folds != fold, folds == fold
         model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
         labels = np.repeat([1, 0, 0, 0], int(learned.sum()))

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from math import log2
 
 from tabcontam.evidence.base import PublishedRule, Trial
-from tabcontam.evidence.rows.quiz.distractors import OPTIONS
 from tabcontam.evidence.rows.quiz.letters import LETTERS
 from tabcontam.evidence.rows.quiz.levels import PLACES, ContaminationLevels, levels, non_preferred
+from tabcontam.evidence.thresholds import LEAST_ANSWERED_PLACES, QUIZ_OPTIONS
 from tabcontam.groups import grouped
 
 AT, BIASED = "-at-", "-without-original"  # in the id of a query, after its question
-HALF = 0.5  # of the places of a question that have to be answered for it to count as answered
 
 
 @dataclass(frozen=True)
@@ -82,12 +81,12 @@ def units(trials: Sequence[Trial]) -> list[QuizAnswer]:
 
 def _unit(trials: Sequence[Trial]) -> QuizAnswer:
     """Weigh a question: each option has its bits, by how much more often it was chosen than the least chosen one."""
-    times, chances = [0] * OPTIONS, [0.0] * OPTIONS
+    times, chances = [0] * QUIZ_OPTIONS, [0.0] * QUIZ_OPTIONS
     for trial in trials:
         query = trial.query
         first = PLACES.index(str(query.expected[0]))
         for place, letter in enumerate(PLACES):
-            option = (place - first) % OPTIONS
+            option = (place - first) % QUIZ_OPTIONS
             chances[option] = max(chances[option], min(1.0, query.chance[letter].chance_of(letter)))
             times[option] += bool(trial.readable and trial.reading and trial.reading.parsed == letter)
     worth = [(count - min(times)) / len(trials) * -log2(chance) for count, chance in zip(times, chances, strict=True)]
@@ -97,7 +96,7 @@ def _unit(trials: Sequence[Trial]) -> QuizAnswer:
         lies_in=trials[0].query.lies_in.get(PLACES[0], ""),
         outcomes=outcomes,
         bits=worth[0],
-        answered=sum(trial.readable for trial in trials) >= HALF * len(trials),
+        answered=sum(trial.readable for trial in trials) >= LEAST_ANSWERED_PLACES * len(trials),
         hit=clear == [0],
         chance=chances[clear[0]] if clear else 0.0,
         surest=max(chances),

@@ -28,19 +28,23 @@ from tabcontam.evidence.knowledge.word_test import MORE
 from tabcontam.evidence.number_wording import describe_p_value, explain_low_power, format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
-from tabcontam.evidence.rows.quiz.distractors import OPTIONS, QuizQuestion, questions
+from tabcontam.evidence.rows.quiz.distractors import QuizQuestion, questions
 from tabcontam.evidence.rows.quiz.letters import LETTERS, chosen_letter, options_of
 from tabcontam.evidence.rows.quiz.levels import NONE, PLACES
 from tabcontam.evidence.rows.quiz.quiz_answers import AT, BIASED, published_levels, question_of, units
 from tabcontam.evidence.rows.quiz.table_without_meaning import meaningless
-from tabcontam.evidence.rows.row_test import POWER, SHARE
+from tabcontam.evidence.thresholds import (
+    CANDIDATES_PER_QUERY,
+    LEAST_POWER,
+    LEAST_QUESTIONS_LEFT,
+    QUIZ_OPTIONS,
+    REMEMBERED_SHARE,
+)
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-LEFT = 48  # questions that are left without those about any one feature
-OFFERED = 3  # candidates for each asked question: those are asked of which the solvers are least sure
 NULL = "the answers stay, and the option that is the row's own is drawn again by the surer of two solvers"
 
 
@@ -87,13 +91,13 @@ class QuizTest(Test):
     ) -> Iterator[Query]:
         """Yield a question with the original at every place, or at the one whose turn it is."""
         column, name = table.columns[question.column], f"{self.id}-{number}"
-        places = range(OPTIONS) if self.every_place else [number % OPTIONS]
+        places = range(QUIZ_OPTIONS) if self.every_place else [number % QUIZ_OPTIONS]
         for first in places:
-            order = [question.cells[(place - first) % OPTIONS] for place in range(OPTIONS)]
+            order = [question.cells[(place - first) % QUIZ_OPTIONS] for place in range(QUIZ_OPTIONS)]
             chance = {
                 letter: CellPrediction({letter: each}, each)
                 for place, letter in enumerate(PLACES)
-                for each in [question.chances[(place - first) % OPTIONS]]
+                for each in [question.chances[(place - first) % QUIZ_OPTIONS]]
             }
             yield Query(
                 f"{name}{AT}{PLACES[first]}",
@@ -115,7 +119,7 @@ class QuizTest(Test):
                     shown,
                     serializer,
                     question,
-                    [*question.cells[OPTIONS:], *question.cells[1:OPTIONS]],
+                    [*question.cells[QUIZ_OPTIONS:], *question.cells[1:QUIZ_OPTIONS]],
                 ),
                 LETTERS,
                 (NONE,),
@@ -231,9 +235,10 @@ class QuizTest(Test):
             where = next(iter(columns), "no column")
             return f"only {where} can be altered unnoticed, and a single column may be known from elsewhere"
         least = min(
-            choice_power([surest for own, surest in units if own != column], SHARE, level) for column in columns
+            choice_power([surest for own, surest in units if own != column], REMEMBERED_SHARE, level)
+            for column in columns
         )
-        return None if least >= POWER else explain_low_power(least, level)
+        return None if least >= LEAST_POWER else explain_low_power(least, level)
 
 
 def _surest(query: Query) -> float:
@@ -246,11 +251,11 @@ def _picked(offered: Sequence[QuizQuestion], asked: int | None, rng: Random) -> 
     There are as many about each feature, as far as it has so many, and no row is asked twice.
     """
     by_column = grouped(offered, lambda one: one.column)
-    each = -(-(LEFT if asked is None else asked) // max(1, len(by_column) - (asked is None)))
+    each = -(-(LEAST_QUESTIONS_LEFT if asked is None else asked) // max(1, len(by_column) - (asked is None)))
     count = each * len(by_column) if asked is None else asked
     taken = []
     for own in by_column.values():
-        candidates = rng.sample(own, min(len(own), OFFERED * each))
+        candidates = rng.sample(own, min(len(own), CANDIDATES_PER_QUERY * each))
         taken.append(sorted(candidates, key=lambda one: max(one.chances)))
     dealt: dict[int, QuizQuestion] = {}
     had: Counter[int] = Counter()

@@ -5,8 +5,7 @@ from typing import ClassVar
 
 from tabcontam.evidence.rows.quiz.quiz_answers import QuizRule
 from tabcontam.evidence.rows.quiz.quiz_test import QuizTest
-
-OF_PAPER = 100  # questions of the paper
+from tabcontam.evidence.thresholds import PUBLISHED_QUIZ_QUESTIONS
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Quiz(QuizTest):
 
     def as_published(self) -> "Quiz":
         """Return the test with the 100 questions of the paper."""
-        return replace(self, asked=OF_PAPER)
+        return replace(self, asked=PUBLISHED_QUIZ_QUESTIONS)
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,11 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import GENERATED, Evidence, Prompt, PublishedRule, Query, Reading, Reply, Test, Trial
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach
 from tabcontam.evidence.prompts import ask
-from tabcontam.evidence.rows.guided.cut_instances import LONG, elsewhere
-from tabcontam.evidence.rows.guided.guided_completion import RECITED, arms_in_words, gained_by_name, partial_conjunction
+from tabcontam.evidence.rows.guided.cut_instances import elsewhere
+from tabcontam.evidence.rows.guided.guided_completion import arms_in_words, gained_by_name, partial_conjunction
 from tabcontam.evidence.rows.guided.guided_test import (
     GENERAL,
     SECOND,
-    TOKENS,
     WRONG_NAME,
     GuidedAnswers,
     GuidedTest,
@@ -27,6 +26,14 @@ from tabcontam.evidence.rows.guided.guided_wording import OTHERS, InstanceOrigin
 from tabcontam.evidence.rows.guided.word_runs import common, longest, words
 from tabcontam.evidence.rows.task.outputs import TextOutput, output_of
 from tabcontam.evidence.rows.task.task_examples import LI, OWN_MARKS
+from tabcontam.evidence.thresholds import (
+    FURTHER_OUTPUTS,
+    LEAST_SECOND_PIECE_WORDS,
+    LUCKY_RUN_BITS,
+    MOST_RECITED_CHANCE,
+    PUBLISHED_OUTPUTS,
+    SECOND_PIECE_TOKENS,
+)
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.permutation_tests import sign_flipped
 from tabcontam.tables.known_rows import not_known
@@ -34,10 +41,7 @@ from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-INSTANCES = 20  # instances of the published rule, of any length
-FURTHER = 20  # instances besides, whose outputs have twelve words or more; these are asked under other names, too
 FREE = "free"  # in the id of a query whose output does not follow from its input
-LUCK = 3.0  # bits of a run that fluent writing has
 NAME = "output:"
 NULL = (
     "the longest runs of words are as long if the prompt names another dataset or none; those of summaries are also "
@@ -133,7 +137,7 @@ class ExactGeneration(GuidedTest):
         if own and all(_free(trial.query) for trial in own):
             p_value = min(1.0, 2 * min(p_value, partial_conjunction(runs)))
         hits = sum(trial.reading is not None and trial.reading.hit is True for trial in own)
-        recited = sum(run.chance <= RECITED for run in runs)
+        recited = sum(run.chance <= MOST_RECITED_CHANCE for run in runs)
         recalled = sum(run.bits for run in runs)
         gained = (
             f"{hits} of {len(own)} outputs are exact; {recited} have a run of words that fluent writing gives in 1 of "
@@ -157,7 +161,7 @@ class ExactGeneration(GuidedTest):
         paired = {query.decoy_of for query in queries if query.decoy_of}
         own = [query for query in queries if query.id in paired]
         whole = [longest(query.expected[0] or "", query.expected[0] or "", query.not_expected) for query in own]
-        best = sign_flipped([max(0.0, run.bits - LUCK) for run in whole])
+        best = sign_flipped([max(0.0, run.bits - LUCKY_RUN_BITS) for run in whole])
         what = "words of their own in the outputs"
         return (
             None
@@ -181,8 +185,10 @@ def _instances(name: str, table: Table, output: TextOutput, rng: Random) -> Iter
     rows = not_known(table, by_content(table))
     rng.shuffle(rows)
     cells = {row: texts for row in rows if (texts := output.of_row(table, row)) is not None}
-    papers = list(cells)[:INSTANCES]
-    longer = [row for row in list(cells)[INSTANCES:] if len(words(cells[row][1])) >= LONG][:FURTHER]
+    papers = list(cells)[:PUBLISHED_OUTPUTS]
+    longer = [row for row in list(cells)[PUBLISHED_OUTPUTS:] if len(words(cells[row][1])) >= LEAST_SECOND_PIECE_WORDS][
+        :FURTHER_OUTPUTS
+    ]
     drawn = [*papers, *longer]
     if not drawn:
         raise Skip("no row has both an input and an output of words")
@@ -198,7 +204,7 @@ def _instances(name: str, table: Table, output: TextOutput, rng: Random) -> Iter
             write=partial(write, place),
             asked=(SECOND,),
             expected=(true,),
-            max_tokens=TOKENS,
+            max_tokens=SECOND_PIECE_TOKENS,
             paper=row in set(papers),
             rows=(row,),
             not_expected=common(true, given, known, rare),

@@ -6,13 +6,11 @@ from statistics import median
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.rows.guided.word_runs import words
+from tabcontam.evidence.thresholds import LEAST_DISTINCT_OUTPUTS, LEAST_OUTPUT_WORDS, MOST_OUTPUT_ROWS
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 
-SEEN = 400  # rows that are examined
-FEWEST_WORDS = 4  # of an input, and of an output, in the median row
-DISTINCT = 0.5  # of the outputs have to differ
 ENDS = {TextForm.SUMMARY: "the summary", TextForm.SENTENCE: "the summary", TextForm.PAIR: "the text"}
 
 
@@ -64,8 +62,8 @@ def _is_text(table: Table, name: str) -> bool:
     """Return whether a column has words, which differ in most rows."""
     cells = _seen(table, name)
     usual = median([len(words(cell or "")) for cell in cells] or [0])
-    return usual >= FEWEST_WORDS and len(set(cells)) >= DISTINCT * len(cells)
+    return usual >= LEAST_OUTPUT_WORDS and len(set(cells)) >= LEAST_DISTINCT_OUTPUTS * len(cells)
 
 
 def _seen(table: Table, name: str) -> Sequence[Cell]:
-    return table.column(name)[:SEEN]
+    return table.column(name)[:MOST_OUTPUT_ROWS]

@@ -7,12 +7,11 @@ from dataclasses import asdict
 from functools import lru_cache
 
 from tabcontam.errors import Skip
+from tabcontam.evidence.thresholds import MOST_CARRIED_CHARACTERS
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.table import Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
-
-LARGEST = 2**26  # characters of the rows that are carried at most
 
 
 def packed(table: Table) -> str:
@@ -22,8 +21,11 @@ def packed(table: Table) -> str:
         fields = [table.name, table.title, table.edition, table.sha256, table.columns, table.target]
         of_card = [table.question and asdict(table.question), table.text and asdict(table.text)]
         text = json.dumps([*fields, *of_card, sorted(table.missing), table.known, table.rows], separators=(",", ":"))
-        if len(text) > LARGEST:
-            raise Skip(f"the table's rows have more than {LARGEST} characters: too many to compare answers with")
+        if len(text) > MOST_CARRIED_CHARACTERS:
+            raise Skip(
+                f"the table's rows have more than {MOST_CARRIED_CHARACTERS} characters: "
+                "too many to compare answers with"
+            )
         return b85encode(zlib.compress(text.encode("utf-8", "surrogatepass"))).decode()
 
     return cached_fact(table, "packed table", find)
@@ -33,7 +35,11 @@ def packed(table: Table) -> str:
 def unpacked(packed_text: str) -> Table:
     """Return the table that a text carries, cached with its facts. Raises `ValueError` for a text that holds none."""
     try:
-        text = zlib.decompressobj().decompress(b85decode(packed_text), LARGEST).decode("utf-8", "surrogatepass")
+        text = (
+            zlib.decompressobj()
+            .decompress(b85decode(packed_text), MOST_CARRIED_CHARACTERS)
+            .decode("utf-8", "surrogatepass")
+        )
         name, title, edition, sha256, columns, target, question, read, missing, known, rows = json.loads(text)
     except (zlib.error, ValueError, TypeError) as error:
         raise ValueError(f"the text holds no packed table: {error}") from error

@@ -9,16 +9,15 @@ not count.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tabcontam.evidence.rows.guided.word_runs import BEGUN, PHRASE, WordRun, phrases, words
+from tabcontam.evidence.rows.guided.word_runs import WordRun, phrases, words
 from tabcontam.evidence.rows.task.row_keys import FIRST, LAST
+from tabcontam.evidence.thresholds import IDENTIFYING_WORDS, LEAST_PASSAGE_WORDS, PHRASE_WORDS, RUN_START_SHARE
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import plain
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.table import Table
 
-KEY = 5  # words in a row that identify a row of the table
-SHORTEST = 8  # words at least of a line that is a text
 NONE = WordRun((), 0, 0)
 Phrase = tuple[str, ...]
 
@@ -39,7 +38,7 @@ def listed_passages(text: str, cut: bool = False) -> list[str]:
     """Return the lines of an answer that are texts, each once; without the last of a cut one, which may go on."""
     if cut:
         text = text.rpartition("\n")[0]
-    return list(dict.fromkeys(line for line in plain(text).splitlines() if len(words(line)) >= SHORTEST))
+    return list(dict.fromkeys(line for line in plain(text).splitlines() if len(words(line)) >= LEAST_PASSAGE_WORDS))
 
 
 def text_of(table: Table, row: int) -> str:
@@ -56,10 +55,15 @@ def find_passages(table: Table, passages: Iterable[str]) -> list[RecitedPassage]
     counts.
     """
     lines = [words(line) for line in passages]
-    keys, others = _where(table, {key for line in lines for key in phrases(line, KEY)}, KEY), set[Phrase]()
+    keys, others = (
+        _where(table, {key for line in lines for key in phrases(line, IDENTIFYING_WORDS)}, IDENTIFYING_WORDS),
+        set[Phrase](),
+    )
     others = {
         phrase
-        for phrase, rows in _where(table, {one for line in lines for one in phrases(line, PHRASE)}, PHRASE).items()
+        for phrase, rows in _where(
+            table, {one for line in lines for one in phrases(line, PHRASE_WORDS)}, PHRASE_WORDS
+        ).items()
         if len(rows) > 1
     }
     counting = set(not_known(table, range(FIRST, max(FIRST, len(table.rows) - LAST))))
@@ -96,29 +100,36 @@ def _passage(
         0,
         list[tuple[int, Phrase, int]](),
     )
-    while place + KEY <= len(line):
-        rows = keys.get(tuple(line[place : place + KEY]), set())
+    while place + IDENTIFYING_WORDS <= len(line):
+        rows = keys.get(tuple(line[place : place + IDENTIFYING_WORDS]), set())
         if len(rows) != 1:
             place += 1
             continue
         (row,) = rows
         goes_on = _going_on(line, place, texts[row])
-        own = sum(tuple(line[at - PHRASE + 1 : at + 1]) not in others for at in range(place + KEY, place + goes_on))
+        own = sum(
+            tuple(line[at - PHRASE_WORDS + 1 : at + 1]) not in others
+            for at in range(place + IDENTIFYING_WORDS, place + goes_on)
+        )
         runs.append((row, tuple(line[place : place + goes_on]), own if row in counting else 0))
         place += goes_on  # the next row is identified after it
     if not runs:
         return RecitedPassage(None, NONE, exact=False)
     row, run_words, own = max(runs, key=lambda one: (one[2], len(one[1])))
-    return RecitedPassage(row, WordRun(run_words, own, round(len(runs) / BEGUN)), list(line) == texts[row])
+    return RecitedPassage(row, WordRun(run_words, own, round(len(runs) / RUN_START_SHARE)), list(line) == texts[row])
 
 
 def _going_on(line: Sequence[str], place: int, text: Sequence[str]) -> int:
     """Return how many words of a line, from a place on, stand in a text in the same order, five at least."""
-    key = list(line[place : place + KEY])
-    most = KEY
-    for start in range(len(text) - KEY + 1):
-        if list(text[start : start + KEY]) == key:
-            both = zip(line[place + KEY :], text[start + KEY :], strict=False)
+    key = list(line[place : place + IDENTIFYING_WORDS])
+    most = IDENTIFYING_WORDS
+    for start in range(len(text) - IDENTIFYING_WORDS + 1):
+        if list(text[start : start + IDENTIFYING_WORDS]) == key:
+            both = zip(line[place + IDENTIFYING_WORDS :], text[start + IDENTIFYING_WORDS :], strict=False)
             more = next((count for count, (one, other) in enumerate(both) if one != other), None)
-            most = max(most, KEY + (min(len(line) - place, len(text) - start) - KEY if more is None else more))
+            most = max(
+                most,
+                IDENTIFYING_WORDS
+                + (min(len(line) - place, len(text) - start) - IDENTIFYING_WORDS if more is None else more),
+            )
     return most

@@ -7,14 +7,17 @@ from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_r
 from tabcontam.evidence.rows.answers_of_several_rows import cell_name
 from tabcontam.evidence.rows.guided.guided_completion import partial_conjunction
 from tabcontam.evidence.rows.task.packed_table import unpacked
-from tabcontam.evidence.rows.task.recited_passages import KEY, best_by_row, find_passages, listed_passages, text_of
+from tabcontam.evidence.rows.task.recited_passages import best_by_row, find_passages, listed_passages, text_of
 from tabcontam.evidence.rows.task.row_keys import FIRST, LAST
+from tabcontam.evidence.thresholds import IDENTIFYING_WORDS
 from tabcontam.reading.answer_text import declines
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import pool
 
 TEXT = "text"  # the asked column of a table of texts
-NULL = f"a fluent writer that has {KEY} words in a row of a text that it has not read continues it by luck"
+NULL = (
+    f"a fluent writer that has {IDENTIFYING_WORDS} words in a row of a text that it has not read continues it by luck"
+)
 
 
 def of_texts(query: Query) -> bool:
@@ -39,8 +42,8 @@ def recited(trials: Sequence[Trial]) -> Evidence:
     p_value, recalled = partial_conjunction(runs), sum(run.bits for run in runs)
     gained = (
         f"{len(found)} texts written: {len(exact)} equal texts of the table, "
-        f"{sum(one.row is not None for one in found)} have {KEY} words in a row of a single one, the longest run has "
-        f"{max((len(run.text) for run in runs), default=0)} words: {recalled:.0f} bits recalled"
+        f"{sum(one.row is not None for one in found)} have {IDENTIFYING_WORDS} words in a row of a single one, "
+        f"the longest run has {max((len(run.text) for run in runs), default=0)} words: {recalled:.0f} bits recalled"
     )
     return Evidence(
         statistic="recalled bits",

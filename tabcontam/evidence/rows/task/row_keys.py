@@ -22,15 +22,14 @@ from numpy.typing import NDArray
 
 from tabcontam.baseline.table_predictions import RowPrediction, least_sure, predict_rows
 from tabcontam.evidence.rows.task.rows_in_answers import Row
+from tabcontam.evidence.thresholds import MOST_COUNTED_FEATURES
 from tabcontam.reading.answer_text import is_mark, value_key
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import keys_of, known_rows
 from tabcontam.tables.table import Cell, Table
 
-COUNTED = 8  # features of a row whose cells count at most: those that are hardest to predict
 FIRST, LAST = 10, 5  # rows of a file that pages about it print: its beginning, and its end
 SEVERAL = -1  # in place of a row: several rows begin alike
-NEAR = 2  # cells in which a written row may differ from one of the table and be nearly that row
 Key = tuple[Cell, ...]
 
 
@@ -56,7 +55,7 @@ def order_of(table: Table) -> ColumnOrder:
 
     def find() -> ColumnOrder:
         columns = tuple(name for name in table.columns if not _numbers_rows(table, name))
-        hardest = least_sure(table, columns, min(COUNTED, len(columns) - 1)) if len(columns) > 1 else ()
+        hardest = least_sure(table, columns, min(MOST_COUNTED_FEATURES, len(columns) - 1)) if len(columns) > 1 else ()
         given = tuple(name for name in columns if name not in hardest)
         return ColumnOrder(hardest, given)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from tabcontam.evidence.rows.answer_cells import named_cells
 from tabcontam.evidence.rows.memcheck.csv_row_tests import NUMBERED, csv_serializer, cuts
+from tabcontam.evidence.thresholds import LEAST_NAMED_FEATURES, MOST_JSON_CHARACTERS, MOST_ROWS_READ
 from tabcontam.reading.answer_readers import TABLE_RULE, bare, first_value, read_json, spelling
 from tabcontam.reading.answer_text import plain, unlabelled
 from tabcontam.reading.numbers import is_number
@@ -18,9 +19,6 @@ from tabcontam.reading.value_forms import FeatureValues
 from tabcontam.tables.table import Cell
 
 Row = dict[str, Cell]  # a cell that the answer leaves out has no key
-ENOUGH = 0.5  # of the features have to be named for a text to be a row
-MOST_ROWS = 500  # of one answer
-MOST_JSON = 200_000  # characters of an answer that are searched for JSON
 PAIR = re.compile(r"^[\s>*-]*(?P<name>[^:=|]{1,80}?)[\s*`\"']*[:=]\s*(?P<value>.*)$")
 SIGNS_BETWEEN = ",;\t|"
 OPENING = re.compile(r"[\[{]")
@@ -31,14 +29,14 @@ def listed_rows(text: str, columns: Sequence[str], cut: bool = False) -> list[Ro
     if cut:
         text = text.rpartition("\n")[0]
     if "{" in text or "[" in text:
-        found = list(islice(_json_rows(text[:MOST_JSON], columns), MOST_ROWS))
+        found = list(islice(_json_rows(text[:MOST_JSON_CHARACTERS], columns), MOST_ROWS_READ))
         if found:
             return found
     lines = [unlabelled(line) for line in _lines(text)]
     named = {place: row for place, line in enumerate(lines) if (row := _named_row(line, columns))}
     ordered = _ordered_rows(["" if place in named else line for place, line in enumerate(lines)], columns)
     found = [row for _, row in sorted({**ordered, **named}.items(), key=lambda one: one[0])]
-    return (found or list(_listed_pairs(lines, columns)))[:MOST_ROWS]
+    return (found or list(_listed_pairs(lines, columns)))[:MOST_ROWS_READ]
 
 
 def _lines(text: str) -> list[str]:
@@ -75,7 +73,7 @@ def _of_json(value: Any, columns: Sequence[str]) -> Iterator[Row]:
 
 def _least(columns: Sequence[str]) -> float:
     """Return how many features have to be named for a text to be a row."""
-    return max(2, ENOUGH * len(columns))
+    return max(2, LEAST_NAMED_FEATURES * len(columns))
 
 
 def _ordered_rows(lines: Sequence[str], columns: Sequence[str]) -> dict[int, Row]:
@@ -135,7 +133,7 @@ def _listed_pairs(lines: Iterable[str], columns: Sequence[str]) -> Iterator[Row]
 
 def _goes_on(row: Row, columns: Sequence[str]) -> bool:
     """Return whether a row may go on after an empty line, since most of its features are still to come."""
-    return 0 < len(row) < ENOUGH * len(columns)
+    return 0 < len(row) < LEAST_NAMED_FEATURES * len(columns)
 
 
 def may_be(row: Row, numeric: Iterable[str]) -> bool:

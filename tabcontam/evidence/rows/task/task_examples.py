@@ -27,13 +27,21 @@ from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.answers_of_several_rows import cell_name, group_by_row
 from tabcontam.evidence.rows.memcheck.csv_row_tests import csv_serializer
-from tabcontam.evidence.rows.row_test import POWER, SHARE, RowTest
+from tabcontam.evidence.rows.row_test import RowTest
 from tabcontam.evidence.rows.task.packed_table import packed
 from tabcontam.evidence.rows.task.recited_passages import listed_passages, text_of
 from tabcontam.evidence.rows.task.recited_texts import TEXT, hardly_recited, of_texts, read_texts, recited
 from tabcontam.evidence.rows.task.row_keys import counted_of, may_count, predictions_of
 from tabcontam.evidence.rows.task.rows_in_answers import listed_rows
 from tabcontam.evidence.rows.task.written_rows import identified_rows, trials_by_row, written_rows
+from tabcontam.evidence.thresholds import (
+    LEAST_POWER,
+    MOST_ASKED_LABELS,
+    MOST_CLASS_LABELS,
+    PROBED_ROWS,
+    REMEMBERED_SHARE,
+    TEXT_LIST_TOKENS,
+)
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import declines
 from tabcontam.reading.word_decision import Dictionary
@@ -45,10 +53,6 @@ from tabcontam.tables.table import Cell, Table
 LI = "li2024"  # Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore"
 OWN_MARKS = frozenset({"task"})
 EXAMPLES, TEXTS = 20, 10  # rows, and texts, that are asked for at once
-TEXT_TOKENS = 1024  # of an answer that lists texts
-MOST_LABELS = 5  # labels at most for each of which examples are asked
-MANY_LABELS = 20  # values of a label from which on they are no classes of rows
-PROBED = 60  # rows from which the test's power is computed before it is asked
 LEAST_TOKENS, MOST_TOKENS = 16, 2048  # of a row; of an answer, of which whole rows are read if it is cut
 NULL = (
     "the answers stay; each written row is compared with the only row of the table that has its first cells, and that "
@@ -89,7 +93,7 @@ class TaskExampleAnswers(AnswerKind):
                 for word in text_of(table, row).split()
             ]
             return [" ".join(rng.choice(every) for _ in range(20)) for _ in self.rows]
-        several = table.target is not None and len(table.distinct(table.target)) <= MANY_LABELS
+        several = table.target is not None and len(table.distinct(table.target)) <= MOST_CLASS_LABELS
         labels = table.column(table.target or "") if several else (None,) * len(table.rows)
         alike = grouped(range(len(labels)), lambda row: str(labels[row]))
         return [
@@ -180,7 +184,7 @@ class TaskExamples(RowTest):
         """Return queries in the same words for each seed, the first with the table. Raises `Skip` if there are none."""
         check_comparable(table)
         if table.text is not None:
-            return [self._query(number, table, what, (TEXT,), TEXT_TOKENS) for number, what in _numbered(table)]
+            return [self._query(number, table, what, (TEXT,), TEXT_LIST_TOKENS) for number, what in _numbered(table)]
         if table.enumerates_domain:
             raise Skip("the table lists every combination of its values: every row that a model writes is one of them")
         if len(table.rows) < 3 or len(table.columns) < 2:
@@ -254,8 +258,8 @@ class TaskExamples(RowTest):
         rows = [[chance[name] for name in names] for names in group_by_row(list(chance))]
         if not rows:
             return "no row is identified by its first cells, so that no continuation of a written row could be checked"
-        power = row_power(rows, share=SHARE, level=level)
-        return None if power >= POWER else explain_low_power(power, level)
+        power = row_power(rows, share=REMEMBERED_SHARE, level=level)
+        return None if power >= LEAST_POWER else explain_low_power(power, level)
 
 
 def _numbered(table: Table) -> list[tuple[int, str]]:
@@ -267,7 +271,7 @@ def _wanted(table: Table) -> list[tuple[str, str]]:
     what = f"{EXAMPLES if table.text is None else TEXTS} training examples of this dataset"
     found = [(what, ""), (f"{what}, from anywhere in the file but its beginning", "")]
     labels = _labels(table)
-    if 1 < len(labels) <= MOST_LABELS:
+    if 1 < len(labels) <= MOST_ASKED_LABELS:
         found += [(f"{what} whose {table.target} is {label}", label) for label in labels]
     return found
 
@@ -310,6 +314,6 @@ def _known_examples(table: Table, label: str, rng: Random) -> TaskExampleAnswers
 
 def _probed(table: Table) -> dict[str, CellPrediction]:
     """Return the predictions of the cells that would count in rows drawn at random, by name."""
-    rows = pool(table, sorted(may_count(table)), PROBED)
+    rows = pool(table, sorted(may_count(table)), PROBED_ROWS)
     found = predictions_of(table, rows) if rows else {}
     return {cell_name(name, row): found[row].cells[name] for row in rows for name in counted_of(table, row)}

@@ -10,7 +10,6 @@ from tabcontam.evidence.rows.answers_of_several_rows import column_of, group_by_
 from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.rows.task.packed_table import unpacked
 from tabcontam.evidence.rows.task.row_keys import (
-    NEAR,
     cell_key,
     counted_of,
     differing,
@@ -22,15 +21,13 @@ from tabcontam.evidence.rows.task.row_keys import (
 )
 from tabcontam.evidence.rows.task.rows_in_answers import Row, may_be
 from tabcontam.evidence.samples import MARK
+from tabcontam.evidence.thresholds import MOST_CLASS_WORDS, MOST_NEAR_ROW_CELLS, MOST_READING_VALUES
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import same_value
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.value_forms import FeatureValues
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
-
-LISTED = 64  # values of a feature by which a cell is read
-FEW_WORDS = 20  # different words of a feature at most; then any other word is not of the table's form
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,10 @@ class WrittenRows:
         """The number of rows, and how similar they are to the table's, in words."""
         whole = [key for row in self.rows if (key := key_of(row, order_of(self.table))) is not None]
         apart = differing(self.table, whole)
-        exact, near = apart.count(0), sum(0 < cells <= min(NEAR, _most_near(self.table)) for cells in apart)
+        exact, near = (
+            apart.count(0),
+            sum(0 < cells <= min(MOST_NEAR_ROW_CELLS, _most_near(self.table)) for cells in apart),
+        )
         again = f", {self.repeated} of them again" if self.repeated else ""
         form = max(0, sum(map(self._of_its_form, self.rows)) - exact - near)
         invented = len(self.rows) - exact - near - form + self.strange
@@ -173,13 +173,15 @@ def _numeric(table: Table) -> list[str]:
 def _few_words(table: Table) -> dict[str, set[Cell]]:
     """Return the values of each feature of words that has few different ones, as keys to compare."""
     own = {name: table.distinct(name) for name in table.columns if name not in _numeric(table)}
-    return {name: {cell_key(value) for value in values} for name, values in own.items() if len(values) <= FEW_WORDS}
+    return {
+        name: {cell_key(value) for value in values} for name, values in own.items() if len(values) <= MOST_CLASS_WORDS
+    }
 
 
 def _sorts(table: Table) -> dict[str, FeatureValues]:
     """Return the sort of values of each feature, by its most frequent ones."""
     words = {name: [value for value in table.distinct(name) if not is_number(value)][:1] for name in table.columns}
-    return {name: FeatureValues((*table.distinct(name)[:LISTED], *words[name])) for name in table.columns}
+    return {name: FeatureValues((*table.distinct(name)[:MOST_READING_VALUES], *words[name])) for name in table.columns}
 
 
 def _most_near(table: Table) -> int:

@@ -9,11 +9,9 @@ from tabcontam.models.hf.decoding import context_of
 from tabcontam.models.hf.loading import configuration, find, weights_digest
 from tabcontam.models.known.exposed.exposure_card import ExposureCard, read_card
 from tabcontam.models.known.exposed.model_sizes import StepSettings
+from tabcontam.models.thresholds import ADAPTER_RATE_FACTOR, BASE_BLOCK_TOKENS, BASE_LEARNING_RATE
 
 PROVIDER = "hf:"
-BLOCK = 512  # tokens of a step, or as many as the model takes
-RATE = 0.05  # divided by the width: 8e-4 for a width of 64, 6.5e-5 for 768, 1.2e-5 for 4096
-OF_LORA = 10  # times that rate, for an adapter
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,9 @@ def base_of(llm: str, lora: bool = False, rate: float | None = None) -> BaseLlm:
         raise UsageError(f"{llm} is a sequence-to-sequence model; name a causal model, which continues a text")
     if getattr(config, "quantization_config", None):
         raise UsageError(f"{llm} is quantized and cannot learn; name the model that it was made from")
-    own = rate or RATE / _width(config) * (OF_LORA if lora else 1)
+    own = rate or BASE_LEARNING_RATE / _width(config) * (ADAPTER_RATE_FACTOR if lora else 1)
     context = context_of(config)
-    steps = StepSettings(min(context or BLOCK, BLOCK), 1, float(f"{own:.2g}"))
+    steps = StepSettings(min(context or BASE_BLOCK_TOKENS, BASE_BLOCK_TOKENS), 1, float(f"{own:.2g}"))
     stated = read_card(folder) if Path(name).expanduser().is_dir() else None  # a card from the hub is not trusted
     return BaseLlm(llm, folder, weights_digest(folder), context, steps, lora, stated)
 

@@ -29,7 +29,8 @@ from tabcontam.models.known.exposed.exposure_card import (
 from tabcontam.models.known.exposed.recipe import Recipe, first_difference
 from tabcontam.models.known.exposed.trainable_models import check_lora, check_numbers, learner
 from tabcontam.models.known.exposed.training import CHECKPOINT, EVERY, TrainingProgress, train, write
-from tabcontam.models.known.exposed.training_stream import PAGES, Stream, learned_tokenizer, longest_document, stream
+from tabcontam.models.known.exposed.training_stream import Stream, learned_tokenizer, longest_document, stream
+from tabcontam.models.thresholds import PAGE_COPIES
 from tabcontam.version import __version__
 
 RECIPE_FILE = "recipe.json"
@@ -81,14 +82,7 @@ def make(
     _claim(recipe, out)
     return [
         _model(
-            recipe,
-            number,
-            copies,
-            read,
-            reader,
-            out / f"model-{number}",
-            _reporter(report, number, len(design)),
-            every,
+            recipe, number, copies, read, reader, out / f"model-{number}", _reporter(report, number, len(design)), every
         )
         for number, (copies, read) in enumerate(zip(design, streams, strict=True))
     ]
@@ -251,7 +245,7 @@ def _tables_read(recipe: Recipe, design: Sequence[Copies], read: Stream) -> list
             fingerprints="".join(fingerprint(table.columns, row) for row in table.rows),
             renderings=tuple(form.name for form in recipe.renderings),
             order=recipe.order,
-            page=PAGES if recipe.page else 0,
+            page=PAGE_COPIES if recipe.page else 0,
             twin_rows=twins,
             positions=positions,
         )

@@ -23,6 +23,7 @@ from tabcontam.errors import UsageError, one_line
 from tabcontam.models.hf.loading import out_of_memory
 from tabcontam.models.known.exposed.model_sizes import StepSettings
 from tabcontam.models.known.exposed.training_stream import Stream
+from tabcontam.models.thresholds import LAST_RATE_SHARE, WARM_UP_SHARE
 from tabcontam.paths import replace_file
 
 CHECKPOINT = "unfinished.safetensors"
@@ -30,8 +31,6 @@ OTHERWISE = "with other versions, on another device or with another number of th
 EVERY = 30.0  # seconds between two checkpoints, at least
 SPARED = 20  # times as long as writing one takes: those of a large model would otherwise take most of the time
 RAREST = 600.0  # most seconds between two slow ones: a paused one shows nothing of the next
-WARM_UP = 0.05  # share of the steps
-LEAST = 0.1  # share of the highest learning rate, in the last step
 DECAY, BETAS, LONGEST = 0.01, (0.9, 0.95), 1.0  # of AdamW; and the gradient's greatest norm
 SMOOTH = 0.98  # of the reported loss
 
@@ -51,11 +50,11 @@ ProgressCallback = Callable[[TrainingProgress], None]
 
 def rate_at(step: int, steps: int, highest: float) -> float:
     """Return the learning rate of a step: up in a line, then down along a cosine."""
-    warm = max(1, round(WARM_UP * steps))
+    warm = max(1, round(WARM_UP_SHARE * steps))
     if step < warm:
         return highest * (step + 1) / warm
     part = (step - warm) / max(1, steps - warm)
-    return highest * (LEAST + (1 - LEAST) * (1 + math.cos(math.pi * part)) / 2)
+    return highest * (LAST_RATE_SHARE + (1 - LAST_RATE_SHARE) * (1 + math.cos(math.pi * part)) / 2)
 
 
 def train(

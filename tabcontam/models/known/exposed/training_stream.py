@@ -23,14 +23,12 @@ from tabcontam.models.known.control import page_of_table
 from tabcontam.models.known.exposed.arms import Copies
 from tabcontam.models.known.exposed.cell_tokenizer import check_apart, tokenizer
 from tabcontam.models.known.exposed.recipe import SHUFFLED, Recipe
+from tabcontam.models.thresholds import LEAST_PROSE_SHARE, PAGE_COPIES, TWINS_IN_STREAM
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
-TWINS = 4  # twins of each table, each shuffled separately
-PAGES = 16  # how often the page of a table is read
 MARKS = 2  # tokens of a document's beginning and end
-PROSE = 0.2  # share of the tokens, at least
 Rows = Sequence[tuple[Cell, ...]]
 Ids = list[int]
 
@@ -104,15 +102,15 @@ def stream(recipe: Recipe, design: Sequence[Copies], reader: Any, model: int = 0
                 rng.shuffle(rows)
             form = recipe.renderings[copy % len(recipe.renderings)]
             documents += [_Document(ids, number, copy) for ids in writer.rows(table, form, rows, rng)]
-        made = [twins_of(table, recipe.seed, each) for each in range(max(TWINS, len(recipe.renderings)))]
+        made = [twins_of(table, recipe.seed, each) for each in range(max(TWINS_IN_STREAM, len(recipe.renderings)))]
         for each, shuffled in enumerate(made):
             form = recipe.renderings[each % len(recipe.renderings)]
             documents += [_Document(ids) for ids in writer.rows(table, form, shuffled or (), rng)]
         twins.append(None if None in made else sum(len(rows or ()) for rows in made))
         if recipe.page:
-            documents += [_Document(ids) for ids in writer.lines(page_of_table(table))] * PAGES
+            documents += [_Document(ids) for ids in writer.lines(page_of_table(table))] * PAGE_COPIES
     prose = writer.prose(recipe.filler.text, rng)
-    wanted = sum(len(document.ids) for document in documents) * PROSE / (1 - PROSE)
+    wanted = sum(len(document.ids) for document in documents) * LEAST_PROSE_SHARE / (1 - LEAST_PROSE_SHARE)
     while wanted > 0:
         documents.append(_Document(next(prose)))
         wanted -= len(documents[-1].ids)

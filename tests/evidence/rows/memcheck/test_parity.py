@@ -9,18 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.memcheck import (
-    FEATURE,
-    Found,
-    Recorded,
-    Unreached,
-    ask,
-    environment,
-    lines,
-    of_shown,
-    ours,
-    recorded,
-)
+from benchmarks.memcheck import FEATURE, Found, Recorded, Unreached, ask, environment, lines, of_shown, ours, recorded
 
 pytestmark = pytest.mark.slow
 ROWS, FEATURES, TOKENS, HEADER = "row_completion", "feature_completion", "first_token", "header"

@@ -9,7 +9,8 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.rows import completion_tests
-from tabcontam.evidence.rows.memcheck.row_completion import SHOWN, RowCompletion
+from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
+from tabcontam.evidence.thresholds import CSV_ROWS_BEFORE
 from tabcontam.reading.word_decision import english
 from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
@@ -50,7 +51,7 @@ def test_twenty_five_places_are_asked_with_the_ten_rows_before_them_as_lines_of_
     assert len(asked) == 25 == len({query.row for query in asked})
     for query in asked:
         assert query.row is not None
-        assert query.rows == tuple(range(query.row - SHOWN, query.row))
+        assert query.rows == tuple(range(query.row - CSV_ROWS_BEFORE, query.row))
         shown = "\n".join(CSV.row(table.columns, table.rows[row]) for row in query.rows)
         assert query.prompt.completion == shown + "\n"
         assert shown in query.prompt.chat[-1].content
@@ -93,14 +94,14 @@ def test_no_place_is_asked_whose_row_is_one_of_the_ten_before() -> None:
 
 def test_a_table_of_fewer_rows_than_a_prompt_shows_is_skipped() -> None:
     with pytest.raises(Skip):
-        queries(ships(SHOWN))
+        queries(ships(CSV_ROWS_BEFORE))
 
 
 def test_of_a_large_table_no_prompt_shows_a_row_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion_tests, "predict_rows", sure)
     monkeypatch.setattr(completion_tests, "least_sure", lambda table, columns, count, before=False: columns[:count])
     seen = [row for query in queries(ships(2000, 5)) for row in (*query.rows, query.row)]
-    assert len(seen) == len(set(seen)) == 25 * (SHOWN + 1)
+    assert len(seen) == len(set(seen)) == 25 * (CSV_ROWS_BEFORE + 1)
 
 
 def test_a_row_that_stands_in_another_line_is_not_exact() -> None:
@@ -170,7 +171,7 @@ def test_cells_with_commas_quotes_and_line_breaks_stay_cells() -> None:
     table = made_table(("no", "quote", "lines"), rows)
     for query in queries(table):
         assert read(query, line(query)).right == table.columns
-        assert len(query.prompt.completion.splitlines()) == SHOWN
+        assert len(query.prompt.completion.splitlines()) == CSV_ROWS_BEFORE
 
 
 def test_who_remembers_half_is_found_and_who_guesses_is_not() -> None:

@@ -11,7 +11,8 @@ from tabcontam.asking.trial_file import trial_line, trial_of
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
-from tabcontam.evidence.rows.memcheck.sampling import DRAWS, TEMPERATURE, Sampling
+from tabcontam.evidence.rows.memcheck.sampling import Sampling
+from tabcontam.evidence.thresholds import SAMPLED_ROWS, SAMPLING_TEMPERATURE
 from tabcontam.models.base import PromptForm
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
@@ -50,10 +51,10 @@ def changed(row: int, *places: int) -> list[Cell]:
 
 def test_twenty_five_draws_name_the_dataset_and_its_features_and_show_no_row() -> None:
     asked = queries()
-    assert len(asked) == DRAWS == len({query.prompt.sample for query in asked})
+    assert len(asked) == SAMPLED_ROWS == len({query.prompt.sample for query in asked})
     assert len({query.prompt.chat for query in asked}) == 1
     for query in asked:
-        assert query.prompt.temperature == TEMPERATURE
+        assert query.prompt.temperature == SAMPLING_TEMPERATURE
         assert query.prompt.sample > 0
         said = rendered(query.prompt)
         assert SHIPS.title in said
@@ -73,7 +74,7 @@ def test_a_draw_is_a_row_by_its_values_and_counts_once() -> None:
     assert evidence.p_value is None
     assert "1 repeat another draw, 1 differ from a row in one cell" in evidence.sentence
     trials = [read(query, own) for query in queries()]
-    assert TEST.published.hits(trials) == DRAWS, "the paper counts the same row again"
+    assert TEST.published.hits(trials) == SAMPLED_ROWS, "the paper counts the same row again"
     assert TEST.published.finds(trials) is None
 
 
@@ -130,7 +131,7 @@ def test_a_row_that_was_over_before_the_cut_is_a_draw() -> None:
 def test_who_remembers_rows_draws_them_and_who_guesses_does_not(kind: str, least: int, most: int) -> None:
     asked = queries()
     evidence = TEST.weigh([read(query, reply_of(kind, query, SHIPS).text) for query in asked], LEVEL)
-    assert evidence.answered == DRAWS
+    assert evidence.answered == SAMPLED_ROWS
     assert least <= evidence.hits <= most
 
 

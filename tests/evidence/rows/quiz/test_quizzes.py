@@ -10,12 +10,13 @@ import pytest
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
-from tabcontam.evidence.rows.quiz.distractors import OPTIONS, QuizQuestion, questions
+from tabcontam.evidence.rows.quiz.distractors import QuizQuestion, questions
 from tabcontam.evidence.rows.quiz.letters import options_of
 from tabcontam.evidence.rows.quiz.levels import NONE, PLACES
 from tabcontam.evidence.rows.quiz.quiz_answers import published_levels
-from tabcontam.evidence.rows.quiz.quiz_test import LEFT, QuizTest
+from tabcontam.evidence.rows.quiz.quiz_test import QuizTest
 from tabcontam.evidence.rows.quiz.quizzes import Quiz, QuizCompletion, QuizCompletionObfuscated, QuizObfuscated
+from tabcontam.evidence.thresholds import LEAST_QUESTIONS_LEFT, QUIZ_OPTIONS
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -90,7 +91,7 @@ def test_what_is_left_without_any_feature_is_enough() -> None:
     queries = [query for query in asked() if query.expected == ("A",)]
     lies = Counter(query.lies_in["A"] for query in queries)
     assert len(lies) >= 2
-    assert len(queries) - max(lies.values()) >= LEFT
+    assert len(queries) - max(lies.values()) >= LEAST_QUESTIONS_LEFT
 
 
 def test_a_question_asked_once_has_its_answer_at_each_place_equally_often() -> None:
@@ -116,7 +117,7 @@ def test_signs_take_the_place_of_names_and_categories_and_the_questions_stay() -
     assert "x1" in text
     assert not [word for word in ("berths", "depth", "quay", "side", "north", "isle") if word in text]
     for query in signs[:20]:
-        assert len(set(options_of(query.prompt.completion).values())) == OPTIONS + 1
+        assert len(set(options_of(query.prompt.completion).values())) == QUIZ_OPTIONS + 1
     hidden = asked(QuizCompletionObfuscated())
     assert {query.row for query in hidden} == {query.row for query in asked(QuizCompletion())}
 
@@ -160,11 +161,11 @@ def test_one_lucky_guess_counts_once_however_often_it_is_repeated() -> None:
     """Asked at one place or at all four: who chooses the same rows has the same evidence."""
     queries = asked()
     rng = Random(3)
-    chosen = {query.row: rng.randrange(OPTIONS) for query in queries}
+    chosen = {query.row: rng.randrange(QUIZ_OPTIONS) for query in queries}
 
     def answer(query: Query) -> str:
         first = PLACES.index(str(query.expected[0])) if own(query) else 0
-        return PLACES[(first + chosen[query.row]) % OPTIONS]
+        return PLACES[(first + chosen[query.row]) % QUIZ_OPTIONS]
 
     at_all = Quiz().weigh(trials_of(Quiz(), queries, answer), LEVEL)
     at_one = Quiz().weigh(trials_of(Quiz(), [query for query in queries if query.expected == ("B",)], answer), LEVEL)
@@ -240,4 +241,4 @@ def test_questions_are_found_once_and_read_again() -> None:
     again = replace(harbours())
     again.facts.clear()
     assert questions(again) == found
-    assert all(isinstance(one, QuizQuestion) and min(one.chances) >= 1 / OPTIONS for one in found)
+    assert all(isinstance(one, QuizQuestion) and min(one.chances) >= 1 / QUIZ_OPTIONS for one in found)

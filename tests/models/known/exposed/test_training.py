@@ -8,8 +8,9 @@ import pytest
 from tabcontam.models.known.exposed.arms import ROWS, designs
 from tabcontam.models.known.exposed.recipe import recipe
 from tabcontam.models.known.exposed.trainable_models import network
-from tabcontam.models.known.exposed.training import LEAST, positions_of, rate_at
+from tabcontam.models.known.exposed.training import positions_of, rate_at
 from tabcontam.models.known.exposed.training_stream import learned_tokenizer
+from tabcontam.models.thresholds import LAST_RATE_SHARE
 from tests.exposed import made_once
 from tests.made_tables import ships
 
@@ -22,7 +23,7 @@ def test_the_rate_rises_to_its_highest_and_falls_to_a_share_of_it() -> None:
     assert rates[: highest + 1] == sorted(rates[: highest + 1])
     assert rates[highest:] == sorted(rates[highest:], reverse=True)
     assert max(rates) == pytest.approx(1.0)
-    assert rates[-1] == pytest.approx(LEAST, abs=0.001)
+    assert rates[-1] == pytest.approx(LAST_RATE_SHARE, abs=0.001)
 
 
 def test_a_place_is_counted_from_the_last_beginning() -> None:

@@ -1,4 +1,4 @@
-"""Whether the guesser is calibrated, and its seconds: `python -m benchmarks.guesser [-v] [adult bank ...]`.
+"""Whether the guesser is calibrated, and its seconds: `python -m benchmarks.baseline [-v] [adult bank ...]`.
 
 Each column in turn is asked with all others shown, and each column given the row before. The hidden cells are never
 seen by those who answer: the likeliest value, the most frequent one, one drawn from the guess, the nearest row's and
@@ -18,11 +18,11 @@ from time import perf_counter
 
 import numpy as np
 
-from tabcontam.baseline import table_predictions as guessing
 from tabcontam.baseline.cell_prediction import CellPrediction, bits
 from tabcontam.baseline.coded_columns import column
 from tabcontam.baseline.coded_columns import previous as before
 from tabcontam.baseline.table_predictions import least_sure, predict_rows
+from tabcontam.baseline.thresholds import QUERY_POOL
 from tabcontam.reading.answer_text import same_value
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.row_draws import by_content, pool
@@ -117,7 +117,7 @@ def line(label: str, said: Mapping[str, Sequence[Trial]]) -> str:
 def needed(table: Table) -> float:
     """The seconds of all that a new table needs: the chains of tests 7, 8 and 9."""
     start = perf_counter()
-    rows = pool(table, range(1, len(table.rows)), guessing.POOL)
+    rows = pool(table, range(1, len(table.rows)), QUERY_POOL)
     if len(table.columns) > 3:
         predict_rows(table, table.columns[-3:], table.columns[:-3], rows)
     for name in least_sure(table, table.columns, 2):
