@@ -22,7 +22,6 @@ from tabcontam.models.prices import Price
 TRIES = 10
 MOST_BACKOFF = 60.0  # seconds, if the server asks for none
 NOTHING = Decimal(0)
-JITTER = 0.1  # of the wait that a server asks for, so that not all come back at once
 MOST_WAIT = 600.0  # seconds; a server that asks for more has ended the run for now
 DEAD = 3  # queries given up in a row, after which a server counts as gone
 
@@ -102,6 +101,7 @@ class Asker:
         Tenacity does not fit here: its functions for stopping and waiting would share this loop's state, in twice the
         lines.
         """
+        jitter = 0.1  # of the wait that a server asks for, so that not all come back at once
         used, before, answers = 0, 0, self._answers
         while True:
             try:
@@ -111,7 +111,7 @@ class Asker:
                 used += not (error.crowded and moving)
                 if used >= TRIES or (error.wait or 0) > MOST_WAIT:
                     raise
-                seconds = backoff(before) if error.wait is None else error.wait + uniform(0, JITTER * error.wait)
+                seconds = backoff(before) if error.wait is None else error.wait + uniform(0, jitter * error.wait)
                 self.retries += 1
                 self.progress.waits(self.llm, error.kind, seconds)
             await self.pause(seconds)

@@ -28,11 +28,8 @@ from tabcontam.models.batch_api import Batches, BatchProgress, failed
 from tabcontam.models.prices import Price
 from tabcontam.models.served_model import sum_known_charges
 
-PILOTS = 3  # queries that are asked at once, if need be, until one of them has a reply
 FIRST_LOOK = 2.0  # seconds until a batch is looked at again
 LAST_LOOK = 120.0  # seconds between two looks, once it has been under way for long
-SLOWER = 1.5  # each wait is so many times the one before
-PATIENT_TRIES = 60  # in place of `TRIES` while a batch is under way: half an hour and more
 FULL = "429"  # the provider holds as many of this user's requests as it allows
 
 Done = TypeVar("Done")
@@ -145,9 +142,10 @@ class BatchAsker:
             self._note(partial(self.notes.submitted, noted.mark, found))
             self.left.append(under_way)
 
-    async def _pilot(self, waiting: deque[tuple[Job, bool]]) -> None:
+    # pilots: queries that are asked at once, if need be, until one of them has a reply
+    async def _pilot(self, waiting: deque[tuple[Job, bool]], *, pilots: int = 3) -> None:
         """Ask the first query at once, so that batches are written as this model takes them."""
-        for _ in range(PILOTS):
+        for _ in range(pilots):
             if self._piloted or not waiting:
                 return
             answer = await self.ask_now(waiting.popleft()[0])
@@ -226,6 +224,7 @@ class BatchAsker:
 
     async def _ended(self) -> list[RunningBatch]:
         """Return the batches that have ended, once one has; look more and more seldom."""
+        slower = 1.5  # each wait is so many times the one before
         wait = FIRST_LOOK
         while True:
             for each in self.left:
@@ -236,7 +235,7 @@ class BatchAsker:
             if ended := [each for each in self.left if each.standing.ended]:
                 return ended
             await self.asker.pause(wait)
-            wait = min(wait * SLOWER, LAST_LOOK)
+            wait = min(wait * slower, LAST_LOOK)
 
     async def _collected(self, ended: RunningBatch) -> list[tuple[Job, bool]]:
         """Take the answers that an ended batch holds; return the requests that are to be sent again."""
@@ -290,6 +289,7 @@ class BatchAsker:
 
         Raises `StoppedError`, and `TransientError` of the kind `lets_pass`.
         """
+        patient_tries = 60  # in place of `TRIES` while a batch is under way: half an hour and more
         tries = 0
         while True:
             try:
@@ -298,7 +298,7 @@ class BatchAsker:
                 if lets_pass and error.kind == lets_pass:
                     raise
                 tries += 1
-                if tries >= (PATIENT_TRIES if self.left else TRIES) or (error.wait or 0) > MOST_WAIT:
+                if tries >= (patient_tries if self.left else TRIES) or (error.wait or 0) > MOST_WAIT:
                     under_way = "".join(f"; batch {each.noted.id} goes on there" for each in self.left)
                     self._end(f"{error}{under_way}: run the same command again")
                 await self._pause(error, tries)

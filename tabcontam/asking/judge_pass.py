@@ -23,8 +23,6 @@ from tabcontam.verdicts.completion_judgements import Judgement, Judgements, pair
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.run_facts import LlmFacts
 
-DIGEST = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
-
 
 def label(model: Model) -> str:
     """Return the judge's name among the LLMs under test, of which it may be one."""
@@ -160,6 +158,7 @@ class JudgePass:
         self, pairs: Sequence[JudgePair], judgements: Judgements
     ) -> tuple[list[list[JudgePair]], list[tuple[list[JudgePair], Reply]]]:
         """Return the pairs to ask, equal ones together, and the pairs whose replies are stored, with these."""
+        digest = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
         model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
         if not model.settled and model.identity is not None and (form := store.form(model.identity, model.version)):
             model.settle(form)
@@ -169,7 +168,7 @@ class JudgePass:
         for number, pair in enumerate(pairs):
             if pair.judged(model, Reply("", ReplyState.FAILED)).key not in known:
                 asked.setdefault(shared_query_key(model, pair.query) or str(number), []).append(pair)
-        found = {} if model.identity is None else store.get(one for one in asked if len(one) == DIGEST)
+        found = {} if model.identity is None else store.get(one for one in asked if len(one) == digest)
         stored = [
             (asked.pop(same), reply)
             for same, reply in found.items()

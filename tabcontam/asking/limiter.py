@@ -22,14 +22,8 @@ Pause = Callable[[float], Awaitable[None]]
 
 START = 16
 CEILING = 256
-SHRINK = 0.9
-LEAST = 0.01
-PRESSURE = 1.2  # of the rate that the server was found to take
 ROUND = 0.25  # seconds, at least, between two looks at how it goes
-WINDOW = 2.0  # seconds over which answers are counted, or two rounds if these are longer
 MORE = 32  # queries that may wait besides those under way
-SMOOTHING = 0.1
-TICK = 1e-6  # seconds: by a coarse clock a quick answer took none
 SLOW = 30.0  # seconds: if answers take longer, and several times as long as the fastest, they wait in a queue
 QUEUED = 4
 
@@ -96,11 +90,13 @@ class Limiter:
 
     def answered(self, began: float) -> None:
         """Note an answer to a request sent at this time. If all slots were in use, the server may take more."""
+        tick = 1e-6  # seconds: by a coarse clock a quick answer took none
+        smoothing = 0.1
         now = self._clock()
-        took = max(now - began, TICK)
+        took = max(now - began, tick)
         self._answers.append(now)
         self._fastest = min(self._fastest or took, took)
-        self._latency += SMOOTHING * (took - self._latency) if self._latency else took
+        self._latency += smoothing * (took - self._latency) if self._latency else took
         if self._full < began or self._queued():
             return
         round_ = max(self._latency, ROUND)
@@ -110,18 +106,20 @@ class Limiter:
         answers = self._exact * (round_ / self._latency if self._paced else 1)
         self._set(self._exact + self._step / answers, "")
 
-    def crowded(self, began: float, kind: str) -> None:
+    # pressure: of the rate that the server was found to take
+    def crowded(self, began: float, kind: str, *, shrink: float = 0.9, pressure: float = 1.2) -> None:
         """Note that the server has too much to do. The number shrinks once a round: older requests show nothing new."""
         self._paced = True
         now = self._clock()
         if began >= self._shrunk and now - self._shrunk >= min(self._latency or ROUND, ROUND):
             self._changed = self._shrunk = now
-            self._set(max(self._exact * SHRINK, PRESSURE * self._rate() * self._latency), kind)
+            self._set(max(self._exact * shrink, pressure * self._rate() * self._latency), kind)
             self._step = min(1.0, self._exact / 10)
 
     def _rate(self) -> float:
         """Return the answers per second, of late."""
-        now, window = self._clock(), max(WINDOW, 2 * self._latency)
+        window_seconds = 2.0  # seconds over which answers are counted, or two rounds if these are longer
+        now, window = self._clock(), max(window_seconds, 2 * self._latency)
         while self._answers and self._answers[0] < now - window:
             self._answers.popleft()
         return len(self._answers) / window
@@ -130,9 +128,9 @@ class Limiter:
         """Return whether more requests would only wait longer at the server, until they time out."""
         return self._latency > max(SLOW, QUEUED * self._fastest)
 
-    def _set(self, exact: float, kind: str) -> None:
+    def _set(self, exact: float, kind: str, *, least: float = 0.01) -> None:
         before = self.limit
-        self._exact = min(max(exact, LEAST), float(self._ceiling))
+        self._exact = min(max(exact, least), float(self._ceiling))
         self._slots.total_tokens = min(self._ceiling, ceil(self._exact) + self._paced)
         self._queries.total_tokens = self.limit + MORE
         if self.limit != before:

@@ -17,7 +17,6 @@ from tabcontam.evidence.questions import Answer, Reply, ReplyState
 from tabcontam.models.base import Model
 from tabcontam.models.prices import Price
 
-DIGEST = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
 Asked = tuple[Model, Sequence[Query]]
 
 
@@ -92,6 +91,7 @@ class QuestionAsker:
 
     def _left(self, model: Model, queries: Sequence[Query]) -> tuple[dict[str, Answer], list[list[Query]]]:
         """Return the stored answers, and the queries left to ask, equal ones together."""
+        digest = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
         if not model.settled and model.identity is not None:
             if form := self.store.form(model.identity, model.version):
                 model.settle(form)
@@ -102,7 +102,7 @@ class QuestionAsker:
             asked.setdefault(shared_query_key(model, query) or str(number), []).append(query)
         found: dict[str, Answer] = {}
         if model.identity is not None:
-            for same, answer in self.store.get(one for one in asked if len(one) == DIGEST).items():
+            for same, answer in self.store.get(one for one in asked if len(one) == digest).items():
                 if answer.state is ReplyState.OK or not self.options.retry_unanswered:
                     found |= {query.id: answer for query in asked.pop(same)}
         return found, list(asked.values())

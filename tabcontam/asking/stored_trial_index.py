@@ -25,7 +25,6 @@ NAMES = ("llm", "dataset", "edition", "serializer", "test", "prompts", "split") 
 HEAD = b", ".join(b'"%s": %s' % (name.encode(), TEXT) for name in NAMES)
 BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
 ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # of a line that no crash cut off
-COPIED = 2**20  # bytes at once
 OTHERS = 2**32 - 1  # the place of a result that is not asked for
 Asked = Mapping[ResultKey, int | None]  # results, each with the number of its own queries; None: all that the file has
 
@@ -186,11 +185,12 @@ class StoredTrialIndex:
         offsets, lengths = (np.asarray(column)[places].astype(np.int64) for column in (self._offsets, self._lengths))
         return offsets, lengths, bounds
 
-    def copy_to(self, file: BinaryIO, start: int, end: int) -> bool:
+    # copied: bytes at once
+    def copy_to(self, file: BinaryIO, start: int, end: int, *, copied: int = 2**20) -> bool:
         """Copy these bytes of the file to another; return whether they end with the end of a line."""
         text = b""
-        for place in range(start, end, COPIED):
-            text = self._bytes_at(place, min(COPIED, end - place))
+        for place in range(start, end, copied):
+            text = self._bytes_at(place, min(copied, end - place))
             file.write(text)
         return text.endswith(b"\n")
 

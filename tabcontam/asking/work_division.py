@@ -9,8 +9,6 @@ from threading import Event, Lock
 from tabcontam.evidence.base import Test
 from tabcontam.tables.table import Table
 
-OFFERS = 2  # times that a table is offered to other machines: a second time if the first machine is lost
-
 Key = tuple[int, str]  # the id() of a table and the id of a test
 
 
@@ -60,11 +58,12 @@ class PreparationQueue:
             self._untouched.pop(key[0], None)
             return self._left.pop(key)
 
-    def offer(self) -> Table | None:
+    # offers: times that a table is offered to other machines: a second time if the first machine is lost
+    def offer(self, *, offers: int = 2) -> Table | None:
         """Return the last table that no process has begun, and which is offered to no other machine."""
         with self._lock:
             for place in reversed(self._untouched):
-                if place not in self._offered and self._offers[place] < OFFERS:
+                if place not in self._offered and self._offers[place] < offers:
                     self._offered.add(place)
                     self._offers[place] += 1
                     return self._untouched[place]

@@ -28,7 +28,6 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.table import Table
 
-DEALT = 4  # version of the dealing: cached draws of other versions are not used
 POWERS = (1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)  # to which chances are raised, to be as sure as possible
 
 
@@ -44,7 +43,8 @@ class CellDraws:
     near: tuple[str, ...]
 
 
-def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int) -> dict[int, CellDraws]:
+# dealt: version of the dealing: cached draws of other versions are not used
+def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int, *, dealt: int = 4) -> dict[int, CellDraws]:
     """Return `count` draws of this feature's cell for each of the rows, given the row's other cells.
 
     All cells of these rows are dealt out again, each to a row whose other cells make it likely, by predictors that
@@ -68,7 +68,7 @@ def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int) -> d
     rank = ranks(table)
     question = [
         "draws",
-        DEALT,
+        dealt,
         VERSION,
         feature,
         sorted(shown),

@@ -36,7 +36,6 @@ Bools = NDArray[np.bool_]
 Fact = TypeVar("Fact")
 
 MISSING = ""  # the key of a missing cell
-SPARSE = 16  # times as many codes as cells: fewer are counted, more are sorted
 DIGITS = re.compile(r"\d{1,15}")
 WORD = re.compile(r"[^\W_]+")
 CODE = (5, 32)  # characters of a code, all of one length, whose beginnings become columns
@@ -298,9 +297,10 @@ def previous(name: str, by: int = 1) -> str:
     return f"previous {name}" if by == 1 else f"previous {by} {name}"
 
 
-def count_codes(codes: Ints) -> tuple[Ints, Ints, Ints]:
+# sparse: times as many codes as cells: fewer are counted, more are sorted
+def count_codes(codes: Ints, *, sparse: int = 16) -> tuple[Ints, Ints, Ints]:
     """Return the different codes in rising order, the count of each, and the count of each place's code."""
-    if codes.max(initial=0) < SPARSE * len(codes):  # counting is faster than sorting
+    if codes.max(initial=0) < sparse * len(codes):  # counting is faster than sorting
         counts: Ints = np.bincount(codes)
         kinds = np.flatnonzero(counts)
         return kinds, counts[kinds], counts[codes]

@@ -168,9 +168,8 @@ SAMPLED_ROWS = 25  # rows that a model draws; by hand
 SAMPLING_TEMPERATURE = 0.7  # temperature of the drawn rows; tabmemcheck 0.1.6
 SAMPLING_SEEDS = 10_000  # different sets of draws, by the run's seed; by hand
 MOST_ROW_CHANCE = 0.01  # chance that independent cells make a row; above it the test is skipped; by hand
-MOST_CARRIED_CHARACTERS = (
-    2**26
-)  # characters at most of the rows that a query carries; by hand (memory; a larger table is skipped)
+# characters at most of the rows that a query carries; by hand (memory; a larger table is skipped)
+MOST_CARRIED_CHARACTERS = 2**26
 QUIZ_OPTIONS = 4  # options of a question, besides none of these; Golchin and Surdeanu 2025, section 3
 QUIZ_DRAWS = 99  # values that are drawn for each row to choose options from; by hand
 MOST_QUIZ_ROWS = 900  # rows at most from which questions are made; by hand

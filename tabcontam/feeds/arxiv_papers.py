@@ -13,13 +13,12 @@ from tabcontam.feeds.polite_fetching import Fetcher
 from tabcontam.feeds.web_text import page_of
 
 A_PAGE = 50
-MOST_PAGES = 40
 ID = re.compile(r"https?://[^/]+/abs/((?:\d{4}\.\d{4,5}|[a-z-]{1,20}(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?)")
 ATOM = "application/atom+xml"
 
 
 def papers(
-    feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated
+    feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated, *, most_pages: int = 40
 ) -> Iterator[Document | UnusableText]:
     """Yield the papers first submitted on these days, the newest first, or why one is left out.
 
@@ -28,7 +27,7 @@ def papers(
     last = until - timedelta(days=1) if until else date(2999, 12, 31)
     span = f"submittedDate:[{since:%Y%m%d}0000 TO {last:%Y%m%d}2359]"
     query = f"({feed.query}) AND {span}" if feed.query else span
-    for number in range(MOST_PAGES):
+    for number in range(most_pages):
         asked = {"search_query": query, "sortBy": "submittedDate", "sortOrder": "descending",
                  "start": number * A_PAGE, "max_results": A_PAGE}  # fmt: skip
         page = fetcher.get(f"{feed.address}/api/query?{urlencode(asked)}", robots=False, accept=ATOM)

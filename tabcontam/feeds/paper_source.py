@@ -17,8 +17,6 @@ from tabcontam.feeds.base import UnusableText
 
 LARGEST = 64 * 1024 * 1024  # bytes of an unpacked source
 MOST_TEXT = 4_000_000  # characters of LaTeX
-MOST_SECTION = 200_000  # of one section
-DEEPEST = 5  # files in files
 INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]{1,200})\}")
 COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 SECTION = re.compile(r"\\section\s*\*?\s*(?:\[[^\[\]]{0,200}\])?\s*\{")
@@ -46,7 +44,8 @@ class PaperText:
     introduction: tuple[str, ...]
 
 
-def paper_of(content: bytes) -> PaperText:
+# most_section: of one section
+def paper_of(content: bytes, *, most_section: int = 200_000) -> PaperText:
     """Return the paper in a source from arXiv. Raises `UnusableText` if it is no LaTeX or cannot be read."""
     files = _files(content)
     main = next((text for text in files.values() if "\\documentclass" in text and "\\begin{document}" in text), None)
@@ -60,7 +59,7 @@ def paper_of(content: bytes) -> PaperText:
     start = body.find("}", heads[0]) + 1
     after = SECTION.search(body, start)
     end = after.start() if after else body.find("\\end{document}", start)
-    section = body[start : end if end > 0 else len(body)][:MOST_SECTION]
+    section = body[start : end if end > 0 else len(body)][:most_section]
     abstract = re.search(r"\\begin\{abstract\}(.{1,20000}?)\\end\{abstract\}", whole, re.DOTALL)
     return PaperText(" ".join(plain(abstract[1] if abstract else "").split()), _paragraphs(plain(section)))
 
@@ -99,7 +98,8 @@ def _paragraphs(text: str) -> tuple[str, ...]:
     return tuple(paragraph for part in re.split(r"\n\s*\n", text) if (paragraph := " ".join(part.split())))
 
 
-def _included(text: str, files: Mapping[str, str]) -> str:
+# deepest: files in files
+def _included(text: str, files: Mapping[str, str], *, deepest: int = 5) -> str:
     """Return the text with the archive's files that it includes, and those that these include; none more than once."""
     text, left = COMMENT.sub("", text), dict(files)
 
@@ -107,7 +107,7 @@ def _included(text: str, files: Mapping[str, str]) -> str:
         name = found[1].strip().removeprefix("./")
         return COMMENT.sub("", left.pop(name, "") or left.pop(f"{name}.tex", ""))
 
-    for _ in range(DEEPEST):
+    for _ in range(deepest):
         text = INPUT.sub(inside, text)[:MOST_TEXT]
     return text
 

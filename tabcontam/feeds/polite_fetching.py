@@ -30,13 +30,8 @@ from tabcontam.version import __version__
 
 REQUESTS = "requests.jsonl"
 AGENT = "tabcontam"
-SILENCE_SECONDS = 30.0  # without a byte
-WHOLE_SECONDS = 120.0
 LARGEST = 32 * 1024 * 1024  # bytes of one answer
-CHUNK = 256 * 1024
 REDIRECTS = 5
-TRIES = 3
-DEAD = 3  # consecutive addresses that cannot be fetched, after which a server is taken for gone
 MOST_WAIT = 120.0  # seconds that a server may ask to wait; for more the command must be typed again
 CROWDED = (403, 429, 503)  # with these the answer states how long to wait
 PATIENCE = (1.0, 4.0)  # seconds before another try
@@ -162,7 +157,8 @@ class Fetcher:
         content = _kept(address, answer.get("sha256", "")) if answer["status"] == 200 else None
         return Protego.parse(content[:512_000].decode("utf-8", "replace")) if content is not None else None
 
-    def _once(self, address: str, accept: str) -> dict[str, Any]:
+    # dead: consecutive addresses that cannot be fetched, after which a server is taken for gone
+    def _once(self, address: str, accept: str, *, tries: int = 3, dead: int = 3) -> dict[str, Any]:
         """Return the answer to a request, which is sent unless it was before.
 
         Raises `UnusableText` if that fails, and `FetchError` if it fails for several addresses in a row, or the server
@@ -170,7 +166,7 @@ class Fetcher:
         """
         if (known := self._before.get(address)) is not None:
             return known
-        for number in range(TRIES):
+        for number in range(tries):
             try:
                 line = self._sent(address, accept)
             except _RetryLaterError as later:
@@ -186,15 +182,16 @@ class Fetcher:
                 self._note(line)
                 self._failed = 0
                 return line
-            if number + 1 < TRIES:
+            if number + 1 < tries:
                 self.sleep(wait)
         reason = reason.removeprefix("<urlopen error ").removesuffix(">")
         self._failed += 1
-        if self._failed >= DEAD:
+        if self._failed >= dead:
             raise FetchError(f"{shown(address)} cannot be fetched ({reason}); the same command continues later")
         raise UnusableText(f"cannot be fetched now ({reason})")
 
-    def _sent(self, address: str, accept: str) -> dict[str, Any]:
+    # silence_seconds: without a byte
+    def _sent(self, address: str, accept: str, *, silence_seconds: float = 30.0) -> dict[str, Any]:
         """Send one request, in its turn, and return the line of the journal for its answer."""
         self._wait(urlsplit(address).netloc.lower())
         about = _about(address)
@@ -210,7 +207,7 @@ class Fetcher:
         request = Request(quote(address, safe=":/?#[]@!$&'()*+,;=%~"), headers=headers)  # noqa: S310 (checked above)
         self.asked += 1
         try:
-            with opener(_NoRedirect).open(request, timeout=SILENCE_SECONDS) as response:
+            with opener(_NoRedirect).open(request, timeout=silence_seconds) as response:
                 content = _read(response, self.clock)
                 stated = response.headers
         except HTTPError as error:
@@ -316,19 +313,19 @@ def _asked_to_wait(headers: Any) -> float | None:
     return None
 
 
-def _read(response: Any, clock: Callable[[], float]) -> bytes:
+def _read(response: Any, clock: Callable[[], float], *, whole_seconds: float = 120.0, chunk: int = 256 * 1024) -> bytes:
     """Return all bytes of a response.
 
     Raises `OSError` if it is cut off, or is larger or takes longer than any text.
     """
-    deadline, parts, size = clock() + WHOLE_SECONDS, [], 0
-    while part := response.read1(CHUNK):  # as it comes, so that the clock is checked
+    deadline, parts, size = clock() + whole_seconds, [], 0
+    while part := response.read1(chunk):  # as it comes, so that the clock is checked
         parts.append(part)
         size += len(part)
         if size > LARGEST:
             raise OSError(f"it is larger than {LARGEST // 1024**2} MiB")
         if clock() > deadline:
-            raise OSError(f"it takes longer than {WHOLE_SECONDS:.0f} s")
+            raise OSError(f"it takes longer than {whole_seconds:.0f} s")
     stated = str(getattr(response, "headers", {}).get("Content-Length") or "")
     if stated.isdecimal() and int(stated) != size:
         raise OSError(f"it ended after {size:,} of {int(stated):,} bytes")

@@ -17,13 +17,13 @@ from tabcontam.feeds.polite_fetching import Fetcher
 
 JSON = "application/vnd.github+json"
 A_PAGE = 100
-MOST_PAGES = 10  # GitHub finds no more than 1,000 repositories for a query
 NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}")
 NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="next"')
 
 
+# most_pages: GitHub finds no more than 1,000 repositories for a query
 def readmes(
-    feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated
+    feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated, *, most_pages: int = 10
 ) -> Iterator[Document | UnusableText]:
     """Yield the readmes of repositories created on these days that match the query, or why one is left out.
 
@@ -32,7 +32,7 @@ def readmes(
     created = f"created:{since}..{until}" if until else f"created:>={since}"
     asked = {"q": f"{feed.query} {created}".strip(), "sort": "stars", "order": "desc", "per_page": A_PAGE}
     address = f"{feed.address}/search/repositories?{urlencode(asked)}"
-    for _ in range(MOST_PAGES):
+    for _ in range(most_pages):
         page = fetcher.get(address, robots=False, accept=JSON)
         listed = _json(page.content)
         items = listed.get("items") if isinstance(listed, dict) else None

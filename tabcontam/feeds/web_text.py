@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-MOST_CHARACTERS = 4_000_000
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]{0,30})([^<>]*)>")
 ATTRIBUTE = re.compile(r"""([A-Za-z:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 HIDDEN = ("script", "style", "noscript", "template", "svg", "textarea", "select", "button")
@@ -21,7 +20,6 @@ BLOCKS = frozenset(
 )  # fmt: skip
 PARAGRAPHS = ("p", "li", "blockquote")
 DATES = ("article:published_time", "datepublished", "dc.date", "dcterms.created", "date", "parsely-pub-date")
-MOST_DATES = 20
 
 
 @dataclass
@@ -50,7 +48,7 @@ class WebPage:
         return tuple(text for _, _, text in self.blocks)
 
 
-def page_of(text: str) -> WebPage:
+def page_of(text: str, *, most_characters: int = 4_000_000, most_dates: int = 20) -> WebPage:
     """Return the page, or piece of HTML, after parsing."""
     page, words = WebPage(), list[str]()
     opened: dict[str, int] = {}
@@ -62,16 +60,16 @@ def page_of(text: str) -> WebPage:
         if block:
             page.blocks.append((frozenset(name for name, count in opened.items() if count > 0), element, block))
 
-    for kind, name, rest in _pieces(text[:MOST_CHARACTERS]):
+    for kind, name, rest in _pieces(text[:most_characters]):
         if kind == "text":
             words.append(rest)
         elif kind == "script":
-            page.dates += list(_stated(rest))[:MOST_DATES]
+            page.dates += list(_stated(rest))[:most_dates]
         else:
             if name in BLOCKS:
                 flush()
                 element = name if kind == "open" else "p"
-            if name == "meta" and kind == "open" and len(page.dates) < MOST_DATES:
+            if name == "meta" and kind == "open" and len(page.dates) < most_dates:
                 own = {
                     found[1].lower(): found[2] or found[3] or found[4] or ""
                     for found in ATTRIBUTE.finditer(rest[:2000])

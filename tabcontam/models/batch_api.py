@@ -15,7 +15,6 @@ from tabcontam.evidence.questions import Reply, ReplyState
 from tabcontam.models.base import ModelRequest, PromptForm, TransientError
 
 MARK = "tabcontam"  # the key under which a provider stores our own name of a batch
-LONGEST_LINE = 16 * 2**20  # bytes of one result; no answer to our prompts is as long
 NAME = re.compile(r"[\w-]{1,200}", re.ASCII)  # of a batch: it goes into addresses and into a command
 
 
@@ -114,7 +113,8 @@ def failed(why: str) -> Reply:
     return Reply("", ReplyState.FAILED, why)
 
 
-async def json_lines(chunks: AsyncIterator[bytes], longest: int = LONGEST_LINE) -> AsyncIterator[Mapping[str, Any]]:
+# longest: bytes of one result; no answer to our prompts is as long
+async def json_lines(chunks: AsyncIterator[bytes], longest: int = 16 * 2**20) -> AsyncIterator[Mapping[str, Any]]:
     """Yield the objects of a file of JSON lines while its bytes come; skip a line that is too long or no object."""
     pending, too_long = bytearray(), False
     async for chunk in chunks:

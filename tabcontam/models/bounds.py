@@ -13,18 +13,16 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
-MOST_BYTES = 16 << 20  # of an answer, packed or not; lists of models and log-probabilities of long texts take 2 MB
-SILENCE = 300.0  # seconds, for a client that states none
 LONGER = 1.2  # the whole request may take so many times the longest silence
-PIECE = 1 << 20  # bytes that are unpacked at once
 
 
 class UnboundedError(Exception):
     """An answer that is larger, or takes longer, than any may. A second try of the request would fare no better."""
 
 
-# The most bytes, and seconds; None: what follows from the client's own timeouts.
-_BOUNDS: ContextVar[tuple[int, float | None]] = ContextVar("bounds", default=(MOST_BYTES, None))
+# The most bytes of an answer, packed or not (log-probabilities of long texts take 2 MB), and the most seconds;
+# None: what follows from the client's own timeouts.
+_BOUNDS: ContextVar[tuple[int, float | None]] = ContextVar("bounds", default=(16 << 20, None))
 
 # Gets the answer piece by piece, and returns whether that is enough.
 _ENOUGH: ContextVar[Callable[[bytes], bool] | None] = ContextVar("enough", default=None)
@@ -65,8 +63,9 @@ class _BoundedClient:
     """The bounded way to send, mixed into a client class; a proxy of the environment still applies."""
 
     async def send(self, request: Any, *, stream: bool = False, **others: Any) -> Any:
+        silence = 300.0  # seconds, for a client that states none
         (most, seconds), clock = _BOUNDS.get(), asyncio.timeout(None)
-        seconds = seconds or LONGER * (request.extensions.get("timeout", {}).get("read") or SILENCE)
+        seconds = seconds or LONGER * (request.extensions.get("timeout", {}).get("read") or silence)
 
         async def started(event: str, about: object) -> None:
             if event.endswith("send_request_headers.started"):  # before that it waits for a free connection
@@ -134,7 +133,8 @@ def _body(httpx: Any, stream: Any, packed: str, most: int, until: float, seconds
 
 def _unpacked(unpacker: Any, part: bytes) -> Iterator[bytes]:
     """Yield the unpacked content of a part of a stream, and nothing that follows the end of the packed data."""
-    while part and not unpacker.eof and (piece := unpacker.decompress(part, PIECE)):
+    piece_bytes = 1 << 20  # bytes that are unpacked at once
+    while part and not unpacker.eof and (piece := unpacker.decompress(part, piece_bytes)):
         yield piece
         part = unpacker.unconsumed_tail
 

@@ -10,10 +10,9 @@ from tabcontam.errors import UsageError
 from tabcontam.models.catalogue import find_entry, find_entry_of_spec
 
 NOT_IN_LABELS = "=:@#"
-LONGEST = 60
 
 
-def split_label(spec: str) -> tuple[str, str]:
+def split_label(spec: str, *, longest: int = 60) -> tuple[str, str]:
     """Return the label, "" without one, and the LLM that is written after it. No `PROVIDER:MODEL` passes for a label.
 
     Raises `UsageError` for a label that is no name, and for one without an LLM.
@@ -21,9 +20,9 @@ def split_label(spec: str) -> tuple[str, str]:
     label, equals, rest = spec.partition("=")
     if not equals or any(sign in label for sign in NOT_IN_LABELS):
         return "", spec
-    if not label.isprintable() or label != label.strip() or not label or len(label) > LONGEST:
+    if not label.isprintable() or label != label.strip() or not label or len(label) > longest:
         raise UsageError(
-            f"bad label {label[:LONGEST]!r}; write at most {LONGEST} printable characters, without blanks at the ends"
+            f"bad label {label[:longest]!r}; write at most {longest} printable characters, without blanks at the ends"
         )
     if not rest.strip():
         raise UsageError(f"the label {label!r} names no model; write {label}=PROVIDER:MODEL")

@@ -16,12 +16,9 @@ FILE = Path(__file__).with_name("prices.toml")
 NAME = re.compile(r"[^\s:]+:\S+")
 RESOURCE = "models/"  # Google's models are also written models/NAME
 MILLION = 1_000_000
-LONGEST_DETAIL = 200
 
 # A chat template's tokens, if each of its bytes were one: the marks around a message and its role (57 bytes in Llama
 # 3's), and the preamble and the cue to answer, which come once (271 bytes in gpt-oss's).
-TOKENS_PER_MESSAGE = 64
-TOKENS_PER_PROMPT = 320
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Price:
 FREE = Price(0.0, 0.0)
 
 
-def load_prices(path: Path | None = None) -> Mapping[str, Price]:
+def load_prices(path: Path | None = None, *, longest_detail: int = 200) -> Mapping[str, Price]:
     """Return the shipped prices, or those of the user's file instead. Raises `UsageError` in one line."""
     file = path or FILE
     try:
@@ -62,7 +59,7 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
     except OSError as error:
         raise UsageError(f"price file {str(file)!r} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:  # a TOMLDecodeError and a UnicodeDecodeError are ValueErrors
-        raise UsageError(f"price file {str(file)!r} cannot be read: {one_line(error, LONGEST_DETAIL)}") from error
+        raise UsageError(f"price file {str(file)!r} cannot be read: {one_line(error, longest_detail)}") from error
 
 
 def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Price]) -> Price | None:
@@ -86,14 +83,16 @@ def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Pric
     return next((prices[name] for name in names if name in prices), FREE if free else None)
 
 
-def prompt_bound(prompt_text_bytes: int, messages: int) -> int:
+def prompt_bound(
+    prompt_text_bytes: int, messages: int, *, tokens_per_message: int = 64, tokens_per_prompt: int = 320
+) -> int:
     """Return the most tokens that a prompt can have whose text is so many bytes of UTF-8.
 
     In a byte-level tokenizer (byte-level BPE, or SentencePiece that falls back to bytes) each token stands for at least
     one byte, so the text has no more tokens than bytes; the chat template adds its own. It is no bound for a tokenizer
     that first rewrites the text and makes it longer (T5's).
     """
-    return prompt_text_bytes + messages * TOKENS_PER_MESSAGE + TOKENS_PER_PROMPT
+    return prompt_text_bytes + messages * tokens_per_message + tokens_per_prompt
 
 
 def _price(name: str, about: object) -> Price:

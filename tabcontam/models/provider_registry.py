@@ -47,8 +47,6 @@ LINES = (
 SERVICES = "tabcontam.models.openai.service_providers:PROVIDERS"  # those that are a TOML entry each
 BOTH = "tabcontam.models.vllm.provider:PROVIDER"  # a service, and models that are loaded here
 AT_SERVER = re.compile(r"[^:@]@(https?://|localhost\b|[\w.-]+:\d)", re.IGNORECASE)  # NAME@ADDRESS, as openai: takes it
-LONGEST = 200
-ALIKE = 0.65  # from this share of equal letters on, a word counts as another that is misspelt
 CONTROLS = ("control:exposed", "control:unexposed")
 
 _PROVIDERS: list[Provider] = [EntryPoint("", line, GROUP).load() for line in LINES]
@@ -152,11 +150,11 @@ def find(spec: str, providers: Mapping[str, Provider], today: date | None = None
     raise _unknown_provider(provider, providers)
 
 
-def _at_server(spec: str) -> UsageError:
+def _at_server(spec: str, *, longest: int = 200) -> UsageError:
     """Return the error for NAME@ADDRESS without a provider."""
-    name, _, address = spec[:LONGEST].rpartition("@")
+    name, _, address = spec[:longest].rpartition("@")
     scheme = "" if "://" in address else "http://"
-    return UsageError(f"{spec[:LONGEST]!r} names no provider; did you mean openai:{name}@{scheme}{address}?")
+    return UsageError(f"{spec[:longest]!r} names no provider; did you mean openai:{name}@{scheme}{address}?")
 
 
 def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
@@ -178,6 +176,7 @@ def _is_llm(typed: str, providers: Mapping[str, Provider]) -> bool:
 
 def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageError:
     """Return the error for an unknown provider, with the likely meant one; with all of them if no name is close."""
+    least_alike = 0.65  # from this share of equal letters on, a word counts as another that is misspelt
     from rapidfuzz.distance import OSA
 
     if name in ("http", "https"):
@@ -185,7 +184,7 @@ def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageErro
     owners = {plain(word): each.name for each in providers.values() for word in (each.name, *each.words)}
     likeness = {word: OSA.normalized_similarity(plain(name), word) for word in owners}
     best = max(likeness.values())
-    likely = dict.fromkeys(owners[word] for word, alike in likeness.items() if alike == best >= ALIKE)
+    likely = dict.fromkeys(owners[word] for word, alike in likeness.items() if alike == best >= least_alike)
     advice = f"did you mean {' or '.join(likely)}?" if likely else f"known: {', '.join(providers)}"
     return UsageError(f"unknown provider {name!r}; {advice}")
 

@@ -11,8 +11,6 @@ from tabcontam.models.openai.address import is_loopback
 from tabcontam.tables.sources.web_files import key_in
 
 PLACEHOLDER = "no-key"  # the SDKs do not start without one
-SHORTEST_SECRET = 8  # a shorter key is a dummy such as "EMPTY", and may be a word of any text
-SHORTEST_PREFIX = 12  # of a key that a server repeats in part; many keys share a shorter one
 LONGEST_DETAIL = 300
 MASKED = re.compile(r"[\w-]*\*{3,}[\w-]*")  # a key as a server masks it, with some signs of it left
 
@@ -94,13 +92,14 @@ class ServedModel(Model):
 
     def _key(self) -> str:
         """Return the key for this address alone. Raises `UsageError` for a bad key, or a missing one that is needed."""
+        shortest_secret = 8  # a shorter key is a dummy such as "EMPTY", and may be a word of any text
         key = key_in(self.key_variable)
         if not key and self._named:
             raise UsageError(f"no key for {self._who}; set the environment variable {self.key_variable}")
         if not key and self._needs_key and self._variables:
             usual = " or ".join(name for name in self._variables if name != OTHER_KEY)
             raise UsageError(f"no key for {self.service}; set the environment variable {usual}")
-        self._secret = key if len(key) >= SHORTEST_SECRET else ""
+        self._secret = key if len(key) >= shortest_secret else ""
         return key or PLACEHOLDER
 
     def _mistake(self, text: str) -> UsageError:
@@ -112,9 +111,10 @@ class ServedModel(Model):
 
     def _line(self, text: str, longest: int = LONGEST_DETAIL) -> str:
         """Return a server's text as one printable line without the key."""
+        shortest_prefix = 12  # of a key that a server repeats in part; many keys share a shorter one
         if self._secret:
             text = self._without_key(text)
-            text = re.sub(re.escape(self._secret[:SHORTEST_PREFIX]) + r"[\w*-]*", "***", text)
+            text = re.sub(re.escape(self._secret[:shortest_prefix]) + r"[\w*-]*", "***", text)
         text = MASKED.sub("***", text)
         line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
         return line if len(line) <= longest else line[: longest - 1] + "…"

@@ -1,9 +1,8 @@
 """Numbers that decide verdicts, for all modules of this room, each with its source."""
 
 MOST_THINKING_TOKENS = 4096  # tokens that a model may think; the limit on an answer does not count them; by hand
-LARGEST_PARSED_RECORD = (
-    1 << 24
-)  # bytes of the largest record that is parsed; a larger one is read as text; by hand; docs/corpora.md
+# bytes of the largest record that is parsed; a larger one is read as text; by hand; docs/corpora.md
+LARGEST_PARSED_RECORD = 1 << 24
 # documents that are counted for a lookup; `more` reports further ones; by hand; docs/corpora.md
 MOST_COUNTED_DOCUMENTS = 200
 MOST_WORDS_BETWEEN_VALUES = 12  # other words in a row between two values of a row; by hand; docs/corpora.md

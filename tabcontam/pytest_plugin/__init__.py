@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tabcontam.pytest_plugin.uncontaminated_mark import Condition
 
 MARK = "uncontaminated"
-MISSPELT = 2  # characters more or fewer in a misspelt mark
 COLORS = {"contaminated": "red", "cannot tell": "yellow", "clean": "green"}
 
 # Of an item; of the config: those of all selected tests.
@@ -90,9 +89,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         _check_folders(session.config)
 
 
-def _misspelt(name: str, config: pytest.Config) -> bool:
+# misspelt: characters more or fewer in a misspelt mark
+def _misspelt(name: str, config: pytest.Config, *, misspelt: int = 2) -> bool:
     """Return whether an unregistered mark is probably a misspelling: its test would run without a gate."""
-    if name[:2] != MARK[:2] or abs(len(name) - len(MARK)) > MISSPELT:
+    if name[:2] != MARK[:2] or abs(len(name) - len(MARK)) > misspelt:
         return False
     registered = {re.split(r"[:(\s]", line, maxsplit=1)[0] for line in config.getini("markers")}
     return name not in registered and bool(get_close_matches(name, [MARK], cutoff=0.85))

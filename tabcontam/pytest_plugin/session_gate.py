@@ -32,8 +32,6 @@ from tabcontam.verdicts.thresholds import MIN_POWER
 from tabcontam.verdicts.wording import visible
 from tabcontam.version import __version__
 
-LONGEST_WAIT = 12 * 3600  # seconds for another process that makes the same run
-
 
 @dataclass(frozen=True)
 class ConditionAnswer:
@@ -263,12 +261,13 @@ def _state(path: Path) -> object:
 
 
 @contextmanager
-def _alone(lock: Path) -> Iterator[None]:
+# longest_wait: seconds for another process that makes the same run
+def _alone(lock: Path, *, longest_wait: int = 12 * 3600) -> Iterator[None]:
     """Wait for others that make the same run: a worker of xdist, or another session. Raises `UsageError`.
 
     The lock is a transaction of SQLite, which goes with its process, however that ends.
     """
-    deadline = time.monotonic() + LONGEST_WAIT
+    deadline = time.monotonic() + longest_wait
     with closing(sqlite3.connect(lock, timeout=1, isolation_level=None)) as connection:
         while True:
             try:

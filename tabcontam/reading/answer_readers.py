@@ -79,7 +79,6 @@ CORRECTION = re.compile(
 )
 ELLIPSIS = re.compile(r"^(?:\.{3}|\u2026)[,\s]+|[,;]\s*(?:\.{3}|\u2026)$")
 TABLE_RULE = re.compile(r"^[\s|:\-]*-[\s|:\-]*$")
-LONG = 500  # letters of a cell whose beginnings are tried no further than a value may reach
 WORDED = re.compile(r"\w\S*")
 
 
@@ -356,7 +355,8 @@ def _foreign(letter: str, sort: FeatureValues) -> bool:
     return letter.isalpha() and (not letter.isascii() if sort.numeric else sort.form.foreign(letter))
 
 
-def _pieces(cell: str, sort: FeatureValues) -> Iterator[str]:
+# long: letters of a cell whose beginnings are tried no further than a value may reach
+def _pieces(cell: str, sort: FeatureValues, *, long: int = 500) -> Iterator[str]:
     """Yield the cell, and its beginnings up to where an explanation may begin, the longest first."""
     cell = BEFORE_VALUE.sub("", cell)
     aside = ASIDE.search(cell)  # with more small words than any value's has: it is removed first
@@ -367,7 +367,7 @@ def _pieces(cell: str, sort: FeatureValues) -> Iterator[str]:
     yield cell
     yield bare(cell)
     explained = EXPLAINED.finditer(cell)
-    if len(cell) > LONG and cell.isascii():
+    if len(cell) > long and cell.isascii():
         end = _end_of_value(cell, sort)
         explained = takewhile(lambda match: match.start() <= end, explained)
     for match in reversed(list(explained)):

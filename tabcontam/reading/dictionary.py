@@ -24,8 +24,6 @@ from tabcontam.reading.thresholds import LONGEST_DICTIONARY_WORD
 REMOVED = frozenset({"blue-collar", "admin.", "self-employed"})
 
 
-REMEMBERED = 10_000  # words looked up: those of a run repeat
-
 # These distinguish our files read by hunspell from another dictionary or another reader of the same files.
 PROBES = {"fnlwgt": False, "workclass": False, "near-bay": True, "21st": True, "22th": False, "jobs.": True}
 
@@ -51,14 +49,15 @@ class Dictionary:
 @cache
 def english(portable: bool = False) -> Dictionary:
     """Return the dictionary of Algorithm 1; `portable` selects the reader that needs no C library."""
+    remembered = 10_000  # words looked up: those of a run repeat
     pinned = f"en_US {files.VERSION} (SCOWL)"
     found = None if portable else _enchant()
     if found is not None:
         import enchant
 
-        return Dictionary(f"{pinned}, pyenchant {enchant.__version__}/hunspell", lru_cache(REMEMBERED)(found))
+        return Dictionary(f"{pinned}, pyenchant {enchant.__version__}/hunspell", lru_cache(remembered)(found))
     known = WordFiles.read(files.AFFIXES, files.WORDS).knows
-    return Dictionary(f"{pinned}, portable reader", lru_cache(REMEMBERED)(known))
+    return Dictionary(f"{pinned}, portable reader", lru_cache(remembered)(known))
 
 
 def _enchant() -> Callable[[str], bool] | None:

@@ -30,9 +30,7 @@ KEYS = ("llm", "dataset", "serialization", "test", "file", "output", "expected",
 # LLMs that are recorded under a name which the catalogue does not have, or has for another
 CATALOGUE = {"gpt3": "gpt-3.5-turbo", "mistral": "mistral-7b-v0.1"}
 
-GAP = 4  # pandas puts as many spaces between the longest name and the longest value,
 CUT = "..."  # ends a value that it cuts with this,
-LONGEST = 50  # and cuts values that are longer than this, marks included
 
 
 @dataclass(frozen=True)
@@ -147,19 +145,21 @@ def _keys(text: str) -> tuple[str, ...]:
 
 def row(text: str) -> dict[str, str | None]:
     """Return the row of a printed pandas Series: names left, values right, with one gap in every line."""
+    spaces = 4  # pandas puts as many spaces between the longest name and the longest value,
     lines = [line for line in text.split("\n") if line.strip()]
     if lines and re.match(r"(Name: .*, )?dtype: \w+$", lines[-1]):
         lines.pop()
     if not lines:
         raise ValueError("'expected' is not a printed row")
     columns = zip_longest(*lines, fillvalue=" ")
-    gap = "".join(" " if set(column) == {" "} else "x" for column in columns).find(" " * GAP)
+    gap = "".join(" " if set(column) == {" "} else "x" for column in columns).find(" " * spaces)
     if gap <= 0:
         raise ValueError("'expected' is not a printed row")
     return {line[:gap].rstrip(): _value(line[gap:].lstrip(" ")) for line in lines}
 
 
-def _value(shown: str) -> str | None:
+# longest: and cuts values that are longer than this, marks included
+def _value(shown: str, *, longest: int = 50) -> str | None:
     if shown in ("NaN", "nan", "None", ""):
         return None
-    return shown.removesuffix(CUT) if len(shown) >= LONGEST - len(CUT) else shown
+    return shown.removesuffix(CUT) if len(shown) >= longest - len(CUT) else shown

@@ -9,6 +9,5 @@ PRINTED_CHARACTERS = 46
 FIRST_ROWS_SHOWN = 4
 NEAREST_ROWS = 20  # neighbouring rows whose cells are candidates for the hidden cell; by hand
 LARGEST_NUMBER_DISTANCE = 2.0  # standard deviations; a larger distance of two numbers counts as this; by hand
-ROUNDING_TOLERANCE = (
-    5e-3 + 1e-9
-)  # largest difference of a score and its rounding to two decimals; by definition: half a unit of the second decimal
+# largest difference of a score and its rounding to two decimals; by definition: half a unit of the second decimal
+ROUNDING_TOLERANCE = 5e-3 + 1e-9

@@ -9,8 +9,6 @@ from tabcontam.report.llm_progress import LlmProgress, duration, printable, retr
 if TYPE_CHECKING:
     from rich.text import Text
 
-WIDEST = 30  # characters of a bar
-
 
 @dataclass(frozen=True)
 class _RowLayout:
@@ -77,7 +75,8 @@ class ProgressRow:
         return before, [self.count, *(getattr(self, name) for name, yes in shown.items() if yes)]
 
 
-def draw_rows(rows: Sequence[ProgressRow], width: int, encoding: str) -> "list[Text]":
+# widest: characters of a bar
+def draw_rows(rows: Sequence[ProgressRow], width: int, encoding: str, *, widest: int = 30) -> "list[Text]":
     """Return the rows as lines, in the fullest layout that fits."""
     if not rows:
         return []
@@ -89,7 +88,7 @@ def draw_rows(rows: Sequence[ProgressRow], width: int, encoding: str) -> "list[T
         room = width - max(_cells(f"{a}  {b}") for a, b in zip(before, after, strict=True))
         if room >= (layout.bar + 2 if layout.bar else 0):
             break
-    bar = min(room - 2, WIDEST) if layout.bar else 0
+    bar = min(room - 2, widest) if layout.bar else 0
     return [_line(*row, bar, encoding) for row in zip(before, rows, after, strict=True)]
 
 

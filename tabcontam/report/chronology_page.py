@@ -28,10 +28,7 @@ STYLES = ("style.css", "ranking.css", "chronology.css")
 WIDTH, HEIGHT = 340, 210  # of a plot, in its own units
 LEFT, RIGHT, TOP, BOTTOM = 44, 14, 12, 40
 ROW, NAME, BARS, ROOM = 26, 150, 150, 96  # of the figure of shares: a line, names, a side's bar, and its words
-MOST = 12  # LLMs that have a figure of their own
-LONGEST = 24  # letters of a name in a figure
 DIVIDE = "2021"  # tables from before this year and from this year on, as in the paper's figure 3
-TICKS = 5
 NO_TREND = "There are too few tables for a trend"
 
 
@@ -129,14 +126,15 @@ def _bar(side: SideCounts, x: float) -> SideBar:
     return SideBar(x, round(wide * side.above, 1), round(wide * side.significant, 1), words.side_words(side))
 
 
-def _plots(found: Chronology) -> list[ChronologyPlot]:
+# most: LLMs that have a figure of their own
+def _plots(found: Chronology, *, most: int = 12) -> list[ChronologyPlot]:
     """Return a test's figures: accuracy of LLMs by cut-off, the lift of each LLM and of the baseline by release."""
     older = [_over_llms(found, before=True), _over_llms(found, before=False)]
-    each = [_by_release(one) for one in found.llms[:MOST] if len({pair.released for pair in one.pairs}) > 1]
+    each = [_by_release(one) for one in found.llms[:most] if len({pair.released for pair in one.pairs}) > 1]
     return [plot for plot in (*older, _baseline(found), *each) if plot]
 
 
-def _over_llms(found: Chronology, *, before: bool) -> ChronologyPlot | None:
+def _over_llms(found: Chronology, *, before: bool, ticks: int = 5) -> ChronologyPlot | None:
     """Return the mean accuracy of LLMs in the order of cut-offs, on tables before 2021 or from 2021 on (figure 3)."""
     shown = [
         (one, [pair for pair in one.pairs if (pair.released < DIVIDE) == before])
@@ -167,7 +165,7 @@ def _over_llms(found: Chronology, *, before: bool) -> ChronologyPlot | None:
         "majority class.",
         dots, lines, None,
         tuple((x, one.cutoff[:4]) for x, (one, _) in zip(places, with_pairs, strict=True)),
-        tuple((_share(tick / 4), f"{tick / 4:.0%}") for tick in range(TICKS)),
+        tuple((_share(tick / 4), f"{tick / 4:.0%}") for tick in range(ticks)),
         "LLMs by the year of their cut-off",
     )  # fmt: skip
 
@@ -256,5 +254,6 @@ def _line(across: Sequence[float], up: Any) -> str:
     return " ".join(f"{x},{y}" for x, y in zip(across, up, strict=True))
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+# longest: letters of a name in a figure
+def _cut(name: str, *, longest: int = 24) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"

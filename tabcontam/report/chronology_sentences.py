@@ -19,7 +19,6 @@ from tabcontam.verdicts.task_contamination import PublishedAccuracies, published
 from tabcontam.verdicts.wording import phrase, rounded
 from tabcontam.version import __version__
 
-SCHEMA = 1
 SIDES = {BEFORE: "before", AFTER: "after", 0: "neither"}
 ABOUT = (
     "These are accuracies of classification on tables that came out before an LLM's training data end, and after (Li "
@@ -32,10 +31,12 @@ MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EN DASH}"
 
 
-def document(found: Sequence[Chronology], left_out: Sequence[str], runs: Sequence[str]) -> Mapping[str, Any]:
+def document(
+    found: Sequence[Chronology], left_out: Sequence[str], runs: Sequence[str], *, schema: int = 1
+) -> Mapping[str, Any]:
     """Return the content of chronology.json: each test with its pairs, groups, LLMs and difficulty, and omissions."""
     return {
-        "schema": SCHEMA,
+        "schema": schema,
         "made_by": f"tabcontam {__version__}",
         "runs": list(runs),
         "tests": [_stated(one) for one in found],

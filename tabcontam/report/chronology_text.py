@@ -14,13 +14,20 @@ from tabcontam.verdicts.wording import visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-WIDTH = 80  # of the sentences
-NAMED = 12  # lines on what is left out
-NAME = 18  # the least width of an LLM's name
 
-
-def print_chronology(console: "Console", found: Sequence[Chronology], left_out: Sequence[str], page: Path) -> None:
+# width: of the sentences
+# named: lines on what is left out
+def print_chronology(
+    console: "Console",
+    found: Sequence[Chronology],
+    left_out: Sequence[str],
+    page: Path,
+    *,
+    width: int = 80,
+    named: int = 12,
+) -> None:
     """Print the accuracies of each test by dates."""
+    least_width = 18  # the least width of an LLM's name
     from rich.table import Table
     from rich.text import Text
 
@@ -28,13 +35,13 @@ def print_chronology(console: "Console", found: Sequence[Chronology], left_out: 
     for one in found:
         paper.line(one.title, "bold")
         for sentence in sentences(one):
-            for line in wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "):
+            for line in wrap(sentence, width, initial_indent="  ", subsequent_indent="    "):
                 paper.line(line)
         if not one.pairs:
             continue
         paper.line("  tables above the majority class, of all, and in brackets those significantly above", "bold")
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column("  LLM", overflow="fold", min_width=NAME)
+        table.add_column("  LLM", overflow="fold", min_width=least_width)
         for head in ("cut-off", "before", "lift", "after", "lift", "a year"):
             table.add_column(head, justify="right", no_wrap=True)
         for llm in one.llms:
@@ -46,12 +53,12 @@ def print_chronology(console: "Console", found: Sequence[Chronology], left_out: 
     for published in published_for_tests([one.test for one in found if one.pairs]):
         paper.line(f"as published by Li and Flanigan (2024), {published.title}", "bold")
         for sentence in published_words(published)[:2]:
-            for line in wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "):
+            for line in wrap(sentence, width, initial_indent="  ", subsequent_indent="    "):
                 paper.line(line)
     if left_out:
         paper.line("left out", "bold")
-        for line in left_out[:NAMED]:
+        for line in left_out[:named]:
             paper.line(f"  {visible(line, line=True)}")
-        if len(left_out) > NAMED:
-            paper.line(f"  and {len(left_out) - NAMED} more, which --json lists")
+        if len(left_out) > named:
+            paper.line(f"  and {len(left_out) - named} more, which --json lists")
     paper.line(f"report: {page}")

@@ -27,7 +27,6 @@ MEANINGS = {
     "same": "stayed as they were",
     "unknown": "are not decided on both sides",
 }
-LISTED = 12  # changes of a group that are listed at once; the others wait to be opened
 OPEN = 3  # groups whose squares are shown at once if so few have a change; otherwise they wait to be opened
 
 
@@ -64,12 +63,13 @@ class Section:
     others: tuple[ComparisonGroup, ...]
 
 
-def context(view: RunResults) -> dict[str, Any]:
+# listed: changes of a group that are listed at once; the others wait to be opened
+def context(view: RunResults, *, listed: int = 12) -> dict[str, Any]:
     """Return the variables of `comparisons.html.jinja` besides `view`; kinds without comparisons have no section."""
     by_kind = grouped(view.comparisons, lambda comparison: comparison.kind)
     return {
         "compared": [_section(view, kind, by_kind[kind]) for kind in KINDS if kind in by_kind],
-        "listed": LISTED,
+        "listed": listed,
         "opened_squares": OPEN,
         "half": _half,
         "compared_figures": lambda one: figures(one, view.run.recorded),

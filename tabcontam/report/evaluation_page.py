@@ -18,12 +18,10 @@ from tabcontam.report.tabllm import PublishedAuc, published_auc
 from tabcontam.verdicts.evaluation_results import Evaluation, trend
 from tabcontam.version import __version__
 
-SCHEMA = 1
 STYLES = ("style.css", "ranking.css", "evaluation.css")
 WIDTH, HEIGHT = 420, 260  # of a panel, in its own units
 LEFT, RIGHT, TOP, BOTTOM = 40, 12, 12, 40
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-BESIDE = 7  # between two marks at one number of shots
 MINUS, NONE = "\N{MINUS SIGN}", "-"
 
 
@@ -58,10 +56,10 @@ class EvaluationPanel:
     zero: float | None = None
 
 
-def document(found: Sequence[Evaluation], command: str, seed: int) -> Mapping[str, Any]:
+def document(found: Sequence[Evaluation], command: str, seed: int, *, schema: int = 1) -> Mapping[str, Any]:
     """Return the content of evaluation.json: each `verdicts.evaluation.Evaluation` as a dict, and published AUCs."""
     return {
-        "schema": SCHEMA,
+        "schema": schema,
         "made_by": f"tabcontam {__version__}",
         "command": command,
         "seed": seed,
@@ -239,6 +237,7 @@ def _memory(found: Evaluation) -> EvaluationPanel:
     return EvaluationPanel(SHARE, (line,), tuple((up(tick), number(tick)) for tick in ticks), _across(found), up(0.0))
 
 
+# spread: pixels between two marks at one number of shots
 def _dot(
     found: Evaluation,
     place: int,
@@ -249,8 +248,10 @@ def _dot(
     name: str,
     title: str,
     up: Callable[[float], float],
+    *,
+    spread: int = 7,
 ) -> PanelDot:
-    x = round(_place(found, place) + (kind - (of - 1) / 2) * BESIDE, 1)
+    x = round(_place(found, place) + (kind - (of - 1) / 2) * spread, 1)
     ends = f", {interval(reach)}" if reach else ""
     words = f"{name} at {_shots(found.shots[place].shots)}: {title} {number(value)}{ends}"
     return PanelDot(

@@ -26,7 +26,6 @@ from tabcontam.verdicts.wording import visible
 
 SHOWN = 10  # queries of a result
 LARGE, SHOWN_OF_LARGE = 20_000, 3  # in runs of more results so few are shown: pages of many megabytes open slowly
-LEVEL = 4  # of gzip; the highest takes three times as long and makes pages smaller by a fortieth
 RUNS = 12  # of lines that are named
 PAPER_NOTE = " Hits follow the paper's rules, on the unchanged text; right values are marked by feature."
 RANKS = {kind: place for place, kind in enumerate((*KINDS, DECOY))}
@@ -282,6 +281,7 @@ def _written(contents: object) -> str:
     return compact(contents)
 
 
-def _compressed(document: str) -> str:
+# level: of gzip; the highest takes three times as long and makes pages smaller by a fortieth
+def _compressed(document: str, *, level: int = 4) -> str:
     """Return base64 of gzip of JSON, without a time, so that equal results give equal pages."""
-    return b64encode(gzip.compress(document.encode(), LEVEL, mtime=0)).decode()
+    return b64encode(gzip.compress(document.encode(), level, mtime=0)).decode()

@@ -20,7 +20,6 @@ from tabcontam.verdicts.wording import phrase, rounded
 
 NAMES_SHOWN = 8  # in a clause
 SHARES_SHOWN = 3
-WAYS_NAMED = 2  # serializers and prompt sets of a table that are named; more are counted
 UNDECIDED_BECAUSE = {
     Verdict.UNINFORMATIVE: "the test could not tell memory from prediction",
     Verdict.NO_ANSWER: "too few answers could be read",
@@ -117,12 +116,13 @@ def _sentence(titles: Titles, block: LlmBlock) -> Sentence:
     return Sentence(block.llm, titles.llm(block.llm), block.control, joint, f"{'; '.join(clauses)}.")
 
 
-def _together(found: Iterable[TableStanding]) -> Iterator[TableStanding]:
+# ways_named: serializers and prompt sets of a table that are named; more are counted
+def _together(found: Iterable[TableStanding], *, ways_named: int = 2) -> Iterator[TableStanding]:
     """Yield each table once, with its strongest verdict if it was asked about in many ways or many records."""
     for own in grouped(found, lambda one: (one.table, one.edition, one.split)).values():
         # A score is no information if something was judged on the table.
         ways = [one for one in own if one.rows] or [one for one in own if one.knowledge] or own
-        if len(ways) <= WAYS_NAMED and not any(one.source for one in own):
+        if len(ways) <= ways_named and not any(one.source for one in own):
             yield from [one for one in own if one.verdict] or own
         else:
             yield _strongest_way(own, ways)

@@ -10,7 +10,6 @@ from tabcontam.verdicts.generation_accuracy import Generation, LlmGeneration
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.thresholds import LEAST_FIGURE_LLMS
 
-NAMED = 12  # points that have a name next to them
 ABOUT = (
     "Each point is an LLM: the share of outputs that it generates word for word when it is shown their inputs, and its "
     "accuracy of classification on the same table. A larger LLM may both recite more and classify better: a "
@@ -97,10 +96,11 @@ def _sentence(view: RunResults, one: Generation) -> str:
     )
 
 
-def _plot(view: RunResults, one: Generation) -> GenerationPlot:
+# named: points that have a name next to them
+def _plot(view: RunResults, one: Generation, *, named: int = 12) -> GenerationPlot:
     points = tuple(_point(llm) for llm in one.llms)
     names = [view.run.catalogue[llm.llm].title if llm.llm in view.run.catalogue else llm.llm for llm in one.llms]
-    labels = placed_labels([(point.x, point.y) for point in points], names) if len(points) <= NAMED else ()
+    labels = placed_labels([(point.x, point.y) for point in points], names) if len(points) <= named else ()
     ends = least_squares(one)
     return GenerationPlot(
         titled(view, one),

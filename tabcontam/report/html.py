@@ -52,9 +52,6 @@ GRID_STYLE, GRID_SCRIPT = "grid.css", "grid.js"  # of a first page with thousand
 MOST_SENTENCES = 20  # LLMs, with the controls, of which each has a sentence that is in view
 MOST_LISTED = 200  # tables, or results, that such a page lists one by one
 MOST_LLMS, MOST_RESULTS = 30, 30 * 15 * 15  # on one page
-OPEN_RESULTS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
-FEW = 4  # LLMs, with the controls, that share the width of the page
-WIDE = 20  # columns of an LLM that are printed with narrower squares
 NUMBERS = {
     "hits": "hits",
     "expected_hits": "hits expected",
@@ -169,6 +166,7 @@ def _leaves(titles: Titles, stated: Iterable[Sentence]) -> list[Leaf]:
 
 
 def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Sequence[Leaf]) -> str:
+    most_open = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
     blocks = [leaf.block for leaf in leaves]
     chosen = choices(view, blocks)
     return (
@@ -180,12 +178,14 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
             choices=chosen,
             places=places(chosen),
             labels=list(dict.fromkeys(label for leaf in leaves for label in leaf.standings)),
-            opened=sum(len(block.results) for block in blocks) <= OPEN_RESULTS,
+            opened=sum(len(block.results) for block in blocks) <= most_open,
         )
     )
 
 
-def _shared(titles: Titles) -> dict[str, Any]:
+# few: LLMs, with the controls, that share the width of the page
+# wide: columns of an LLM that are printed with narrower squares
+def _shared(titles: Titles, *, few: int = 4, wide: int = 20) -> dict[str, Any]:
     """Return the variables that all pages of a run share."""
     view = titles.view
     pages, notes = pages_of(view.tests), view.notes
@@ -217,8 +217,8 @@ def _shared(titles: Titles) -> dict[str, Any]:
         "written": ResultMarkup(titles, pages, numbers),
         "rounded": rounded,
         "counts": count,
-        "wide": WIDE,
-        "few": FEW,
+        "wide": wide,
+        "few": few,
         "most_sentences": MOST_SENTENCES,
     }
 

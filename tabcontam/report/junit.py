@@ -37,7 +37,6 @@ MEASURED = (  # fields of a result, as frame.py names them
     "verdict", "paper_verdict", "source", "statistic", "statistic_value", "statistic_expected", "null",
     "interval_low", "interval_high", "interval_of", *NUMBERS, "control",
 )  # fmt: skip
-LONGEST_MESSAGE = 200
 LARGE = 20_000  # results above which a case is a table: no reader of JUnit takes hundreds of thousands
 
 
@@ -196,8 +195,8 @@ def _case(view: RunResults, suite: str, result: Result, page: str) -> ElementTre
     return case
 
 
-def _message(why: str) -> str:
-    return visible(shorten(why, LONGEST_MESSAGE), line=True)
+def _message(why: str, *, longest_message: int = 200) -> str:
+    return visible(shorten(why, longest_message), line=True)
 
 
 def _failure(view: RunResults, result: Result, page: str) -> Iterator[str]:

@@ -9,7 +9,6 @@ from tabcontam.report.environment import embedded, environment
 from tabcontam.verdicts.wording import rounded
 from tabcontam.version import __version__
 
-SCHEMA = 1
 STYLES = ("style.css", "ranking.css", "ladder.css")
 WIDTH, HEIGHT = 340, 210  # of a panel, in its own units
 LEFT, RIGHT, TOP, BOTTOM = 44, 10, 10, 40
@@ -38,10 +37,12 @@ class LadderPanel:
     sentences: tuple[str, ...]
 
 
-def document(found: Sequence[Dose], observations: Sequence[Observation], runs: Sequence[str]) -> Mapping[str, Any]:
+def document(
+    found: Sequence[Dose], observations: Sequence[Observation], runs: Sequence[str], *, schema: int = 1
+) -> Mapping[str, Any]:
     """Return the content of ladder.json: `doses` as `calibration.dose.Dose`, and the observations that they rest on."""
     return {
-        "schema": SCHEMA,
+        "schema": schema,
         "made_by": f"tabcontam {__version__}",
         "runs": list(runs),
         "doses": [asdict(dose) for dose in found],

@@ -13,10 +13,11 @@ from tabcontam.verdicts.wording import visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-WIDTH = 80  # of the sentences
 
-
-def print_ladder(console: "Console", found: Sequence[Dose], titles: Mapping[str, str], page: Path) -> None:
+# width: of the sentences
+def print_ladder(
+    console: "Console", found: Sequence[Dose], titles: Mapping[str, str], page: Path, *, width: int = 80
+) -> None:
     """Print the share found by the number of copies read, and a summary of the table's verdict."""
     from rich.table import Table
     from rich.text import Text
@@ -38,6 +39,6 @@ def print_ladder(console: "Console", found: Sequence[Dose], titles: Mapping[str,
         paper.line()
         paper.line(f"{called(dose, titles)}:", "bold")
         for sentence in sentences(dose):
-            for line in wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "):
+            for line in wrap(sentence, width, initial_indent="  ", subsequent_indent="    "):
                 paper.line(line)
     paper.line(f"report: {page}")

@@ -33,9 +33,7 @@ SYMBOLS = {verdict: r"\(\cdot\)" if letter == "." else letter for verdict, lette
 NUMBERS = {"q_value": r"\(q\)", "recalled_bits": "Bits", "detectable_share": "Detectable"}
 ROWS = 40  # of one table, so that it fits a page
 COLUMNS = 12
-TOGETHER = 12  # floats that wait for a page of their own; LaTeX holds about fifty
 FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # too wide tables are made smaller
-LEAST = 1e-6  # smaller p-values are shown as below this
 
 
 def render_latex(view: RunResults, columns: int = 2) -> str:
@@ -49,13 +47,14 @@ def render_latex(view: RunResults, columns: int = 2) -> str:
     return "\n".join(lines) + "\n"
 
 
-def typeset(key: str, value: float) -> str:
+# least: smaller p-values are shown as below this
+def typeset(key: str, value: float, *, least: float = 1e-6) -> str:
     """Return a number of a result in LaTeX: p-values with their power of ten, or as below a millionth.
 
     >>> typeset("q_value", 0.00032), typeset("q_value", 1.2e-40), typeset("recalled_bits", 212.31)
     ('$3.2\\\\times10^{-4}$', '$<10^{-6}$', '212.3')
     """
-    if key in ("p_value", "q_value") and value < LEAST:
+    if key in ("p_value", "q_value") and value < least:
         return "$<10^{-6}$"
     return _powers(escaped(_rounded(key, value)))
 
@@ -125,12 +124,13 @@ def _floats(whole: LatexFloat) -> Iterator[LatexFloat]:
             yield replace(whole, title=title, caption=caption, label=label, rows=part)
 
 
-def _float(one: LatexFloat, columns: int, place: int) -> Iterator[str]:
+# together: floats that wait for a page of their own; LaTeX holds about fifty
+def _float(one: LatexFloat, columns: int, place: int, *, together: int = 12) -> Iterator[str]:
     """Yield the lines of a table with the rules of booktabs."""
     kind = "table*" if columns > 1 else "table"
     yield ""
     yield f"% == {_comment(one.title)}"
-    yield from [r"\clearpage"] * (place > 0 and place % TOGETHER == 0)
+    yield from [r"\clearpage"] * (place > 0 and place % together == 0)
     yield rf"\begin{{{kind}}}[htbp]"
     yield r"\centering\small\setlength{\tabcolsep}{3pt}"
     yield rf"\caption{{{one.caption}}}"

@@ -8,9 +8,7 @@ from datetime import datetime
 from tabcontam.evidence.base import Answer, ReplyState
 from tabcontam.verdicts.wording import visible
 
-WINDOW = 30.0  # seconds over which a rate is taken
 FEWEST = 5  # answers over which a rate is taken, however long they took
-LIMIT_SHOWN = 10.0  # seconds for which a smaller number of connections is shown if nothing waits
 
 Shrunk = tuple[int, int, str]  # connections before and now, and why
 
@@ -48,10 +46,11 @@ class LlmProgress:
 
     def answered(self, reply: Answer, now: float) -> None:
         """Count an answer, and forget those that are too old for the rate."""
+        window = 30.0  # seconds over which a rate is taken
         self.done += 1
         self.failed += reply.state is ReplyState.FAILED
         self._times.append(now)
-        while len(self._times) > FEWEST + 1 and self._times[0] < now - WINDOW:
+        while len(self._times) > FEWEST + 1 and self._times[0] < now - window:
             self._times.popleft()
 
     def waits(self, kind: str, seconds: float, now: float) -> None:
@@ -85,12 +84,13 @@ class LlmProgress:
         left = self._until - now
         return (self._kind, -int(-left // 1)) if left > 0 else None
 
-    def shrunk(self, now: float) -> Shrunk | None:
+    # limit_shown: seconds for which a smaller number of connections is shown if nothing waits
+    def shrunk(self, now: float, *, limit_shown: float = 10.0) -> Shrunk | None:
         """Return the last decrease of connections and its reason, during a wait and for `LIMIT_SHOWN` seconds."""
         if self._shrunk is None:
             return None
         shrunk, moment = self._shrunk
-        return shrunk if self.waiting(now) or now - moment < LIMIT_SHOWN else None
+        return shrunk if self.waiting(now) or now - moment < limit_shown else None
 
 
 def counts(asked: LlmProgress) -> list[str]:

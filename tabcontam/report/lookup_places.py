@@ -12,8 +12,6 @@ from tabcontam.report.trials_by_result import Trial
 from tabcontam.verdicts.wording import shorten, text, visible
 
 LONGEST_NAME, LONGEST_FOUND, AROUND = 200, 400, 120  # characters
-PLACES = 10
-COUNTED = 12  # of the texts that were looked up
 
 
 @dataclass(frozen=True)
@@ -43,9 +41,10 @@ def is_lookup(trial: Trial) -> bool:
 
 def places(trial: Trial) -> list[LookupPlace]:
     """Return the places that a lookup found, the row's own value first, at most `PLACES`."""
+    most_places = 10
     texts, mine = _texts(trial), own_texts(trial)
     found = [_place(match, texts, mine) for match in _list(trial.get("found")) if _is_place(match)]
-    return sorted(found, key=lambda place: not place.own)[:PLACES]
+    return sorted(found, key=lambda place: not place.own)[:most_places]
 
 
 def _is_place(match: object) -> bool:
@@ -80,12 +79,13 @@ def documents(trial: Trial) -> str:
     return f"{least}{count:,} document{'' if count == 1 else 's'}"
 
 
-def documents_by_text(trial: Trial) -> list[tuple[str, int]]:
+# counted: of the texts that were looked up
+def documents_by_text(trial: Trial, *, counted: int = 12) -> list[tuple[str, int]]:
     """Return each text that some document holds, with its number of documents: the row's own texts first."""
     pairs = zip(_texts(trial), _numbers(_list(trial.get("counts"))), strict=False)
     found = [(one, count) for one, count in pairs if count > 0]
     found.sort(key=lambda pair: pair[0] not in own_texts(trial))
-    return [(shorten(visible(one, line=True), LONGEST_NAME), count) for one, count in found[:COUNTED]]
+    return [(shorten(visible(one, line=True), LONGEST_NAME), count) for one, count in found[:counted]]
 
 
 def own_texts(trial: Trial) -> list[str]:

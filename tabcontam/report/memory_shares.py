@@ -20,7 +20,6 @@ ABOUT = (
     "from other rows. A model that recalls rows roughly recalls their twins, too: a small share does not show that no "
     "rows were seen. If fresh rows are given, they take the place of twins."
 )
-NAMED = 3  # tables in a sentence on an LLM
 WIDTH = 40  # characters of a line between 0 and 1 on a terminal
 ON_ROWS, ON_TWINS, BETWEEN = "*", "o", "-"
 
@@ -117,14 +116,15 @@ def context(view: RunResults) -> dict[str, Any]:
     }
 
 
-def clauses(titles: Titles, block: LlmBlock) -> Iterator[str]:
+# named: tables in a sentence on an LLM
+def clauses(titles: Titles, block: LlmBlock, *, named: int = 3) -> Iterator[str]:
     """Yield clauses on memory's share for the sentence on an LLM: one each for the first tables, a count of others."""
     own = [result for result in block.results if is_share(titles.view, result)]
     measured = [(_table(titles, result), result.memory) for result in own if is_measured(result)]
-    for table, memory in measured[:NAMED]:
+    for table, memory in measured[:named]:
         if memory is not None:
             yield in_words(memory, table)
-    if more := len(measured[NAMED:]):
+    if more := len(measured[named:]):
         yield f"memory's share of the accuracy on {more} more {'table' if more == 1 else 'tables'} is shown below"
     for result in own:
         if result.verdict is not None:

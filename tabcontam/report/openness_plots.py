@@ -12,7 +12,6 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.thresholds import LEAST_GROUP_LLMS
 from tabcontam.verdicts.wording import phrase
 
-NAMED = 14  # points that have a name next to them
 FEW = 4  # LLMs that a sentence names
 ABOUT = (
     "A closed LLM has only an API; the weights of a semi-open one are public, and of an open one the training data, "
@@ -122,9 +121,10 @@ def _kind(kind: OpennessKind) -> str:
 
 def _by_kind(found: OpennessAnalysis) -> OpennessPlot:
     """Return the score of each LLM, in a column for each kind."""
+    most_named = 14  # points that have a name next to them
     wide = (WIDTH - LEFT - RIGHT) / len(found.kinds)
     points, names, means, across = [], [], [], []
-    named = sum(len(kind.llms) for kind in found.kinds) <= NAMED
+    named = sum(len(kind.llms) for kind in found.kinds) <= most_named
     for place, kind in enumerate(found.kinds):
         middle = LEFT + (place + 0.5) * wide
         across.append((round(middle, 1), f"{kind.name} ({len(kind.llms)})"))

@@ -31,7 +31,6 @@ AGREE = (
 )
 ROWS_TOGETHER = "The row tests together, calibrated"
 CALIBRATED = "Calibrated: the row tests together"
-MOST_LLMS = 4  # with so few LLMs, the agreement is also shown LLM by LLM
 FOUND = {Verdict.CONTAMINATED: "●", Verdict.NOT_DETECTED: "\N{MULTIPLICATION SIGN}"}
 UNDECIDED, NO_VERDICT = "?", "\N{EN DASH}"
 SIGNS = {
@@ -143,7 +142,8 @@ def _published(blocks: Sequence[LlmBlock], test: str) -> Decided:
     }
 
 
-def matrices(view: RunResults, titles: Titles) -> list[AgreementMatrix]:
+# most_llms: with so few LLMs, the agreement is also shown LLM by LLM
+def matrices(view: RunResults, titles: Titles, *, most_llms: int = 4) -> list[AgreementMatrix]:
     """Return how far methods agree, over all LLMs and by each of a few; empty if no two methods share two settings."""
     found = methods(view, titles)
     whole = _matrix("", found)
@@ -151,7 +151,7 @@ def matrices(view: RunResults, titles: Titles) -> list[AgreementMatrix]:
         return []
     llms = list(dict.fromkeys(llm for method in found for llm, _ in method.decided))
     by_llm = [_matrix(llm, [_of(method, llm) for method in found]) for llm in llms]
-    return [whole, *([one for one in by_llm if one] if 1 < len(llms) <= MOST_LLMS else [])]
+    return [whole, *([one for one in by_llm if one] if 1 < len(llms) <= most_llms else [])]
 
 
 def _of(method: PaperMethod, llm: str) -> PaperMethod:

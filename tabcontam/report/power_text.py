@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 Document = Mapping[str, Any]
 NONE = "-"
-WIDTH = 80  # of the sentences at the end
-LEAST = 1e-9  # smaller p-values are not distinguished
 LEGEND = (
     "Each column is a simulated LLM, and a number the share of its runs in which",
     "the test called it contaminated.",
@@ -49,14 +47,15 @@ def print_power(console: "Console", document: Document) -> None:
     _print_conclusions(paper, document)
 
 
-def _print_conclusions(paper: TerminalWriter, document: Document) -> None:
+# width: of the sentences at the end
+def _print_conclusions(paper: TerminalWriter, document: Document, *, width: int = 80) -> None:
     """Print the conclusion: a sentence for each dataset and family of tests."""
     for dataset in document["datasets"]:
         paper.line()
         paper.line(f"In short, on {dataset['dataset']}:", "bold")
         conclusions = [str(each["sentence"]) for each in dataset.get("conclusions", ())]
         for sentence in [*conclusions, *_of_models(dataset)]:
-            for line in wrap(visible(sentence, line=True), WIDTH, initial_indent="  ", subsequent_indent="    "):
+            for line in wrap(visible(sentence, line=True), width, initial_indent="  ", subsequent_indent="    "):
                 paper.line(line)
         if not dataset.get("conclusions"):
             paper.line("  no test could be asked", "yellow")
@@ -138,7 +137,8 @@ def _times(copies: Sequence[float]) -> str:
     return f"{phrase(list(map(amount, copies)), 'or')} {'time' if copies[-1] == 1 else 'times'}"
 
 
-def _in_models(own: Sequence[Observation]) -> str:
+# least: smaller p-values are not distinguished
+def _in_models(own: Sequence[Observation], *, least: float = 1e-9) -> str:
     """Return a test's result on models that read so many copies: one p-value, or how many of several were found."""
     if len(own) > 1:
         return f"{sum(one.contaminated for one in own)} of {len(own)}"
@@ -147,7 +147,7 @@ def _in_models(own: Sequence[Observation]) -> str:
     word, p_value = "yes" if own[0].contaminated else "no", own[0].p_value
     if p_value is None:
         return word
-    return f"{word} {rounded('p_value', p_value)}" if p_value >= LEAST else f"{word} <{LEAST:.0e}"
+    return f"{word} {rounded('p_value', p_value)}" if p_value >= least else f"{word} <{least:.0e}"
 
 
 def _of_models(dataset: Document) -> Iterator[str]:

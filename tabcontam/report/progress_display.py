@@ -38,14 +38,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], float]
 
 QUIET = 1.5  # seconds without a plain line after which a line names the current step
-SOON = 0.5  # seconds until its first line; a bad input is found earlier and is a line of its own
-TICK = 0.25  # seconds between two checks whether a plain line is due
-SOONEST = 0.05  # least seconds between two checks
 BEATING = "tabcontam progress"  # the thread that checks
-EVERY = 10.0  # seconds between plain lines about each LLM that is asked
-FIRST = 300.0  # seconds in which lines count all answers, too; without them later, a long log stays readable
-WAITS_EVERY = 5.0  # seconds between plain lines about what one LLM waits for
-BATCH_EVERY = 600.0  # seconds between plain lines about a batch without news
 MOST = 8  # LLMs with a line of their own
 
 
@@ -252,8 +245,9 @@ class ProgressLines(_ProgressCounter):
         self._news_printed: dict[str, tuple[float, str | None, Shrunk | None]] = {}
 
     def _start(self) -> None:
+        soon = 0.5  # seconds until its first line; a bad input is found earlier and is a line of its own
         if self._line_printed is None:
-            self._line_printed = self.clock() - QUIET + SOON
+            self._line_printed = self.clock() - QUIET + soon
         if self._beats:
             self._ended = Event()
             Thread(target=self._beat_until, args=(self._ended,), name=BEATING, daemon=True).start()
@@ -265,13 +259,16 @@ class ProgressLines(_ProgressCounter):
         while not ended.wait(self._until_due()):
             self.beat()
 
-    def _until_due(self) -> float:
+    # tick: seconds between two checks whether a plain line is due
+    # soonest: least seconds between two checks
+    def _until_due(self, *, tick: float = 0.25, soonest: float = 0.05) -> float:
         """Return the seconds until the next check: fewer when a line is nearly due, since each step waits again."""
         with self._lock:
-            left = TICK if self._line_printed is None else self._line_printed + QUIET - self.clock()
-        return max(SOONEST, left) if -TICK < left < TICK else TICK
+            left = tick if self._line_printed is None else self._line_printed + QUIET - self.clock()
+        return max(soonest, left) if -tick < left < tick else tick
 
-    def beat(self) -> None:
+    # first: seconds in which lines count all answers, too; without them later, a long log stays readable
+    def beat(self, *, first: float = 300.0) -> None:
         """Print the lines that are due now."""
         now = self.clock()
         with self._lock:
@@ -280,7 +277,7 @@ class ProgressLines(_ProgressCounter):
                 return
             for step in self._steps[-1:]:
                 self._print(step.line(now))
-            if self._asking and not self._steps and now - self._asked_since < FIRST:
+            if self._asking and not self._steps and now - self._asked_since < first:
                 llms = self.llms.values()
                 answered, planned = sum(asked.done for asked in llms), sum(asked.planned for asked in llms)
                 self._print(f"{answered}/{planned} answered, {int(now - self._asked_since)} s")
@@ -322,10 +319,11 @@ class ProgressLines(_ProgressCounter):
 
     def batch(self, llm: str, batch: str, since: float, done: int, of: int) -> None:
         """Print the batch's progress if it is news, and from time to time."""
+        batch_every = 600.0  # seconds between plain lines about a batch without news
         known = self._of(llm).batches.get(batch)
         super().batch(llm, batch, since, done, of)
         now = self.clock()
-        if known != (since, done, of) or now - self._batch_printed.get(batch, 0.0) >= BATCH_EVERY:
+        if known != (since, done, of) or now - self._batch_printed.get(batch, 0.0) >= batch_every:
             self._batch_printed[batch] = now
             self._print(f"{llm}: {batches(self._of(llm))}")
 
@@ -341,9 +339,10 @@ class ProgressLines(_ProgressCounter):
             if not self._print_due(now) and asked.under_way:
                 self._print_news(asked, now)
 
-    def _print_due(self, now: float) -> bool:
+    # every: seconds between plain lines about each LLM that is asked
+    def _print_due(self, now: float, *, every: float = 10.0) -> bool:
         """Print the state of every LLM if that is due, and return whether it was."""
-        if not self._asking or now - self._all_printed < EVERY:
+        if not self._asking or now - self._all_printed < every:
             return False
         self._all_printed = now
         under_way = [asked for asked in self._under_way() if not asked.batches]  # batches are reported when checked
@@ -355,14 +354,15 @@ class ProgressLines(_ProgressCounter):
             self._print(remaining_line(under_way[MOST:]))
         return True
 
-    def _print_news(self, asked: LlmProgress, now: float) -> None:
+    # waits_every: seconds between plain lines about what one LLM waits for
+    def _print_news(self, asked: LlmProgress, now: float, *, waits_every: float = 5.0) -> None:
         """Print the reason for which an LLM waits if it is new; fewer seconds left are not news."""
         kind, shrunk = _trouble(asked, now)
-        moment, known_kind, known_shrunk = self._news_printed.get(asked.llm, (-WAITS_EVERY, None, None))
+        moment, known_kind, known_shrunk = self._news_printed.get(asked.llm, (-waits_every, None, None))
         if kind is None and known_kind is not None:  # the wait is over, so another one is news again
             self._news_printed[asked.llm] = (moment, None, known_shrunk)
         news = (kind is not None and kind != known_kind) or (shrunk is not None and shrunk != known_shrunk)
-        if news and now - moment >= WAITS_EVERY:
+        if news and now - moment >= waits_every:
             self._news_printed[asked.llm] = (now, kind, shrunk)
             self._print(f"{asked.llm}: {state(asked, now, ' to ')}")
 

@@ -20,9 +20,6 @@ from tabcontam.report.thresholds import LEAST_CHOICE_CHANCE
 from tabcontam.report.trials_by_result import CachedTrial, Trial, cached_on_trial, is_mapping
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
-LONGEST_ANSWER = 4_000  # characters
-LONGEST_VALUE = 400
-COSTLY = 5  # tokens of a passage
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 SMALL = 0.001  # smaller chances are not given in percent
 NO_CHANCES: Sequence[float] = ()
@@ -157,10 +154,11 @@ def _fewer_digits(prediction: CellPrediction | None, read: str | None, expected:
     return 0 if prediction is None or read is None or expected is None else prediction.precision(read, expected) or 0
 
 
-def query_for_page(trial: Trial) -> dict[str, Any]:
+# longest_answer: characters
+def query_for_page(trial: Trial, *, longest_answer: int = 4_000) -> dict[str, Any]:
     """Return a query as the page's script needs it, without empty fields."""
     reply = text(trial.get("reply"))
-    answer = visible(reply[:LONGEST_ANSWER])
+    answer = visible(reply[:longest_answer])
     row = row_of(trial)
     weight = bits_of(trial)
     state = text(trial.get("state"))
@@ -171,7 +169,7 @@ def query_for_page(trial: Trial) -> dict[str, Any]:
         "line": trial.get("line"),
         "prompt": [["", one_line(text(trial.get("prompt")))]] if is_lookup(trial) else prompt_of(trial),
         **({"answer": marked(answer, _marks(trial, row, answer))} if is_prompt(trial) else {}),
-        "cut": max(0, len(reply) - LONGEST_ANSWER) if is_prompt(trial) else 0,
+        "cut": max(0, len(reply) - longest_answer) if is_prompt(trial) else 0,
         "state": ""
         if state == ReplyState.OK
         else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
@@ -231,13 +229,14 @@ def scored(trial: Trial) -> float | None:
 
 def _costly(trial: Trial) -> list[list[str]]:
     """Return the least likely tokens of a passage, the least likely first, each with its bits."""
+    costly_tokens = 5  # tokens of a passage
     listed = trial.get("scores")
     tokens = (
         [token for token in listed if isinstance(token, list) and len(token) > 1] if isinstance(listed, list) else []
     )
     scores = [(text(token[0]), token[1]) for token in tokens]
     bits_of = [(token, -score / log(2)) for token, score in scores if isinstance(score, int | float)]
-    costly = sorted(bits_of, key=lambda token: -token[1])[:COSTLY]
+    costly = sorted(bits_of, key=lambda token: -token[1])[:costly_tokens]
     return [[one_line(token), f"{bits:.1f}"] for token, bits in costly if isfinite(bits)]
 
 
@@ -387,6 +386,6 @@ def percent(chance: float | None) -> str:
     return f"{chance:.2g}" if chance < SMALL else f"{100 * chance:.2g}%" if chance < 0.995 else f"{chance:.0%}"
 
 
-def one_line(value: str) -> str:
+def one_line(value: str, *, longest_value: int = 400) -> str:
     """Return a name or value to be shown: harmless, on one line, and not too long."""
-    return shorten(visible(value, line=True), LONGEST_VALUE)
+    return shorten(visible(value, line=True), longest_value)

@@ -16,8 +16,6 @@ from tabcontam.verdicts.wording import phrase, rounded, visible
 TITLES: dict[str, str] = {column.name: column.title for column in COLUMNS}
 IN_WORDS: dict[str, str] = {column.name: column.words for column in COLUMNS}
 MEMBERSHIP = MEASURES[1]
-NAMED = 12  # points that are labelled by name; more are labelled by their number in the table
-LONGEST_LABEL = 20
 
 WIDTH, HEIGHT = 460, 330  # of a plot, in its own units; a letter is taken as 6.2 wide and 12 high
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 44
@@ -210,7 +208,8 @@ def with_both(view: RunResults, measure: str) -> list[tuple[int, Rank, float, fl
     ]
 
 
-def _plot(view: RunResults, measure: str) -> RankingPlot | None:
+# named: points that are labelled by name; more are labelled by their number in the table
+def _plot(view: RunResults, measure: str, *, named: int = 12) -> RankingPlot | None:
     """Return the plot of one accuracy; None if no LLM has both measures."""
     both = with_both(view, measure)
     if not both:
@@ -233,7 +232,7 @@ def _plot(view: RunResults, measure: str) -> RankingPlot | None:
     def ends(interval: tuple[float, float] | None, axis: Callable[[float], float]) -> tuple[float, float] | None:
         return None if interval is None else (axis(interval[0]), axis(interval[1]))
 
-    names = [_name(view, rank) if len(both) <= NAMED else str(place) for place, rank, *_ in both]
+    names = [_name(view, rank) if len(both) <= named else str(place) for place, rank, *_ in both]
     labels = placed_labels([(across(score), up(accuracy)) for *_, score, accuracy in both], names)
     points = tuple(
         RankingPoint(
@@ -256,14 +255,14 @@ def _plot(view: RunResults, measure: str) -> RankingPlot | None:
         lines.pop() if len(lines) == 1 else None,
         tuple((across(tick / 4), f"{tick / 4:g}") for tick in range(5)),
         tuple((up(tick / 5), f"{tick / 5:g}") for tick in range(first, 6)),
-        len(both) > NAMED,
+        len(both) > named,
     )
 
 
-def _name(view: RunResults, rank: Rank) -> str:
+def _name(view: RunResults, rank: Rank, *, longest_label: int = 20) -> str:
     """Return an LLM's name in the catalogue, or else in the run."""
     name = visible(view.title(rank.llm) or rank.llm, line=True)
-    return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
+    return name if len(name) <= longest_label else f"{name[: longest_label - 1]}…"
 
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom

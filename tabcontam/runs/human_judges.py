@@ -24,8 +24,6 @@ from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
 
-LONGEST_NAME = 100
-
 
 @dataclass(frozen=True)
 class JudgingItem:
@@ -86,11 +84,11 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
     return JudgingSheet(folder, name, tuple(items))
 
 
-def _checked(by: str, judgements: Judgements) -> str:
+def _checked(by: str, judgements: Judgements, *, longest_name: int = 100) -> str:
     """Return a person's name as it is recorded. Raises `UsageError` for none, and for that of an LLM that judged."""
     name = " ".join(visible(by, line=True).split())
-    if not name or len(name) > LONGEST_NAME:
-        raise UsageError(f"--by: {by[:40]!r} is not a name of 1 to {LONGEST_NAME} characters")
+    if not name or len(name) > longest_name:
+        raise UsageError(f"--by: {by[:40]!r} is not a name of 1 to {longest_name} characters")
     if name == TEXT or any(one.by == name and not one.person for one in judgements):
         raise UsageError(f"--by: {name} is not a person who judged this run; take another name")
     return name

@@ -15,7 +15,6 @@ from tabcontam.verdicts.result_types import PROMPTS, Result, ResultFields
 from tabcontam.verdicts.run_facts import LlmFacts, RunFacts, ShardFacts, in_order
 from tabcontam.verdicts.wording import phrase, visible
 
-NAMED = 5  # pairs of LLM and dataset in a line about what is missing
 OWN_OPTION = re.compile(
     r"""\s--(?:shard|out)[ =](?:'[^']*'|\S+)|(?:, )?\b(?:shard|out)=(?:'[^']*'|"[^"]*")"""
 )  # an option of a command or of a call in Python that differs from part to part
@@ -49,16 +48,17 @@ def joined_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
     return replace(joined, durations=tuple(sorted(took, key=partial(_place, _places(joined)))))
 
 
-def check_none_missing(run: RunFacts, results: Iterable[Result]) -> None:
+# named: pairs of LLM and dataset in a line about what is missing
+def check_none_missing(run: RunFacts, results: Iterable[Result], *, named: int = 5) -> None:
     """Raise `UsageError` if parts of a joined run are missing; it names some of the missing LLMs and datasets."""
     if run.shard is None:
         return
     present = {(result.llm, result.dataset) for result in results}
     pairs = [(llm.spec, name) for llm in run.llms for name in dict.fromkeys(one.name for one in run.datasets)]
     lost = [f"{llm} on {dataset}" for llm, dataset in pairs if (llm, dataset) not in present]
-    more = [f"{len(lost) - NAMED} more"] if len(lost) > NAMED else []
+    more = [f"{len(lost) - named} more"] if len(lost) > named else []
     missing = f"part{'s' * (len(run.shard.missing) > 1)} {', '.join(map(str, run.shard.missing))} of {run.shard.total}"
-    pairs_lost = f" ({phrase([*lost[:NAMED], *more])})" if lost else ""
+    pairs_lost = f" ({phrase([*lost[:named], *more])})" if lost else ""
     raise UsageError(
         visible(
             f"{missing} {'are' if len(run.shard.missing) > 1 else 'is'} missing{pairs_lost}; give all folders, or add "

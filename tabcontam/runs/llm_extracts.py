@@ -35,8 +35,6 @@ from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
 
 SMALL = 20_000  # trials up to which a helper would start only after most of them were taken
-AHEAD = 2  # LLMs that a process gets at once
-MOST = 2  # processes: more would wait for this one, which writes the pages
 FIELDS = (  # of a result: its key, and the fields with which its trials are read
     "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "source",
     "kind", "verdict", "control", "queries", "null", "reference",
@@ -119,15 +117,18 @@ def take(terms: ExtractionTerms, work: ExtractionJob, read: Callable[[ResultKey]
 
 
 @contextmanager
+# most: processes: more would wait for this one, which writes the pages
 def _helped(
     terms: ExtractionTerms,
     trials: TrialSource | None,
     work: Mapping[str, ExtractionJob],
     left: deque[str],
     ready: Ready,
+    *,
+    most: int = 2,
 ) -> Iterator[None]:
     """Have other processes take LLMs that are `left`, the last first; their extracts go into `ready`."""
-    helpers = min(processors() - 1, MOST, len(left) - 1) if sys.executable else 0
+    helpers = min(processors() - 1, most, len(left) - 1) if sys.executable else 0
     if (
         helpers < 1
         or not isinstance(trials, StoredTrialIndex)
@@ -176,14 +177,20 @@ def _process() -> "subprocess.Popen[bytes]":
     return start_process(START)
 
 
+# ahead: LLMs that a process gets at once
 def _send_some(
-    process: "subprocess.Popen[bytes]", left: deque[str], sent: deque[str], job: Callable[[str], object]
+    process: "subprocess.Popen[bytes]",
+    left: deque[str],
+    sent: deque[str],
+    job: Callable[[str], object],
+    *,
+    ahead: int = 2,
 ) -> bool:
     """Send a process LLMs that are left, so that it has another one while its answer is read.
 
     Returns whether it has any. Raises `OSError`.
     """
-    while len(sent) < AHEAD:
+    while len(sent) < ahead:
         try:
             sent.append(left.pop())
         except IndexError:

@@ -14,8 +14,6 @@ from tabcontam.models.ray.cluster import Cluster
 from tabcontam.models.ray.machines import ClusterMachines
 from tabcontam.models.served_model import ServedModel
 
-AT_ONCE = 2.0  # seconds that preparing waits for servers to answer; after that both go on
-
 
 def joined_early(
     cluster: Cluster, subjects: Sequence[RunSource], lacking: Mapping[str, str], asks: bool, progress: Progress
@@ -38,8 +36,9 @@ def joined_early(
 
 
 @contextmanager
+# at_once: seconds that preparing waits for servers to answer; after that both go on
 def reached_meanwhile(
-    subjects: Sequence[RunSource], another: Callable[[str], Model], lacking: Mapping[str, str]
+    subjects: Sequence[RunSource], another: Callable[[str], Model], lacking: Mapping[str, str], *, at_once: float = 2.0
 ) -> Iterator[Callable[[], None]]:
     """Look for served and saved LLMs in the background, each by `another` model of its spec, which is closed again.
 
@@ -72,7 +71,7 @@ def reached_meanwhile(
                 check_reachable(subjects, lines)
 
         with suppress(TimeoutError):  # an address without a server fails at once
-            reaching.result(AT_ONCE)
+            reaching.result(at_once)
         try:
             check()
             yield check

@@ -13,13 +13,13 @@ from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
 
-MOST_TRIALS = 20_000  # that are judged again; of more, some LLMs and tables are drawn
 COMPARED = ("verdict", "paper_verdict", "queries", "answered", "hits", "recalled_bits", "p_value", "q_value", "e_value",
             "score", "cut_short")  # fmt: skip
 NEAR, TINY = 1e-6, 1e-12  # of a number, and next to 0, by which two processors may differ
 
 
-def check_agrees(folder: Path, past: RunResults) -> str:
+# most_trials: that are judged again; of more, some LLMs and tables are drawn
+def check_agrees(folder: Path, past: RunResults, *, most_trials: int = 20_000) -> str:
     """Raise `UsageError` if results.json differs from its trials judged again; return a line on what was not compared.
 
     The line is "" if all was compared. A published report, or results without trials, hold no answers to judge, and a
@@ -31,7 +31,7 @@ def check_agrees(folder: Path, past: RunResults) -> str:
     if past.run.overlap:  # the results of another author name this model: a check does not load it
         measure = visible(past.run.overlap, line=True)
         return f"{folder} was measured by {measure}, which only rescore loads: its results were not checked"
-    found, changed = judged_again(folder, past, most=MOST_TRIALS)
+    found, changed = judged_again(folder, past, most=most_trials)
     if fault := next(_faults(past, found), None):
         raise UsageError(
             f"{folder / RESULTS} does not follow from {TRIALS}: {visible(fault, line=True)}; type python -m tabcontam "

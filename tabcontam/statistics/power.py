@@ -20,7 +20,6 @@ from tabcontam.statistics.exact_statistics import poisson_binomial, poisson_bino
 from tabcontam.statistics.thresholds import BIT_UNITS, LEAST_EVIDENT_ROWS, POWER_RUNS, SMALLEST_DIVISOR, TARGET_POWER
 
 TILTS = np.log(2) / BIT_UNITS * 2.0 ** np.arange(-5, 4.01, 0.25)  # at log(2) / UNIT a cell is as likely right as wrong
-MOST_KEPT = 64  # powers
 
 Floats = NDArray[np.float64]
 
@@ -36,8 +35,15 @@ class Odds:
     likeliest_rounded: tuple[float, ...] = ()  # those of the likeliest
 
 
+# most_kept: powers
 def row_power(
-    rows: Sequence[Sequence[CellPrediction]], share: float, level: float, runs: int = POWER_RUNS, seed: int = 0
+    rows: Sequence[Sequence[CellPrediction]],
+    share: float,
+    level: float,
+    runs: int = POWER_RUNS,
+    seed: int = 0,
+    *,
+    most_kept: int = 64,
 ) -> float:
     """Return how often p <= level against a model that remembers each row with probability `share`.
 
@@ -50,7 +56,7 @@ def row_power(
     """
     key = (tuple(tuple(map(id, row)) for row in rows), share, level, runs, seed)
     if key not in _POWERS:
-        if len(_POWERS) >= MOST_KEPT:
+        if len(_POWERS) >= most_kept:
             del _POWERS[next(iter(_POWERS))]
         _POWERS[key] = ([list(row) for row in rows], _row_power(rows, share, level, runs, seed))
     return _POWERS[key][1]

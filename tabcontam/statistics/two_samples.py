@@ -15,8 +15,6 @@ from tabcontam.statistics.thresholds import (
     SAME_STATISTIC,
 )
 
-TOGETHER = 500  # that are drawn at a time
-
 Floats = NDArray[np.float64]
 
 
@@ -32,6 +30,7 @@ def larger(own: Sequence[float], others: Sequence[float], seed: int = 0) -> floa
 
 @lru_cache(maxsize=64)  # a result is judged several times
 def _larger(own: tuple[float, ...], others: tuple[float, ...], seed: int) -> float:
+    together = 500  # that are drawn at a time
     from scipy.stats import rankdata
 
     ranks = rankdata([*own, *others])
@@ -39,7 +38,7 @@ def _larger(own: tuple[float, ...], others: tuple[float, ...], seed: int) -> flo
     observed = float(ranks[labels].sum())
     rng, as_large, left = np.random.default_rng(seed), 0, PERMUTATION_DRAWS
     while left:
-        several = min(TOGETHER, left)
+        several = min(together, left)
         as_large += int((_permuted(labels, several, rng) @ ranks >= observed - SAME_STATISTIC).sum())
         left -= several
     return (1 + as_large) / (PERMUTATION_DRAWS + 1)

@@ -21,8 +21,6 @@ from tabcontam.tables.splits_by_date import is_dated, month_of, sides_of
 from tabcontam.tables.table import Table, load_table
 
 ALL = "all"  # every split of a dataset
-MOST = 30  # splits that a column may define
-NAMED = 3  # columns that an error names
 
 
 @dataclass(frozen=True)
@@ -168,7 +166,8 @@ def _is_own(table: Table) -> bool:
     return bool(table.edition) and table.sha256.startswith(table.edition)
 
 
-def _of_column(table: Table, column: str) -> list[_SplitPart]:
+# most: splits that a column may define
+def _of_column(table: Table, column: str, *, most: int = 30) -> list[_SplitPart]:
     """Return the rows of each value of a column, as tables without it."""
     message = f"{option_name('split_column')}: {column!r} of {table.name}"
     if table.split:
@@ -184,8 +183,8 @@ def _of_column(table: Table, column: str) -> list[_SplitPart]:
     if lacking := next((row for row, cell in enumerate(cells, 1) if cell is None or table.is_missing(cell)), None):
         raise UsageError(f"{message} has no value in row {lacking}; give each row its split")
     names = list(dict.fromkeys(str(cell).strip() for cell in cells))
-    if len(names) > MOST:
-        raise UsageError(f"{message} has {len(names):,} values, more than {MOST}; name a column with fewer")
+    if len(names) > most:
+        raise UsageError(f"{message} has {len(names):,} values, more than {most}; name a column with fewer")
     if len(names) < 2:
         raise UsageError(f"{message} has one value; leave it out, or name a column with several")
     if invalid := [each for each in names if not each.isprintable() or "#" in each]:
@@ -263,15 +262,16 @@ def _datasets(parts: Sequence[_SplitPart]) -> list[list[_SplitPart]]:
     return groups
 
 
-def _check_columns(tables: Sequence[Table]) -> None:
+# named: columns that an error names
+def _check_columns(tables: Sequence[Table], *, named: int = 3) -> None:
     first, *others = tables
     for other in others:
         for one, two in ((first, other), (other, first)):
             if lacking := [name for name in one.columns if name not in two.columns]:
-                more = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
+                more = f" and {len(lacking) - named} more" if len(lacking) > named else ""
                 raise UsageError(
                     f"splits of one dataset need the same columns, and {two.named} lacks "
-                    f"{', '.join(map(repr, lacking[:NAMED]))}{more} of {one.named}; give files with the same columns, "
+                    f"{', '.join(map(repr, lacking[:named]))}{more} of {one.named}; give files with the same columns, "
                     "or test each in a separate run"
                 )
 

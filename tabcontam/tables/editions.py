@@ -23,9 +23,7 @@ from tabcontam.tables.dataset_cards import Card, Edition, load_cards
 from tabcontam.tables.scikit_learn_files import FILES, shipped_table
 from tabcontam.tables.timed_connections import opener
 
-TIMEOUT_SECONDS = 30.0
 WHOLE_SECONDS, LEAST_SPEED = 60.0, 10_000  # limit for a file: so many seconds, and one more for so many bytes
-CHUNK = 1 << 20
 ARCHIVE_LIMIT = 64 * 1024 * 1024  # the largest archive among the cards' addresses is far below
 
 # Errors of the archive modules for bytes that are no archive, are cut off or lack the member.
@@ -134,16 +132,16 @@ def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
     return content
 
 
-def _fetched(address: str, edition: Edition) -> bytes:
+def _fetched(address: str, edition: Edition, *, timeout_seconds: float = 30.0, chunk: int = 1 << 20) -> bytes:
     """Return the bytes at an address, cut off where there are more than there should be."""
     url, *members = address.split("!")
     if urlsplit(url).scheme not in ("http", "https"):
         raise ValueError("not an http address")
     request = Request(quote(url, safe=":/?&=+%@,~"), headers={"User-Agent": "tabcontam"})  # noqa: S310 (as below)
     limit = ARCHIVE_LIMIT if members else edition.bytes
-    with opener().open(request, timeout=TIMEOUT_SECONDS) as response:
+    with opener().open(request, timeout=timeout_seconds) as response:
         until, parts, size = time.monotonic() + WHOLE_SECONDS, list[bytes](), 0
-        while size <= limit and (part := response.read1(min(CHUNK, limit + 1 - size))):
+        while size <= limit and (part := response.read1(min(chunk, limit + 1 - size))):
             parts.append(part)
             size += len(part)
             if time.monotonic() > until + size / LEAST_SPEED:

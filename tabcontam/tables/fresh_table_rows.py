@@ -14,8 +14,6 @@ from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.thresholds import LEAST_FRESH_ROWS
 
-NAMED = 3  # classes that an error names
-
 
 def with_fresh(
     tables: Sequence[Table], files: Iterable[str], form: TextFormat = FOUND_OUT
@@ -60,7 +58,8 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
     return replace(table, fresh=(*table.fresh, *fresh)), f"{line}; not asked about: {left}" if left else line
 
 
-def _written(table: Table, file: Table, cells: Sequence[str | None]) -> dict[str | None, str | None]:
+# named: classes that an error names
+def _written(table: Table, file: Table, cells: Sequence[str | None], *, named: int = 3) -> dict[str | None, str | None]:
     """Return each class as the table writes it, None for a missing one. Raises `UsageError` for an unknown class."""
     question = table.question
     assert question is not None  # noqa: S101 - there are no fresh rows without one
@@ -75,9 +74,9 @@ def _written(table: Table, file: Table, cells: Sequence[str | None]) -> dict[str
             unknown.append(str(cell))
     if unknown:
         known = ", ".join(question.answers) if question.threshold is None else "numbers"
-        more = f" and {len(unknown) - NAMED} more" if len(unknown) > NAMED else ""
+        more = f" and {len(unknown) - named} more" if len(unknown) > named else ""
         raise UsageError(
-            f"{option_name('fresh')}: {file.name} has {', '.join(map(repr, unknown[:NAMED]))}{more} in "
+            f"{option_name('fresh')}: {file.name} has {', '.join(map(repr, unknown[:named]))}{more} in "
             f"{table.target!r}, and the classes of {table.name} are {known}"
         )
     return found

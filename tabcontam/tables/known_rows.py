@@ -17,8 +17,6 @@ from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.sources import is_address
 from tabcontam.tables.table import Cell, Table, load_table
 
-NAMED = 3  # missing columns that an error names
-SHOWN = 4  # rows that a prompt shows before another, at most
 Row = tuple[Cell, ...]
 
 
@@ -69,12 +67,13 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
     return tuple(_with(table, [file for file in files if has_columns(file, table)]) for table in tables)
 
 
-def lacking_columns(file: Table, tables: Sequence[Table]) -> str:
+# named: missing columns that an error names
+def lacking_columns(file: Table, tables: Sequence[Table], *, named: int = 3) -> str:
     """Return which columns a file lacks of the table that it is most like, in words."""
     lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
     names, table = min(lacking, key=lambda one: len(one[0]))
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{file.name} lacks the column {', '.join(map(repr, names[:NAMED]))}{more} of {table.name}"
+    more = f" and {len(names) - named} more" if len(names) > named else ""
+    return f"{file.name} lacks the column {', '.join(map(repr, names[:named]))}{more} of {table.name}"
 
 
 def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
@@ -153,7 +152,8 @@ def extra_rows(table: Table) -> tuple[ExtraRow, ...]:
     return cached_fact(table, "extra rows", find) if table.known else ()
 
 
-def known_digest(table: Table) -> str | None:
+# shown: rows that a prompt shows before another, at most
+def known_digest(table: Table, *, shown: int = 4) -> str | None:
     """Return a digest of what the known files add to the knowledge about a table; None where there are no known files.
 
     It does not depend on the order of the table's columns.
@@ -166,7 +166,7 @@ def known_digest(table: Table) -> str | None:
             return None if row is None else [row[place] for place in order]
 
         own = sorted([cell or "" for cell in in_order(table.rows[place]) or ()] for place in known_rows(table))
-        extra = [[in_order(one.earlier(by)) for by in range(SHOWN + 1)] for one in extra_rows(table)]
+        extra = [[in_order(one.earlier(by)) for by in range(shown + 1)] for one in extra_rows(table)]
         return sha256(json.dumps([own, extra]).encode()).hexdigest()
 
     return cached_fact(table, "known digest", find) if table.known else None

@@ -17,7 +17,6 @@ from tabcontam.paths import write_secret
 
 KIND, VERSION = "the key of a planted table", 1
 SECRET = 32  # bytes
-WORD = 64  # bits from which a draw takes one number
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,11 @@ def keyed_number(secret: bytes, parts: tuple[str | int, ...], below: int) -> int
 
     A word of 64 bits beyond the last whole multiple of `below` is dropped and the next one taken.
     """
-    usable = 2**WORD - 2**WORD % below
+    word_bits = 64  # bits from which a draw takes one number
+    usable = 2**word_bits - 2**word_bits % below
     for tries in count():
         message = json.dumps([*parts, tries], ensure_ascii=True, separators=(",", ":")).encode()
-        word = int.from_bytes(hmac.digest(secret, message, "sha256")[: WORD // 8])
+        word = int.from_bytes(hmac.digest(secret, message, "sha256")[: word_bits // 8])
         if word < usable:
             return word % below
     raise AssertionError("the count of tries has no end")

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 Rows = tuple[tuple[str | None, ...], ...]
-RENAMED = 4  # renamed columns that a line lists
 BY = "\N{MULTIPLICATION SIGN}"
 
 MARKS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None"})
@@ -20,10 +19,11 @@ class ReadDescription:
 
     def line(self, rows: int, columns: int) -> str:
         """Return the line of a plan and a report for a table of this size; empty where nothing is known."""
+        listed = 4  # renamed columns that a line lists
         if not self.kind:
             return ""
-        count = ", ".join(self.renamed[:RENAMED])
-        more = f" and {len(self.renamed) - RENAMED:,} more" if len(self.renamed) > RENAMED else ""
+        count = ", ".join(self.renamed[:listed])
+        more = f" and {len(self.renamed) - listed:,} more" if len(self.renamed) > listed else ""
         renamed = f"; columns renamed: {count}{more}" if count else ""
         shape = f"{_counted(rows, 'row')} {BY} {_counted(columns, 'column')}"
         return f"read as {self.kind}, {shape}{renamed}"

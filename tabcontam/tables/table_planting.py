@@ -30,8 +30,6 @@ from tabcontam.tables.thresholds import (
     PLANTED_CELLS,
 )
 
-ORDER = 60  # bits by which rows are put in order
-
 OnProgress = Callable[[int, int], None]
 
 # Returns the column that reveals changed cells of one column by a law of the table, or None. The baseline finds it, in
@@ -212,9 +210,10 @@ def _chosen(
     eligible: Mapping[int, Sequence[PlantedCell]], secret: bytes, published: str, cells: int | None, name: str
 ) -> list[PlantedCell]:
     """Return one cell for each of the chosen rows, both drawn from the secret, in the order of the rows."""
+    order_bits = 60  # bits by which rows are put in order
     if cells is not None and cells > len(eligible):
         raise UsageError(f"{len(eligible)} rows of {name} have a cell to plant, fewer than {cells}; lower --cells")
-    order = sorted(eligible, key=lambda row: (keyed_number(secret, ("row", published, row), 2**ORDER), row))
+    order = sorted(eligible, key=lambda row: (keyed_number(secret, ("row", published, row), 2**order_bits), row))
     rows = sorted(order[: PLANTED_CELLS if cells is None else cells])
     chosen = [eligible[row][keyed_number(secret, ("column", published, row), len(eligible[row]))] for row in rows]
     best = math.prod(1 / len(cell.alternatives) for cell in chosen)

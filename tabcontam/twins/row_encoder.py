@@ -11,9 +11,6 @@ from tabcontam.tables.table_contents import is_number
 from tabcontam.twins.thresholds import CODED_VALUES, MOST_MULTIPLIED_FEATURES
 from tabcontam.twins.twin_sample import Floats, Row, TwinSample
 
-OTHER = -1.0  # any other value
-FARTHEST = 1e50  # the largest size of a number: squares of larger ones are beyond what a float holds
-
 
 @dataclass(frozen=True)
 class Feature:
@@ -37,10 +34,12 @@ class Feature:
     def _is_missing(self, cell: Cell) -> bool:
         return cell is None or cell in self.missing
 
-    def _number(self, cell: str) -> float:
+    # other: any other value
+    # farthest: the largest size of a number: squares of larger ones are beyond what a float holds
+    def _number(self, cell: str, *, other: float = -1.0, farthest: float = 1e50) -> float:
         if self.numeric:
-            return min(max(float(cell), -FARTHEST), FARTHEST) if is_number(cell) else np.nan
-        return (self.codes or {}).get(cell, OTHER)
+            return min(max(float(cell), -farthest), farthest) if is_number(cell) else np.nan
+        return (self.codes or {}).get(cell, other)
 
 
 @dataclass(frozen=True)

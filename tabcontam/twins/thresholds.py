@@ -8,12 +8,10 @@ LAST_DIGITS_VALUES = 10  # distinct numbers of a feature, above which they are m
 ADDED_DIGIT_DEVIATION = 0.2  # of the last digit: the standard deviation of the digit that is added; benchmarks.versions
 LEAST_CLASS_CHANCE = 1e-4  # least chance of a class by the baseline of the label; by hand
 VALUE_INFORMATION_LEVEL = 0.05  # one-sided level of the tests and limits of what values add; benchmarks.memory_share
-LEAST_VALUE_INFORMATION = (
-    0.1**2
-)  # variance of a class's chance by values from which they add something; benchmarks.memory_share
-MOST_VALUE_INFORMATION = (
-    0.15**2
-)  # upper limit of that variance up to which repeated values are moved; benchmarks.memory_share
+# variance of a class's chance by values from which they add something; benchmarks.memory_share
+LEAST_VALUE_INFORMATION = 0.1**2
+# upper limit of that variance up to which repeated values are moved; benchmarks.memory_share
+MOST_VALUE_INFORMATION = 0.15**2
 ORDER_LEVEL = 0.01  # level of Kruskal-Wallis at which whole numbers are ordered by label; benchmarks.memory_share
 RANK_BINS = 10  # groups by rank of numbers that hardly repeat; by hand
 LEAST_ROWS_PER_VALUE = 2.0  # rows for each value on average, from which values repeat; by hand

@@ -12,10 +12,9 @@ from tabcontam.twins.label_baseline import BOOSTING, LINEAR, models
 from tabcontam.twins.thresholds import MOST_TWIN_AUC
 from tabcontam.twins.twin_sample import Floats, Ints, TwinSample
 
-DIGITS = 4  # of a chance that is stored
 
-
-def checked(sample: TwinSample, twin: Twin, made: UnseenTwin) -> UnseenTwin:
+# digits: of a chance that is stored
+def checked(sample: TwinSample, twin: Twin, made: UnseenTwin, *, digits: int = 4) -> UnseenTwin:
     """Return the twin with both learners' predictions. Raises `Skip` with the reason if it fails its check.
 
     Gradient boosting and logistic regression learn from other rows than the asked one, in other parts than the
@@ -35,7 +34,7 @@ def checked(sample: TwinSample, twin: Twin, made: UnseenTwin) -> UnseenTwin:
     own, twins = (
         np.array(sample.classes, dtype=object)[np.column_stack(each)] for each in zip(*predicted, strict=True)
     )
-    likely = (tuple(map(tuple, np.mean(each, axis=0).round(DIGITS).tolist())) for each in zip(*chances, strict=True))
+    likely = (tuple(map(tuple, np.mean(each, axis=0).round(digits).tolist())) for each in zip(*chances, strict=True))
     own_chances, twin_chances = likely
     return replace(
         made,

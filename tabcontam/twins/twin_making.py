@@ -19,7 +19,6 @@ from tabcontam.twins.statistical_twin import StatisticalTwin
 from tabcontam.twins.twin_check import checked
 from tabcontam.twins.twin_sample import TwinSample, sample
 
-VERSION = 8  # of the twins: cached twins of other versions are not read
 BORDT = (OriginalTwin(), LastDigitsTwin(), TaskTwin(), StandardisedTwin())
 TWINS: Mapping[str, Twin] = {
     one.kind: one for one in (RecodedTwin(), ResampledTwin(), PerturbedTwin(), StatisticalTwin(), *BORDT)
@@ -39,7 +38,8 @@ def unseen(table: Table, kind: str, seed: int = 0) -> UnseenTwin:
     return found
 
 
-def _cached(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
+# version: of the twins: cached twins of other versions are not read
+def _cached(table: Table, twin: Twin, seed: int, *, version: int = 8) -> UnseenTwin | str:
     rank = ranks(table)
 
     def write(found: UnseenTwin | str) -> object:
@@ -53,7 +53,7 @@ def _cached(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
         return stored if isinstance(stored, str) else _read(table, twin, stored)
 
     asked = table.question and [dict(table.question.answers), table.question.threshold]
-    question = ["unseen", VERSION, twin.kind, seed, table.target, asked, sorted(table.missing)]
+    question = ["unseen", version, twin.kind, seed, table.target, asked, sorted(table.missing)]
     return cached_finding(table, question, lambda: _made(table, twin, seed), write, read)
 
 

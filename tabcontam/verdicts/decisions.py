@@ -16,7 +16,6 @@ from tabcontam.verdicts.thresholds import LEAST_READ_SHARE
 
 # The share of queries that must have a readable answer before a result, or a table by all of its row tests, can be
 # called "not detected": below it the rows without an answer outnumber those with one.
-REASONS = 3  # the number of reasons for unread answers that are named
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -83,14 +82,15 @@ def texts(trials: Sequence[Trial]) -> int:
     return sum(trial.reply.state in READ for trial in trials)
 
 
-def unanswered(trials: Sequence[Trial]) -> str:
+# reasons: the number of reasons for unread answers that are named
+def unanswered(trials: Sequence[Trial], *, reasons: int = 3) -> str:
     """Return the number of queries, or else decoys, without a readable answer, and the most frequent reasons."""
     own = [trial for trial in trials if not trial.query.decoy_of]
     silent = [trial for trial in own if not trial.readable]
     if own and not silent:
         own = [trial for trial in trials if trial.query.decoy_of]
         silent = [trial for trial in own if not trial.readable]
-    found = Counter(map(_why_unread, silent)).most_common(REASONS)
+    found = Counter(map(_why_unread, silent)).most_common(reasons)
     if len(found) > 1:
         why = "; ".join(f"{count} {reason}" for reason, count in found)
     else:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 RESULTS = "results.json"
 LONGEST = 100  # characters of a foreign value
-AT_ONCE = 1_000  # rows of Parquet in memory at once, besides the results made of them
 FIRST = ("schema", "run", "results")  # fields of results.json, in their order
 LATER = tuple(name.name for name in fields(RunResults))[len(FIRST) :]
 LINES = {"results": "result", "tables": "table"}  # the names of one item of a list
@@ -235,12 +234,13 @@ def rest_of(columns: ParquetResults) -> RunResults:
 
 def results_of(columns: ParquetResults, **wanted: Sequence[str]) -> tuple[Result, ...]:
     """Return the results in Parquet files whose fields have one of the wanted values. Raises `UsageError`."""
+    at_once = 1_000  # rows of Parquet in memory at once, besides the results made of them
     from pydantic import TypeAdapter, ValidationError
 
     rows, kind, found = columns.read("results", **wanted), TypeAdapter(list[Result]), list[Result]()
     try:
         with disable_garbage_collector():
-            while some := list(islice(rows, AT_ONCE)):
+            while some := list(islice(rows, at_once)):
                 found += kind.validate_python(some)
     except ValidationError as error:
         raise UsageError(

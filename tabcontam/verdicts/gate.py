@@ -60,8 +60,6 @@ from tabcontam.verdicts.training_evidence import (
 from tabcontam.verdicts.wording import rounded, shorten, visible
 
 ROWS, SHARE = "rows", "memory's share"  # the subject of a finding
-NAMED = 3  # findings that the one line names
-LONGEST = 240  # characters of a finding there
 Tested = tuple[str, TableName]  # an LLM and a table
 
 
@@ -240,13 +238,17 @@ def _tables_of(found: Sequence[Result | TableVerdict]) -> Iterable[TableName]:
     return dict.fromkeys(one.table for one in found)
 
 
-def combine_findings(findings: tuple[GateFinding, ...], undecided_fails: bool) -> GateDecision:
+# named: findings that the one line names
+# longest: characters of a finding there
+def combine_findings(
+    findings: tuple[GateFinding, ...], undecided_fails: bool, *, named: int = 3, longest: int = 240
+) -> GateDecision:
     """Return the judgement on all findings: the worst decide; one line names some of them and counts the others."""
     numbers = {word: sum(finding.conclusion is word for finding in findings) for word in Conclusion}
     worst = next((word for word, number in numbers.items() if number), Conclusion.CANNOT_TELL)
-    worst_findings = [shorten(str(finding), LONGEST) for finding in findings if finding.conclusion is worst]
-    more = [f"and {len(worst_findings) - NAMED} more"] if len(worst_findings) > NAMED else []
-    line = "; ".join([*worst_findings[:NAMED], *more]) or "no model was tested"
+    worst_findings = [shorten(str(finding), longest) for finding in findings if finding.conclusion is worst]
+    more = [f"and {len(worst_findings) - named} more"] if len(worst_findings) > named else []
+    line = "; ".join([*worst_findings[:named], *more]) or "no model was tested"
     others = ", ".join(f"{number} {word}" for word, number in numbers.items() if number and word is not worst)
     return GateDecision(worst, f"{line} (besides: {others})" if others else line, findings, undecided_fails)
 

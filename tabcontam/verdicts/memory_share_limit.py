@@ -21,8 +21,6 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import SEVERITY, Conclusion
 from tabcontam.verdicts.wording import phrase
 
-DIGITS = 3  # of a share next to a limit, which may have two digits itself
-
 
 def is_share(view: RunResults, result: Result) -> bool:
     """Return whether a result is of a test that measures memory's share."""
@@ -56,11 +54,12 @@ def limits_in_words(interval: tuple[float, float], digits: int = 2) -> str:
     return f"{format_signed(interval[0], digits)} to {format_signed(interval[1], digits)}"
 
 
-def _ruled(result: Result, limit: float, rows: int | None) -> tuple[Conclusion, str]:
+# digits: of a share next to a limit, which may have two digits itself
+def _ruled(result: Result, limit: float, rows: int | None, *, digits: int = 3) -> tuple[Conclusion, str]:
     memory = result.memory
     if memory is None:
         return Conclusion.CANNOT_TELL, f"memory's share was not measured: {result.outcome}, {result.reason}"
-    share, (low, high) = f"memory's share {share_in_words(memory, DIGITS)}", memory.interval
+    share, (low, high) = f"memory's share {share_in_words(memory, digits)}", memory.interval
     accuracies = f"accuracy {memory.accuracy:.2f}, {memory.twin_accuracy:.2f} on {unseen_rows(memory)}"
     if low > limit:
         return Conclusion.CONTAMINATED, f"{share} is above {limit:g}: {accuracies}"
@@ -69,7 +68,7 @@ def _ruled(result: Result, limit: float, rows: int | None) -> tuple[Conclusion, 
     if memory.if_wrong is not None and memory.if_wrong[1] > limit:
         what = "answer" if memory.fresh else "pair"
         left = f"{memory.left_out} {what}{' was' if memory.left_out == 1 else 's were'} not answered"
-        reach = f"counted as wrong they make the interval {limits_in_words(memory.if_wrong, DIGITS)}"
+        reach = f"counted as wrong they make the interval {limits_in_words(memory.if_wrong, digits)}"
         return Conclusion.CANNOT_TELL, f"{share} is within {limit:g}, but {left}, and {reach}"
     return Conclusion.CLEAN, f"{share} is within {limit:g}: {accuracies}"
 

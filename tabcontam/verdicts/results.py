@@ -23,7 +23,6 @@ from tabcontam.verdicts.wording import needing, phrase
 
 SCHEMA: Literal[1] = 1
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
-MANY = 5  # the number of LLMs from which on a note states how many false findings to expect
 NAMED = 4  # LLMs, or tables, in a line about all of them
 SIMULATED = "simulated:"  # begins the name of an LLM that states in its name what it knows
 FACTS = (
@@ -461,11 +460,12 @@ class RunResults:
     @property
     def _expected(self) -> str:
         """The number of false findings to expect over models that have seen nothing, in words; "" with few models."""
+        many = 5  # the number of LLMs from which on a note states how many false findings to expect
         levels: dict[str, float] = {}
         for table in self.tables:
             if table.bound and table.llm not in self.joined | self.corpora:
                 levels[table.llm] = max(levels.get(table.llm, 0.0), table.bound)
-        if len(levels) < MANY or self.run.family_over == ALL:
+        if len(levels) < many or self.run.family_over == ALL:
             return ""
         false = f"on average at most {sum(levels.values()):.2g} of them would be called contaminated on some table"
         return f"; the levels add up over models: if none of these {len(levels):,} had seen any row, {false}"

@@ -15,7 +15,6 @@ PARTS = (3, 6, 7, 9, 11, 12, 13, 24, 30, 36, 52, 60, 90, 360, 365, 365.25)  # de
 _TURNS = (pi, 2 * pi, 4 * pi, pi / 2, pi / 4, pi / 3, 4 * pi / 3, pi / 6, pi / 12, 180 / pi, pi / 180, 1 / pi, 4 / pi)
 _UNITS = (0.45359237, 1 / 0.45359237, 1.609344, 1 / 1.609344, 1 / 2.54, 0.3048, 1 / 0.3048, 3.785411784, 9.80665)
 KNOWN = (*_TURNS, *_UNITS, e, log(2), 1 / log(2), log(10), 1 / log(10), sqrt(2), sqrt(3), sqrt(3) / 2, sqrt(3) / 4)
-CHUNK = 400_000  # numbers that are sorted at once
 
 
 def _rooted(a: Floats) -> Floats:
@@ -192,10 +191,11 @@ def met_at_most(low: Floats, high: Floats, worth: Floats) -> Floats:
     return best
 
 
-def most_met(low: Floats, high: Floats, worth: Floats) -> tuple[Floats, Floats, Floats]:
+# chunk: numbers that are sorted at once
+def most_met(low: Floats, high: Floats, worth: Floats, *, chunk: int = 400_000) -> tuple[Floats, Floats, Floats]:
     """Return for each line the stretch that lies in intervals of most worth together: its worth, start and end."""
     found: list[tuple[Floats, Floats, Floats]] = []
-    size = max(1, CHUNK // max(1, low.shape[1]))
+    size = max(1, chunk // max(1, low.shape[1]))
     for start in range(0, len(low), size):
         found.append(_most_met(low[start : start + size], high[start : start + size], worth))
     worths, starts, ends = zip(*found, strict=True)

@@ -6,9 +6,6 @@ from math import log2
 
 from tabcontam.evidence.base import Answer, Match, Matches, Query, ReplyState, Trial
 
-AROUND = 60  # characters of a quote on each side of the match
-WITHIN = 240  # characters of the match that a sentence quotes
-
 
 @dataclass(frozen=True)
 class RowFind:
@@ -76,11 +73,12 @@ def quoted(rows: Sequence[RowFind]) -> str:
     return place_of(match)
 
 
-def place_of(match: Match) -> str:
+# around: characters of a quote on each side of the match
+def place_of(match: Match, *, around: int = 60) -> str:
     """Return a place in words: the document, the byte if it is known, and the text with the match between marks."""
     where = f", byte {match.offset}" if match.offset >= 0 else ""
     begin, end = (match.begin, match.end) if match.end > match.begin else (0, len(match.quote))
-    before, after = match.quote[:begin][-AROUND:], match.quote[end:][:AROUND]
+    before, after = match.quote[:begin][-around:], match.quote[end:][:around]
     marked = f"»{_shortened(harmless(match.quote[begin:end]))}«"
     return f"{harmless(match.source)}{where}: {harmless(before)}{marked}{harmless(after)}"
 
@@ -90,5 +88,6 @@ def harmless(text: str) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in " ".join(text.splitlines()).replace("\t", " "))
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= WITHIN else f"{text[: WITHIN // 2]} […] {text[-WITHIN // 2 :]}"
+# within: characters of the match that a sentence quotes
+def _shortened(text: str, *, within: int = 240) -> str:
+    return text if len(text) <= within else f"{text[: within // 2]} […] {text[-within // 2 :]}"

@@ -34,7 +34,6 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
-MAX_TOKENS = 16
 GIVEN_AWAY = "the rows' own words hold the dataset's name"
 
 
@@ -330,11 +329,13 @@ def _plain_first(features: Sequence[str], rng: Random) -> list[str]:
     return sorted(rng.sample(list(features), len(features)), key=lambda name: not is_english(name))
 
 
-def _paired(test: str, table: Table, true: Sequence[Draft], decoys: Mapping[str, Sequence[Draft]]) -> list[Query]:
+def _paired(
+    test: str, table: Table, true: Sequence[Draft], decoys: Mapping[str, Sequence[Draft]], *, max_tokens: int = 16
+) -> list[Query]:
     """Return the true queries, the first of which is the paper's, each followed by its share of each sort of decoys."""
     queries: list[Query] = []
     for number, (write, rows) in enumerate(true):
-        query = Query(f"{test}-{number}", write, (), table.names, MAX_TOKENS, number == 0, rows, table.not_names)
+        query = Query(f"{test}-{number}", write, (), table.names, max_tokens, number == 0, rows, table.not_names)
         queries.append(query)
         for word, drafts in decoys.items():
             shared = enumerate(drafts[number :: len(true)])

@@ -47,7 +47,6 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 STATISTIC = "chance of the row's own number"
-NAMED = 3  # columns that a reason names
 
 
 @dataclass(frozen=True)
@@ -187,10 +186,11 @@ class Digits(Test):
 
 
 def _none_left(table: Table, tried: dict[str, str]) -> str:
+    most_named = 3  # columns that a reason names
     if not tried:
         return f"no column of {table.name} has numbers of three digits or more that could be exchanged between rows"
-    named = "; ".join(f"{column} ({why})" for column, why in list(tried.items())[:NAMED])
-    more = f"; and {len(tried) - NAMED} more" if len(tried) > NAMED else ""
+    named = "; ".join(f"{column} ({why})" for column, why in list(tried.items())[:most_named])
+    more = f"; and {len(tried) - most_named} more" if len(tried) > most_named else ""
     return f"the last digits of {table.name} can be predicted without memory: {named}{more}"
 
 

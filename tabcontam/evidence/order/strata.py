@@ -20,7 +20,6 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
 NUMBERED = re.compile(r"(\D*)(\d{1,15})(\D*)")
-NAMED = 3  # columns that a reason names
 TOGETHER = "all columns together distinguish it from the reverse"
 SORTED = "it is sorted"
 
@@ -180,10 +179,11 @@ def _orders(places: Ints, classes: Ints, rng: np.random.Generator) -> Ints:
 
 def _ordered(table: Table, fixed: Mapping[str, str]) -> str:
     """Return why too few rows may change places."""
+    most_named = 3  # columns that a reason names
     if not fixed:
         return f"{table.name} has too few rows that differ: hardly any other order of them differs from the file's"
-    named = [f"{column} ({why})" for column, why in list(fixed.items())[:NAMED]]
-    more = f" and {len(fixed) - NAMED} more" if len(fixed) > NAMED else ""
+    named = [f"{column} ({why})" for column, why in list(fixed.items())[:most_named]]
+    more = f" and {len(fixed) - most_named} more" if len(fixed) > most_named else ""
     return (
         f"the order of {table.name} follows from {', '.join(named)}{more}, which a reader sees without memory; "
         "too few rows that share these values could change places"

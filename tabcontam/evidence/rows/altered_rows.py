@@ -37,8 +37,6 @@ from tabcontam.tables.row_draws import by_content, pool, seeded
 from tabcontam.tables.table import Table
 from tabcontam.tables.thresholds import MOST_CATEGORIES
 
-VERSION = 3  # of the method: a cached result of another version is not read
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -54,7 +52,8 @@ class BlindAlteration:
     false: tuple[float, ...]
 
 
-def blind_alteration(table: Table) -> BlindAlteration:
+# version: of the method: a cached result of another version is not read
+def blind_alteration(table: Table, *, version: int = 3) -> BlindAlteration:
     """Return the altered rows of a table, cached. Raises `Skip` with the reason if a classifier sees every change."""
 
     def write(found: BlindAlteration | str) -> object:
@@ -82,7 +81,7 @@ def blind_alteration(table: Table) -> BlindAlteration:
             raise ValueError("not two chances of each row")
         return BlindAlteration(column, float(stored["auc"]), swaps, true, false)
 
-    question = ["blind", VERSION, table.target, sorted(table.missing)]
+    question = ["blind", version, table.target, sorted(table.missing)]
     found = cached_fact(
         table, "blind", lambda: cached_finding(table, question, lambda: _find_alteration(table), write, read)
     )

@@ -10,7 +10,6 @@ from tabcontam.tables.table import Cell, Table
 MOST = 8192  # tokens of an answer; longer rows are cut
 LETTERS = re.compile(r"[a-z]+", re.IGNORECASE)
 SPACES = re.compile(r"\s+")
-PIECE = 3  # letters that any tokenizer joins, on average
 
 
 def answer_tokens(table: Table, serializer: Serializer, columns: Sequence[str], least: int) -> int:
@@ -48,7 +47,8 @@ def _longest(table: Table, columns: Sequence[str]) -> tuple[Cell, ...]:
     return max(zip(*map(table.column, columns), strict=True), key=length)
 
 
-def tokens_in(text: str) -> int:
+# piece: letters that any tokenizer joins, on average
+def tokens_in(text: str, *, piece: int = 3) -> int:
     """Return an upper estimate of a text's tokens; the space before a word or a number is part of it."""
-    words = sum(-(-len(word) // PIECE) for word in LETTERS.findall(text))
+    words = sum(-(-len(word) // piece) for word in LETTERS.findall(text))
     return words + len(SPACES.sub("", LETTERS.sub("", text)).encode("utf-8", "replace"))

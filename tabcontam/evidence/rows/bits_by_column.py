@@ -13,10 +13,9 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.entities import entities, entities_and_keys
 from tabcontam.tables.table import Table
 
-VERSION = 1  # of what counts as an entity: a cached result of another version is not read
 
-
-def entity_names(table: Table, columns: Iterable[str], *, keys: bool = False) -> dict[str, str]:
+# version: of what counts as an entity: a cached result of another version is not read
+def entity_names(table: Table, columns: Iterable[str], *, keys: bool = False, version: int = 1) -> dict[str, str]:
     """Return the joined name of an entity's columns, for each of `columns` that describes one together with others.
 
     With `keys`, a key that a few rows share belongs to one entity with the columns that it determines.
@@ -28,7 +27,7 @@ def entity_names(table: Table, columns: Iterable[str], *, keys: bool = False) ->
         return {name: tuple(names) for name, names in held.items()}
 
     what, find = ("entities and keys", entities_and_keys) if keys else ("entities", entities)
-    question = [what, VERSION, sorted(table.missing)]
+    question = [what, version, sorted(table.missing)]
     known = cached_fact(
         table,
         f"kept {what}",

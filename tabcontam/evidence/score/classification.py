@@ -48,9 +48,6 @@ from tabcontam.tables.table import Table
 from tabcontam.twins.twin_sample import labelled
 
 FEW_SHOT = "few-shot"  # the name of the baseline among the chances of a query
-VERSION = 1  # of the few-shot baseline: the cached results of other versions are not read
-YES_NO_TOKENS = 4
-CLASS_TOKENS = 16  # the name of a class is longer than Yes
 RIGHT = PublishedRule("rows were classified right", share=None, source=RONVAL)
 
 
@@ -213,9 +210,10 @@ def likeliest(query: Query, reply: Likelihoods) -> Reading:
     return Reading(answer, hit, paper_hit=hit, readable=answer is not None)
 
 
-def tokens_of(answers: Sequence[str]) -> int:
+# class_tokens: the name of a class is longer than Yes
+def tokens_of(answers: Sequence[str], *, yes_no_tokens: int = 4, class_tokens: int = 16) -> int:
     """Return the largest number of tokens of an answer."""
-    return YES_NO_TOKENS if all(answer.casefold() in ("yes", "no") for answer in answers) else CLASS_TOKENS
+    return yes_no_tokens if all(answer.casefold() in ("yes", "no") for answer in answers) else class_tokens
 
 
 def _largest(queries: Sequence[Query]) -> float | None:
@@ -234,8 +232,9 @@ def _baseline(queries: Sequence[Query], name: str) -> float | None:
     return sum(chances) / len(chances) if chances else None
 
 
+# version: of the few-shot baseline: the cached results of other versions are not read
 def _cached_few_shot(
-    table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]
+    table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int], *, version: int = 1
 ) -> dict[int, CellPrediction]:
     rank = ranks(table)
 
@@ -257,7 +256,7 @@ def _cached_few_shot(
     def find() -> dict[int, CellPrediction]:
         return attempt("few-shot logistic regression", lambda: _few_shot(table, target, labels, rows), {})
 
-    return cached_finding(table, ["few-shot", VERSION, which], find, write, read)
+    return cached_finding(table, ["few-shot", version, which], find, write, read)
 
 
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, CellPrediction]:

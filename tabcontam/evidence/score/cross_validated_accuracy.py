@@ -12,8 +12,6 @@ from tabcontam.tables.row_draws import pool
 from tabcontam.tables.table import Table
 from tabcontam.twins.twin_sample import labelled
 
-VERSION = 1  # of the baseline: the cached results of other versions are not read
-
 
 @dataclass(frozen=True)
 class CrossValidatedAccuracy:
@@ -29,7 +27,8 @@ class CrossValidatedAccuracy:
         return self.accuracy - self.majority
 
 
-def supervised(table: Table) -> CrossValidatedAccuracy | None:
+# version: of the baseline: the cached results of other versions are not read
+def supervised(table: Table, *, version: int = 1) -> CrossValidatedAccuracy | None:
     """Return the accuracy of scikit-learn's HistGradientBoostingClassifier, cross-validated in five parts.
 
     It uses at most 2,000 rows. It is the difficulty control of Li and Flanigan (2024), section 4 and figure 4, where it
@@ -58,7 +57,7 @@ def supervised(table: Table) -> CrossValidatedAccuracy | None:
             float((predicted == answers).mean()), float(counts.max() / len(answers)), len(rows)
         )
 
-    question_of_it = ["supervised", VERSION, target, dict(question.answers), question.threshold, sorted(table.missing)]
+    question_of_it = ["supervised", version, target, dict(question.answers), question.threshold, sorted(table.missing)]
     return cached_finding(table, question_of_it, find, _write, _read)
 
 

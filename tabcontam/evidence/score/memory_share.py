@@ -38,7 +38,6 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 TWIN = "perturbed"  # the kind of the default twin: see the test's "Cannot show"
-NAMED = 3  # features that the sentence names
 
 
 @dataclass(frozen=True)
@@ -370,14 +369,15 @@ def _describe(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
     return f"accuracy {own:.2f}, on unseen twins of the same rows {twins:.2f}; {share_in_words(found, *models)}"
 
 
-def _shared_features(trials: Sequence[Trial]) -> str:
+# named: features that the sentence names
+def _shared_features(trials: Sequence[Trial], *, named: int = 3) -> str:
     """Return in words the features that twins share with their rows: memory by these works on the twin, too."""
     names = sorted({name for trial in trials for name in trial.query.shared_features})
     if not names:
         return ""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    more = f" and {len(names) - named} more" if len(names) > named else ""
     return (
-        f"the twins keep {', '.join(map(repr, names[:NAMED]))}{more}, so that the test "
+        f"the twins keep {', '.join(map(repr, names[:named]))}{more}, so that the test "
         "misses labels that are recalled by these alone"
     )
 

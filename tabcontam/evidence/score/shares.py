@@ -9,7 +9,6 @@ from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
 from tabcontam.statistics.paired_gains import MeanGain
 
-LEAST = 0.0005  # a smaller difference is none in three digits
 SUPERVISED = "supervised"  # the name of the fitted learners among the chances of a query
 MODELS = "gradient boosting and logistic regression"
 
@@ -35,8 +34,9 @@ def share_in_words(found: MeanGain, own: float, other: float) -> str:
     )
 
 
-def _difficulty(own: float, other: float) -> str:
-    if abs(own - other) < LEAST:
+# least: a smaller difference is none in three digits
+def _difficulty(own: float, other: float, *, least: float = 0.0005) -> str:
+    if abs(own - other) < least:
         return f"; {MODELS} get {own:.3f} on both"
     taken = "subtracted" if own > other else "added"
     get = f"get {own:.3f} on the first and {other:.3f} on the second"

@@ -38,7 +38,6 @@ NAME = re.compile(r"\w[\w.:@/-]{0,199}", re.ASCII)
 CONNECT_RETRIES = 2
 CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
 NOT_WORKED_ON = (429, 503, 529)
-LONGEST_FATAL = 600
 CORRECT = "correct the address after the @"
 Found = TypeVar("Found")
 
@@ -233,6 +232,7 @@ class AnthropicModel(ServedModel):
 
     def _hopeless(self, whom: Concern, problem: Problem) -> str:
         """Return the line for a server that would answer no other request either: who, what, and what to do."""
+        longest_fatal = 600
         who, key = self._who, self.key_variable
         what = {
             Concern.KEY: f"{who} refused the key in {key}; check the key and what it may be used for"
@@ -243,7 +243,7 @@ class AnthropicModel(ServedModel):
             Concern.MODEL: f"{who} does not offer {self.model}, or no longer does; name another model",
             Concern.ADDRESS: self._other_kind(),
         }[whom]
-        return self._line(f"{what}; it answered {problem.line}", longest=LONGEST_FATAL)
+        return self._line(f"{what}; it answered {problem.line}", longest=longest_fatal)
 
     def _turned_away(self, problem: Problem) -> str:
         """Return the line for a server that is there and gives no facts about the model."""

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from tabcontam.models.corpora.index_shards import Numbers
 
 VERSION = 1
-SHARD = 128 << 20  # bytes of text of a shard; building it takes five times as much memory
 HEADER = "index.json"
-MOST = 1000  # most places of a text that are returned
 
 ReportProgress = Callable[
     [int, int, int], None
@@ -73,7 +71,7 @@ class CorpusIndex:
 
     @classmethod
     def build(
-        cls, files: CorpusFiles, progress: ReportProgress = lambda read, of, text: None, shard: int = SHARD
+        cls, files: CorpusFiles, progress: ReportProgress = lambda read, of, text: None, shard: int = 128 << 20
     ) -> "CorpusIndex":
         """Return the index of these files, which is built if there is none. After an interruption, the next call
         continues with the next shard. Raises `UsageError` if the disk is full or another process is building the index.
@@ -116,7 +114,7 @@ class CorpusIndex:
                 found[text] += int(high[place] - low[place]) - _twice(shard, text)
         return [found[text] for text in texts]
 
-    def find(self, texts: Sequence[bytes], most: int = MOST) -> list[list[DocumentPlace]]:
+    def find(self, texts: Sequence[bytes], most: int = 1000) -> list[list[DocumentPlace]]:
         """Return for each text its places, in the order of the corpus, at most `most`."""
         sought = SearchTexts(texts)
         found: dict[bytes, list[DocumentPlace]] = {text: [] for text in texts}

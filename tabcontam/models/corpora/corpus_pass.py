@@ -26,7 +26,6 @@ from tabcontam.models.corpora.portions import Portion, read
 from tabcontam.models.corpora.tally import Reason, Tally
 from tabcontam.processes import code_to_run, processors, send, start_process
 
-SMALL = 16 << 20  # bytes of a corpus that is searched sooner than a process starts
 START = code_to_run("tabcontam.models.corpora.corpus_pass")
 
 ReportBytes = Callable[[int, int], None]  # bytes of files that are read, of how many
@@ -61,7 +60,8 @@ class CorpusPass:
     def __post_init__(self) -> None:
         self.matches = [LookupMatches(lookup.most) for lookup in self.lookups]
 
-    def run(self) -> None:
+    # small: bytes of a corpus that is searched sooner than a process starts
+    def run(self, *, small: int = 16 << 20) -> None:
         """Read and search.
 
         Raises `SearchStoppedError` if the reading was ended, `ProcessLostError`, and `UsageError` as `read` does.
@@ -69,7 +69,7 @@ class CorpusPass:
         self.report(0, self._size)
         self._left = iter(range(len(self.portions)))
         workers = min(self.workers or processors(), len(self.portions))
-        if not self.workers and (self._size < SMALL or not sys.executable):
+        if not self.workers and (self._size < small or not sys.executable):
             self._here()
         else:
             self._with_processes(workers)

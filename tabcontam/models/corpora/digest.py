@@ -12,12 +12,9 @@ from tabcontam.models.corpora.file_opening import open_file
 from tabcontam.paths import replace_file
 from tabcontam.tables.editions import cache_folder
 
-READER = 1  # changes when the reader makes other documents from the same files
-BLOCK = 1 << 20
-YOUNG = 2 * 10**9  # nanoseconds: a younger file may change again with the same modification time
 
-
-def digest(files: CorpusFiles) -> str:
+# reader: changes when the reader makes other documents from the same files
+def digest(files: CorpusFiles, *, reader: int = 1) -> str:
     """Return the key of the content and names of all files, in their order, and of the fields that are read.
 
     A file whose size and modification time have not changed is not read again; its SHA-256 comes from the cache folder.
@@ -25,7 +22,7 @@ def digest(files: CorpusFiles) -> str:
     """
     entries = _read_entries()
     before = dict(entries)
-    key = hashlib.sha256(f"{READER}\0{'+'.join(files.fields)}".encode())
+    key = hashlib.sha256(f"{reader}\0{'+'.join(files.fields)}".encode())
     for path in files.files:
         key.update(f"\0{path.name}\0{_of_file(path, entries)}".encode("utf-8", "surrogateescape"))
     if entries != before:
@@ -38,8 +35,10 @@ def corpora_folder() -> Path:
     return cache_folder().parent / "corpora"
 
 
-def _of_file(path: Path, entries: dict[str, Any]) -> str:
+# young: nanoseconds: a younger file may change again with the same modification time
+def _of_file(path: Path, entries: dict[str, Any], *, young: int = 2 * 10**9) -> str:
     """Return the SHA-256 of a file."""
+    block_bytes = 1 << 20
     name = str(path)
     try:
         with open_file(path) as file:
@@ -48,11 +47,11 @@ def _of_file(path: Path, entries: dict[str, Any]) -> str:
             if (found := entries.get(name)) and found[:2] == mark:
                 return str(found[2])
             hashed = hashlib.sha256()
-            while block := file.read(BLOCK):
+            while block := file.read(block_bytes):
                 hashed.update(block)
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({one_line(error)}); check its permissions, or leave it out") from None
-    if abs(time.time_ns() - facts.st_mtime_ns) > YOUNG:
+    if abs(time.time_ns() - facts.st_mtime_ns) > young:
         entries[name] = [*mark, hashed.hexdigest()]
     return hashed.hexdigest()
 

@@ -23,10 +23,6 @@ from tabcontam.models.corpora.row_places import RowLookup
 from tabcontam.models.corpora.text_blocks import MARGIN, BlockPiece, TextBlock
 from tabcontam.models.thresholds import LONGEST_ROW_SPAN
 
-FIRST = 4  # letters of a word that are looked for
-RARE = 100  # most places of the rare part of a lookup
-TOGETHER = 32  # regions that are searched at once
-
 Spelled = tuple[bytes, ...]  # strings of bytes, one of which stands wherever a word stands
 
 
@@ -79,13 +75,15 @@ class IndexSearch:
     @cached_property
     def _chosen(self) -> dict[int, set[bytes]]:
         """The strings of each lookup that has a rare part."""
+        rare = 100  # most places of the rare part of a lookup
         needed = {text for need in self._needs.values() for thing in need.things for word in thing for text in word}
         texts = sorted(needed)
         often = dict(zip(texts, self.index.count(texts), strict=True))
         rarest = {number: need.rarest(often) for number, need in self._needs.items()}
-        return {number: strings for number, (times, strings) in rarest.items() if times <= RARE}
+        return {number: strings for number, (times, strings) in rarest.items() if times <= rare}
 
-    def _blocks(self) -> Iterator[TextBlock]:
+    # together: regions that are searched at once
+    def _blocks(self, *, together: int = 32) -> Iterator[TextBlock]:
         """Yield the text around the places of the rare strings, where the rest of a lookup may stand."""
         wanting: dict[bytes, list[_RequiredStrings]] = {}
         for number, strings in self._chosen.items():
@@ -101,7 +99,7 @@ class IndexSearch:
             for text, at in _places(shard, sought, low, high):
                 if (region := self._region(shard, at, wanting[text])) is not None:
                     regions.append(region)
-                if len(regions) == TOGETHER:
+                if len(regions) == together:
                     yield TextBlock.of(regions)
                     regions = []
             if regions:
@@ -145,10 +143,11 @@ def _spelled(key: bytes) -> Spelled:
     """Return the ways in which a word may be written: a number as its digits, with or without zeros around them; of any
     other word the first letters.
     """
+    first_letters = 4  # letters of a word that are looked for
     if number_key(key) is not None:
         return (key,)
     letters = [place for place, sign in enumerate(key) if chr(sign).isascii() and chr(sign).isalpha()]
-    first = key[: letters[FIRST]] if len(letters) > FIRST else key
+    first = key[: letters[first_letters]] if len(letters) > first_letters else key
     return tuple(map(bytes, product(*({sign, *bytes([sign]).upper()} for sign in first))))
 
 

@@ -27,14 +27,10 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 BETWEEN = b"\xff"  # stands between documents; no UTF-8 has it
-PADDING = 16  # zeros after the text, so that eight bytes can be read anywhere
 WORD = 8  # bytes that are compared at a time
-ALL = (1 << 64) - 1
-PAIRS = 1 << 16
 MARKS = ("", "@", "#")  # stands between the file's name and the number of the document
 FILES = ("text", "suffixes", "pairs", "pieces")
 HEADER = "shard.json"
-COUNTED = 1 << 24  # bytes whose pairs are counted at a time
 
 
 @dataclass
@@ -83,7 +79,8 @@ class ShardBuilder:
         finally:
             shutil.rmtree(made, ignore_errors=True)
 
-    def _write_into(self, made: Path, facts: Mapping[str, object]) -> None:
+    # padding: zeros after the text, so that eight bytes can be read anywhere
+    def _write_into(self, made: Path, facts: Mapping[str, object], *, padding: int = 16) -> None:
         import numpy as np
         from pydivsufsort import divsufsort
 
@@ -94,7 +91,7 @@ class ShardBuilder:
         _write(made / "pieces", *self.pieces)
         self.pieces = ()
         text = np.frombuffer(self.text, np.uint8)
-        _write(made / "text", text, bytes(PADDING))
+        _write(made / "text", text, bytes(padding))
         _write(made / "pairs", _pairs(text))
         _write(made / "suffixes", divsufsort(text) if size else b"")
         sizes = {name: (made / name).stat().st_size for name in FILES}
@@ -115,16 +112,17 @@ def _write(path: Path, *contents: Any) -> None:
         os.fsync(file.fileno())
 
 
-def _pairs(text: "NDArray[np.uint8]") -> "Numbers":
+# counted: bytes whose pairs are counted at a time
+def _pairs(text: "NDArray[np.uint8]", *, pairs: int = 1 << 16, counted: int = 1 << 24) -> "Numbers":
     """Return for each pair of bytes, in order, how many suffixes come before those that begin with it."""
     import numpy as np
 
-    counts = np.zeros(PAIRS + 1, np.int64)
-    for begin in range(0, len(text), COUNTED):
-        block = np.append(text[begin : begin + COUNTED + 1], np.uint8(0)).astype(np.uint16)
+    counts = np.zeros(pairs + 1, np.int64)
+    for begin in range(0, len(text), counted):
+        block = np.append(text[begin : begin + counted + 1], np.uint8(0)).astype(np.uint16)
         first, second = block[:-1], block[1:]
-        number = min(COUNTED, len(text) - begin)
-        counts[1:] += np.bincount((first << 8 | second)[:number], minlength=PAIRS)
+        number = min(counted, len(text) - begin)
+        counts[1:] += np.bincount((first << 8 | second)[:number], minlength=pairs)
     return np.cumsum(counts)
 
 
@@ -132,6 +130,7 @@ class SearchTexts:
     """Texts that are sought, without repeats and in order, as words of eight bytes, the last one padded with zeros."""
 
     def __init__(self, texts: Sequence[bytes]) -> None:
+        all_bits = (1 << 64) - 1
         import numpy as np
 
         self.texts = sorted({text for text in texts if BETWEEN not in text})  # no document has it
@@ -143,7 +142,7 @@ class SearchTexts:
         self.begins = np.cumsum(self.counts) - self.counts
         filled = b"".join(text + bytes(-len(text) % WORD) for text in self.texts)
         self.words = np.frombuffer(filled, ">u8").astype(np.uint64)
-        masks = [ALL << 8 * (-length % WORD) & ALL for length in range(WORD)]
+        masks = [all_bits << 8 * (-length % WORD) & all_bits for length in range(WORD)]
         self.masks = np.array(masks, np.uint64)[self.lengths % WORD]
         self.pairs = np.array([int.from_bytes(text[:2].ljust(2, b"\0"), "big") for text in self.texts], np.int64)
         self.pair_ends = self.pairs + np.where(self.lengths > 1, 1, 256)

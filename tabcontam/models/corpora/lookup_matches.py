@@ -7,9 +7,6 @@ from typing import Any
 from tabcontam.evidence.questions import Lookup, Match, Matches, ReplyState
 from tabcontam.models.thresholds import MOST_COUNTED_DOCUMENTS
 
-AROUND = 80  # bytes before and after a match that are quoted with it
-QUOTED = 2000  # bytes of a match that are quoted
-
 
 @dataclass
 class LookupMatches:
@@ -80,12 +77,16 @@ class LookupMatches:
         return Matches(shown, len(self.documents), ReplyState.OK, detail, counts=tuple(counts), more=self.more)
 
 
-def quote_match(text: bytes, begin: int, end: int, low: int, high: int) -> tuple[str, int, int]:
+# around: bytes before and after a match that are quoted with it
+# quoted: bytes of a match that are quoted
+def quote_match(
+    text: bytes, begin: int, end: int, low: int, high: int, *, around: int = 80, quoted: int = 2000
+) -> tuple[str, int, int]:
     """Return the text from byte `begin` to byte `end` with some of what surrounds it between `low` and `high`, and the
     letters of that quotation at which the text begins and ends.
     """
-    last = min(end, begin + QUOTED)
-    before = text[max(low, begin - AROUND) : begin].decode("utf-8", "ignore")
+    last = min(end, begin + quoted)
+    before = text[max(low, begin - around) : begin].decode("utf-8", "ignore")
     inside = text[begin:last].decode("utf-8", "ignore")
-    after = text[last : min(high, last + AROUND)].decode("utf-8", "ignore") if last == end else ""
+    after = text[last : min(high, last + around)].decode("utf-8", "ignore") if last == end else ""
     return before + inside + after, len(before), len(before) + len(inside)

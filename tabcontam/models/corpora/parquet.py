@@ -12,9 +12,7 @@ from tabcontam.models.corpora.tally import Reason
 from tabcontam.tables.readers.base import missing_extra
 
 EXTRA = "parquet"
-BATCH = 4 << 20  # bytes of a batch of rows, about
 ROWS = 4096  # rows of the largest batch
-BUFFER = 1 << 20  # bytes of a column that are read at a time
 
 
 def need_pyarrow(name: str) -> Any:
@@ -44,17 +42,19 @@ def row_groups(path: Path, name: str, split: int) -> list[tuple[int, int]]:
     return [*found, (begin, len(sizes))] if size or not found else found
 
 
-def _opened(file: Any) -> Any:
+# buffer: bytes of a column that are read at a time
+def _opened(file: Any, *, buffer: int = 1 << 20) -> Any:
     """Return the file's reader. Raises `DamagedFileError`."""
     pyarrow = need_pyarrow("a corpus file")
     try:
-        return pyarrow.parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False)
+        return pyarrow.parquet.ParquetFile(file, buffer_size=buffer, pre_buffer=False)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise DamagedFileError(str(error)) from None
 
 
 def read_parquet(given: ReaderInput) -> Iterator[DocumentStretch]:
     """Yield the rows of a portion: the values of all columns of text, numbers or the like, or of the named ones."""
+    batch_bytes = 4 << 20  # bytes of a batch of rows, about
     pyarrow = need_pyarrow(given.name)
     parquet = _opened(given.file)
     columns = _columns(parquet, given)
@@ -67,7 +67,7 @@ def read_parquet(given: ReaderInput) -> Iterator[DocumentStretch]:
     try:
         for group in range(given.start, given.end):
             facts = metadata.row_group(group)
-            rows = max(1, min(ROWS, BATCH * facts.num_rows // max(1, facts.total_byte_size)))
+            rows = max(1, min(ROWS, batch_bytes * facts.num_rows // max(1, facts.total_byte_size)))
             for batch in parquet.iter_batches(rows, row_groups=[group], columns=columns, use_threads=False):
                 for row in _rows(pyarrow, batch, fields):
                     number += 1

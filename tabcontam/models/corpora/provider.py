@@ -22,10 +22,8 @@ from tabcontam.models.corpora.portions import Portion, portions
 from tabcontam.models.corpora.tally import Tally
 from tabcontam.models.provider_record import Provider
 
-MEANING = 1  # changes when the same lookup finds something else in the same documents
 AT_ONCE = 1 << 20  # lookups that may wait for the same reading
 QUIET = 0.3  # seconds without a new lookup after which the reading begins
-NAMED = 5  # unread paths that a message names
 
 
 class CorpusModel(Model):
@@ -51,7 +49,8 @@ class CorpusModel(Model):
     @property
     def identity(self) -> Mapping[str, str]:
         """The identity: a corpus is known by its content, which is its version, wherever it lies."""
-        return {"provider": "corpus", "address": "", "model": f"documents {MEANING}"}
+        meaning = 1  # changes when the same lookup finds something else in the same documents
+        return {"provider": "corpus", "address": "", "model": f"documents {meaning}"}
 
     def check_at_hand(self) -> None:
         """Raise `UsageError` if a path does not exist."""
@@ -61,6 +60,7 @@ class CorpusModel(Model):
         """List the files, split them into portions and compute the version. Raises `UsageError` with one line if that
         fails.
         """
+        most_named = 5  # unread paths that a message names
         if self._files is not None:
             return
         files = await asyncio.to_thread(corpus_files, self._typed)
@@ -68,8 +68,8 @@ class CorpusModel(Model):
         self.version = (await asyncio.to_thread(digest, files))[:32]
         self._files = files
         if files.skipped:
-            named = ", ".join(f"{name} ({reason})" for name, reason in files.skipped[:NAMED])
-            more = f" and {len(files.skipped) - NAMED:,} more" if len(files.skipped) > NAMED else ""
+            named = ", ".join(f"{name} ({reason})" for name, reason in files.skipped[:most_named])
+            more = f" and {len(files.skipped) - most_named:,} more" if len(files.skipped) > most_named else ""
             self.unread = f"not read: {named}{more}"
             self._print_once(self.unread)
 

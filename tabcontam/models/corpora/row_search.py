@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
     from tabcontam.models.corpora.word_arrays import Numbers
 
-EVERYWHERE = 1 << 60  # how often an empty value stands in a text
-FEW = 3  # places that are checked without a further filter
 # The search for a row is given up after so much if nearly everything may be the row (zeros and ones without end).
-RUN = 2_000  # words that are checked together
 
 
 class RowSearch:
@@ -68,13 +65,14 @@ class RowSearch:
         """Yield the number of a row, the number of a piece of the block that holds it, and its places. A row in `over`
         is not looked for.
         """
+        everywhere = 1 << 60  # how often an empty value stands in a text
         import numpy as np
 
         if not self._rows:
             return
         at, which = self._known.among(block.tokens.hashes)
         often = np.bincount(which, minlength=len(self._known))
-        rarest = np.append(self._words.least(often), EVERYWHERE)
+        rarest = np.append(self._words.least(often), everywhere)
         absent = self._others.sums(rarest == 0)
         possible = (absent <= self._lacking) & (self._texts.sums(rarest > 0) > 0)
         stands: _WordPlaces | None = None
@@ -110,6 +108,7 @@ class RowSearch:
         """Return where the row may stand (the piece, the first word and the last), and whether these are all such
         places.
         """
+        few = 3  # places that are checked without a further filter
         often = Counter(row.others)
         texts = [self._places_of(text, stands) for text in set(row.texts) if text.keys]
         others = sorted(
@@ -124,7 +123,7 @@ class RowSearch:
         all_of_them = left.cut(MOST_ROW_PLACES)
         if len(left.places):
             left.keep_within(stands.block.tokens.numbers, row.most_numbers)
-        if len(left.places) > FEW:
+        if len(left.places) > few:
             singles = [value for value in often if len(value.keys) == 1 and value.minus is None]
             own = sum(often[value] for value in singles) + 1
             left.keep_within(_merged([self._places_of(value, stands) for value in singles]), own + row.most_extra)
@@ -285,6 +284,7 @@ class _WordPlaces:
         """Return runs of words, joined if they overlap: the piece of each, its first word and its last. A long run is
         cut again so that every span of `most` words is whole in one of them.
         """
+        run = 2_000  # words that are checked together
         import numpy as np
 
         if not len(low):
@@ -297,9 +297,9 @@ class _WordPlaces:
         ends = np.append(begins[1:], len(low)) - 1
         runs = zip(piece[begins].tolist(), low[begins].tolist(), high[ends].tolist(), strict=True)
         return [
-            (own, begin, min(end, begin + RUN + most))
+            (own, begin, min(end, begin + run + most))
             for own, first, end in runs
-            for begin in range(first, max(first + 1, end + 1 - most), RUN)
+            for begin in range(first, max(first + 1, end + 1 - most), run)
         ]
 
     def bytes(self, first: int, last: int) -> tuple[int, int]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 NO_SIGNS = bytes(byte for byte in range(256) if bytes([byte]) not in OF_A_WORD)
 WIDTHS = {8: "<u8", 4: "<u4"}
-FEW = 4  # if there are no more strings than this, each is looked for by itself
 
 
 class StringSearch:
@@ -26,6 +25,7 @@ class StringSearch:
     """
 
     def __init__(self, texts: Mapping[int, tuple[str, ...]], signs: bool = False) -> None:
+        few = 4  # if there are no more strings than this, each is looked for by itself
         self._signs = signs
         wanted: dict[bytes, list[tuple[int, int]]] = {}
         for number, own in texts.items():
@@ -34,7 +34,7 @@ class StringSearch:
                 if sought:
                     wanted.setdefault(sought, []).append((number, place))
         self._wanted = wanted
-        self._single = [text for text in wanted if len(text) < min(WIDTHS) or len(wanted) <= FEW]
+        self._single = [text for text in wanted if len(text) < min(WIDTHS) or len(wanted) <= few]
         self._by_width: list[tuple[int, KnownHashes, dict[int, list[bytes]]]] = []
         left = [text for text in wanted if text not in set(self._single)]
         for width, some in ((8, [t for t in left if len(t) >= 8]), (4, [t for t in left if len(t) < 8])):

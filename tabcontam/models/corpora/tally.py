@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-NAMED = 3  # files that a sentence names for each reason
-
 
 class Reason(StrEnum):
     """The reason why something in a corpus was not read, or not unchanged. Each begins a line; a number follows."""
@@ -92,8 +90,9 @@ class Tally:
         return cls(documents, size, {Reason[name]: dict(places) for name, places in found.items()})
 
 
-def _named(places: Mapping[str, int]) -> str:
+# named: files that a sentence names for each reason
+def _named(places: Mapping[str, int], *, named: int = 3) -> str:
     """Return the first files, and how many more there are."""
     names = sorted(places)
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"
+    more = f" and {len(names) - named} more" if len(names) > named else ""
+    return f"{', '.join(names[:named])}{more}"

@@ -11,8 +11,6 @@ from tabcontam.models.corpora.documents import STRETCH, DocumentStretch, Stretch
 from tabcontam.models.corpora.reader_input import ReaderInput
 from tabcontam.models.corpora.tally import Reason
 
-LONGEST = 1 << 16  # bytes of a line of a record's head
-MOST = 1000  # lines of a record's head
 OF_TEXT = frozenset({b"conversion", b"resource"})  # types of record whose content is a document
 ABOUT = frozenset({b"warcinfo", b"metadata", b"request"})  # types of record that only describe others
 
@@ -33,10 +31,14 @@ def read_warc(given: ReaderInput) -> Iterator[DocumentStretch]:
             yield from _document(stream, size, given.source_of_number(number), given)
 
 
-def _head(stream: BinaryIO, given: ReaderInput) -> dict[bytes, bytes] | None:
+# longest: bytes of a line of a record's head
+# most: lines of a record's head
+def _head(
+    stream: BinaryIO, given: ReaderInput, *, longest: int = 1 << 16, most: int = 1000
+) -> dict[bytes, bytes] | None:
     """Return the fields of the next record, in lower case, or None at the end of the file."""
     noted = False
-    while line := stream.readline(LONGEST):
+    while line := stream.readline(longest):
         if line.startswith(b"WARC/"):
             break
         if line.strip() and not noted:
@@ -45,8 +47,8 @@ def _head(stream: BinaryIO, given: ReaderInput) -> dict[bytes, bytes] | None:
     else:
         return None
     fields: dict[bytes, bytes] = {}
-    for _ in range(MOST):
-        line = stream.readline(LONGEST).strip()
+    for _ in range(most):
+        line = stream.readline(longest).strip()
         if not line:
             break
         name, _, value = line.partition(b":")

@@ -33,7 +33,6 @@ STATUSES = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 10: 409, 13: 500, 14
 FULL = (8, 429)
 PASSING = (408, 429)  # besides 500 and above
 PAGE = 100
-PAGES = 100
 
 
 class GeminiBatches(Batches):
@@ -72,8 +71,9 @@ class GeminiBatches(Batches):
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
         """Return the id of a batch with this mark in its name, from the list of batches; None if there is none."""
+        pages = 100
         query = {"pageSize": str(PAGE)}
-        for _ in range(PAGES):
+        for _ in range(pages):
             page = await self._got("batches", query)
             found = json_at(page, "operations")
             for batch in found if isinstance(found, list) else []:

@@ -13,7 +13,6 @@ HUB = re.compile(r"(\w[\w.-]*/[\w.-]+)/([\w./-]+\.gguf)", re.ASCII)
 PACKAGE = re.compile(r"[\w.-]+", re.ASCII)
 # Keys of the file's head, each after its length in eight bytes. The reader of the package `gguf` would read every word
 # of the vocabulary first, which takes 3.5 seconds for SmolLM2 and 10 for Qwen2.5.
-HEAD = 64 << 20  # bytes that hold the head: a vocabulary of 262,000 words takes eight million
 TEMPLATE = (23).to_bytes(8, "little") + b"tokenizer.chat_template"
 CONTEXT = re.compile(rb"\.context_length\x04\x00\x00\x00(.{4})", re.DOTALL)  # a number of four bytes without a sign
 
@@ -48,11 +47,12 @@ def carried() -> Mapping[str, Path]:
     return {name: files[0] for name, files in sorted(found.items()) if len(files) == 1}
 
 
-def facts(path: Path) -> tuple[bool, int | None]:
+# head: bytes that hold the head: a vocabulary of 262,000 words takes eight million
+def facts(path: Path, *, head: int = 64 << 20) -> tuple[bool, int | None]:
     """Return whether the file has a chat template, and the tokens of its context, None if it does not state them."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
-        context = CONTEXT.search(held, 0, HEAD)
-        return held.find(TEMPLATE, 0, HEAD) >= 0, int.from_bytes(context[1], "little") if context else None
+        context = CONTEXT.search(held, 0, head)
+        return held.find(TEMPLATE, 0, head) >= 0, int.from_bytes(context[1], "little") if context else None
 
 
 def _files(package: Distribution) -> list[Path]:

@@ -16,7 +16,6 @@ from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tabcontam.reading.wrapping import THOUGHT_END, without_thought
 
 LEAST_SHARED = 32  # tokens of a shared beginning below which a forward pass of its own does not pay
-STEP = 40  # tokens of a prompt that are computed in the time of one more token of one answer
 UNPADDED = ("rwkv",)  # recurrent models that read padding too, despite the mask
 KEPT_TOKENS = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
 
@@ -184,12 +183,13 @@ def _too_large(row: PromptTokens) -> Reply:
     return Reply("", ReplyState.FAILED, f"out of memory with a single prompt of {len(row.ids):,} tokens")
 
 
-def cost(rows: Sequence[PromptTokens]) -> float:
+# step: tokens of a prompt that are computed in the time of one more token of one answer
+def cost(rows: Sequence[PromptTokens], *, step: int = 40) -> float:
     """Return the tokens computed per token of a prompt: padding and steps add some, a shared beginning saves some."""
     longest = max(len(row.ids) for row in rows)
     head = shared(rows) if len(rows) > 1 else 0
     steps = max(row.max_tokens for row in rows)
-    computed = head + len(rows) * (longest - head) + STEP * steps
+    computed = head + len(rows) * (longest - head) + step * steps
     return computed / sum(len(row.ids) for row in rows)
 
 

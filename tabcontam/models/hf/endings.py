@@ -14,10 +14,8 @@ from tabcontam.models.hf.passage_scorer import NOT_NUMBERS, TokenizedText, beyon
 from tabcontam.models.hf.row_batches import BatchSplitter
 from tabcontam.models.thresholds import LEAST_LOG_PROBABILITY
 
-LOGITS = 2**26  # numbers that a pass may give at a time: a quarter of a gigabyte
 MERGED = "the tokenizer merges cells and the text between them into one token"
 SEVERAL = re.compile(r"\w[^\w.+-]")  # a word or number, and a separator after it
-LEAST_BEGUN = 4  # tokens that all texts begin with, below which a pass of their own does not pay
 
 Text = tuple[int, ...]
 
@@ -55,6 +53,7 @@ class Comparer:
 
     def _values(self, texts: Sequence[Text]) -> list[float | None]:
         """Return each text's log-probability after the common beginning, in nats; None if memory does not hold it."""
+        logits = 2**26  # numbers that a pass may give at a time: a quarter of a gigabyte
         import torch
 
         head = common_prefix_length(texts)
@@ -65,7 +64,7 @@ class Comparer:
             return [*self._part([row.ids for row in rows], head)]
 
         with torch.inference_mode():
-            few = max(1, LOGITS // max(1, width * self._vocabulary))
+            few = max(1, logits // max(1, width * self._vocabulary))
             answer = BatchSplitter[TokenizedText, float | None](part, lambda row: None, most=few)
             values = dict(zip(ranked, answer([TokenizedText(ids, ()) for ids in ranked]), strict=True))
         return [values[ids] for ids in texts]
@@ -75,8 +74,9 @@ class Comparer:
 
         The last token of the common beginning is computed with each text: it predicts the next one.
         """
+        least_begun = 4  # tokens that all texts begin with, below which a pass of their own does not pay
         begun = head - 1
-        past = self._decoder.begun(texts[0][:begun], len(texts)) if begun >= LEAST_BEGUN else None
+        past = self._decoder.begun(texts[0][:begun], len(texts)) if begun >= least_begun else None
         if past is None:
             begun = 0
         rows = [text[begun:] for text in texts]

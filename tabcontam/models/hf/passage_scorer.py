@@ -12,10 +12,6 @@ from tabcontam.models.hf.row_batches import Batcher, BatchSplitter
 from tabcontam.models.thresholds import LEAST_LOG_PROBABILITY
 
 POSITIONS = 256  # so many positions' log-probabilities over the vocabulary are held at a time
-CACHED = 2**19  # on a processor so many numbers at a time: more do not stay in its cache, and take several times longer
-LOGITS = 2**29  # numbers that a pass may give at a time: beyond two gigabytes a system may end the process
-FEWEST = 8  # positions, however large the vocabulary is
-PASS = 400  # tokens that are computed in the time that a pass takes besides
 NOT_NUMBERS = "the model's log-probabilities are not numbers"
 Moments = tuple[float, float, float]  # a token's log-probability; the mean and deviation of all tokens' at its place
 
@@ -64,7 +60,11 @@ class Scorer:
         first = [] if self._text.begin else [(-log(size), -log(size), 0.0)]
         return [_tokens(row, [*first, *(next(found) for _ in row.ids[1:])]) for row in rows]
 
-    def _moments(self, logits: Any, rows: Sequence[Sequence[int]]) -> list[Moments]:
+    # cached: on a processor so many numbers at a time: more do not stay in its cache, and take several times longer
+    # fewest: positions, however large the vocabulary is
+    def _moments(
+        self, logits: Any, rows: Sequence[Sequence[int]], *, cached: int = 2**19, fewest: int = 8
+    ) -> list[Moments]:
         """Return the moments of each token but a row's first, row after row."""
         import torch
 
@@ -72,7 +72,7 @@ class Scorer:
         places = [number * size + place for number, ids in enumerate(rows) for place in range(len(ids) - 1)]
         targets = [target for ids in rows for target in ids[1:]]
         flat = logits.reshape(-1, logits.shape[-1])
-        step = min(POSITIONS, max(FEWEST, CACHED // flat.shape[1])) if flat.device.type == "cpu" else POSITIONS
+        step = min(POSITIONS, max(fewest, cached // flat.shape[1])) if flat.device.type == "cpu" else POSITIONS
         found: list[Moments] = []
         for first in range(0, len(places), step):
             part = slice(first, first + step)
@@ -94,10 +94,12 @@ class Scorer:
 
         A batch that would give too many numbers at a time costs more than anything else; a text alone has to be taken.
         """
+        tokens_of_a_pass = 400  # tokens that are computed in the time that a pass takes besides
+        logits = 2**29  # numbers that a pass may give at a time: beyond two gigabytes a system may end the process
         longest = max(len(row.ids) for row in rows)
-        if len(rows) > 1 and len(rows) * longest * self._vocabulary > LOGITS:
+        if len(rows) > 1 and len(rows) * longest * self._vocabulary > logits:
             return inf
-        return (PASS + len(rows) * longest) / sum(len(row.ids) for row in rows)
+        return (tokens_of_a_pass + len(rows) * longest) / sum(len(row.ids) for row in rows)
 
     def _tensor(self, values: Sequence[Any]) -> Any:
         import torch

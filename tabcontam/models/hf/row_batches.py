@@ -8,9 +8,6 @@ from typing import Generic, Protocol, TypeVar
 
 from tabcontam.models.hf.loading import out_of_memory, release
 
-QUIET = 0.002  # seconds without a new request, after which a batch that is not full starts
-START = 32  # tokens by which prompts that begin alike are found
-
 
 class TokenSequence(Protocol):
     """A waiting text as token ids."""
@@ -78,10 +75,11 @@ class Batcher(Generic[Row, Got]):
 
     async def _gathered(self) -> None:
         """Wait while more requests come in, until there is a batch of them."""
+        quiet = 0.002  # seconds without a new request, after which a batch that is not full starts
         seen = -1
         while seen < len(self._waiting) < self._size:
             seen = len(self._waiting)
-            await asyncio.sleep(QUIET)
+            await asyncio.sleep(quiet)
 
     def _next(self) -> list[_QueuedRow[Row, Got]]:
         """Return the batch that holds the row that has waited longest."""
@@ -94,8 +92,9 @@ class Batcher(Generic[Row, Got]):
         self._waiting = [waiting for waiting in self._waiting if waiting not in batch]
         return batch
 
+    # start: tokens by which prompts that begin alike are found
     def _cheapest(
-        self, oldest: _QueuedRow[Row, Got], alike: Sequence[_QueuedRow[Row, Got]]
+        self, oldest: _QueuedRow[Row, Got], alike: Sequence[_QueuedRow[Row, Got]], *, start: int = 32
     ) -> list[_QueuedRow[Row, Got]]:
         """Return the cheapest batch of the oldest and the nearest in length, of all or of those that begin alike."""
 
@@ -103,7 +102,7 @@ class Batcher(Generic[Row, Got]):
             return abs(len(waiting.row.ids) - len(oldest.row.ids))
 
         nearest = sorted(alike, key=distance)[: self._size]  # stable: the oldest first
-        similar = [waiting for waiting in alike if waiting.row.ids[:START] == oldest.row.ids[:START]]
+        similar = [waiting for waiting in alike if waiting.row.ids[:start] == oldest.row.ids[:start]]
         similar = sorted(similar, key=distance)[: self._size]
         choices = [group[:count] for group in (nearest, similar) for count in range(1, len(group) + 1)]
         return min(choices, key=lambda batch: (self._cost([waiting.row for waiting in batch]), -len(batch)))

@@ -7,7 +7,6 @@ from tabcontam.models.hf.model_tokenizer import PromptTokens
 from tabcontam.reading.wrapping import THOUGHT_END, THOUGHT_START
 
 TAG = 16  # tokens that </thinking> may take
-OFTEN = 8  # tokens between two looks at whether an answer goes on without end
 
 
 class RowEnds:
@@ -69,6 +68,7 @@ class RowEnds:
 
     def ended(self, number: int, ids: Sequence[int]) -> bool:
         """Return whether a row ends with the last of these tokens of its answer; called for each token in turn."""
+        often = 8  # tokens between two looks at whether an answer goes on without end
         row = self._rows[number]
         if ids[-1] in self._ends:
             return True
@@ -76,7 +76,7 @@ class RowEnds:
             tail = self._decode(ids[-self._tails[number] :])
             if any(mark in tail for mark in row.stop):
                 return True
-        return self._at_limit(number, row, ids) or (len(ids) % OFTEN == 0 and self._goes_on(number, row, ids))
+        return self._at_limit(number, row, ids) or (len(ids) % often == 0 and self._goes_on(number, row, ids))
 
     def _goes_on(self, number: int, row: PromptTokens, ids: Sequence[int]) -> bool:
         """Return whether the answer after the thinking goes on without end."""

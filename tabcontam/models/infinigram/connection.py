@@ -12,7 +12,6 @@ from tabcontam.models.openai.errors import Problem
 
 SECONDS = 60.0  # seconds without a byte
 CONNECT_SECONDS = 10.0
-MOST_BYTES = 64 << 20  # of a reply: half a million pointers are 7 MB
 NOT_SENT = ("ConnectError", "ConnectTimeout", "ProxyError")  # httpx's names
 
 
@@ -34,11 +33,12 @@ class Connection:
             verify=True if url.lower().startswith("https:") else SSLContext(PROTOCOL_TLS_CLIENT),
         )
 
-    async def post(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    # most_bytes: of a reply: half a million pointers are 7 MB
+    async def post(self, body: Mapping[str, Any], *, most_bytes: int = 64 << 20) -> dict[str, Any]:
         """Return the reply to one request. Raises `NoAnswer` with the server's message, or `TransientError`."""
         content = json.dumps(body).encode()
         try:
-            with set_answer_bounds(MOST_BYTES):
+            with set_answer_bounds(most_bytes):
                 response = await self._client.post(
                     self._url, content=content, headers={"Content-Type": "application/json"}
                 )

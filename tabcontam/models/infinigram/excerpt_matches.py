@@ -5,8 +5,6 @@ from tabcontam.models.corpora.exact_places import places
 from tabcontam.models.corpora.row_places import TextSpan
 from tabcontam.models.infinigram.replies import Excerpt
 
-AROUND = 80  # characters of a quote on either side
-
 
 def found_in(lookup: Lookup, excerpt: Excerpt) -> list[Match]:
     """Return a match for each text of the lookup that stands in the stretch, at its first place.
@@ -21,12 +19,13 @@ def found_in(lookup: Lookup, excerpt: Excerpt) -> list[Match]:
     return [_match(excerpt.name, text, place) for place in first.values()]
 
 
-def _match(name: str, text: bytes, place: TextSpan) -> Match:
+# around: characters of a quote on either side
+def _match(name: str, text: bytes, place: TextSpan, *, around: int = 80) -> Match:
     """Return a match that quotes a place. Its offset is unknown, since no reply states where the stretch begins."""
     before, found, after = (
         part.decode("utf-8", "replace")
         for part in (text[: place.begin], text[place.begin : place.end], text[place.end :])
     )
-    before = before[-AROUND:]
-    quote = before + found + after[:AROUND]
+    before = before[-around:]
+    quote = before + found + after[:around]
     return Match(name, -1, quote, len(before), len(before) + len(found), place.text, place.lacking)

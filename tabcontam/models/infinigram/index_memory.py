@@ -8,9 +8,7 @@ from tabcontam.models.infinigram.replies import Ids, TokenPlaces, places_in, tok
 from tabcontam.models.infinigram.search_terms import CLAUSES, TERMS
 from tabcontam.models.thresholds import MOST_LISTED_PLACES
 
-LONGEST_QUERY = 450  # characters, each of which may be a token; a query takes 500
 AT_ONCE = CLAUSES * TERMS // 2  # texts of a query, each in two terms
-KEPT = 64  # lists of places that are held
 
 Clause = tuple[Ids, ...]
 
@@ -51,11 +49,12 @@ class IndexMemory:
                 kept.append(one)
         return tuple(kept)
 
-    async def listed(self, clause: Clause, send: Send) -> TokenPlaces:
+    # kept: lists of places that are held
+    async def listed(self, clause: Clause, send: Send, *, kept: int = 64) -> TokenPlaces:
         """Return the places of any term of a clause: all of them, or a sample."""
         if clause not in self.places:
             found = await self.find((clause,), 1, MOST_LISTED_PLACES, send)
-            while len(self.places) >= KEPT:
+            while len(self.places) >= kept:
                 del self.places[next(iter(self.places))]
             self.places[clause] = found
         return self.places[clause]
@@ -74,11 +73,12 @@ class IndexMemory:
         return places_in(await send(body))
 
 
-def _first(texts: Sequence[str]) -> Sequence[str]:
+# longest_query: characters, each of which may be a token; a query takes 500
+def _first(texts: Sequence[str], *, longest_query: int = 450) -> Sequence[str]:
     """Return as many of the texts as one query takes, at least one."""
     length = 0
     for place, text in enumerate(texts[:AT_ONCE]):
         length += 2 * len(text) + len(" OR  AND ")
-        if place and length > LONGEST_QUERY:
+        if place and length > longest_query:
             return texts[:place]
     return texts[:AT_ONCE]

@@ -32,10 +32,8 @@ from tabcontam.models.served_model import ServedModel
 PUBLIC = "https://api.infini-gram.io"
 INDEXES = "https://infini-gram.readthedocs.io/en/latest/api.html"
 NAME = re.compile(r"[\w.-]{1,200}", re.ASCII)
-POLITE = 2  # requests at a time at the public address, which rejects clients that send more
 CONNECT_TRIES = 3
 CONNECT_WAIT, MOST_CONNECT_WAIT = 1.0, 10.0  # seconds before the second try, and at most
-MOST_HELD = 64  # lookups whose replies so far are held for another try
 
 
 class InfinigramModel(ServedModel):
@@ -50,6 +48,7 @@ class InfinigramModel(ServedModel):
     form = PromptForm.COMPLETION  # it is sent no prompts
 
     def __init__(self, name: str, *, max_connections: int = 8, spec: str = "", address: str = "") -> None:
+        polite = 2  # requests at a time at the public address, which rejects clients that send more
         if not NAME.fullmatch(name):
             raise UsageError(f"bad name of an index {name[:100]!r}; type for example infinigram:v4_dolma-v1_7_llama")
         typed = address or PUBLIC
@@ -58,7 +57,7 @@ class InfinigramModel(ServedModel):
         self._memory = IndexMemory(name)
         self._replies: dict[Lookup, dict[str, dict[str, Any]]] = {}
         self._connection: Connection | None = None
-        self.connections = POLITE if self._own else None
+        self.connections = polite if self._own else None
         self._max_connections = self.connections or max_connections
 
     async def connect(self) -> None:
@@ -80,11 +79,12 @@ class InfinigramModel(ServedModel):
 
     async def search(self, request: ModelRequest) -> Matches:
         """Search and read, in several requests. A reply that came before a fault is not asked for again."""
+        most_held = 64  # lookups whose replies so far are held for another try
         lookup = request.lookup
         if lookup.by is LookupMode.SIGNS:
             raise LackError("an infini-gram index finds whole words, not letters across blanks", sent=False)
         replies = self._replies.setdefault(lookup, {})
-        if len(self._replies) > MOST_HELD:
+        if len(self._replies) > most_held:
             del self._replies[next(iter(self._replies))]
         try:
             found = await LookupRequests(lookup, self._memory, self._sender(request, replies)).matches()

@@ -8,9 +8,6 @@ from typing import Any, NamedTuple
 Ids = tuple[int, ...]  # tokens
 LINE_BREAKS = ("<0x0A>", "Ċ", "\n")  # names of the line break in tokenizers
 BLANKS = ("▁", "Ġ", " ")
-LONGEST_NAME = 200
-LONGEST_TEXT = 1_000_000  # characters of 10,000 tokens
-LARGEST = 1 << 60  # largest pointer
 
 
 class TokenPlace(NamedTuple):
@@ -72,13 +69,14 @@ def count_in(body: Mapping[str, Any]) -> int:
     return count
 
 
-def places_in(body: Mapping[str, Any]) -> TokenPlaces:
+# largest: largest pointer
+def places_in(body: Mapping[str, Any], *, largest: int = 1 << 60) -> TokenPlaces:
     """Return the places in the reply to `find_cnf`."""
     shards, count, approximate = body.get("ptrs_by_shard"), body.get("cnt"), body.get("approx")
     if not isinstance(shards, list) or type(count) is not int or not isinstance(approximate, bool):
         raise ValueError("the reply holds no places")
     for pointers in shards:
-        if not isinstance(pointers, list) or not all(type(one) is int and 0 <= one < LARGEST for one in pointers):
+        if not isinstance(pointers, list) or not all(type(one) is int and 0 <= one < largest for one in pointers):
             raise ValueError("the reply holds invalid places")
     found = tuple(tuple(sorted(set(pointers))) for pointers in shards)
     # Places that were counted but not returned are not known.
@@ -119,7 +117,8 @@ def _after_break(ids: Sequence[int], names: Sequence[str]) -> Ids:
     return ()
 
 
-def excerpt_in(body: Mapping[str, Any], window: int) -> Excerpt:
+# longest_text: characters of 10,000 tokens
+def excerpt_in(body: Mapping[str, Any], window: int, *, longest_text: int = 1_000_000) -> Excerpt:
     """Return the stretch in the reply to `get_doc_by_ptr`, which asked for `window` tokens.
 
     A document that was removed from the index has no text.
@@ -128,7 +127,7 @@ def excerpt_in(body: Mapping[str, Any], window: int) -> Excerpt:
     if not isinstance(document, int) or not isinstance(shown, int) or not isinstance(spans, list):
         raise ValueError("the reply holds no document")
     texts = [span[0] for span in spans if isinstance(span, list) and span and isinstance(span[0], str)]
-    if len(texts) != len(spans) or sum(map(len, texts)) > LONGEST_TEXT:
+    if len(texts) != len(spans) or sum(map(len, texts)) > longest_text:
         raise ValueError("the reply holds no stretch of a document")
     text, name = "".join(texts), _named(document, body.get("metadata"))
     before = body.get("needle_offset")  # earlier servers do not send it
@@ -138,14 +137,14 @@ def excerpt_in(body: Mapping[str, Any], window: int) -> Excerpt:
     return Excerpt(document, text, name, before, after, before < window // 2, after < (window + 1) // 2)
 
 
-def _named(document: int, metadata: object) -> str:
+def _named(document: int, metadata: object, *, longest_name: int = 200) -> str:
     """Return a name for a document: its number, and the source that its body states, if any."""
     facts = _read(metadata)
     inner = _read(facts.get("metadata"))
     stated = next((each[key] for each in (inner, facts) for key in ("url", "path", "source") if _text(each, key)), "")
     line = facts.get("linenum")
     label = f"{stated}, line {line}" if stated and type(line) is int else stated
-    clean = " ".join("".join(sign if sign.isprintable() else " " for sign in label).split())[:LONGEST_NAME]
+    clean = " ".join("".join(sign if sign.isprintable() else " " for sign in label).split())[:longest_name]
     return f"document {document}" + (f" ({clean})" if clean else "")
 
 

@@ -25,7 +25,6 @@ from tabcontam.tables.twin_tables import twin
 
 CONSTRUCTION = "infinigram 2"
 KINDS = ("exposed", "unexposed")
-LONG = 2_000_000  # above this another process reads them, which takes half a second to start
 MOST_CHARACTERS = 200_000_000  # four times the text of adult: half a minute, and 2.5 GB while it is read
 NOT_LISTED = "named in its header"
 
@@ -136,7 +135,8 @@ class ControlModel(Model):
         self._language_model = None
         self._prepared = None
 
-    def _built(self, table: Table, places: Sequence[int] | None) -> "ControlModel":
+    # long: above this another process reads them, which takes half a second to start
+    def _built(self, table: Table, places: Sequence[int] | None, *, long: int = 2_000_000) -> "ControlModel":
         characters = _characters(_rows_at(table, places), len(self._forms))
         if characters > MOST_CHARACTERS:
             size, most = characters // 10**6, MOST_CHARACTERS // 10**6
@@ -151,7 +151,7 @@ class ControlModel(Model):
                 yield document
 
         model = ControlModel(self.exposed, self._forms)
-        model._language_model = build_in_process(read) if characters > LONG else build(read())
+        model._language_model = build_in_process(read) if characters > long else build(read())
         model.version = f"{CONSTRUCTION} {digest.hexdigest()[:12]}"
         return model
 

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 WORD = re.compile(r"\w+(?:[.\-]\w+)*|\W")
 UNKNOWN = 0xFFFF  # a token that the corpus does not hold; only in prompts and scored texts
 SEPARATOR = 0xFFFE  # closes a document; the last id, so that a tie never ends a text
-REMEMBERED = 1 << 16  # contexts with a token whose places in the corpus are cached
-TEXTS = 1 << 14  # states of texts that are cached with their next tokens
-CHUNK = 1 << 20  # characters tokenized at once: the words of a whole corpus would fill a gigabyte as Python objects
 
 Finish = Literal["stop", "length", "end"]
 
@@ -175,8 +172,9 @@ class InfiniGram:
         """Return the state of these contexts. Texts share it, because rows of a table end as others do, however they
         began.
         """
+        texts = 1 << 14  # states of texts that are cached with their next tokens
         if contexts not in self._texts:
-            if len(self._texts) == TEXTS:
+            if len(self._texts) == texts:
                 self._texts.clear()
             self._texts[contexts] = _TextState(contexts)
         return self._texts[contexts]
@@ -244,9 +242,10 @@ class InfiniGram:
 
         The rows of a table repeat one another's words, so that most look-ups were made before.
         """
+        remembered = 1 << 16  # contexts with a token whose places in the corpus are cached
         corpus, suffixes = self.corpus, self.suffixes.view("i").data  # whose elements are read faster than an array's
 
-        @lru_cache(REMEMBERED)
+        @lru_cache(remembered)
         def narrowed(length: int, matches: range, token: bytes) -> range:
             after = 2 * length
 
@@ -318,11 +317,12 @@ def _numbered(documents: Iterable[str], numbers: Mapping[str, int]) -> "NDArray[
     return np.concatenate(parts)
 
 
-def _chunks(document: str) -> Iterator[str]:
+# chunk: characters tokenized at once: the words of a whole corpus would fill a gigabyte as Python objects
+def _chunks(document: str, *, chunk: int = 1 << 20) -> Iterator[str]:
     """Yield a document in pieces that end with a line, because no word crosses the end of a line."""
     start = 0
     while start < len(document):
-        end = document.find("\n", start + CHUNK) + 1 or len(document)
+        end = document.find("\n", start + chunk) + 1 or len(document)
         yield document[start:end]
         start = end
 

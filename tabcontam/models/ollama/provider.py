@@ -16,9 +16,7 @@ from tabcontam.tables.timed_connections import limit_time
 
 PORT = 11434
 SECONDS = 1.0  # of silence, to see whether one runs on this machine
-WHOLE_SECONDS = 5.0
 EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  what a server binds to; a client reaches it on loopback
-LONGEST_LISTING = 1 << 20
 
 
 def address() -> str:
@@ -39,7 +37,7 @@ def address() -> str:
     return f"{scheme}://{shown}:{port or usual}{parts.path.rstrip('/')}/v1"
 
 
-def tags() -> frozenset[str] | None:
+def tags(*, whole_seconds: float = 5.0, longest_listing: int = 1 << 20) -> frozenset[str] | None:
     """Return the models of an Ollama that runs on this machine; None if there is none. No other machine is asked."""
     url = address()
     if not is_loopback(url) or not url.startswith("http://"):
@@ -49,9 +47,9 @@ def tags() -> frozenset[str] | None:
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=SECONDS)
     try:
         connection.request("GET", f"{parts.path}/models")
-        with limit_time(connection, WHOLE_SECONDS):
+        with limit_time(connection, whole_seconds):
             response = connection.getresponse()
-            listing = json.loads(response.read(LONGEST_LISTING)) if response.status == 200 else None
+            listing = json.loads(response.read(longest_listing)) if response.status == 200 else None
     except (OSError, HTTPException, ValueError, RecursionError):
         return None
     finally:

@@ -40,7 +40,6 @@ ENDED = {
 FULL = "token_limit_exceeded"  # why a batch fails if too many tokens wait already
 GONE = "the batch no longer exists"
 PAGE = 100  # batches on a page of their list
-SKEW = 3600.0  # seconds by which two clocks may differ
 
 
 class OpenAIBatches(Batches):
@@ -74,6 +73,7 @@ class OpenAIBatches(Batches):
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
         """Return the id of a batch with this mark, from the list of batches, the newest first; None if none has it."""
+        skew = 3600.0  # seconds by which two clocks may differ
         after = ""
         while True:
             query = {"limit": str(PAGE), **({"after": after} if after else {})}
@@ -85,7 +85,7 @@ class OpenAIBatches(Batches):
                     return check_batch_id(batch.get("id"))
             last = batches[-1] if batches else {}
             made = last.get("created_at")
-            older = isinstance(made, int | float) and made < since - SKEW
+            older = isinstance(made, int | float) and made < since - skew
             if older or json_at(page, "has_more") is not True or check_batch_id(last.get("id")) == after:
                 return None
             after = check_batch_id(last.get("id"))

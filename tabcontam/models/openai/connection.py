@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SECONDS = 300.0  # how long one request may take
 CONNECT_SECONDS = 10.0
-LONGEST_BEGINNING = 200
 OF_A_BATCH = 1 << 30, 3600.0  # bytes of a file of results, and seconds in which it comes
 EACH = 16  # connections of a client
 RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # the body as it came, as `with_raw_response` wants it
@@ -175,7 +174,9 @@ async def listing(clients: ClientPool) -> object:
         return await read(client.get("/models", cast_to=object, options=LISTING))
 
 
-async def read(call: Awaitable[Any], sdk: str = "openai", watch: StreamWatch | None = None) -> object:
+async def read(
+    call: Awaitable[Any], sdk: str = "openai", watch: StreamWatch | None = None, *, longest_beginning: int = 200
+) -> object:
     """Return the JSON of a raw response, also if it comes in events. Raises as `content_of` does."""
     content = await content_of(call, sdk)
     if watch is not None and watch.enough:
@@ -183,7 +184,7 @@ async def read(call: Awaitable[Any], sdk: str = "openai", watch: StreamWatch | N
     try:
         return joined(content) if is_stream(content) else json.loads(content)
     except (ValueError, RecursionError) as error:
-        if is_page(content[:LONGEST_BEGINNING].decode("utf-8", "replace")):
+        if is_page(content[:longest_beginning].decode("utf-8", "replace")):
             raise TransientError("the server sent a web page in place of JSON", PAGE, sent=True) from None
         broken = f" ({error})" if is_stream(content) else ""
         raise TransientError(f"the reply is no JSON{broken}", "broken JSON", sent=True) from None

@@ -17,8 +17,6 @@ from tabcontam.models.openai.replies import DEEPEST, is_page, message, parsed
 NOT_THERE = (404, 405, 501)
 CROWDED = (429, 503, 529)  # fewer requests at a time would help
 PASSING = (408, 409, 425, 429)  # besides 500 and above
-LONGEST_NAME = 200
-MOST_FIELDS = 20
 LONGEST_READ = 4000  # characters of an error's text that are searched
 
 SPENT = re.compile(
@@ -59,7 +57,6 @@ SPAN = re.compile(
 WAIT = re.compile(r"\b(?:again|retry|wait)\s(?:in|after|for)?\s?(?=\d)", re.IGNORECASE)
 NUMBER = re.compile(r"\d{1,18}(\.\d{0,9})?")
 UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "hou": 3600.0}
-DAY = 86400.0
 RESET = re.compile(r"x-ratelimit-reset(-[a-z0-9-]{1,40})?")
 
 
@@ -119,24 +116,24 @@ class Problem:
             found += [name for text in named if isinstance(text, str) for name in re.split(r"[.\[\]]+", text)]
         return tuple(filter(None, found))
 
-    def field(self, name: str) -> str | int | None:
+    def field(self, name: str, *, longest_name: int = 200) -> str | int | None:
         """Return a short field of the error, from either place where servers put it."""
         found = next((part[name] for part in self._parts() if part.get(name) is not None), None)
-        return found if isinstance(found, int) or (isinstance(found, str) and len(found) <= LONGEST_NAME) else None
+        return found if isinstance(found, int) or (isinstance(found, str) and len(found) <= longest_name) else None
 
     @property
     def names(self) -> tuple[str | int | None, str | int | None]:
         """Its code and its type."""
         return self.field("code"), self.field("type")
 
-    def _all(self, body: object, depth: int) -> Iterator[Mapping[str, object]]:
+    def _all(self, body: object, depth: int, *, most_fields: int = 20) -> Iterator[Mapping[str, object]]:
         """Yield every object of the body, also those that a proxy wrapped as a text."""
         if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
             body = parsed(body)
         if isinstance(body, dict):
             yield body
         if depth and isinstance(body, dict | list):
-            for part in [*(body.values() if isinstance(body, dict) else body)][:MOST_FIELDS]:
+            for part in [*(body.values() if isinstance(body, dict) else body)][:most_fields]:
                 yield from self._all(part, depth - 1)
 
     def _parts(self) -> Iterator[Mapping[str, object]]:
@@ -279,12 +276,12 @@ def _moment(text: str, now: float) -> float | None:
     return number
 
 
-def _span(text: str) -> float | None:
+def _span(text: str, *, day: float = 86400.0) -> float | None:
     """Return the seconds of the span at the start of a text; None if there is none."""
     total, at = None, 0
     while found := SPAN.match(text, at):
         unit = found[2].lower()
-        total = (total or 0.0) + float(found[1]) * UNITS.get(unit, UNITS.get(unit[:3], DAY))
+        total = (total or 0.0) + float(found[1]) * UNITS.get(unit, UNITS.get(unit[:3], day))
         at = found.end()
         at += text[at : at + 1] == " "
     return total if total is None or isfinite(total) else None

@@ -12,8 +12,6 @@ from typing import Any
 
 from tabcontam.models.openai.replies import json_at
 
-LONGEST = 16 << 20  # bytes: an answer of 4,096 tokens takes a megabyte
-LONGEST_EVENT = 1 << 20  # bytes: an answer with a larger event is not watched
 BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*(data|event|id|retry)?:")
 ENDLESS = "endless"  # the finish of an answer that its reader ended
 OFTEN = 8  # pieces of a text, which are tokens on most servers, between two looks at it
@@ -25,10 +23,11 @@ def is_stream(content: bytes) -> bool:
     return bool(BEGINS.match(content))
 
 
-def joined(content: bytes) -> object:
+# longest: bytes: an answer of 4,096 tokens takes a megabyte
+def joined(content: bytes, *, longest: int = 16 << 20) -> object:
     """Return the body that a stream makes, or the error in it. Raises ValueError if it broke off, or is no JSON."""
-    if len(content) > LONGEST:
-        raise ValueError(f"the stream is longer than {LONGEST >> 20} MiB")
+    if len(content) > longest:
+        raise ValueError(f"the stream is longer than {longest >> 20} MiB")
     body, whole = _StreamBody(), False
     for data in _events(content.decode("utf-8-sig", "replace")):
         if data.strip() == "[DONE]":
@@ -68,7 +67,8 @@ class StreamWatch:
 
     def __call__(self, part: bytes) -> bool:
         """Take in a part of the stream. Return whether it is enough."""
-        self._off = self._off or len(self._came) > LONGEST_EVENT
+        longest_event = 1 << 20  # bytes: an answer with a larger event is not watched
+        self._off = self._off or len(self._came) > longest_event
         if not self._off:
             try:
                 self._take(part)

@@ -12,17 +12,13 @@ from tabcontam.models.openai.errors import NO_MODEL, NOT_THERE, Concern, Problem
 from tabcontam.models.prompt_form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
-MOST_STOPS = 4  # OpenAI takes no more
 REFUSING = (200, 400, 422)  # how a server refuses a part of a request; some do so with status 200
-NOT_IMPLEMENTED = 501
 # Without these a request would be another one. A server that scores no text refuses the last three.
 NEEDED = ("model", "messages", "prompt", "echo", "logprobs", "prompt_logprobs")
 TOKENS = ("max_completion_tokens", "max_tokens")  # the two names of the limit
 # Things besides parameters that a server may want in another way.
 SYSTEM, WHOLE = "system messages", "answers in one piece"
 STREAM = "stream"  # is asked for, too, where the answer does not depend on it
-CHARACTERS = 2  # of a prompt to a token: fewer than in most texts, so that a prompt that seems to fit does
-TEMPLATE = 32  # tokens that a chat template may add
 
 UNSUPPORTED = re.compile(
     r"unsupported|not support|n't support|unrecognized|unknown|unexpected|deprecated|instead|extra|"
@@ -37,7 +33,6 @@ LEAST = re.compile(
 FEWEST = re.compile(r"(minimum|at least).{0,40}\btokens|\btokens\b.{0,40}(minimum|at least)", re.IGNORECASE)
 BEYOND = re.compile(r"(?:greater than|larger than|more than|higher than|>)\s*(\d{1,4})(?![\w.])", re.IGNORECASE)
 WHOLE_NUMBER = re.compile(r"(?<![\w.,-])\d{1,4}(?![\w-]|[.,]\d)")
-MOST_LEAST = 1024  # tokens: no server's minimum is above that
 STREAMS = re.compile(r"\bstream|non-?stream", re.IGNORECASE)
 NO_CHAT = re.compile(r"not a chat model|chat[ _]template|does(n't| not) support chat\b", re.IGNORECASE)
 TOO_LONG = re.compile(
@@ -149,15 +144,18 @@ class OpenAIHabits:
 
     def limit(self, request: ModelRequest, form: PromptForm) -> int:
         """Return the tokens that a request may write: its answer's, and as many for thinking as are likely to fit."""
+        template = 32  # tokens that a chat template may add
+        characters = 2  # of a prompt to a token: fewer than in most texts, so that a prompt that seems to fit does
         fewest = self.fewest(request)
         wanted = fewest + (MOST_THINKING_TOKENS if self.reasons else 0)
         room = _least(self.most, self.room)
         if self.context is not None:
-            room = _least(room, self.context - TEMPLATE - _length(request.prompt, form) // CHARACTERS)
+            room = _least(room, self.context - template - _length(request.prompt, form) // characters)
         return wanted if room is None else max(fewest, min(wanted, room))
 
     def arguments(self, form: PromptForm, request: ModelRequest, streamed: bool = False) -> dict[str, Any]:
         """Return what is sent besides the model's name: greedy decoding, if the model takes that, or a draw."""
+        most_stops = 4  # OpenAI takes no more
         prompt, limit = request.prompt, self.limit(request, form)
         arguments: dict[str, Any] = {"temperature": prompt.temperature or 0, "max_tokens": limit}
         if self.seed:
@@ -174,7 +172,7 @@ class OpenAIHabits:
             # One of the two limits: older servers know the first alone, reasoning models the second alone.
             del arguments["max_tokens" if "max_tokens" in self.refused else "max_completion_tokens"]
         else:
-            arguments |= {"prompt": prompt.completion, "stop": list(prompt.stop[:MOST_STOPS])}
+            arguments |= {"prompt": prompt.completion, "stop": list(prompt.stop[:most_stops])}
             if not prompt.stop:
                 del arguments["stop"]
             if self.scores:
@@ -254,7 +252,10 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def minimum(problem: Problem, arguments: Mapping[str, Any], found: LengthLimits | None) -> int | None:
+# most_least: tokens: no server's minimum is above that
+def minimum(
+    problem: Problem, arguments: Mapping[str, Any], found: LengthLimits | None, *, most_least: int = 1024
+) -> int | None:
     """Return the fewest tokens that a refusing server lets an answer have; None if it states no such number."""
     given = next((arguments[name] for name in TOKENS if name in arguments), None)
     text = problem.message
@@ -264,7 +265,7 @@ def minimum(problem: Problem, arguments: Mapping[str, Any], found: LengthLimits 
         return None
     beyond = [int(number) + 1 for number in BEYOND.findall(text)]
     stated = [number for number in map(int, WHOLE_NUMBER.findall(text)) if number + 1 not in beyond]
-    return min((number for number in (*beyond, *stated) if given < number <= MOST_LEAST), default=None)
+    return min((number for number in (*beyond, *stated) if given < number <= most_least), default=None)
 
 
 def says_no_chat(problem: Problem) -> bool:
@@ -281,7 +282,7 @@ def may_lack_chat(problem: Problem) -> bool:
     return problem.status in (400, 422) and says_no_chat(problem)
 
 
-def may_lack_streams(problem: Problem) -> bool:
+def may_lack_streams(problem: Problem, *, not_implemented: int = 501) -> bool:
     """Return whether a request is worth a try without the wish for a stream, whatever the server's words for it."""
     of_request = concern(problem) is Concern.REQUEST and not may_lack_chat(problem)
-    return of_request or problem.status == NOT_IMPLEMENTED
+    return of_request or problem.status == not_implemented

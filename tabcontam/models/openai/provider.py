@@ -61,7 +61,6 @@ from tabcontam.models.services import Service, service_at
 
 LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
 LONGEST_FATAL = 600
-LONGEST_QUOTE = 80
 PAGE_TEXT = "a web page and no JSON"
 GATEWAYS = (408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529)  # whose pages may pass
 
@@ -266,6 +265,7 @@ class OpenAIModel(ServedModel):
         return StreamWatch(lambda body: READERS[form](body).text, request.goes_on)
 
     async def _answer(self, form: PromptForm, arguments: Mapping[str, Any], watch: StreamWatch | None) -> OpenAIAnswer:
+        longest_quote = 80
         body = await self._send(form, arguments, watch)
         try:
             answer = READERS[form](body)
@@ -274,7 +274,7 @@ class OpenAIModel(ServedModel):
             if not json_at(body, "choices") and problem.message and unsupported(problem, arguments):
                 raise NoAnswer(problem) from None  # some servers refuse with status 200
             if not self._answered and not (isinstance(body, dict) and {"choices", "error"} & body.keys()):
-                raise self._no_api(f"JSON that is no completion ({json.dumps(body)[:LONGEST_QUOTE]})") from None
+                raise self._no_api(f"JSON that is no completion ({json.dumps(body)[:longest_quote]})") from None
             raise TransientError(self._line(str(error)), "no reply", sent=True) from None
         if answer.finish == "error":
             raise TransientError("the server stopped with an error", "broken reply", sent=True)

@@ -15,10 +15,8 @@ from tabcontam.models.prompt_form import PromptForm
 from tabcontam.reading.wrapping import without_thought
 
 STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
-RECENT_SECONDS = 600
 SAYING = ("error", "message", "detail", "msg", "errors")  # fields of an error's body that hold its message
 DEEPEST = 8  # parts of a body that are read, one within the other
-MOST_PARTS = 8  # of a list
 
 Listed = Mapping[str, Any]  # the entry of one model in a list of models
 
@@ -165,21 +163,22 @@ def tokens_at(body: object, *path: str | int) -> int | None:
     return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
 
 
-def message(body: object, depth: int = DEEPEST) -> str:
+# most_parts: of a list
+def message(body: object, depth: int = DEEPEST, *, most_parts: int = 8) -> str:
     """Return an error body's message, in the shapes that servers give it, also as wrapped by a proxy; "" for a page."""
     texts: list[str] = []
     if isinstance(body, str) and not is_page(body):
         wrapped = message(parsed(body), depth - 1) if depth and body.lstrip()[:1] in ("{", "[") else ""
         return wrapped or body
     if isinstance(body, list) and depth:
-        texts = [message(part, depth - 1) for part in body[:MOST_PARTS]]
+        texts = [message(part, depth - 1) for part in body[:most_parts]]
         return "; ".join(filter(None, texts)) or (str(body) if body else "")
     if isinstance(body, dict) and depth:
         for part in (*(body.get(name) for name in SAYING), json_at(body, "metadata", "raw")):
             if (text := message(part, depth - 1)) and not any(text in known for known in texts):
                 texts.append(text)
         where = body.get("loc")
-        texts[:0] = [".".join(map(str, where[:MOST_PARTS]))] if texts and isinstance(where, list) else []
+        texts[:0] = [".".join(map(str, where[:most_parts]))] if texts and isinstance(where, list) else []
     return ": ".join(texts)
 
 
@@ -212,13 +211,13 @@ def find_listed(model: str, listed: Mapping[str, Listed]) -> Listed | None:
     return next((listed[name] for name in names if name in listed), None)
 
 
-def weights_version(entry: Listed) -> str:
+def weights_version(entry: Listed, *, recent_seconds: int = 600) -> str:
     """Return what identifies a model's weights: a digest, a version, the file, the time the model was made."""
     facts = {name: entry.get(name) for name in ("digest", "version", "created")}
     if entry.get("root") != entry["id"]:
         facts["root"] = entry.get("root")
     created = facts["created"]
-    recent = isinstance(created, int | float) and abs(created - time.time()) < RECENT_SECONDS
+    recent = isinstance(created, int | float) and abs(created - time.time()) < recent_seconds
     if recent or str(entry.get("owned_by", "")).casefold() in STAMPED_NOW:
         del facts["created"]  # the time of the listing: every run would ask again
     known = {name: fact for name, fact in facts.items() if isinstance(fact, str | int | float) and fact}

@@ -8,7 +8,6 @@ from tabcontam.evidence.questions import ReplyState, Scores
 from tabcontam.models.base import FatalError, LackError, ModelRequest, TransientError
 from tabcontam.models.openai.prompt_scores import WAYS
 
-MOST_FAULTS = 3  # of a server while it has not scored a text yet
 TOO_LONG = "the prompt is too long: "
 
 Way = Mapping[str, Any]
@@ -41,7 +40,8 @@ class ScoringDiscovery:
                     return await self._found_out(request)
         return await self._ask(request.passage.text, self.way, request.again)
 
-    async def _found_out(self, request: ModelRequest) -> Scores:
+    # most_faults: of a server while it has not scored a text yet
+    async def _found_out(self, request: ModelRequest, *, most_faults: int = 3) -> Scores:
         """Return the scores of the first passage. Raises `LackError` if the server scores none, or something else."""
         lacked = self.lacks
         for number, way in enumerate(() if lacked else WAYS):
@@ -53,7 +53,7 @@ class ScoringDiscovery:
                 continue  # of these requests alone: others show whether key and quota are good
             except TransientError as error:
                 self._faults += not error.crowded
-                if self._faults < MOST_FAULTS:
+                if self._faults < most_faults:
                     raise
                 continue  # some servers break at what they do not know
             if scores.state is ReplyState.REFUSED or (

@@ -26,9 +26,7 @@ from tabcontam.models.ray.replica import Replica
 from tabcontam.models.ray.replicated_model import ReplicatedModel
 
 INSTALL = "pip install 'tabcontam[ray]'"
-NAMED = 3  # LLMs that the line about waiting names
 PULSE = 2.0  # seconds between two checks of the cluster's head
-LOOK = 3.0  # seconds that a check takes at most
 # Failed checks in a row after which the head counts as lost: within 35 seconds. After 60 Ray itself would end this
 # process, whatever it is doing.
 LOOKS = 7
@@ -131,10 +129,11 @@ class Cluster:
 
     def waits(self, spec: str, what: str) -> None:
         """Report what this model waits for; an empty text means that it is ready."""
+        named = 3  # LLMs that the line about waiting names
         self._waits[spec] = what
         lines = [f"{spec} {what}" for spec, what in self._waits.items() if what]
-        more = [f"and {len(lines) - NAMED} more"] if len(lines) > NAMED else []
-        self._report(", ".join([*lines[:NAMED], *more]))
+        more = [f"and {len(lines) - named} more"] if len(lines) > named else []
+        self._report(", ".join([*lines[:named], *more]))
 
     def leave(self, model: ReplicatedModel) -> None:
         """Note that a model no longer needs the cluster."""
@@ -203,10 +202,11 @@ class Cluster:
         if self.lost:
             raise FatalError(self.lost)
 
-    async def _head_answers(self) -> bool:
+    # look: seconds that a check takes at most
+    async def _head_answers(self, *, look: float = 3.0) -> bool:
         host, port = split_address(self._head)
         try:
-            _, stream = await asyncio.wait_for(asyncio.open_connection(host, port), LOOK)
+            _, stream = await asyncio.wait_for(asyncio.open_connection(host, port), look)
         except OSError:  # with TimeoutError
             return False
         stream.close()

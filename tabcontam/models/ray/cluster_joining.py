@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 AUTO = "auto"  # the address of a cluster that this machine is in
-REACHED = 10.0  # seconds within which a connection must succeed at a cluster's address
 ANSWERED = 30.0  # seconds within which the head of a cluster must answer there
 TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105 - the name of a variable
 WANTS_TOKEN = "authentication token"  # noqa: S105 - Ray's message if it gets no token, or another one
@@ -18,7 +17,8 @@ TOKEN_FILE = Path("~/.ray/auth_token")  # where Ray looks for it otherwise
 OWN_TOKEN = secrets.token_hex(32)  # of clusters that this process starts; Ray reads it once
 
 
-def reach(address: str) -> None:
+# reached: seconds within which a connection must succeed at a cluster's address
+def reach(address: str, *, reached: float = 10.0) -> None:
     """Raise `OSError` if no Ray head answers at HOST:PORT or `auto`, or if it wants a token.
 
     Ray itself would try for minutes, and print its attempts.
@@ -26,7 +26,7 @@ def reach(address: str) -> None:
     _, colon, port = address.rpartition(":")
     is_place = bool(colon) and "/" not in address and port.isdecimal()
     if is_place:
-        socket.create_connection(split_address(address), timeout=REACHED).close()
+        socket.create_connection(split_address(address), timeout=reached).close()
     elif address != AUTO:
         return
     ask = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]

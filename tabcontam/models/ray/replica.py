@@ -17,7 +17,6 @@ from tabcontam.version import __version__
 # Bytes of answers that go with a call. Values above 100 kB stay on the replica's machine until they are fetched, and if
 # the head is lost at that moment, Ray ends the asking process.
 MOST = 96_000
-SMALL = 80  # bytes of an answer besides its text
 BETWEEN = "\0"  # stands between the texts of tokens that are sent
 
 # Values sent to a replica and back are plain tuples, which Ray writes many times as fast as tuples with a class.
@@ -142,11 +141,12 @@ def unpack_answer(sent: "Answer | ScoreColumns") -> Answer:
     return Scores(tokens, ReplyState(state), *more)
 
 
-def _size(answer: Answer | ModelEnd | ScoreColumns | str) -> int:
+# small: bytes of an answer besides its text
+def _size(answer: Answer | ModelEnd | ScoreColumns | str, *, small: int = 80) -> int:
     """Return about how many bytes an answer has as it is sent."""
     if isinstance(answer, tuple):
-        return SMALL + sum(map(len, answer[0]))
-    return SMALL + len(answer.text) if isinstance(answer, Reply) else SMALL
+        return small + sum(map(len, answer[0]))
+    return small + len(answer.text) if isinstance(answer, Reply) else small
 
 
 def _as_bytes(numbers: Sequence[float | None]) -> object:

@@ -17,11 +17,9 @@ from tabcontam.tables.table import Table
 if TYPE_CHECKING:
     from tabcontam.models.ray.cluster import Cluster
 
-LOST = 5  # replicas of an LLM that may be lost without an answer between
 LOADS = 3  # times that the first replica of an LLM is started if it is lost while it loads
 ROOM = 5.0  # seconds that a replica may take to start if there is room
 PAUSE = 2.0  # seconds before a lost replica is started again
-AHEAD = 2  # times what a model takes at once: it has the next ones while answers are on their way
 
 
 class ReplicatedModel(Model):
@@ -68,6 +66,7 @@ class ReplicatedModel(Model):
 
         If not all models fit at once, the replica gives its place to the next and is started again when it is asked.
         """
+        ahead = 2  # times what a model takes at once: it has the next ones while answers are on their way
         if self.version:
             return
         self._cluster.begin(self)
@@ -86,7 +85,7 @@ class ReplicatedModel(Model):
             raise UsageError(about)
         self.form, self.capabilities, self.version = about.form, about.capabilities, about.version
         self._at_once = replica.at_once = about.connections
-        self.connections = AHEAD * about.connections * self._cluster.order.replicas
+        self.connections = ahead * about.connections * self._cluster.order.replicas
         if await self._cluster.all_fit():
             self._ready.append(replica)
         else:
@@ -214,10 +213,11 @@ class ReplicatedModel(Model):
             )
             self._lose(error)
 
-    def _lose(self, error: Exception) -> None:
+    # lost: replicas of an LLM that may be lost without an answer between
+    def _lose(self, error: Exception, *, lost: int = 5) -> None:
         self._lost += 1
-        if self._lost >= LOST and not self._ready:
-            self._give_up(f"{LOST} replicas of {self.spec} were lost one after another: {ray_library.loss(error)}")
+        if self._lost >= lost and not self._ready:
+            self._give_up(f"{lost} replicas of {self.spec} were lost one after another: {ray_library.loss(error)}")
         elif not self._gone:
             self._begin(PAUSE)
 

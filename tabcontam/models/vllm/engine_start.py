@@ -26,7 +26,6 @@ from tabcontam.models.hf.model_tokenizer import ModelTokenizer
 INSTALL = "pip install 'tabcontam[vllm]'"
 # Nothing is reported, and standard output is the report's, unless the user sets these variables.
 USUAL = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_LOGGING_STREAM": "ext://sys.stderr"}
-LARGEST_THAT_FITS = -1  # the most tokens of context that the memory has room for
 CAUSE = re.compile(r"(?:\b[\w.]*(?:Error|Exception): |Value error, )(\S.*)")
 _STARTING = Lock()  # one engine at a time: each takes the memory that it finds free
 
@@ -152,7 +151,8 @@ def _engine(files: ModelFiles, gpus: int) -> Any:
             ) from error
 
 
-def _begun(files: ModelFiles, gpus: int) -> Any:
+# largest_that_fits: the most tokens of context that the memory has room for
+def _begun(files: ModelFiles, gpus: int, *, largest_that_fits: int = -1) -> Any:
     from vllm import AsyncEngineArgs
     from vllm.v1.engine.async_llm import AsyncLLM
 
@@ -163,7 +163,7 @@ def _begun(files: ModelFiles, gpus: int) -> Any:
         load_format="safetensors",
         # The checkpoint's own numbers, as with hf:. By default vLLM would halve those of 32 bits.
         dtype=str(files.config.get_text_config().dtype or "auto").removeprefix("torch."),
-        max_model_len=LARGEST_THAT_FITS,
+        max_model_len=largest_that_fits,
         tensor_parallel_size=gpus,
         distributed_executor_backend="mp" if gpus > 1 else None,  # within a replica on Ray, too
         enable_prefix_caching=True,

@@ -15,7 +15,6 @@ from tabcontam.verdicts.results import RunResults
 
 ABOVE, SURELY = "#9cc2e5", "#0b57b0"
 ROW, TOP, BOTTOM = 0.2, 0.42, 0.35  # inches of an LLM, above and below them
-ROOM = 0.95  # inches of the words after a bar
 POINTS = 2.6  # height in inches of a figure of points
 DIVIDE = "2021"  # tables from before this year and from this year on, as in the paper's figure 3
 
@@ -31,6 +30,7 @@ def by_dates(view: RunResults, room: float = WIDTH) -> list[Figure]:
 
 def _shares(found: Chronology, room: float) -> Figure:
     """Return figure 2: how many tables an LLM is above the majority class on, before and after its cut-off."""
+    right_inches = 0.95  # inches of the words after a bar
     rows = [("all LLMs", found.whole.before, found.whole.after)]
     rows += [(f"{cut(one.title, LONGEST['llm'])} {one.cutoff[:4]}", one.before, one.after) for one in found.llms]
     left = 2 * EDGE + max(length(name, 7) for name, *_ in rows) + 0.08
@@ -38,9 +38,9 @@ def _shares(found: Chronology, room: float) -> Figure:
     part = TOP + ROW * len(rows) + (BOTTOM if down == 1 else 0.2)
     height = part * down + (0.0 if down == 1 else 0.2)
     figure = Figure(figsize=(room, height))
-    wide = (room - left - ROOM) if down == 2 else (room - left - 2 * ROOM) / 2
+    wide = (room - left - right_inches) if down == 2 else (room - left - 2 * right_inches) / 2
     for place, head in enumerate(("before", "after")):
-        start, top = (left + place * (wide + ROOM), TOP) if down == 1 else (left, TOP + place * part)
+        start, top = (left + place * (wide + right_inches), TOP) if down == 1 else (left, TOP + place * part)
         box = (start / room, 1 - (top + ROW * len(rows)) / height, wide / room, ROW * len(rows) / height)
         axes = figure.add_axes(box)
         axes.set_title(f"{found.title.lower()}, {head}", size=7.5, weight="bold", color=INK)

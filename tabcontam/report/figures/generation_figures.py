@@ -9,20 +9,17 @@ from tabcontam.report.ranking import IN_WORDS
 from tabcontam.verdicts.generation_accuracy import Generation
 from tabcontam.verdicts.results import RunResults
 
-HIGH = 2.6  # inches of a figure
-LONGEST = 20  # letters of a name next to a point
-NAMED = 12  # points that have a name next to them
-
 
 def exact_against_accuracy(view: RunResults, room: float = WIDTH) -> list[Figure]:
     """Return a figure for each table and accuracy for which at least three LLMs have both."""
     return [_figure(view, one, room) for one in view.generations]
 
 
-def _figure(view: RunResults, one: Generation, room: float) -> Figure:
+# high: inches of a figure
+def _figure(view: RunResults, one: Generation, room: float, *, high: float = 2.6) -> Figure:
     width = min(room, WIDTH / 2)
-    figure = Figure(figsize=(width, HIGH))
-    area = (0.5 / width, 0.62 / HIGH, 1 - 0.6 / width, 1 - 0.9 / HIGH)
+    figure = Figure(figsize=(width, high))
+    area = (0.5 / width, 0.62 / high, 1 - 0.6 / width, 1 - 0.9 / high)
     axes = figure.add_axes(area)
     axes.set_title(f"{table_of(view, one)}{_correlation(one)}", size=7.5, color=INK, parse_math=False)
     axes.set_xlim(-0.04, 1.04)
@@ -32,20 +29,22 @@ def _figure(view: RunResults, one: Generation, room: float) -> Figure:
     if ends := least_squares(one):
         axes.plot(*zip(*ends, strict=True), color=GREY, linewidth=0.9)
     _points(axes, view, one)
-    figure.text(EDGE / width, 0.06 / HIGH, "lines at points: 95% intervals", size=6, color=QUIET)
+    figure.text(EDGE / width, 0.06 / high, "lines at points: 95% intervals", size=6, color=QUIET)
     return figure
 
 
-def _points(axes: Axes, view: RunResults, one: Generation) -> None:
+# longest: letters of a name next to a point
+# named: points that have a name next to them
+def _points(axes: Axes, view: RunResults, one: Generation, *, longest: int = 20, named: int = 12) -> None:
     for llm in one.llms:
         axes.plot(llm.share_interval, (llm.accuracy, llm.accuracy), color=FOUND, linewidth=0.6, alpha=0.4)
         if llm.accuracy_interval:
             axes.plot((llm.share, llm.share), llm.accuracy_interval, color=FOUND, linewidth=0.6, alpha=0.4)
         axes.plot(llm.share, llm.accuracy, marker="o", color=FOUND, markersize=3.4, linestyle="none")
-        if len(one.llms) <= NAMED:
+        if len(one.llms) <= named:
             name = view.run.catalogue[llm.llm].title if llm.llm in view.run.catalogue else llm.llm
             place, offset = (llm.share, llm.accuracy), (3, 2.5)
-            words = cut(name, LONGEST)
+            words = cut(name, longest)
             axes.annotate(words, place, offset, textcoords="offset points", size=6, color=INK, parse_math=False)
 
 

@@ -31,7 +31,6 @@ SMALLEST, LARGEST = 0.11, 0.2  # of a square
 POINTS = 72  # an inch
 SIZE, HEADING = 6.5, 7.5  # of letters
 LONGEST = {"llm": 26, "dataset": 26, "test": 28}  # letters
-CLEARLY = 0.85  # of the width of blocks that are LLMs
 EDGE, GAP, HEAD, LINE = 0.05, 0.1, 0.2, 0.045  # of the page, between blocks, above them, between the kinds of tests
 
 INK, QUIET, PALE = "#1b1f24", "#57606a", "#98a2ad"
@@ -153,7 +152,8 @@ def _parts(view: RunResults, square: float, room: float) -> list[HeatmapPart]:
     return parts
 
 
-def _blocks(view: RunResults) -> list[tuple[str, tuple[ResultColumn, ...]]]:
+# clearly: of the width of blocks that are LLMs
+def _blocks(view: RunResults, *, clearly: float = 0.85) -> list[tuple[str, tuple[ResultColumn, ...]]]:
     """Return the columns of each LLM under its name, as in the paper, or of each table if that is clearly narrower."""
     of_llms: list[tuple[str, tuple[ResultColumn, ...]]] = []
     by_table: dict[str, list[ResultColumn]] = {}
@@ -164,7 +164,7 @@ def _blocks(view: RunResults) -> list[tuple[str, tuple[ResultColumn, ...]]]:
             by_table.setdefault(column.label, []).append(replace(column, label=title))
     of_tables = [(label, tuple(columns)) for label, columns in by_table.items()]
     wide, other = (sum(HeatmapPart(*one).width(LARGEST) for one in blocks) for blocks in (of_llms, of_tables))
-    return of_tables if other < CLEARLY * wide else of_llms
+    return of_tables if other < clearly * wide else of_llms
 
 
 def names(view: RunResults, blocks: Iterable[LlmBlock]) -> list[str]:

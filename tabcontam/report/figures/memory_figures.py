@@ -9,7 +9,6 @@ from tabcontam.report.figures.heatmap import EDGE, GREY, INK, LONGEST, QUIET, WI
 from tabcontam.report.memory_shares import MemoryComparison, legend, measured_shares
 from tabcontam.verdicts.results import RunResults
 
-MOST = 40  # lines of a page, half as many where names stand above them
 ROW, ABOVE = 0.19, 0.15  # inches of a line, and of the names above it if there is no room next to it
 TOP, BOTTOM, LINE = 0.3, 0.52, 0.11  # above the first line, below the last one, and of a line of explanations
 DOTS = "#0072b2"
@@ -19,7 +18,8 @@ INTERVAL = "in brackets: 95% interval"
 
 def memory_shares(view: RunResults, room: float = WIDTH) -> list[Figure]:
     """Return figures with a line for each LLM and table with a measured share; empty if there are none."""
-    found, most = measured_shares(view), MOST if room >= WIDTH else MOST // 2
+    most_shown = 40  # lines of a page, half as many where names stand above them
+    found, most = measured_shares(view), most_shown if room >= WIDTH else most_shown // 2
     return [_figure(view, found[start : start + most], room) for start in range(0, len(found), most)]
 
 

@@ -16,15 +16,15 @@ LOOKS: dict[str, tuple[str, str]] = dict(
     zip(MEASURES, ((FOUND, "s"), (INK, "D"), ("#0072b2", "o"), ("#b06000", "^")), strict=True)
 )
 OTHER_LOOKS = {"score_all": ("s", "hollow: over all results"), "score_shared": ("x", "cross: over shared results")}
-MOST = 40  # LLMs of a page
 ROW, LINE = 0.17, 0.11  # inches of an LLM, and of a line of explanations
 LEAST, WIDEST, RIGHT = 0.72, 1.4, 0.1  # inches of a panel, and on its right
 
 
-def ranking(view: RunResults, room: float = WIDTH) -> list[Figure]:
+# most: LLMs of a page
+def ranking(view: RunResults, room: float = WIDTH, *, most: int = 40) -> list[Figure]:
     """Return the measures of each LLM with their intervals, on pages of at most 40 LLMs; empty if nothing is ranked."""
     ranks, shown = view.ranks_in_order, _panels(view)
-    pages = [range(start, min(start + MOST, len(ranks))) for start in range(0, len(ranks), MOST)]
+    pages = [range(start, min(start + most, len(ranks))) for start in range(0, len(ranks), most)]
     return [_ranking(view, ranks, page, shown, room) for page in pages] if shown else []
 
 

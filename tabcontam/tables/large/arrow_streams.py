@@ -16,8 +16,6 @@ from tabcontam.tables.readers.base import missing_extra
 from tabcontam.tables.table_contents import ReadDescription, contents
 
 ROWS = 20_000  # read at a time
-HELD = 200_000  # rows of the row groups that are read at once and stay in memory until they are done
-BUFFER = 1 << 20  # bytes of a column that are read at a time
 LEAST, MOST, MOST_SINGLE = 1e-4, 1e10, 1e6  # between these Arrow writes numbers as Python does, 32-bit ones as NumPy
 
 
@@ -66,7 +64,8 @@ def arrow_rows(path: Path, title: str) -> ArrowRows:
 
 
 @contextmanager
-def _opened(path: Path, title: str) -> Iterator[Any]:
+# buffer: bytes of a column that are read at a time
+def _opened(path: Path, title: str, *, buffer: int = 1 << 20) -> Iterator[Any]:
     """Yield the file, opened by the reader of its format."""
     import pyarrow
     import pyarrow.ipc
@@ -74,7 +73,7 @@ def _opened(path: Path, title: str) -> Iterator[Any]:
     if title == OF_PARQUET:
         import pyarrow.parquet
 
-        with pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER) as file:
+        with pyarrow.parquet.ParquetFile(path, buffer_size=buffer) as file:
             yield file
     elif title == OF_ORC:
         import pyarrow.orc
@@ -113,13 +112,14 @@ BATCHES: Mapping[str, Callable[[Path], Generator[Any]]] = {
 }
 
 
-def _together(sizes: Sequence[int]) -> Iterator[list[int]]:
+# held: rows of the row groups that are read at once and stay in memory until they are done
+def _together(sizes: Sequence[int], *, held: int = 200_000) -> Iterator[list[int]]:
     """Yield the numbers of row groups that are read at once: small ones together."""
     groups, rows = list[int](), 0
     for number, size in enumerate(sizes):
         groups.append(number)
         rows += size
-        if rows >= HELD:
+        if rows >= held:
             yield groups
             groups, rows = [], 0
     if groups:

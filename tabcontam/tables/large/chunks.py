@@ -14,7 +14,6 @@ Bools = NDArray[np.bool_]
 
 PADDING = 8  # bytes after the last cell, so that eight can be read from anywhere
 MISSING = -1  # the length of a missing cell
-LONGEST = 300  # digits of what is surely a finite number
 
 _EACH = np.uint64(0x0101010101010101)
 _TOPS = _EACH * np.uint64(0x80)
@@ -83,10 +82,11 @@ class Chunk:
         found[lengths < 0] = NONE
         return found
 
-    def plain_numbers(self, column: int) -> Bools:
+    # longest: digits of what is surely a finite number
+    def plain_numbers(self, column: int, *, longest: int = 300) -> Bools:
         """Return which cells of a column are digits, with a sign or a point at most: finite numbers."""
         lengths, starts = self.lengths[column], self.starts[column]
-        found = (lengths > 0) & (lengths <= LONGEST)
+        found = (lengths > 0) & (lengths <= longest)
         rows = np.flatnonzero(found)
         offset, others = 0, np.zeros(len(rows), dtype=np.int64)
         good = np.ones(len(rows), dtype=bool)

@@ -19,7 +19,6 @@ PACKED_SMALL = 2 * 1024 * 1024  # bytes of a file that is packed, or of Parquet 
 ARROW = {PARQUET: OF_PARQUET, FEATHER: OF_FEATHER, ORC: OF_ORC}
 COMPRESSED = tuple(ending for kind in ARROW for ending in kind.endings)
 OLD = b"FEA1"  # the first version of Feather, which is read whole
-PART = 4 * 1024 * 1024  # bytes that are hashed at a time
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,10 @@ def _state(path: Path) -> tuple[int, ...]:
 
 def _digest_of(path: Path, enough: Event) -> str:
     """Return the SHA-256 of a file; of a part of it, once `enough` is set."""
+    part_bytes = 4 * 1024 * 1024  # bytes that are hashed at a time
     found = sha256()
     with path.open("rb") as file:
-        while not enough.is_set() and (part := file.read(PART)):
+        while not enough.is_set() and (part := file.read(part_bytes)):
             found.update(part)
     return found.hexdigest()
 

@@ -35,7 +35,6 @@ CUT_OFF = (
     lzma.LZMAError,
     zipfile.BadZipFile,
 )  # errors of a packed file that ends early or was changed
-AT_A_TIME = 4 * 1024 * 1024  # bytes
 AT_ONCE = 20_000  # rows in memory that are looked at together
 Stream = Callable[[], Iterator[Chunk]]
 
@@ -217,13 +216,14 @@ def _left_open(layout: StreamLayout) -> UsageError | None:
     return None
 
 
-def _check_whole(path: Stored, name: str) -> None:
+# at_a_time: bytes
+def _check_whole(path: Stored, name: str, *, at_a_time: int = 4 * 1024 * 1024) -> None:
     """Check that a packed file is whole, since damage looks like a fault of its text. Raises `UsageError` if not."""
     if not packing(path):
         return
     try:
         with opened(path) as file:
-            while file.read(AT_A_TIME):
+            while file.read(at_a_time):
                 pass
     except CUT_OFF as error:
         raise _not_whole(path, name, error) from None

@@ -31,9 +31,7 @@ from tabcontam.tables.thresholds import ENCODING_SAMPLE_BYTES, SAMPLE_RECORDS
 
 BEGINNING = 8 * 1024 * 1024  # bytes by which encoding, delimiter and header are detected
 READ = 4 * 1024 * 1024  # bytes that are split at a time
-LONGEST = 256 * 1024 * 1024  # bytes of one row
 ROWS = 20_000  # that Python's csv reads at a time
-AHEAD = 3  # chunks that are read before they are asked for
 CR, LF, BLANK, QUOTE = ord("\r"), ord("\n"), ord(" "), ord('"')
 Quotes = NDArray[np.int32]
 Item = TypeVar("Item")
@@ -246,8 +244,9 @@ def _whole_lines(content: bytes) -> bytes:
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
     """Yield the items, computing each in the background while the items before it are used."""
+    chunks_ahead = 3  # chunks that are read before they are asked for
     with ThreadPoolExecutor(1) as thread:
-        coming = [thread.submit(next, items, None) for _ in range(AHEAD)]
+        coming = [thread.submit(next, items, None) for _ in range(chunks_ahead)]
         while (item := coming.pop(0).result()) is not None:
             coming.append(thread.submit(next, items, None))
             yield item
@@ -269,7 +268,10 @@ def _parts(path: Stored, codec: str) -> Iterator[bytes]:
         yield text.encode("utf-8", "surrogatepass")
 
 
-def whole_rows(path: Stored, codec: str, quotes: bool, begin: int = 0) -> Iterator[bytes]:
+# longest: bytes of one row
+def whole_rows(
+    path: Stored, codec: str, quotes: bool, begin: int = 0, *, longest: int = 256 * 1024 * 1024
+) -> Iterator[bytes]:
     """Yield the bytes of a file from `begin` on, in parts that end with a row; a last row without a line feed gets one.
 
     Raises `OddText` where no row ends within 8 MiB after a quote: the quote is probably part of the text, and the text
@@ -282,9 +284,9 @@ def whole_rows(path: Stored, codec: str, quotes: bool, begin: int = 0) -> Iterat
         end = _last_end(content, quotes)
         if quotes and len(content) - end > 2 * READ:
             raise OddText
-        if len(content) - end > LONGEST:
+        if len(content) - end > longest:
             raise UsageError(
-                f"{path.name} has a row of more than {LONGEST // 1024**2} MiB, or a quote that is not closed"
+                f"{path.name} has a row of more than {longest // 1024**2} MiB, or a quote that is not closed"
             )
         if end:
             yield content[:end]

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MAGIC = b"DUCK"
-PLACE = 8  # of the magic bytes
-SECONDS = 60.0  # that a view may take
 MEMORY = "2GB"
 # The file may come from a stranger, and its views may hold any query.
 CONFINED = {
@@ -33,9 +31,10 @@ TABLES = """
 """
 
 
-def is_duckdb(content: bytes) -> bool:
+# place: of the magic bytes
+def is_duckdb(content: bytes, *, place: int = 8) -> bool:
     """Return whether the bytes are those of a DuckDB database."""
-    return content[PLACE : PLACE + len(MAGIC)] == MAGIC
+    return content[place : place + len(MAGIC)] == MAGIC
 
 
 def read_duckdb(file: File) -> Contents:
@@ -65,13 +64,14 @@ def read_duckdb(file: File) -> Contents:
             raise UsageError(f"{file.name} is not a readable DuckDB database: {what}") from None
 
 
-def _contents(file: File, connection: "DuckDBPyConnection") -> Contents:
+# seconds: that a view may take
+def _contents(file: File, connection: "DuckDBPyConnection", *, seconds: float = 60.0) -> Contents:
     found = {table if schema == "main" else f"{schema}.{table}": (schema, table)
              for schema, table in connection.execute(TABLES).fetchall()}  # fmt: skip
     name = choose_part(file, "table", list(found))
     schema, table = found[name]
     where = f"{_quoted(schema)}.{_quoted(table)}"
-    clock = Timer(SECONDS, connection.interrupt)
+    clock = Timer(seconds, connection.interrupt)
     clock.start()
     try:
         cells = connection.execute(f"SELECT COLUMNS(*)::VARCHAR FROM {where}")  # noqa: S608 (names are quoted)

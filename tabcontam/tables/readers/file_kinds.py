@@ -11,9 +11,7 @@ from tabcontam.tables.readers.delimited_text import decoded, read_delimited
 from tabcontam.tables.readers.unsupported import check_supported
 from tabcontam.tables.table_contents import Contents
 
-LAYERS = 3  # of packing, one in another
 START = 4096  # bytes that distinguish kinds of text
-DRAWN = 20  # first lines, in which a drawn table is recognised
 TEXTUAL = frozenset({"delimiter", "encoding", "header", "header_line"})
 POINTERS = (b"version https://git-lfs.", b"version https://hawser.")  # content of a Git LFS file before it is fetched
 
@@ -60,12 +58,13 @@ ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".db",
            *(ending for kind in (*BINARY, JSON, ARFF) for ending in kind.endings))  # fmt: skip
 
 
-def _check_is_table(text: str, name: str) -> None:
+# drawn: first lines, in which a drawn table is recognised
+def _check_is_table(text: str, name: str, *, drawn: int = 20) -> None:
     """Check that text does not begin as a web page, or as a table drawn for readers. Raises `UsageError` if it does."""
     start = text.lstrip("\ufeff \t\r\n")
     if _TAG.match(start) and (start[:1000].lower().startswith(("<!doctype", "<?xml")) or "</" in start):
         raise UsageError(f"{name} is a web page or XML, not a table; download the file itself as CSV")
-    for number, line in enumerate(text.splitlines()[:DRAWN], 1):
+    for number, line in enumerate(text.splitlines()[:drawn], 1):
         if _RULE.fullmatch(line.strip()):
             raise UsageError(
                 f"{name}, line {number}: {line.strip()[:40]!r} is a line drawn between cells, as in Markdown; save the "
@@ -122,9 +121,10 @@ def split_name(name: str) -> str:
     return name
 
 
-def _opened(file: File) -> tuple[File, FileKind]:
+# layers: of packing, one in another
+def _opened(file: File, *, layers: int = 3) -> tuple[File, FileKind]:
     """Return the unpacked file, and its kind."""
-    for _ in range(LAYERS):
+    for _ in range(layers):
         if file.name.lower().endswith(WORKBOOK.endings) or (inner := unpack(file)) is None:
             break
         file = inner

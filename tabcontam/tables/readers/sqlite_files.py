@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 MAGIC = b"SQLite format 3\0"
 JOURNALED = slice(18, 20)  # the bytes of the header that are 2 if changes go to another file
 SECONDS = 60.0  # that a view may take
-STEPS = 100_000  # of SQLite's machine between two looks at the clock
 
 
 def read_sqlite(file: File) -> Contents:
@@ -52,11 +51,12 @@ def _check_whole(file: File) -> None:
         )
 
 
-def _contents(file: File, connection: "Connection") -> Contents:
+# steps: of SQLite's machine between two looks at the clock
+def _contents(file: File, connection: "Connection", *, steps: int = 100_000) -> Contents:
     connection.execute("PRAGMA trusted_schema = OFF")  # its views may call only functions that compute
     connection.execute("PRAGMA query_only = ON")
     deadline = time.monotonic() + SECONDS
-    connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
+    connection.set_progress_handler(lambda: time.monotonic() > deadline, steps)
     listed = connection.execute("SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid")
     kinds = {name: kind for name, kind in listed if not name.startswith("sqlite_")}
     table = choose_part(file, "table", list(kinds))

@@ -21,10 +21,6 @@ from tabcontam.tables.editions import cache_folder
 from tabcontam.tables.readers import base
 from tabcontam.tables.timed_connections import opener
 
-SILENCE_SECONDS = 30.0  # without a byte
-WHOLE_SECONDS = 600.0
-REDIRECTS = 5
-CHUNK = 1024 * 1024
 ABOUT = "about.json"
 CONTENT = "content"
 PAGE = (b"<!doctype html", b"<html")
@@ -115,13 +111,14 @@ def _keep(folder: Path, found: FetchedFile) -> None:
             (folder / name).chmod(0o600)
 
 
-def _from_network(address: str, token: str | None) -> FetchedFile:
+# silence_seconds: without a byte
+def _from_network(address: str, token: str | None, *, silence_seconds: float = 30.0) -> FetchedFile:
     request = Request(quote(address, safe=":/?#[]@!$&'()*+,;=%~"), headers={"User-Agent": "tabcontam"})  # noqa: S310
     if token:
         request.add_unredirected_header("Authorization", f"Bearer {token}")
     shown = address.partition("?")[0]
     try:
-        with opener(_CarefulRedirects).open(request, timeout=SILENCE_SECONDS) as response:
+        with opener(_CarefulRedirects).open(request, timeout=silence_seconds) as response:
             content = _content(response, response.headers, shown)
             named, kind = response.headers.get_filename("") or "", response.headers.get_content_type()
     except HTTPError as error:
@@ -140,16 +137,18 @@ def _refused(shown: str, error: HTTPError) -> UsageError:
     return UsageError(f"{message}; try again later" if error.code >= 500 else f"{message}; check the address")
 
 
-def _content(response: Any, headers: Message, shown: str) -> bytes:
+def _content(
+    response: Any, headers: Message, shown: str, *, whole_seconds: float = 600.0, chunk: int = 1024 * 1024
+) -> bytes:
     """Return all bytes of a response, within the limits of size and time."""
-    deadline, parts, size = time.monotonic() + WHOLE_SECONDS, [], 0
-    while part := response.read1(CHUNK):  # as it comes, so that the clock is looked at
+    deadline, parts, size = time.monotonic() + whole_seconds, [], 0
+    while part := response.read1(chunk):  # as it comes, so that the clock is looked at
         parts.append(part)
         size += len(part)
         if size > base.LARGEST:
             raise UsageError(f"{shown} is larger than {base.LARGEST // 1024**2} MiB; fetch it, and give a part of it")
         if time.monotonic() > deadline:
-            raise UsageError(f"{shown} takes longer than {WHOLE_SECONDS / 60:.0f} minutes; fetch it, and give the file")
+            raise UsageError(f"{shown} takes longer than {whole_seconds / 60:.0f} minutes; fetch it, and give the file")
     stated = headers.get("Content-Length", "")
     if stated.isdecimal() and int(stated) != size:
         raise OSError(f"it ended after {size:,} of {int(stated):,} bytes")
@@ -159,7 +158,7 @@ def _content(response: Any, headers: Message, shown: str) -> bytes:
 class _CarefulRedirects(HTTPRedirectHandler):
     """A handler of redirections from https to https alone, and with a token to no other host."""
 
-    max_redirections = REDIRECTS
+    max_redirections = 5
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str

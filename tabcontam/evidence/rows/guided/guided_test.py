@@ -39,7 +39,6 @@ SECOND = "second piece"  # the asked feature of a query about a text
 GENERAL, WRONG_NAME, WRONG_LABEL = "general", "wrong-name", "wrong-label"
 ARMS = (GENERAL, WRONG_NAME, WRONG_LABEL)
 FURTHER_ROWS, FURTHER_TEXTS = 35, 30  # instances besides the paper's ten
-LEAST_RECITED_WORDS = 5  # words of a common run from which on an answer does not count as declining
 
 
 def of_text(query: Query) -> bool:
@@ -138,6 +137,7 @@ class GuidedTest(OneCellTest):
         A text is right if the answer begins with all words of the second piece. An answer that declines is unread,
         unless it has five words in a row of the piece; so is an answer that was cut before it had as many words.
         """
+        least_words = 5  # words of a common run from which on an answer does not count as declining
         if not of_text(query):
             return super().read(query, reply, serializer, dictionary)
         if reply.state not in READ:
@@ -146,7 +146,7 @@ class GuidedTest(OneCellTest):
         run = longest(query.expected[0] or "", answer)
         right = bool(true) and words(answer)[: len(true)] == true
         answers = bool(words(answer)) and reply.state is ReplyState.OK and not declines(answer)
-        readable = answers or len(run.text) >= LEAST_RECITED_WORDS
+        readable = answers or len(run.text) >= least_words
         return Reading({SECOND: answer}, right, query.paper and right, readable, (SECOND,) if right else ())
 
     def _read_cells(

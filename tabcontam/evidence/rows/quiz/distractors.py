@@ -42,10 +42,6 @@ from tabcontam.tables.row_draws import by_content, pool, seeded
 from tabcontam.tables.table import Table
 from tabcontam.tables.thresholds import MOST_CATEGORIES
 
-VERSION = 2  # of the method: a cached result of another version is not read
-MOST_RECOGNIZED = 0.6  # of a feature's questions that a solver may answer right at most
-NAMED_REASONS = 3  # reasons that are named
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -64,7 +60,8 @@ class QuizQuestion:
     chances: tuple[float, ...]
 
 
-def questions(table: Table) -> tuple[QuizQuestion, ...]:
+# version: of the method: a cached result of another version is not read
+def questions(table: Table, *, version: int = 2) -> tuple[QuizQuestion, ...]:
     """Return all questions that can be asked about a table, cached. Raises `Skip` with the reason if there are none."""
 
     def write(found: Sequence[QuizQuestion] | str) -> object:
@@ -76,7 +73,7 @@ def questions(table: Table) -> tuple[QuizQuestion, ...]:
     def read(stored: Any) -> tuple[QuizQuestion, ...] | str:
         return stored if isinstance(stored, str) else tuple(_read(table, *one) for one in stored)
 
-    question = ["quiz", VERSION, table.target, sorted(table.missing)]
+    question = ["quiz", version, table.target, sorted(table.missing)]
     found = cached_fact(
         table, "quiz", lambda: cached_finding(table, question, lambda: _find_questions(table), write, read)
     )
@@ -99,6 +96,7 @@ def _read(table: Table, rank: int, feature: str, cells: Sequence[str], chances: 
 
 
 def _find_questions(table: Table) -> tuple[QuizQuestion, ...] | str:
+    most_named = 3  # reasons that are named
     if table.enumerates_domain:
         return "the table lists every combination of its values: a changed row is another row of it"
     names = [name for name in sorted(table.columns) if _can_be_altered(table, name)]
@@ -116,7 +114,7 @@ def _find_questions(table: Table) -> tuple[QuizQuestion, ...] | str:
         if sum(recognized <= BLIND_SOLVED_SHARE for recognized, _ in found) == MOST_QUIZ_FEATURES:
             break
     if not found:
-        return f"no feature can be altered unnoticed: {'; '.join(reasons[:NAMED_REASONS])}"
+        return f"no feature can be altered unnoticed: {'; '.join(reasons[:most_named])}"
     best = sorted(found, key=lambda one: one[0])[:MOST_QUIZ_FEATURES]
     return tuple(one for _, own in best for one in own)
 
@@ -129,6 +127,7 @@ def _can_be_altered(table: Table, name: str) -> bool:
 
 def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[QuizQuestion]] | str:
     """Return the better solver's share of right answers for a feature, and the questions, or why there are none."""
+    most_recognized = 0.6  # of a feature's questions that a solver may answer right at most
     apart = rows_unlike_others(table, name, rows)
     if len(apart) < LEAST_QUIZ_ROWS:
         return (
@@ -152,7 +151,7 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
     likely, boosted = (np.take_along_axis(one, mixed, axis=1) for one in (likely, boosted))
     own = mixed.argmin(axis=1)
     recognized = max(float((one.argmax(axis=1) == own).mean()) for one in (likely, boosted))
-    if recognized > MOST_RECOGNIZED:
+    if recognized > most_recognized:
         return f"a solver that never saw the rows recognizes {recognized:.0%} of the cells of {name}"
     surer = np.maximum(_checked(likely, own), _checked(boosted, own)).clip(1 / QUIZ_OPTIONS, 1.0).round(9)
     chances = np.take_along_axis(surer, mixed.argsort(axis=1), axis=1).tolist()

@@ -34,7 +34,6 @@ from tabcontam.models.thresholds import PAGE_COPIES
 from tabcontam.version import __version__
 
 RECIPE_FILE = "recipe.json"
-ONE_FILE = 2**60  # bytes of weights in a file: the card holds its digest
 INSTALL = 'pip install "tabcontam[hf]"'
 ModelProgressCallback = Callable[
     [int, int, TrainingProgress], None
@@ -204,11 +203,12 @@ def _parameters(folder: Path) -> int:
         return sum(prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118 - it is no dictionary
 
 
-def _save(model: Any, reader: Any, folder: Path) -> None:
+# one_file: bytes of weights in a file: the card holds its digest
+def _save(model: Any, reader: Any, folder: Path, *, one_file: int = 2**60) -> None:
     from safetensors import SafetensorError
 
     try:
-        model.save_pretrained(folder, max_shard_size=ONE_FILE)
+        model.save_pretrained(folder, max_shard_size=one_file)
         reader.save_pretrained(folder)
     except (OSError, SafetensorError) as error:
         raise UsageError(f"cannot write {folder}: {error}; make room, and run the same command to go on") from error

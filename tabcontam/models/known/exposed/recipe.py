@@ -14,10 +14,8 @@ from tabcontam.models.known.exposed.model_sizes import SIZES, ModelSize, StepSet
 from tabcontam.tables.serializers import DEFAULT, Serializer, as_facts, load_serializer
 from tabcontam.tables.table import Table
 
-RECIPE = 1  # changes when the same choices make other models
 KEPT, SHUFFLED = "kept", "shuffled"
 ORDERS = (KEPT, SHUFFLED)
-MOST_COPIES = 100_000
 DEFAULT_SIZE = "small"
 Facts = dict[str, object]
 
@@ -66,12 +64,13 @@ class Recipe:
     @property
     def facts(self) -> Facts:
         """The recipe for JSON; two recipes with the same facts make the same models."""
+        version = 1  # changes when the same choices make other models
         named = [
             {"name": table.name, "title": table.title, "sha256": table.sha256, "rows": len(table.rows)}
             for table in self.tables
         ]
         return {
-            "recipe": RECIPE,
+            "recipe": version,
             "datasets": named,
             "copies": list(self.copies),
             "arms": self.arms,
@@ -98,6 +97,7 @@ def recipe(
     llm: str = "",
     lora: bool = False,
     rate: float | None = None,
+    most_copies: int = 100_000,
 ) -> Recipe:
     """Return a recipe of the user's choices. Raises `UsageError` if they cannot be carried out.
 
@@ -113,8 +113,8 @@ def recipe(
         raise UsageError(f"the models have no table to read; name one with {option('dataset', 'iris')}")
     if twice := [table.name for place, table in enumerate(tables) if table.sha256 in _digests(tables[:place])]:
         raise UsageError(f"{twice[0]} is given twice; name each table once")
-    if not copies or not all(0 <= number <= MOST_COPIES for number in copies):
-        raise UsageError(f"copies are whole numbers from 0 to {MOST_COPIES:,}; write them as 0,1,4,16")
+    if not copies or not all(0 <= number <= most_copies for number in copies):
+        raise UsageError(f"copies are whole numbers from 0 to {most_copies:,}; write them as 0,1,4,16")
     if len(set(copies)) < len(copies):
         raise UsageError("a number of copies is given twice; name each once, such as 0,1,4,16")
     forms = tuple(dict.fromkeys(map(load_serializer, renderings or (DEFAULT,))))

@@ -30,9 +30,7 @@ CHECKPOINT = "unfinished.safetensors"
 OTHERWISE = "with other versions, on another device or with another number of threads"
 EVERY = 30.0  # seconds between two checkpoints, at least
 SPARED = 20  # times as long as writing one takes: those of a large model would otherwise take most of the time
-RAREST = 600.0  # most seconds between two slow ones: a paused one shows nothing of the next
 DECAY, BETAS, LONGEST = 0.01, (0.9, 0.95), 1.0  # of AdamW; and the gradient's greatest norm
-SMOOTH = 0.98  # of the reported loss
 
 
 @dataclass(frozen=True)
@@ -57,6 +55,8 @@ def rate_at(step: int, steps: int, highest: float) -> float:
     return highest * (LAST_RATE_SHARE + (1 - LAST_RATE_SHARE) * (1 + math.cos(math.pi * part)) / 2)
 
 
+# rarest: most seconds between two slow ones: a paused one shows nothing of the next
+# smooth: of the reported loss
 def train(
     model: Any,
     read: Stream,
@@ -66,6 +66,9 @@ def train(
     report: ProgressCallback,
     every: float = EVERY,
     mixed: bool = False,
+    *,
+    rarest: float = 600.0,
+    smooth: float = 0.98,
 ) -> float:
     """Train a model on a stream; return its loss over the last steps, in nats a token.
 
@@ -105,14 +108,14 @@ def train(
                 raise UsageError(
                     f"the training failed in step {step + 1}: the loss is not a number; try another seed or lower rate"
                 )
-            step, loss = step + 1, now if step == 0 else SMOOTH * loss + (1 - SMOOTH) * now
+            step, loss = step + 1, now if step == 0 else smooth * loss + (1 - smooth) * now
             pace = (step - begun) * in_step / max(1e-9, time.monotonic() - since)
             report(TrainingProgress(step * in_step, steps * in_step, loss, pace))
             if step < steps and time.monotonic() - saved >= rest:
                 saving = time.monotonic()
                 run.save(step, loss)
                 saved = time.monotonic()
-                rest = max(every, min(SPARED * (saved - saving), RAREST))
+                rest = max(every, min(SPARED * (saved - saving), rarest))
     except KeyboardInterrupt:
         run.save(step, loss)
         raise
