@@ -1,4 +1,4 @@
-"""The code keeps to the words of docs/glossary.md: words and beginnings that it does without, and what to write."""
+"""Code, messages and docs keep to the words of docs/glossary.md: words that they do without, and what to write."""
 
 import ast
 import io
@@ -27,7 +27,9 @@ BEGINNINGS = {
 }
 OF_PROVIDERS = {"batch.py", "connection.py", "errors.py", "habits.py", "provider.py", "replies.py"}
 MANY = {"__init__.py", "__main__.py", "base.py", "thresholds.py", *OF_PROVIDERS}
-LONGEST = 4_000  # words of the page on the method, and of each appendix of it
+NAMES = {"beside", "told", "untold", "whoever", "accused", "guesser"}  # words that no identifier has
+JUDGED = ("evidence/completion_judge.py", "passages/judge_queries.py")  # prompts, whose recorded replies stay
+LONGEST = 4_000  # words of a page of the docs
 
 
 @cache
@@ -58,6 +60,28 @@ def comments() -> Iterator[tuple[str, str]]:
                     yield f"{path}:{token.start[0]}", token.string
 
 
+def messages() -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of each string of four words or more that is no docstring."""
+    for path, (_, tree) in modules().items():
+        own = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in own:
+                if len(node.value.split()) > 3 and not path.endswith(JUDGED):
+                    yield f"{path}:{node.lineno}", node.value
+
+
+def identifiers() -> Iterator[tuple[str, str]]:
+    """Yield the place and the name of each class, function, parameter, variable and field."""
+    for path, (_, tree) in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{path}:{node.lineno}", node.name
+            elif isinstance(node, ast.arg):
+                yield f"{path}:{node.lineno}", node.arg
+            elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+                yield f"{path}:{node.lineno}", node.id if isinstance(node, ast.Name) else node.attr
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """Yield each page of the docs without code blocks, quotations and tables that benchmarks write."""
     for page in sorted((ROOT / "docs").rglob("*.md")):
@@ -72,10 +96,10 @@ def without_code(text: str) -> str:
     return re.sub(r"`[^`]*`|\]\([^)]*\)", "", text)
 
 
-def test_docstrings_comments_and_docs_do_without_these_words() -> None:
+def test_code_messages_and_docs_do_without_these_words() -> None:
     found = [
         f"{place}: {word.group()!r}, write {instead}"
-        for place, text in (*docstrings(), *comments(), *pages())
+        for place, text in (*docstrings(), *comments(), *messages(), *pages())
         for rule, instead in WORDS.items()
         for word in re.finditer(rule, without_code(text))
     ]
@@ -102,7 +126,16 @@ def test_no_two_classes_and_no_two_files_share_a_name() -> None:
     assert {name: own for name, own in places.items() if len(own) > 1 and name not in MANY} == {}
 
 
-def test_each_page_on_the_method_is_read_in_twenty_minutes() -> None:
-    pages = [ROOT / "docs" / "method.md", *(ROOT / "docs" / "method").glob("*.md")]
-    assert len(pages) > 1
-    assert {page.name: words for page in pages if (words := len(page.read_text("utf-8").split())) > LONGEST} == {}
+def test_no_identifier_has_a_word_that_says_nothing() -> None:
+    found = [
+        f"{place}: {name}"
+        for place, name in identifiers()
+        if NAMES & set(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().split("_"))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_each_page_of_the_docs_is_read_in_twenty_minutes() -> None:
+    lengths = {page: len(page.read_text("utf-8").split()) for page in (ROOT / "docs").rglob("*.md")}
+    assert len(lengths) > 50
+    assert {page.name: words for page, words in lengths.items() if words > LONGEST} == {}

@@ -21,7 +21,7 @@ from tests.made_tables import as_needed, wide
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-COMMANDS = DOCS / "commands.md"
+COMMANDS = DOCS / "commands"
 MODELS = DOCS / "test-your-own-model.md"
 SCHEMA = DOCS / "results.schema.json"
 MADE = "<!-- made by python -m tests.docs -->"
@@ -50,14 +50,13 @@ def path_of(test: Test) -> Path:
 
 def beside() -> dict[Path, str]:
     """The text of every page that is made but those of the tests, for which each is planned on a large table."""
-    by_hand = COMMANDS.read_text("utf-8").partition(MADE)[0]
     schema = json.dumps(json_schema(), ensure_ascii=False, indent=1) + "\n"
     before, _, rest = MODELS.read_text("utf-8").partition(f"{MADE}\n")
     after = rest.partition("\n\n")[2]
     return {
         DOCS / "tests" / "README.md": index(),
         SCHEMA: schema,
-        COMMANDS: f"{by_hand}{MADE}\n{helps()}",
+        **helps(),
         MODELS: f"{before}{MADE}\n{providers()}\n\n{after}",
     }
 
@@ -95,7 +94,7 @@ def index() -> str:
             "|---|---|---|---|",
             *lines,
             "",
-            "[How verdicts are made](../method.md) · [Add a test](../extend.md#a-test) · [Docs](../README.md)\n",
+            "[How verdicts are made](../method.md) · [Add a test](../add-a-test.md) · [Docs](../README.md)\n",
         ]
     )
 
@@ -117,12 +116,18 @@ def providers() -> str:
     return "\n".join(lines)
 
 
-def helps() -> str:
-    """Every command with its help."""
-    texts = {"tabcontam": parser(), **commands()}
+def helps() -> dict[Path, str]:
+    """Return the page of each command, which shows its help."""
+    links = "[Commands](../commands.md) · [Docs](../README.md)"
     with patch.dict(os.environ, COLUMNS=WIDTH, NO_COLOR="1"):
-        blocks = [f"### {name}\n\n```text\n{one.format_help().strip()}\n```\n" for name, one in texts.items()]
-    return "\n" + "\n".join(blocks)
+        return {
+            COMMANDS
+            / f"{name}.md": f"{MADE}\n\n# {title}\n\n```text\n{command.format_help().strip()}\n```\n\n{links}\n"
+            for name, title, command in [
+                ("tabcontam", "tabcontam", parser()),
+                *((name, f"tabcontam {name}", command) for name, command in commands().items()),
+            ]
+        }
 
 
 def commands() -> Mapping[str, argparse.ArgumentParser]:

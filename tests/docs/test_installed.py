@@ -18,7 +18,6 @@ from tests.docs.blocks import Block, blocks
 from tests.docs.made import DOCS, ROOT
 
 EXTEND = {block.file: block for block in blocks(DOCS / "extend.md") if block.file}
-OTHER = {block.file: block for block in blocks(DOCS / "test-your-own-model.md") if block.file}
 
 pytestmark = pytest.mark.slow
 
@@ -66,7 +65,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     made.install(ROOT, folder / "wheel")
     project = folder / "provider"
     project.mkdir()
-    for block in (EXTEND["pyproject.toml"], OTHER["tabcontam_echo.py"]):
+    for block in (EXTEND["pyproject.toml"], EXTEND["tabcontam_echo.py"]):
         write(block, project)
     made.install(project, folder / "second")
     return made

@@ -22,11 +22,12 @@ from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializers
 from tests.commands import FILES
 from tests.docs.blocks import PAGES
-from tests.docs.made import COMMANDS, DOCS, MADE, ROOT, commands
+from tests.docs.made import COMMANDS, DOCS, ROOT, commands
 
 TEXTS = {page: page.read_text("utf-8") for page in PAGES}
-BY_HAND = "\n".join(text.partition(MADE)[0] if page == COMMANDS else text for page, text in TEXTS.items())
-REPORT = TEXTS[DOCS / "read-a-report.md"]
+BY_HAND = "\n".join(text for page, text in TEXTS.items() if page.parent != COMMANDS)
+OVERVIEW = TEXTS[DOCS / "commands.md"]
+REPORT = TEXTS[DOCS / "read-a-report.md"] + TEXTS[DOCS / "files-of-a-run.md"]
 VARIABLE = re.compile(r"""(?:environ(?:\.get\(|\[)|environ\.get\(\s*)["'](\w+)["']""")
 INNER = {"ENCHANT_CONFIG_DIR", "TERM"}  # set for a moment for a library; read by every program of a terminal
 
@@ -82,7 +83,7 @@ def test_every_verdict_and_state_is_explained() -> None:
 
 
 def test_every_exit_code_is_in_the_list() -> None:
-    text = TEXTS[COMMANDS].partition("## Exit codes")[2].partition("\n## ")[0]
+    text = OVERVIEW.partition("## Exit codes")[2].partition("\n## ")[0]
     assert re.findall(r"^\| (\d) \|", text, re.MULTILINE) == [str(int(code)) for code in Exit]
 
 
@@ -90,7 +91,7 @@ def test_every_environment_variable_is_in_the_list() -> None:
     sources = [path.read_text("utf-8") for path in (ROOT / "tabcontam").rglob("*.py")]
     read = {name for source in sources for name in VARIABLE.findall(source)} - INNER
     assert {"TABCONTAM_DATA", "OLLAMA_HOST"} <= read
-    text = TEXTS[COMMANDS].partition("## Environment")[2].partition("\n## ")[0]
+    text = OVERVIEW.partition("## Environment")[2].partition("\n## ")[0]
     assert [name for name in read if f"`{name}`" not in text] == []
 
 

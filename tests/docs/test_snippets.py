@@ -8,7 +8,10 @@ from tests.docs.blocks import PAGES, Block, Command, blocks, commands
 from tests.docs.made import DOCS, ROOT
 from tests.docs.running import Absent, Place, served
 
-COPIED = (DOCS / "extend.md",)  # pages that change the project: they work on a copy, in a process a command
+COPIED = (
+    DOCS / "add-a-test.md",
+    DOCS / "extend.md",
+)  # pages that change the project: they work on a copy, in a process a command
 LANGUAGES = {"console", "python", "toml", "ini", "yaml", "diff", "text"}
 
 
@@ -46,7 +49,7 @@ def test_every_block_says_what_it_is() -> None:
 
 
 def test_a_new_test_is_a_file_of_under_40_lines_and_one_line_in_the_list() -> None:
-    page = list(blocks(DOCS / "extend.md"))
+    page = list(blocks(DOCS / "add-a-test.md"))
     (number,) = [number for number, block in enumerate(page) if block.file.endswith("bare_completion.py")]
     new, line = page[number : number + 2]
     assert len(new.text.splitlines()) < 40

@@ -1,4 +1,4 @@
-"""The test of docs/extend.md where a user has it: two wheels, installed side by side, and no clone."""
+"""The test of docs/add-a-test.md where a user has it: two wheels, installed side by side, and no clone."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def succeed(command: Sequence[str], folder: Path, *codes: Exit) -> str:
 def python(tmp_path_factory: pytest.TempPathFactory) -> str:
     """An interpreter of its own that has both packages, and takes their libraries from this one."""
     folder = tmp_path_factory.mktemp("installed")
-    written = {block.file: block.text for block in blocks(DOCS / "extend.md")}
+    written = {block.file: block.text for block in blocks(DOCS / "add-a-test.md")}
     package = folder / "tabcontam-bare"
     package.mkdir()
     (package / "pyproject.toml").write_text(written["tabcontam-bare/pyproject.toml"], "utf-8")

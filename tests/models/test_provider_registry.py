@@ -25,7 +25,7 @@ from tests.loopback import LoopbackServer
 
 ALL = provider_registry.BUILT_IN
 TODAY = date(2026, 11, 21)
-PAGE = Path(__file__).parents[2] / "docs" / "test-your-own-model.md"
+PAGE = Path(__file__).parents[2] / "docs" / "extend.md"
 
 
 @pytest.fixture(autouse=True)
@@ -346,15 +346,15 @@ def section(title: str) -> str:
 
 def installed(folder: Path) -> Path:
     """The docs' example as an installed distribution; the folder for `PYTHONPATH`."""
-    text = section("A provider in another package")
+    text = section("A provider")
     code = text.partition("```python\n")[2].partition("```")[0]
     assert len(code.splitlines()) <= 20
     (folder / "tabcontam_echo.py").write_text(code, "utf-8")
     about = folder / "tabcontam_echo-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tabcontam-echo\nVersion: 1.0\n")
-    group = text.partition('`[project.entry-points."')[2].partition('"')[0]
-    line = text.partition("line `")[2].partition("`")[0].replace('"', "")
+    group, _, rest = text.partition('[project.entry-points."')[2].partition('"]\n')
+    line = rest.partition("\n")[0].replace('"', "")
     (about / "entry_points.txt").write_text(f"[{group}]\n{line}\n")
     return folder
 

@@ -344,7 +344,7 @@ def test_what_an_llm_was_made_to_read_is_said_and_of_strangers_nothing() -> None
 
 @pytest.mark.slow
 def test_an_own_row_test_of_the_registry_is_one_in_the_report() -> None:
-    """A test written after docs/extend.md was reported as one that a page about the dataset is enough for."""
+    """A test written after docs/add-a-test.md was reported as one that a page about the dataset is enough for."""
     code = """
 import tabcontam.evidence.registry as registry
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
