@@ -63,11 +63,12 @@ def comments() -> Iterator[tuple[str, str]]:
 def messages() -> Iterator[tuple[str, str]]:
     """Yield the place and the text of each string of four words or more that is no docstring."""
     for path, (_, tree) in modules().items():
-        own = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        docstring = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in own:
-                if len(node.value.split()) > 3 and not path.endswith(JUDGED):
-                    yield f"{path}:{node.lineno}", node.value
+            if not isinstance(node, ast.Constant) or id(node) in docstring or path.endswith(JUDGED):
+                continue
+            if isinstance(node.value, str) and len(node.value.split()) > 3:
+                yield f"{path}:{node.lineno}", node.value
 
 
 def identifiers() -> Iterator[tuple[str, str]]:

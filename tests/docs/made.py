@@ -120,14 +120,11 @@ def helps() -> dict[Path, str]:
     """Return the page of each command, which shows its help."""
     links = "[Commands](../commands.md) · [Docs](../README.md)"
     with patch.dict(os.environ, COLUMNS=WIDTH, NO_COLOR="1"):
-        return {
-            COMMANDS
-            / f"{name}.md": f"{MADE}\n\n# {title}\n\n```text\n{command.format_help().strip()}\n```\n\n{links}\n"
-            for name, title, command in [
-                ("tabcontam", "tabcontam", parser()),
-                *((name, f"tabcontam {name}", command) for name, command in commands().items()),
-            ]
-        }
+        texts = {name: command.format_help().strip() for name, command in {"tabcontam": parser(), **commands()}.items()}
+    return {
+        COMMANDS / f"{name}.md": f"{MADE}\n\n# {name}\n\n```text\n{text}\n```\n\n{links}\n"
+        for name, text in texts.items()
+    }
 
 
 def commands() -> Mapping[str, argparse.ArgumentParser]:

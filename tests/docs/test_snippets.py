@@ -8,10 +8,8 @@ from tests.docs.blocks import PAGES, Block, Command, blocks, commands
 from tests.docs.made import DOCS, ROOT
 from tests.docs.running import Absent, Place, served
 
-COPIED = (
-    DOCS / "add-a-test.md",
-    DOCS / "extend.md",
-)  # pages that change the project: they work on a copy, in a process a command
+# pages that change the project: they work on a copy, in a process a command
+COPIED = (DOCS / "add-a-test.md", DOCS / "extend.md")
 LANGUAGES = {"console", "python", "toml", "ini", "yaml", "diff", "text"}
 
 

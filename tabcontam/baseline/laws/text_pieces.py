@@ -16,7 +16,7 @@ WORD = re.compile(r"[^\W_]+")
 RUN = re.compile(r"[^\W\d_]+|\d+")
 DIGITS = re.compile(r"\d+")
 DECIMAL = re.compile(r"\d+\.\d+")
-BESIDE_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
+WITHOUT_MARKS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
 VOWELS = frozenset("aeiou")
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae"})
 
@@ -28,7 +28,7 @@ def plain(cell: str | None) -> str:
 
 def _bare(text: str) -> str:
     """Return a text without its accents."""
-    parts = unicodedata.normalize("NFKD", text.translate(BESIDE_LETTERS))
+    parts = unicodedata.normalize("NFKD", text.translate(WITHOUT_MARKS))
     return "".join(one for one in parts if not unicodedata.combining(one))[:LONGEST_PIECE_SOURCE]
 
 

@@ -94,7 +94,7 @@ def identifying_lengths(table: Table) -> dict[int, int]:
                     found[row] = length
         return found
 
-    return cached_fact(table, "task rows told apart", find)
+    return cached_fact(table, "task rows distinguished", find)
 
 
 def may_count(table: Table) -> frozenset[int]:
