@@ -380,9 +380,8 @@ class Result(ResultFields):
         if self.verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
         words = shorten(first or second or self.outcome, LONGEST_SENTENCE)
-        return (
-            f"{words}; left out of means: {self.not_averaged}" if self.not_averaged and self.verdict is None else words
-        )
+        left_out = self.not_averaged if self.verdict is None else None
+        return f"{words}; left out of means: {left_out}" if left_out else words
 
     @property
     def where(self) -> str:
