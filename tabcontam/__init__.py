@@ -19,18 +19,9 @@ if TYPE_CHECKING:
     from tabcontam.verdicts.gate import Conclusion
 
 __all__ = [
-    "Conclusion",
-    "Fresh",
-    "Results",
-    "Table",
-    "UsageError",
-    "Verdict",
-    "__version__",
-    "fresh",
-    "join",
-    "load_results",
-    "run",
-]
+    "Conclusion", "Fresh", "Results", "Table", "UsageError", "Verdict", "__version__", "fresh", "join",
+    "load_results", "run",
+]  # fmt: skip
 
 _HOMES = {
     "Conclusion": "verdicts.gate",

@@ -43,17 +43,11 @@ if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
 
 Dataset: TypeAlias = "str | Path | Table | Frame"
+# Arguments of `run` that are None or above 0.
 COUNTS = (
-    "queries",
-    "rows",
-    "samples",
-    "shots",
-    "batch_size",
-    "max_connections",
-    "max_requests",
-    "replicas",
+    "queries", "rows", "samples", "shots", "batch_size", "max_connections", "max_requests", "replicas",
     "gpus_per_replica",
-)  # arguments of `run` that are None or above 0
+)  # fmt: skip
 OF_PAPER = ("queries", PAPER)  # the one word that may replace a count
 
 
@@ -70,9 +64,8 @@ class Results:
     def __repr__(self) -> str:
         llms = dict.fromkeys(result.llm for result in self.results)
         found = ", ".join(f"{number} {outcome}" for outcome, number in count(self.run_results.subjects).items())
-        return visible(
-            f"<Results {self.folder}: {len(llms)} LLMs, {len(self.results)} results: {found or 'none'}>", line=True
-        )
+        counted = f"{len(llms)} LLMs, {len(self.results)} results: {found or 'none'}"
+        return visible(f"<Results {self.folder}: {counted}>", line=True)
 
     def _repr_html_(self) -> str:
         """Return the heatmap at its full width; it holds what models and tables wrote as text alone."""
@@ -471,10 +464,9 @@ def load_results(folder: str | Path) -> Results:
     The results of a large run, whose folder has results.parquet, are read only when they are asked for, if pyarrow is
     installed.
     """
-    columns = columns_of(Path(folder))
-    return (
-        Results(Path(folder), read_results(Path(folder))) if columns is None else StoredResults(Path(folder), columns)
-    )
+    folder = Path(folder)
+    columns = columns_of(folder)
+    return Results(folder, read_results(folder)) if columns is None else StoredResults(folder, columns)
 
 
 @name_options_in_python()

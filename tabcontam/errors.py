@@ -54,15 +54,9 @@ def one_line(error: Exception, longest: int = 300) -> str:
 LETTERS = {"tests": "-k", "marks": "-m", "stop_at_first": "-x"}
 SWITCHED_OFF = ("controls", "cache", "header")  # `--no-controls` is `controls=False`
 SWITCHED_ON = (
-    "batch",
-    "send_rows",
-    "until_decided",
-    "retry_unanswered",
-    "last_failed",
-    "stop_at_first",
-    "memory_share",
+    "batch", "send_rows", "until_decided", "retry_unanswered", "last_failed", "stop_at_first", "memory_share",
     "incomplete",
-)
+)  # fmt: skip
 _python = ContextVar("_python", default=False)
 
 

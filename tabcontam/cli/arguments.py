@@ -3,23 +3,12 @@
 import argparse
 from collections.abc import Sequence
 
+from tabcontam.cli import help_texts as texts
 from tabcontam.cli.chronology_command import add_chronology
 from tabcontam.cli.command_parser import CommandParser
 from tabcontam.cli.evaluate_command import add_evaluate
-from tabcontam.cli.expose_arguments import add_expose
+from tabcontam.cli.expose_command import add_expose
 from tabcontam.cli.fresh_command import add_fresh
-from tabcontam.cli.help_texts import (
-    COMPLETION_EXAMPLES,
-    DATASET,
-    DATASET_HELP,
-    EXAMPLES,
-    EXPRESSION_HELP,
-    FAMILY_OVER_HELP,
-    MARKS_HELP,
-    OVERLAP_HELP,
-    PROMPTS_HELP,
-    SERIALIZER_HELP,
-)
 from tabcontam.cli.index_command import add_index
 from tabcontam.cli.judge_command import add_judge
 from tabcontam.cli.ladder_command import add_ladder
@@ -40,47 +29,32 @@ def parser() -> argparse.ArgumentParser:
     main_parser = CommandParser(
         prog="tabcontam",
         description="How much of a table has an LLM already seen?",
-        epilog=EXAMPLES,
+        epilog=texts.EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     main_parser.add_argument("--version", action="version", version=f"tabcontam {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
-    add_run(commands.add_parser("run", help="ask LLMs about tables, judge the answers, write a report"))
-    _add_list(commands.add_parser("list", help="print the names of datasets, LLMs, tests, serializers and prompt sets"))
-    _add_replay(commands.add_parser("replay", help="judge recorded answers; asks no LLM"))
-    _add_power(
-        commands.add_parser("power", help="measure how often the tests detect an LLM that remembers rows of a table")
-    )
-    _add_rescore(commands.add_parser("rescore", help="judge a past run again, from its answers"))
-    add_judge(commands.add_parser("judge", help="judge by hand which completions of a run match, and compare judges"))
-    _add_report(commands.add_parser("report", help="make one report of several runs, or write another format"))
-    add_gate(commands.add_parser("gate", help="turn verdicts into an exit code, to stop a script or a CI job"))
-    add_evaluate(
-        commands.add_parser(
-            "evaluate", help="measure the few-shot accuracy of an LLM on a table, and how much of it is memory"
-        )
-    )
-    add_plant(commands.add_parser("plant", help="draw last digits of a table from a secret key, before you publish it"))
-    add_expose(
-        commands.add_parser("expose", help="make small language models that have read a table a known number of times")
-    )
-    add_ladder(commands.add_parser("ladder", help="show results of the tests by how often models have read a table"))
-    add_chronology(
-        commands.add_parser(
-            "chronology", help="compare accuracies on tables from before and after the end of training data"
-        )
-    )
-    add_fresh(
-        commands.add_parser("fresh", help="collect rows or texts published since a day, which no older LLM has read")
-    )
-    add_index(commands.add_parser("index", help="index documents on disk, so that searches are fast"))
-    _add_cache(
-        commands.add_parser("cache", help="show how many replies are stored and where, or delete them with --clear")
-    )
-    _add_doctor(commands.add_parser("doctor", help="check what is installed and reachable here, and what is missing"))
-    _add_completion(
-        commands.add_parser("completion", help="print the code by which a shell completes commands, options and names")
-    )
+    for name, add, about in (
+        ("run", add_run, "ask LLMs about tables, judge the answers, write a report"),
+        ("list", _add_list, "print the names of datasets, LLMs, tests, serializers and prompt sets"),
+        ("replay", _add_replay, "judge recorded answers; asks no LLM"),
+        ("power", _add_power, "measure how often the tests detect an LLM that remembers rows of a table"),
+        ("rescore", _add_rescore, "judge a past run again, from its answers"),
+        ("judge", add_judge, "judge by hand which completions of a run match, and compare judges"),
+        ("report", _add_report, "make one report of several runs, or write another format"),
+        ("gate", add_gate, "turn verdicts into an exit code, to stop a script or a CI job"),
+        ("evaluate", add_evaluate, "measure the few-shot accuracy of an LLM on a table, and how much of it is memory"),
+        ("plant", add_plant, "draw last digits of a table from a secret key, before you publish it"),
+        ("expose", add_expose, "make small language models that have read a table a known number of times"),
+        ("ladder", add_ladder, "show results of the tests by how often models have read a table"),
+        ("chronology", add_chronology, "compare accuracies on tables from before and after the end of training data"),
+        ("fresh", add_fresh, "collect rows or texts published since a day, which no older LLM has read"),
+        ("index", add_index, "index documents on disk, so that searches are fast"),
+        ("cache", _add_cache, "show how many replies are stored and where, or delete them with --clear"),
+        ("doctor", _add_doctor, "check what is installed and reachable here, and what is missing"),
+        ("completion", _add_completion, "print the code by which a shell completes commands, options and names"),
+    ):
+        add(commands.add_parser(name, help=about))
     return main_parser
 
 
@@ -113,7 +87,7 @@ def _add_doctor(command: argparse.ArgumentParser) -> None:
 
 def _add_completion(command: argparse.ArgumentParser) -> None:
     command.description = "Print the code by which a shell completes tabcontam's commands, options and names."
-    command.epilog = COMPLETION_EXAMPLES
+    command.epilog = texts.COMPLETION_EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument("shell", choices=SHELLS, metavar="{" + ",".join(SHELLS) + "}")
 
@@ -175,7 +149,7 @@ def _add_rescore(command: argparse.ArgumentParser) -> None:
         choices=RULES,
         help="the rules that turn answers into verdicts (default: those of the run); the folder is rewritten",
     )
-    command.add_argument("--overlap", metavar="MEASURE", help=OVERLAP_HELP.format(default="that of the run"))
+    command.add_argument("--overlap", metavar="MEASURE", help=texts.OVERLAP.format(default="that of the run"))
     add_output(command)
 
 
@@ -227,7 +201,9 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         help="instead of a report, write the rows that each model recalled in row tests, as CSV with a line per row, "
         "so that its evaluation can leave them out. Rows that were not asked about are not in the file",
     )
-    command.add_argument("--family-over", choices=FAMILY_OVER, help=FAMILY_OVER_HELP.format(default="that of the runs"))
+    command.add_argument(
+        "--family-over", choices=FAMILY_OVER, help=texts.FAMILY_OVER.format(default="that of the runs")
+    )
     command.add_argument(
         "--out",
         type=folder,
@@ -244,7 +220,7 @@ def _add_power(command: argparse.ArgumentParser) -> None:
         "rows, and models that remember a share of them. Nothing is sent anywhere. With --llm, models that were made "
         "to read the table are asked, too."
     )
-    command.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
+    command.add_argument("--dataset", action="append", default=[], metavar=texts.DATASET_FORMS, help=texts.DATASET)
     command.add_argument(
         "--llm",
         action="append",
@@ -253,10 +229,10 @@ def _add_power(command: argparse.ArgumentParser) -> None:
         help="also show the results of each test, by copies read, on a model that has read each row of the tables a "
         "known number of times, such as hf:DIR made by expose",
     )
-    command.add_argument("--serializer", metavar="NAME|FILE", help=SERIALIZER_HELP)
-    command.add_argument("--prompts", metavar="NAME|FILE", help=PROMPTS_HELP)
-    command.add_argument("-k", dest="expression", metavar="EXPR", help=EXPRESSION_HELP)
-    command.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
+    command.add_argument("--serializer", metavar="NAME|FILE", help=texts.SERIALIZER)
+    command.add_argument("--prompts", metavar="NAME|FILE", help=texts.PROMPTS)
+    command.add_argument("-k", dest="expression", metavar="EXPR", help=texts.EXPRESSION)
+    command.add_argument("-m", dest="marks", metavar="EXPR", help=texts.MARKS)
     command.add_argument(
         "--alpha",
         type=level,

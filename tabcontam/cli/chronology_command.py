@@ -3,10 +3,8 @@
 import argparse
 from typing import Any
 
-from tabcontam.cli.console import console_of
 from tabcontam.cli.option_values import folder, path
-from tabcontam.cli.page_opening import open_page
-from tabcontam.cli.printing import print_json
+from tabcontam.cli.printing import console_of, open_page, print_json, write_files
 from tabcontam.cli.run_arguments import add_open
 from tabcontam.errors import UsageError
 
@@ -50,7 +48,6 @@ def add_chronology(command: argparse.ArgumentParser) -> None:
 
 def chronology(options: argparse.Namespace) -> None:
     from tabcontam.asking.trial_file import open_folder
-    from tabcontam.paths import replace_file
     from tabcontam.report.chronology_page import render_chronology
     from tabcontam.report.chronology_sentences import document
     from tabcontam.report.chronology_text import print_chronology
@@ -70,13 +67,8 @@ def chronology(options: argparse.Namespace) -> None:
     out = options.out or options.runs[0] / OWN
     held: Any = document(found, left_out, runs)
     open_folder(out)
-    try:
-        replace_file(out / "chronology.json", as_json(held))
-        replace_file(out / "chronology.html", render_chronology(found, left_out, runs))
-    except OSError as error:
-        raise UsageError(
-            f"cannot write the report to {out}: {error.strerror or error}; make room, and repeat"
-        ) from error
+    page = render_chronology(found, left_out, runs)
+    write_files(out, {"chronology.json": as_json(held), "chronology.html": page})
     if options.json:
         print_json(held)
     else:

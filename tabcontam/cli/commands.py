@@ -15,8 +15,6 @@ from types import FrameType
 
 from tabcontam.cli.arguments import commands_of, parser, typed_options
 from tabcontam.cli.chronology_command import chronology
-from tabcontam.cli.console import console_of
-from tabcontam.cli.doctor_command import doctor
 from tabcontam.cli.evaluate_command import evaluate
 from tabcontam.cli.expose_command import expose
 from tabcontam.cli.fresh_command import fresh
@@ -24,7 +22,7 @@ from tabcontam.cli.index_command import index
 from tabcontam.cli.judge_command import judge
 from tabcontam.cli.ladder_command import ladder
 from tabcontam.cli.plant_command import plant
-from tabcontam.cli.printing import discard_output, print_json
+from tabcontam.cli.printing import console_of, discard_output, print_json
 from tabcontam.cli.report_commands import replay, report, rescore
 from tabcontam.cli.run_commands import gate, run
 from tabcontam.cli.shell_completion import complete, completion
@@ -176,9 +174,28 @@ def _cache(options: argparse.Namespace) -> None:
         print((f"{dropped} stored replies deleted\n" if options.clear else "") + cache_text(facts))
 
 
+def _doctor(options: argparse.Namespace) -> int:
+    """Print every check as it is made. The exit code is 4 if a plain `run` cannot work."""
+    from dataclasses import asdict
+
+    from tabcontam.runs.checkup import CheckState, checkup
+    from tabcontam.verdicts.wording import visible
+
+    found = []
+    for check in checkup(options.llm):
+        found.append(check)
+        if not options.json:
+            line = f"{check.state:<7} {check.name:<17} {check.detail}" + (f"; {check.advice}" if check.advice else "")
+            print(visible(line, line=True), flush=True)
+    broken = any(check.state is CheckState.BROKEN for check in found)
+    if options.json:
+        print_json({"ok": not broken, "checks": [asdict(check) for check in found]})
+    return Exit.USAGE if broken else Exit.DONE
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "judge": judge, "report": report,
     "gate": gate, "expose": expose, "ladder": ladder, "plant": plant, "chronology": chronology, "evaluate": evaluate,
     "fresh": fresh,
-    "index": index, "cache": _cache, "doctor": doctor, "completion": completion,
+    "index": index, "cache": _cache, "doctor": _doctor, "completion": completion,
 }  # fmt: skip

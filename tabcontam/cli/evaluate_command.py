@@ -4,11 +4,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.cli.console import console_of
-from tabcontam.cli.help_texts import DATASET, DATASET_HELP, LLM_HELP, PROMPTS_HELP, SPLIT_COLUMN_HELP, SPLIT_HELP
+from tabcontam.cli import help_texts as texts
 from tabcontam.cli.option_values import draws, folder, positive, shots
-from tabcontam.cli.page_opening import open_page
-from tabcontam.cli.printing import command_line, print_json
+from tabcontam.cli.printing import command_line, console_of, open_page, print_json, write_files
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, add_files, add_open, add_run_limits, add_sending
 from tabcontam.cli.run_commands import print_end
 from tabcontam.errors import Exit, UsageError
@@ -36,8 +34,8 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
     command.epilog = EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     what = command.add_argument_group("models, tables and queries")
-    what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=LLM_HELP)
-    what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
+    what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=texts.LLM)
+    what.add_argument("--dataset", action="append", default=[], metavar=texts.DATASET_FORMS, help=texts.DATASET)
     what.add_argument(
         "--shots",
         type=shots,
@@ -69,14 +67,14 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         help="the form in which rows are written: text or list as in TabLLM, a name from list serializers, or a TOML "
         f"file of your own (default: {TEMPLATE})",
     )
-    what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)
+    what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=texts.PROMPTS)
     what.add_argument("--no-memory-share", action="store_true", help="ask about no twins, which halves the queries")
     what.add_argument(
         "--in-words", action="store_true", help="ask every model in words, even if it gives log-probabilities"
     )
     add_files(what)
-    what.add_argument("--split", action="append", default=[], metavar="NAME", help=SPLIT_HELP)
-    what.add_argument("--split-column", metavar="COLUMN", help=SPLIT_COLUMN_HELP)
+    what.add_argument("--split", action="append", default=[], metavar="NAME", help=texts.SPLIT)
+    what.add_argument("--split-column", metavar="COLUMN", help=texts.SPLIT_COLUMN)
     how = command.add_argument_group("asking")
     how.add_argument(
         "--seed", type=int, default=0, metavar="N", help="the same seed draws the same rows and shots (default: 0)"
@@ -160,20 +158,13 @@ def _order(options: argparse.Namespace) -> "RunOrder":
 
 
 def _report(run: "Run", outcome: "Outcome", options: argparse.Namespace, found: Any) -> None:
-    from tabcontam.paths import replace_file
     from tabcontam.report.evaluation_page import document, render_evaluation
     from tabcontam.report.evaluation_text import print_evaluations
     from tabcontam.verdicts.document import as_json
 
     command, page = outcome.results.run.command, outcome.folder / "evaluation.html"
     held = document(found, command, options.seed)
-    try:
-        replace_file(outcome.folder / "evaluation.json", as_json(held))
-        replace_file(page, render_evaluation(found, command))
-    except OSError as error:
-        raise UsageError(
-            f"cannot write the report to {outcome.folder}: {error.strerror or error}; make room, and repeat"
-        ) from error
+    write_files(outcome.folder, {"evaluation.json": as_json(held), page.name: render_evaluation(found, command)})
     if options.json:
         print_json(held)
     else:

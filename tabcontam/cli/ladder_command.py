@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.cli.console import console_of
-from tabcontam.cli.help_texts import DATASET, DATASET_HELP, EXPRESSION_HELP, MARKS_HELP, SERIALIZER_HELP
+from tabcontam.cli import help_texts as texts
 from tabcontam.cli.option_values import folder, path
-from tabcontam.cli.page_opening import open_page
-from tabcontam.cli.printing import command_line, print_json
+from tabcontam.cli.printing import command_line, console_of, open_page, print_json, write_files
 from tabcontam.cli.run_arguments import add_open, add_reading
 from tabcontam.errors import Exit, UsageError
 
@@ -54,18 +52,18 @@ def add_ladder(command: argparse.ArgumentParser) -> None:
         "--dataset",
         action="append",
         default=[],
-        metavar=DATASET,
-        help=f"{DATASET_HELP}; one that a model never read counts as read 0 times (default: the tables that it read)",
+        metavar=texts.DATASET_FORMS,
+        help=f"{texts.DATASET}; one that a model never read counts as read 0 times (default: the tables that it read)",
     )
     what.add_argument(
         "--serializer",
         action="append",
         default=[],
         metavar="NAME|FILE",
-        help=f"{SERIALIZER_HELP} (default: the first form in which the model read the rows)",
+        help=f"{texts.SERIALIZER} (default: the first form in which the model read the rows)",
     )
-    what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
-    what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
+    what.add_argument("-k", dest="tests", metavar="EXPR", help=texts.EXPRESSION)
+    what.add_argument("-m", dest="marks", metavar="EXPR", help=texts.MARKS)
     add_reading(what)
     what.add_argument(
         "--seed", type=int, default=0, metavar="N", help="the same seed sends the same prompts (default: 0)"
@@ -168,7 +166,6 @@ def write_ladder(runs: Sequence[Path], out: Path, as_json: bool) -> None:
     """Judge runs by copies read, write the report and print it. Raises `UsageError`."""
     from tabcontam.asking.trial_file import open_folder
     from tabcontam.calibration.dose import doses
-    from tabcontam.paths import replace_file
     from tabcontam.report.ladder_page import document, render_ladder
     from tabcontam.report.ladder_text import print_ladder
     from tabcontam.runs.dose_observations import observations
@@ -183,13 +180,8 @@ def write_ladder(runs: Sequence[Path], out: Path, as_json: bool) -> None:
     titles = {test: facts.title for test, facts in known.items()}
     held: Any = document(found, observed, [str(run) for run in runs])
     open_folder(out)
-    try:
-        replace_file(out / "ladder.json", in_json(held))
-        replace_file(out / "ladder.html", render_ladder(found, observed, titles, [str(run) for run in runs]))
-    except OSError as error:
-        raise UsageError(
-            f"cannot write the report to {out}: {error.strerror or error}; make room, and repeat"
-        ) from error
+    page = render_ladder(found, observed, titles, [str(run) for run in runs])
+    write_files(out, {"ladder.json": in_json(held), "ladder.html": page})
     if as_json:
         print_json(held)
     else:

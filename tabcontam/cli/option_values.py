@@ -102,11 +102,6 @@ def temperature(text: str) -> float:
     return number
 
 
-def rate(text: str) -> float:
-    """Return a learning rate: a number between 0 and 1."""
-    return level(text)
-
-
 def dollars(text: str) -> "Decimal":
     """Return a sum of US dollars above 0."""
     from decimal import Decimal, InvalidOperation

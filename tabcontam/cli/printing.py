@@ -1,18 +1,34 @@
-"""The output that several commands share: results, JSON, and the command itself as the run records it."""
+"""The output that several commands share: results, files, pages, JSON, and the command as the run records it."""
 
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.cli.console import console_of
+from tabcontam.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rich.console import Console
+
     from tabcontam.report.trials_by_result import Trial
     from tabcontam.verdicts.results import RunResults
+
+
+def console_of(color: str = "auto") -> "Console":
+    """Return the console for a choice of --color: "auto", "always" or "never"."""
+    from rich.console import Console
+
+    class ReportConsole(Console):
+        """A console whose reader may leave before the end, as `head` does."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    system: Any = {"auto": "auto", "always": "standard", "never": None}[color]
+    return ReportConsole(color_system=system, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
 
 def print_results(
@@ -39,6 +55,30 @@ def print_results(
             summary=options.summary,
             durations=options.durations or 0,
         )
+
+
+def write_files(folder: "Path", texts: "Mapping[str, str]") -> None:
+    """Write the files of a report, by their names. Raises `UsageError`."""
+    from tabcontam.paths import replace_file
+
+    try:
+        for name, text in texts.items():
+            replace_file(folder / name, text)
+    except OSError as error:
+        what = f"cannot write the report to {folder}: {error.strerror or error}"
+        raise UsageError(f"{what}; make room, and repeat") from error
+
+
+def open_page(index: "Path") -> None:
+    """Show a report's first page in the browser that the system names; without one, print a line with its path."""
+    import webbrowser
+
+    try:
+        shown = webbrowser.open(index.resolve().as_uri())
+    except (webbrowser.Error, OSError):
+        shown = False
+    if not shown:
+        print(f"tabcontam: no browser can be opened here; the report is {index}", file=sys.stderr)
 
 
 def print_json(value: object, default: Callable[[Any], object] | None = None) -> None:

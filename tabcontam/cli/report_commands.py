@@ -6,8 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tabcontam.cli.newest_run import last_run
-from tabcontam.cli.page_opening import open_page
-from tabcontam.cli.printing import command_line, print_results
+from tabcontam.cli.printing import command_line, open_page, print_results
 from tabcontam.errors import UsageError
 
 if TYPE_CHECKING:

@@ -3,46 +3,8 @@
 import argparse
 from collections.abc import Sequence
 
+from tabcontam.cli import help_texts as texts
 from tabcontam.cli.command_parser import CommandParser
-from tabcontam.cli.help_texts import (
-    BASELINE_HELP,
-    BATCH_HELP,
-    CONTROL_HELP,
-    DATASET,
-    DATASET_HELP,
-    ENGINE_HELP,
-    EXPRESSION_HELP,
-    FAMILY_OVER_HELP,
-    FRESH_HELP,
-    GATE_CODES,
-    GPUS_HELP,
-    HELD_HELP,
-    JUDGE_HELP,
-    KEY_HELP,
-    KNOWN_HELP,
-    LLM_HELP,
-    MARKS_HELP,
-    MAX_MEMORY_SHARE_HELP,
-    MEMORY_SHARE_HELP,
-    MIN_POWER_HELP,
-    NAME_HELP,
-    OVERLAP_HELP,
-    PROMPTS_HELP,
-    RAY_ADDRESS_HELP,
-    REFERENCE_HELP,
-    REPLICAS_HELP,
-    ROWS_HELP,
-    SAMPLES_HELP,
-    SERIALIZER_HELP,
-    SHARD_HELP,
-    SHOTS_HELP,
-    SPLIT_COLUMN_HELP,
-    SPLIT_HELP,
-    TEMPERATURE_HELP,
-    TRAINED_ON_HELP,
-    UNTIL_DECIDED_HELP,
-    WITHHELD_HELP,
-)
 from tabcontam.cli.option_values import dollars, folder, level, path, positive, queries, shard, summary, temperature
 from tabcontam.models.prompt_form import FORMS as FORMS
 from tabcontam.models.prompt_form import HELD as HELD
@@ -61,7 +23,7 @@ def add_run(run: argparse.ArgumentParser) -> None:
     _add_asking(run)
     where = run.add_argument_group("the report")
     where.add_argument("--out", type=folder, metavar="DIR", help="the folder of the run; the same command continues it")
-    where.add_argument("--shard", type=shard, metavar="I/N", help=SHARD_HELP)
+    where.add_argument("--shard", type=shard, metavar="I/N", help=texts.SHARD)
     add_open(where)
     add_output(where)
     gate = run.add_argument_group("the exit code")
@@ -80,7 +42,7 @@ def add_gate(command: argparse.ArgumentParser) -> None:
         "cannot tell, and print one line with the reason. Name the folder of a past run, or run the tests now with\n"
         "--llm and --dataset."
     )
-    command.epilog = GATE_CODES
+    command.epilog = texts.GATE_CODES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument(
         "folder",
@@ -116,29 +78,29 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     typed ones.
     """
     what = run.add_argument_group("models and tables")
-    what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=LLM_HELP)
-    what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
-    what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)
-    what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)
-    what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
-    what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
-    what.add_argument("--memory-share", action="store_true", help=MEMORY_SHARE_HELP)
+    what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=texts.LLM)
+    what.add_argument("--dataset", action="append", default=[], metavar=texts.DATASET_FORMS, help=texts.DATASET)
+    what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=texts.SERIALIZER)
+    what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=texts.PROMPTS)
+    what.add_argument("-k", dest="tests", metavar="EXPR", help=texts.EXPRESSION)
+    what.add_argument("-m", dest="marks", metavar="EXPR", help=texts.MARKS)
+    what.add_argument("--memory-share", action="store_true", help=texts.MEMORY_SHARE)
     add_files(what)
-    what.add_argument("--split", action="append", default=[], metavar="NAME", help=SPLIT_HELP)
-    what.add_argument("--split-column", metavar="COLUMN", help=SPLIT_COLUMN_HELP)
-    what.add_argument("--key", action="append", default=[], type=path, metavar="KEYFILE", help=KEY_HELP)
-    what.add_argument("--withheld", action="append", default=[], metavar="FILE", help=WITHHELD_HELP)
-    what.add_argument("--fresh", action="append", default=[], metavar="FILE", help=FRESH_HELP)
-    what.add_argument("--trained-on", action="append", default=[], metavar="LLM=DOCUMENTS", help=TRAINED_ON_HELP)
-    what.add_argument("--reference", action="append", default=[], metavar="SPEC", help=REFERENCE_HELP)
-    what.add_argument("--judge", metavar="LLM", help=JUDGE_HELP)
+    what.add_argument("--split", action="append", default=[], metavar="NAME", help=texts.SPLIT)
+    what.add_argument("--split-column", metavar="COLUMN", help=texts.SPLIT_COLUMN)
+    what.add_argument("--key", action="append", default=[], type=path, metavar="KEYFILE", help=texts.KEY)
+    what.add_argument("--withheld", action="append", default=[], metavar="FILE", help=texts.WITHHELD)
+    what.add_argument("--fresh", action="append", default=[], metavar="FILE", help=texts.FRESH)
+    what.add_argument("--trained-on", action="append", default=[], metavar="LLM=DOCUMENTS", help=texts.TRAINED_ON)
+    what.add_argument("--reference", action="append", default=[], metavar="SPEC", help=texts.REFERENCE)
+    what.add_argument("--judge", metavar="LLM", help=texts.JUDGE)
     what.add_argument(
         "--no-controls",
         dest="controls",
         action="store_false",
         help="do not ask the two control models; models of --control are still asked",
     )
-    what.add_argument("--control", action="append", default=[], metavar="[LABEL=]SPEC", help=CONTROL_HELP)
+    what.add_argument("--control", action="append", default=[], metavar="[LABEL=]SPEC", help=texts.CONTROL)
     how = run.add_argument_group("asking and judging")
     how.add_argument("--rules", choices=RULES, help=f"the rules that turn answers into verdicts (default: {RULES[0]})")
     how.add_argument(
@@ -148,8 +110,8 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         help="the level: the share of a model's contaminated results in a family of tests that may be wrong on average "
         f"(default: {ALPHA})",
     )
-    how.add_argument("--family-over", choices=FAMILY_OVER, help=FAMILY_OVER_HELP.format(default=FAMILY_OVER[0]))
-    how.add_argument("--until-decided", action="store_true", help=UNTIL_DECIDED_HELP)
+    how.add_argument("--family-over", choices=FAMILY_OVER, help=texts.FAMILY_OVER.format(default=FAMILY_OVER[0]))
+    how.add_argument("--until-decided", action="store_true", help=texts.UNTIL_DECIDED)
     how.add_argument("--seed", type=int, metavar="N", help="the same seed sends the same prompts (default: 0)")
     how.add_argument(
         "--queries",
@@ -157,21 +119,21 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         metavar="N|paper",
         help="ask at most N queries for each result (one test of one model on one table), or only the paper's own",
     )
-    how.add_argument("--rows", type=positive, metavar="N", help=ROWS_HELP)
-    how.add_argument("--samples", type=positive, metavar="N", help=SAMPLES_HELP)
-    how.add_argument("--temperature", type=temperature, metavar="T", help=TEMPERATURE_HELP)
-    how.add_argument("--overlap", metavar="MEASURE", help=OVERLAP_HELP.format(default="rouge"))
-    how.add_argument("--shots", type=positive, metavar="N", help=SHOTS_HELP)
-    add_sending(how, (*FORMS, HELD), HELD_HELP)
+    how.add_argument("--rows", type=positive, metavar="N", help=texts.ROWS)
+    how.add_argument("--samples", type=positive, metavar="N", help=texts.SAMPLES)
+    how.add_argument("--temperature", type=temperature, metavar="T", help=texts.TEMPERATURE)
+    how.add_argument("--overlap", metavar="MEASURE", help=texts.OVERLAP.format(default="rouge"))
+    how.add_argument("--shots", type=positive, metavar="N", help=texts.SHOTS)
+    add_sending(how, (*FORMS, HELD), texts.HELD)
     how.add_argument(
         "-x", dest="stop_at_first", action="store_true", help="stop asking a model after its first contaminated result"
     )
     add_run_limits(run.add_argument_group("limits, cost and stored replies"))
     where = run.add_argument_group("machines for hf: and vllm: models")
-    where.add_argument("--engine", choices=("ray",), help=ENGINE_HELP)
-    where.add_argument("--ray-address", metavar="ADDRESS", help=RAY_ADDRESS_HELP)
-    where.add_argument("--replicas", type=positive, metavar="N", help=REPLICAS_HELP)
-    where.add_argument("--gpus-per-replica", type=positive, metavar="N", help=GPUS_HELP)
+    where.add_argument("--engine", choices=("ray",), help=texts.ENGINE)
+    where.add_argument("--ray-address", metavar="ADDRESS", help=texts.RAY_ADDRESS)
+    where.add_argument("--replicas", type=positive, metavar="N", help=texts.REPLICAS)
+    where.add_argument("--gpus-per-replica", type=positive, metavar="N", help=texts.GPUS)
 
 
 def add_sending(how: "argparse._ArgumentGroup", forms: Sequence[str] = FORMS, about: str = "") -> None:
@@ -182,7 +144,7 @@ def add_sending(how: "argparse._ArgumentGroup", forms: Sequence[str] = FORMS, ab
         metavar="N",
         help=f"the number of prompts that an hf: model answers at a time (default: {BATCH_SIZE})",
     )
-    how.add_argument("--batch", action="store_true", help=BATCH_HELP)
+    how.add_argument("--batch", action="store_true", help=texts.BATCH)
     how.add_argument(
         "--form", choices=forms, help=f"the form of the prompts (default: chat, if the model has it){about}"
     )
@@ -195,13 +157,13 @@ def add_sending(how: "argparse._ArgumentGroup", forms: Sequence[str] = FORMS, ab
 
 def add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
     add_reading(group)
-    group.add_argument("--known", action="append", default=[], metavar="FILE", help=KNOWN_HELP)
+    group.add_argument("--known", action="append", default=[], metavar="FILE", help=texts.KNOWN)
 
 
 def add_reading(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
     """Add the options for the facts of a FILE that cannot be detected, and for reading its text."""
     group.add_argument("--target", metavar="COLUMN", help="the column of a FILE that a classification predicts")
-    group.add_argument("--name", metavar="TEXT", help=NAME_HELP)
+    group.add_argument("--name", metavar="TEXT", help=texts.NAME)
     add_text_format(group)
 
 
@@ -300,6 +262,6 @@ def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
         help="exit with 1 in one more case: undecided, if the tests cannot tell; knowledge, if tests of "
         "knowledge detect that the model knows the dataset, even if it has read no row",
     )
-    group.add_argument("--min-power", type=level, metavar="P", help=MIN_POWER_HELP.format(default=MIN_POWER))
-    group.add_argument("--max-memory-share", type=level, metavar="S", help=MAX_MEMORY_SHARE_HELP)
-    group.add_argument("--baseline", type=path, metavar="RUN_DIR", help=BASELINE_HELP)
+    group.add_argument("--min-power", type=level, metavar="P", help=texts.MIN_POWER.format(default=MIN_POWER))
+    group.add_argument("--max-memory-share", type=level, metavar="S", help=texts.MAX_MEMORY_SHARE)
+    group.add_argument("--baseline", type=path, metavar="RUN_DIR", help=texts.BASELINE)

@@ -8,8 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tabcontam.cli.newest_run import last_run
-from tabcontam.cli.page_opening import open_page
-from tabcontam.cli.printing import command_line, discard_output, print_json, print_results
+from tabcontam.cli.printing import command_line, discard_output, open_page, print_json, print_results
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, typed_asking_options
 from tabcontam.errors import Exit, UsageError
 from tabcontam.garbage_collection import disable_garbage_collector
@@ -24,6 +23,15 @@ if TYPE_CHECKING:
     from tabcontam.runs.run import Outcome, Run, RunOrder
     from tabcontam.verdicts.earlier_run import EarlierRun
     from tabcontam.verdicts.results import RunResults
+
+# The words of `tabcontam.run` that are fields of `Options` and of `RunOrder` as they are.
+OF_ASKING = (
+    "queries", "rows", "samples", "temperature", "shots", "until_decided", "stop_at_first", "batch",
+    "retry_unanswered", "last_failed",
+)  # fmt: skip
+OF_RUN = (
+    "controls", "out", "target", "name", "judge", "overlap", "send_rows", "prices", "cache", "began",
+)  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
@@ -97,26 +105,13 @@ def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
             rules=words["rules"] or RULES[0],
             alpha=words["alpha"] or ALPHA,
             family_over=words["family_over"] or FAMILY_OVER[0],
-            queries=words["queries"],
-            rows=words["rows"],
-            samples=words["samples"],
-            temperature=words["temperature"],
-            shots=words["shots"],
-            until_decided=words["until_decided"],
             min_power=words["min_power"] or MIN_POWER,
             connections=words["max_connections"],
-            stop_at_first=words["stop_at_first"],
-            batch=words["batch"],
-            retry_unanswered=words["retry_unanswered"],
-            last_failed=words["last_failed"],
             most_requests=words["max_requests"],
             most_dollars=words["max_cost"],
+            **{word: words[word] for word in OF_ASKING},
         ),
-        controls=words["controls"],
         control=tuple(words["control"]),
-        out=words["out"],
-        target=words["target"],
-        name=words["name"],
         text=text_format(words["delimiter"], words["encoding"], words["header"], words["header_line"]),
         splits=SplitChoice(tuple(words["split"]), words["split_column"]),
         known=tuple(words["known"]),
@@ -125,19 +120,14 @@ def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
         fresh=tuple(words["fresh"]),
         trained_on=tuple(words["trained_on"]),
         references=tuple(words["reference"]),
-        judge=words["judge"],
-        overlap=words["overlap"],
-        send_rows=words["send_rows"],
         form=words["form"] or FORMS[0],
         batch_size=words["batch_size"] or BATCH_SIZE,
-        prices=words["prices"],
-        cache=words["cache"],
         command=command,
         defaults=words.get("defaults", ""),
-        began=words["began"],
         memory_share=words["memory_share"] or words.get("max_memory_share") is not None,
         shard=words.get("shard"),
         engine=check_engine(words["engine"], words["ray_address"], words["replicas"], words["gpus_per_replica"]),
+        **{word: words[word] for word in OF_RUN},
     )
 
 

@@ -12,6 +12,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from http.client import HTTPConnection, HTTPException
@@ -52,12 +53,14 @@ class Check:
 
 def checkup(llms: Sequence[str] = ()) -> Iterator[Check]:
     """Yield every check in order, as soon as it is made; `llms` are reached, too."""
+    from tabcontam.reading.word_decision import english
+
     yield _python()
     yield Check("tabcontam", CheckState.OK, f"{__version__} in {Path(__file__).parents[1]}")
     required, extras = _requirements()
     yield from _libraries(required)
     yield from _extras(extras)
-    yield _dictionary()
+    yield Check("dictionary", CheckState.OK, english().name)
     yield from _keys()
     yield from _servers()
     yield _local_models()
@@ -113,28 +116,15 @@ def _libraries(required: Sequence[str]) -> Iterator[Check]:
 
 def _extras(extras: dict[str, list[str]]) -> Iterator[Check]:
     for extra, names in extras.items():
-        lacking = [name for name in names if not _installed(name)]
-        if lacking:
+        found: dict[str, str] = {}
+        for name in names:
+            with suppress(metadata.PackageNotFoundError):
+                found[name] = metadata.version(name)
+        if lacking := [name for name in names if name not in found]:
             advice = f"type: pip install 'tabcontam[{extra}]'"
             yield Check(f"extra {extra}", CheckState.ABSENT, f"{', '.join(lacking)} not installed", advice)
         else:
-            yield Check(
-                f"extra {extra}", CheckState.OK, ", ".join(f"{name} {metadata.version(name)}" for name in names)
-            )
-
-
-def _installed(name: str) -> bool:
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
-
-
-def _dictionary() -> Check:
-    from tabcontam.reading.word_decision import english
-
-    return Check("dictionary", CheckState.OK, english().name)
+            yield Check(f"extra {extra}", CheckState.OK, ", ".join(f"{name} {found[name]}" for name in names))
 
 
 def _keys() -> Iterator[Check]:
@@ -167,9 +157,8 @@ def _servers() -> Iterator[Check]:
     for name, provider in BUILT_IN.items():
         if provider.address and is_loopback(provider.address):
             found = _listed(provider.address)
-            yield Check(
-                name, CheckState.OK if found else CheckState.ABSENT, f"{found or 'no answer'} at {provider.address}"
-            )
+            state = CheckState.OK if found else CheckState.ABSENT
+            yield Check(name, state, f"{found or 'no answer'} at {provider.address}")
 
 
 def _local_models() -> Check:
@@ -237,12 +226,8 @@ def _folders() -> Iterator[Check]:
     if _writable(cache):
         yield Check("cache", CheckState.OK, f"{cache}: {size / 1e6:,.1f} MB{replies}")
     else:
-        yield Check(
-            "cache",
-            CheckState.ABSENT,
-            f"{cache} cannot be written",
-            "runs cannot store replies; set XDG_CACHE_HOME to another folder",
-        )
+        advice = "runs cannot store replies; set XDG_CACHE_HOME to another folder"
+        yield Check("cache", CheckState.ABSENT, f"{cache} cannot be written", advice)
     data = data_folder()
     if data is None:
         yield Check("TABCONTAM_DATA", CheckState.ABSENT, "not set: files of named datasets are fetched")

@@ -1,5 +1,6 @@
 """Checks before a run goes on in a folder that holds one: only the same run is continued."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,10 +8,11 @@ from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import RESULTS
 from tabcontam.errors import UsageError, option
 from tabcontam.runs.folder import load, load_whole
+from tabcontam.tables.table import Table
 from tabcontam.tables.withheld_rows import digest_of
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
-from tabcontam.verdicts.run_facts import asked_queries, turns_in_words
+from tabcontam.verdicts.run_facts import DatasetFacts, asked_queries, turns_in_words
 from tabcontam.verdicts.wording import phrase, visible
 from tabcontam.version import __version__
 
@@ -47,68 +49,45 @@ def check_last_failed(run: "Run") -> None:
 
 
 def _check_same_run(folder: Path, run: "Run", recorded: RunResults) -> None:
+    if difference := next(_run_differences(folder, run, recorded), None):
+        raise UsageError(f"{difference}; choose another folder with {option('out')}")
+
+
+def _run_differences(folder: Path, run: "Run", recorded: RunResults) -> Iterator[str]:
+    """Yield in words what the folder's run, which is `recorded`, has and this one has not."""
     if recorded.run.seed != run.order.options.seed:
-        raise UsageError(
-            f"{folder} holds a run with seed {recorded.run.seed}; choose another folder with {option('out')}"
-        )
+        yield f"{folder} holds a run with seed {recorded.run.seed}"
     now, before = run.order.shard, recorded.run.shard
     if (before and (before.parts, before.total)) != (now and ((now.number,), now.of)):
-        recorded_part = f"{before} of a run" if before else "a whole run"
-        raise UsageError(f"{folder} holds {recorded_part}; choose another folder with {option('out')}")
+        yield f"{folder} holds {f'{before} of a run' if before else 'a whole run'}"
     if recorded.run.version != __version__:
-        raise UsageError(
-            f"{folder} holds a run of tabcontam {recorded.run.version}; choose another folder with {option('out')}"
-        )
+        yield f"{folder} holds a run of tabcontam {recorded.run.version}"
     if PAPER in (recorded.run.queries, run.order.options.queries) and recorded.run.queries != run.order.options.queries:
-        raise UsageError(
-            f"{folder} holds a run of {asked_queries(recorded.run)}; choose another folder with {option('out')}"
-        )
+        yield f"{folder} holds a run of {asked_queries(recorded.run)}"
     for word in ("samples", "shots"):
         if (had := getattr(recorded.run, word)) != getattr(run.order.options, word):
-            given = option(word, had) if had else f"without {option(word)}"
-            raise UsageError(f"{folder} holds a run {given}; choose another folder with {option('out')}")
-    if recorded.run.temperature != run.order.options.temperature:
-        temperature = recorded.run.temperature
-        given = (
-            f"with {option('temperature', temperature)}"
-            if temperature is not None
-            else f"without {option('temperature')}"
-        )
-        raise UsageError(f"{folder} holds a run {given}; choose another folder with {option('out')}")
-    read = {table.key: table.reading for table in run.tables}
-    for each in recorded.run.datasets:
-        if read.get(each.key, each.reading) != each.reading:
-            how = each.reading or "as detected"
-            raise UsageError(
-                f"{folder} holds a run on {each.name} read {how}; choose another folder with {option('out')}"
-            )
-    withheld = {table.key: digest_of(table.withheld) for table in run.tables}
-    for each in recorded.run.datasets:
-        if withheld.get(each.key, each.withheld_sha256) != each.withheld_sha256:
-            how = (
-                f"with {each.withheld} withheld rows of {each.name}"
-                if each.withheld
-                else f"without {option('withheld')}"
-            )
-            raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
-    fresh = {table.key: digest_of(table.fresh) for table in run.tables}
-    for each in recorded.run.datasets:
-        if fresh.get(each.key, each.fresh_sha256) != each.fresh_sha256:
-            how = f"with {each.fresh} fresh rows of {each.name}" if each.fresh else f"without {option('fresh')}"
-            raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
-    shared = {table.key: table.elsewhere for table in run.tables}
-    for each in recorded.run.datasets:
-        if shared.get(each.key, each.elsewhere) != each.elsewhere:
+            yield f"{folder} holds a run {option(word, had) if had else f'without {option(word)}'}"
+    if (temperature := recorded.run.temperature) != run.order.options.temperature:
+        without = f"without {option('temperature')}"
+        given = without if temperature is None else f"with {option('temperature', temperature)}"
+        yield f"{folder} holds a run {given}"
+    for each, table in _in_both(run, recorded):
+        if table.reading != each.reading:
+            yield f"{folder} holds a run on {each.name} read {each.reading or 'as detected'}"
+    for word in ("withheld", "fresh"):
+        for each, table in _in_both(run, recorded):
+            if digest_of(getattr(table, word)) != getattr(each, f"{word}_sha256"):
+                number = getattr(each, word)
+                given = f"with {number} {word} rows of {each.name}" if number else f"without {option(word)}"
+                yield f"{folder} holds a run {given}"
+    for each, table in _in_both(run, recorded):
+        if table.elsewhere != each.elsewhere:
             left_out = "all rows that it could" if each.elsewhere is None else f"{each.elsewhere} rows"
             how = f"that left out {left_out} of {each.named} that also stand in another split"
-            raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
+            yield f"{folder} holds a run {how}"
     share = run.order.options.min_power if run.order.options.until_decided else None
     if recorded.run.until_decided != share:
-        raise UsageError(
-            f"{folder} holds a run {turns_in_words(recorded.run)}; choose another folder with {option('out')}"
-        )
-    specs = [subject.model.spec for subject in run.subjects]
-    named = {spec: str(run.resolved.get(spec, spec)) for spec in specs}
+        yield f"{folder} holds a run {turns_in_words(recorded.run)}"
     known = [file.sha256 for file in recorded.run.known], [file.sha256 for file in run.known]
     references = (
         [llm.spec for llm in recorded.run.references],
@@ -119,23 +98,24 @@ def _check_same_run(folder: Path, run: "Run", recorded: RunResults) -> None:
         (option("reference"), references, references[0]),
     ):
         if set(had) != set(has) or (names == references[0] and had[:1] != has[:1]):
-            kind = f"with {given} {phrase(names)}" if names else f"without {given}"
-            raise UsageError(f"{folder} holds a run {kind}; choose another folder with {option('out')}")
+            yield f"{folder} holds a run {f'with {given} {phrase(names)}' if names else f'without {given}'}"
     if lost := [one for one in recorded.run.trained_on if one not in run.trained_on]:
-        given = option("trained_on", f"{lost[0].llm}={lost[0].corpus}")
-        raise UsageError(f"{folder} holds a run with {given}; choose another folder with {option('out')}")
+        yield f"{folder} holds a run with {option('trained_on', f'{lost[0].llm}={lost[0].corpus}')}"
+    named = {one.model.spec: str(run.resolved.get(one.model.spec, one.model.spec)) for one in run.subjects}
     for llm in (*recorded.run.llms, *recorded.run.references):
         resolved = named.get(llm.spec)
         if llm.resolved and resolved and llm.resolved != resolved:
-            other = f"is {llm.resolved}, now it is {resolved}"
-            raise UsageError(f"in {folder} {llm.spec} {other}; choose another folder with {option('out')}")
+            yield f"in {folder} {llm.spec} is {llm.resolved}, now it is {resolved}"
     planned = {result.name for result in run.plan}
     for result in recorded.results:
         if result.key not in planned:
-            name = f"{result.llm} {result.dataset} {result.test}"
-            raise UsageError(
-                f"{folder} holds {name}, which this run does not ask; choose another folder with {option('out')}"
-            )
+            yield f"{folder} holds {result.llm} {result.dataset} {result.test}, which this run does not ask"
+
+
+def _in_both(run: "Run", recorded: RunResults) -> list[tuple[DatasetFacts, Table]]:
+    """Return the tables of the folder's run that this one has as well, each as it is in both."""
+    tables = {table.key: table for table in run.tables}
+    return [(each, tables[each.key]) for each in recorded.run.datasets if each.key in tables]
 
 
 def check_same_versions(folder: Path, session: Session) -> None:

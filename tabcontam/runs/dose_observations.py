@@ -55,29 +55,27 @@ def placed(folder: Path) -> list[tuple[TableName, Observation]]:
         again = f"judge it again: python -m tabcontam rescore {folder} {option('rules', CALIBRATED)}"
         raise UsageError(f"{folder} was judged by the published rules; {again}")
     known = [
-        single_result
-        for single_result in past.results
-        if single_result.exposure is not None and not single_result.control and not single_result.lacks
+        result for result in past.results if result.exposure is not None and not result.control and not result.lacks
     ]
-    if any(single_result.sequential for single_result in known):
+    if any(result.sequential for result in known):
         raise UsageError(f"{folder} was made with {option('until_decided')}; ladder needs a run that asks every query")
     read = read_again(folder, replace(past, results=tuple(known)), english())
     return [
         (table, observed)
-        for (llm, table), own in grouped(known, lambda single_result: (single_result.llm, single_result.table)).items()
+        for (llm, table), own in grouped(known, lambda result: (result.llm, result.table)).items()
         for observed in _of_table(past, own, read, llm)
     ]
 
 
 def _of_table(past: RunResults, own_results: Sequence[Result], read: Read, llm: str) -> Iterator[Observation]:
     name = past.label(own_results[0])
-    stated = (_copies(line) for single_result in own_results for line, _ in read[single_result.key])
+    stated = (_copies(line) for result in own_results for line, _ in read[result.key])
     copies = sorted({one for one in stated if one is not None})
     if len(copies) <= 1:
         yield from _judged(past.run, own_results, llm, name, own_results[0].exposure or 0.0, None)
         return
     for exposure in copies:
-        own = {single_result.key: _arm(read[single_result.key], exposure) for single_result in own_results}
+        own = {result.key: _arm(read[result.key], exposure) for result in own_results}
         rows = len({trial.query.row for trials in own.values() for trial in trials} - {None})
         yield from _judged(past.run, list(_of_arm(past.run, own_results, own)), llm, name, exposure, rows)
 
@@ -95,12 +93,12 @@ def _arm(read_lines: Sequence[tuple[Line, Trial]], exposure: float) -> list[Tria
 
 
 def _of_arm(run: RunFacts, own_results: Sequence[Result], own: Mapping[ResultKey, Sequence[Trial]]) -> Iterator[Result]:
-    for single_result in own_results:
-        test, trials = by_id()[single_result.test], own[single_result.key]
+    for result in own_results:
+        test, trials = by_id()[result.test], own[result.key]
         if trials and test.row_test:
-            pools = pool_parts(single_result.key, test, own)
+            pools = pool_parts(result.key, test, own)
             yield build_result(
-                single_result.key, test, trials, len(trials), CALIBRATED, run.level_of(test.family), pooled_trials=pools
+                result.key, test, trials, len(trials), CALIBRATED, run.level_of(test.family), pooled_trials=pools
             )
 
 
@@ -109,7 +107,7 @@ def _judged(
 ) -> Iterator[Observation]:
     """Yield the verdicts of these results and of their table, as if no other table had been asked about."""
     found = build_results(run, own_results)
-    for single_result in found.results:
-        yield Observation(llm, dataset, copies, single_result.test, single_result.verdict, single_result.p_value, rows)
+    for result in found.results:
+        yield Observation(llm, dataset, copies, result.test, result.verdict, result.p_value, rows)
     for table in found.tables:
         yield Observation(llm, dataset, copies, TABLE, table.verdict, table.p_value, rows)

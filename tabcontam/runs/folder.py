@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -84,12 +84,8 @@ def _recorded(
     trials = shown_lines(folder, run_results.results, written)
     if run_results.run.recorded:  # its judgements are in no file of this folder
         run_results = replace(run_results, comparisons=comparisons(run_results.run, run_results.results, (), runs))
-        write_report(
-            new,
-            run_results,
-            run_results if shown is None else replace(shown, comparisons=run_results.comparisons),
-            trials,
-        )
+        shown = run_results if shown is None else replace(shown, comparisons=run_results.comparisons)
+        write_report(new, run_results, shown, trials)
         return run_results, trials
     judgements = judgements_in(folder)
     comparison = judged_by(judgements, compared_in(trials) if any(judgements) else {}, run_results.results)
@@ -114,6 +110,7 @@ def written_together(folder: Path) -> Iterator[Path]:
         ) from error
 
 
+@disable_garbage_collector()
 def write_report(
     folder: Path,
     run_results: RunResults,
@@ -126,13 +123,6 @@ def write_report(
     Each test's trials are read once. With `runs`, the pairs of results that two of its runs have, the comparisons are
     made again. Returns the results as they are written.
     """
-    with disable_garbage_collector():
-        return _write_report(folder, run_results, shown, trials, runs)
-
-
-def _write_report(
-    folder: Path, run_results: RunResults, shown: RunResults, trials: TrialSource, runs: Sequence[ResultPair] | None
-) -> RunResults:
     from tabcontam.report.html import INDEX, Pages
     from tabcontam.report.junit import write_junit
     from tabcontam.report.recalled_cells import RecalledCellWriter
@@ -154,10 +144,8 @@ def _write_report(
                 RecalledCellWriter(file)
                 file.writelines(recalled[llm] for llm in dict.fromkeys(result.llm for result in run_results.results))
         if runs is not None:
-            run_results = run_results.with_more(
-                comparisons=compare_pairs(run_results.run, run_results.results, pairs, answers, runs)
-            )
-            shown = shown.with_more(comparisons=run_results.comparisons)
+            compared = compare_pairs(run_results.run, run_results.results, pairs, answers, runs)
+            run_results, shown = run_results.with_more(comparisons=compared), shown.with_more(comparisons=compared)
         _write(folder / INDEX, pages.index(shown))
         results_json.end(run_results)
     write_junit(folder / JUNIT, run_results)
@@ -205,18 +193,12 @@ def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomple
     return merged(folders, out, over, incomplete)[0]
 
 
+@disable_garbage_collector()
 def merged(
     folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False
 ) -> tuple[RunResults, StoredTrialIndex]:
     """Return the results of `merge`, and the trials as `shown_lines` has them. Raises `UsageError`."""
     check_replaceable(out, folders)
-    with disable_garbage_collector():
-        return _as_one(folders, out, over, incomplete)
-
-
-def _as_one(
-    folders: Sequence[Path], out: Path, over: Over | None, incomplete: bool
-) -> tuple[RunResults, StoredTrialIndex]:
     found, lines, pairs = _merged(folders, over, incomplete)
     judged = _judged(folders, found.results)
     written = TrialPlaces()
@@ -284,10 +266,8 @@ def _merged(
     trials = [last_lines(folder, part.results) for folder, part in zip(folders, parts, strict=True)]
     for folder, part, own in zip(folders, parts, trials, strict=True):
         names = [result.key for result in part.results]
-        replaced = {name for name in names if name in trials_of}
-        trials_of = (
-            {name: lines for name, lines in trials_of.items() if name not in replaced} if replaced else trials_of
-        )
+        for name in names:  # a result that a later run has stands at the place of that run
+            trials_of.pop(name, None)
         trials_of |= dict.fromkeys(names, own)
         own_results |= zip(names, part.results, strict=True)
         of_references = _with_references(of_references, reference_lines(folder, part.results))
@@ -308,8 +288,7 @@ def _merged(
         for result in own_results.values()
     ]
     ran = [(name, part.results, own.trials_of) for name, part, own in zip(named, parts, trials, strict=True)]
-    pairs = pair_runs(ran)
-    return build_results(about, judged_results), lines, pairs
+    return build_results(about, judged_results), lines, pair_runs(ran)
 
 
 def _with_references(
@@ -352,15 +331,8 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
     notes = [*(note for run in runs for note in run.notes), *note_differences(runs, names)]
     merged: list[MergedRun] = []
     for name, run in zip(names, runs, strict=True):
-        own = MergedRun(
-            folder=name,
-            version=run.version,
-            seed=run.seed,
-            queries=run.queries,
-            command=run.command,
-            started=run.started,
-        )
-        merged += run.runs or (own,)
+        facts = {field.name: getattr(run, field.name) for field in fields(MergedRun) if field.name != "folder"}
+        merged += run.runs or (MergedRun(folder=name, **facts),)
     return replace(
         runs[-1],
         llms=tuple(replace(llm, control=llm.control and llm.spec not in named) for llm in llms),
@@ -412,9 +384,7 @@ def replay_results(
         rules=PAPER if rules == PAPER else CALIBRATED,
         dictionary=dictionary,
         recorded=True,
-        catalogue=catalogued(
-            {llm: CATALOGUE.get(llm, llm) for llm in dict.fromkeys(result.llm for result in own_results)}
-        ),
+        catalogue=catalogued({result.llm: CATALOGUE.get(result.llm, result.llm) for result in own_results}),
         tests=in_order(known_tests()[result.test] for result in own_results),
     )
     ranks = ranking(one_result_a_square([result for result in own_results if not result.serializer]), rules)

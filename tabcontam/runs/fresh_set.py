@@ -23,27 +23,14 @@ from tabcontam.feeds.collecting import TextCollection, collect, fetcher_of
 from tabcontam.feeds.date_ranges import instants_of, start_of
 from tabcontam.feeds.feed_cards import Feed, shipped_feeds
 from tabcontam.feeds.thresholds import DEFAULT_TEXTS
+from tabcontam.groups import grouped
 from tabcontam.models.base import Model
 from tabcontam.models.keys import HostKey, KeyRing, host_of
 from tabcontam.models.known.passage_controls import readers
 from tabcontam.models.labels import by_name, name_of
 from tabcontam.models.prices import load_prices
 from tabcontam.models.provider_registry import ModelSettings, key_owners, resolve
-from tabcontam.passages.familiarity import (
-    BITS,
-    COPIED,
-    LONGEST,
-    MEASURES,
-    FamiliarityGap,
-    PassageStart,
-    bits,
-    conclusion,
-    gap,
-    pieces_of,
-    recitals,
-    recite_query,
-    score_query,
-)
+from tabcontam.passages import familiarity
 from tabcontam.passages.judge_queries import (
     ANSWERABLE,
     FAITHFUL,
@@ -133,7 +120,8 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
     _check(order)
     settings = ModelSettings(seed=order.options.seed, needs=frozenset({Capability.GENERATE, Capability.SCORE}))
     _claim(order.feed, settings.keyring)
-    models = {name: resolve(spec).open(settings) for name, spec in by_name(_named(order)).items()}
+    named = by_name(list(dict.fromkeys([*filter(None, (order.llm, order.judge)), *order.ask])))
+    models = {name: resolve(spec).open(settings) for name, spec in named.items()}
     llm, judge = (name_of(spec) if spec else None for spec in (order.llm, order.judge))
     order = replace(order, llm=llm, judge=judge, ask=tuple(map(name_of, order.ask)))
     for spec, model in models.items():
@@ -153,7 +141,8 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
             found = collect(order.feed, fetcher, order.since, order.until, order.most, tell)
         passages = [TextPassage(document) for document in found.documents]
         if not passages:
-            raise UsageError(f"no text of {order.feed.title} is fresh: {_phrase(found.left_out) or 'there was none'}")
+            left_out = "; ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
+            raise UsageError(f"no text of {order.feed.title} is fresh: {left_out or 'there was none'}")
         document = _document(order, found, passages)
         _write_hidden(order.out, PASSAGES, map(_passage_line, passages))
         store = Store.open() if order.cache else Store()
@@ -210,9 +199,7 @@ class _FreshStages:
 
     async def _stages(self) -> None:
         order = self.order
-        questions: list[PassageQuestion] = []
-        if order.llm:
-            questions = await self._questions(self.models[order.llm])
+        questions = await self._questions(self.models[order.llm]) if order.llm else []
         if order.ask and questions:
             await self._answers(questions)
         if self.old:
@@ -361,16 +348,14 @@ class _FreshStages:
             place = (line["question"], line["what"])
             if place in words:
                 pairs.setdefault(str(line["what"]).partition(" ")[0], []).append((words[place], str(line["word"])))
-        return [
-            {"what": what, **asdict(measure_agreement(own)), "share": measure_agreement(own).share}
-            for what, own in pairs.items()
-        ]
+        found = {what: measure_agreement(own) for what, own in pairs.items()}
+        return [{"what": what, **asdict(one), "share": one.share} for what, one in found.items()]
 
     async def _experiment(self) -> None:
         """Measure how familiar each LLM, and each control, is with old passages and with the fresh ones."""
         fresh = [(one.id, one.text) for one in self.passages]
         try:
-            pieces = pieces_of(self.old, fresh)
+            pieces = familiarity.pieces_of(self.old, fresh)
         except ValueError as error:
             raise UsageError(f"{option_name('old')}: {error}") from None
         asked = [self.models[spec] for spec in dict.fromkeys(self.order.ask)]
@@ -384,22 +369,23 @@ class _FreshStages:
                 "llms": found,
             }
 
-    async def _gaps(self, model: Model, pieces: Sequence[PassageStart]) -> dict[str, Any]:
+    async def _gaps(self, model: Model, pieces: Sequence[familiarity.PassageStart]) -> dict[str, Any]:
         may = model.capabilities | model.may_have
-        recite, score = list(map(recite_query, pieces)), list(map(score_query, pieces))
+        recite, score = list(map(familiarity.recite_query, pieces)), list(map(familiarity.score_query, pieces))
         replies = await self._ask(model, recite) if Capability.GENERATE in may else {}
         scored = await self._ask(model, score) if Capability.SCORE in may else {}
-        values: dict[str, list[float | None]] = {}
-        copied = recitals(pieces, [replies.get(query.id) for query in recite])
-        values[LONGEST] = [one[0] if one else None for one in copied]
-        values[COPIED] = [one[1] if one else None for one in copied]
-        values[BITS] = [bits(scored.get(query.id)) for query in score]
-        gaps: list[FamiliarityGap] = []
-        for measure in MEASURES:
+        copied = familiarity.recitals(pieces, [replies.get(query.id) for query in recite])
+        values: dict[str, list[float | None]] = {
+            familiarity.LONGEST: [one[0] if one else None for one in copied],
+            familiarity.COPIED: [one[1] if one else None for one in copied],
+            familiarity.BITS: [familiarity.bits(scored.get(query.id)) for query in score],
+        }
+        gaps: list[familiarity.FamiliarityGap] = []
+        for measure in familiarity.MEASURES:
             sides = [[value for value, piece in zip(values[measure], pieces, strict=True) if piece.old is side]
                      for side in (True, False)]  # fmt: skip
-            gaps.append(gap(measure, sides[0], sides[1], self.order.options.seed))
-        concluded = conclusion(gaps).value
+            gaps.append(familiarity.gap(measure, sides[0], sides[1], self.order.options.seed))
+        concluded = familiarity.conclusion(gaps).value
         return {"llm": model.spec, "control": model.control, "conclusion": concluded, "gaps": list(map(asdict, gaps))}
 
 
@@ -414,16 +400,14 @@ def _standing(
     A question without an answer that could be rated is left out of the mean, and shows in the counts.
     """
     own = [(one.kind.value, int(word)) for one, llm, word in ratings if llm == spec and word is not None]
-    kinds: dict[str, list[int]] = {}
-    for kind, number in own:
-        kinds.setdefault(kind, []).append(number)
+    kinds = grouped(own, lambda one: one[0])
     met = [one for one in outcomes if spec in one.llms and one.winner is not None]
     return {
         "llm": spec,
         "questions": len(questions),
         "rated": len(own),
         "rating": sum(number for _, number in own) / len(own) if own else None,
-        "rating_by_kind": {kind: sum(found) / len(found) for kind, found in kinds.items()},
+        "rating_by_kind": {kind: sum(number for _, number in found) / len(found) for kind, found in kinds.items()},
         "pairs": len(met),
         "won": sum(one.winner == spec for one in met),
         "lost": sum(one.winner not in (spec, "tie") for one in met),
@@ -478,10 +462,6 @@ def _objects(path: Path, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
             if not isinstance(content, dict):
                 raise UsageError(f"{option_name(name)}: {path}, line {number} is not a JSON object")
             yield number, content
-
-
-def _named(order: FreshOrder) -> list[str]:
-    return list(dict.fromkeys([*filter(None, (order.llm, order.judge)), *order.ask]))
 
 
 def _check(order: FreshOrder) -> None:
@@ -560,7 +540,3 @@ def _replace(path: Path, text: str) -> None:
 
 def _json_line(fields: Mapping[str, Any]) -> str:
     return json.dumps(fields, ensure_ascii=False) + "\n"
-
-
-def _phrase(left_out: Mapping[str, int]) -> str:
-    return "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())

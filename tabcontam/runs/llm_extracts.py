@@ -279,7 +279,7 @@ def main() -> None:
     gc.disable()  # no object here refers to itself, and a search for such objects would take longer than all other work
     output, sys.stdout = sys.stdout, sys.stderr  # text that a test of another package prints is no answer
     begin = json.loads(sys.stdin.buffer.readline())
-    terms, judgements = _terms(begin), _judgements(begin)
+    terms, judgements = _begun(begin)
     jobs, answers = SimpleQueue[bytes](), SimpleQueue[bytes]()
     threads = [Thread(target=_read_jobs, args=(jobs,)), Thread(target=_write_answers, args=(answers, output))]
     for thread in threads:
@@ -313,13 +313,10 @@ def _write_answers(answers: SimpleQueue[bytes], output: TextIO) -> None:
         output.flush()
 
 
-def _terms(begin: Mapping[str, Any]) -> ExtractionTerms:
+def _begun(begin: Mapping[str, Any]) -> tuple[ExtractionTerms, Judgements]:
+    """Return the facts of the run, and its judgements, from the form of `_beginning`."""
     facts = RunDigestFacts(EvidenceLimits(**begin["looks"]), frozenset(begin["row_tests"]), begin["titles"])
-    return ExtractionTerms(facts, begin["by_id"])
-
-
-def _judgements(begin: Mapping[str, Any]) -> Judgements:
-    return Judgements(map(judgement_of, begin["judgements"]))
+    return ExtractionTerms(facts, begin["by_id"]), Judgements(map(judgement_of, begin["judgements"]))
 
 
 def _done(job: Mapping[str, Any], file: BinaryIO, terms: ExtractionTerms, judgements: Judgements) -> LlmExtract:

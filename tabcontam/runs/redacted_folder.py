@@ -33,17 +33,8 @@ from tabcontam.verdicts.rules import Over
 KEY = ".key.json"  # after the folder's name: the file of its key, which is not published
 HASHED = ("prompt", "expected", "reply")
 NAMES = ("llm", "dataset", "edition", "split", "serializer", "prompts", "test", "query")
-KEPT = (
-    *NAMES,
-    "paper",
-    "state",
-    "hit",
-    "readable",
-    UNREAD,
-    "turn",
-    "decoy_of",
-    "cached",
-)  # of a trial of a redacted table
+# Fields of a trial of a redacted table.
+KEPT = (*NAMES, "paper", "state", "hit", "readable", UNREAD, "turn", "decoy_of", "cached")
 
 
 def redact(
@@ -105,14 +96,10 @@ def _holds_a_run(out: Path) -> bool:
     return (out / TRIALS).exists() and not ((out / RESULTS).exists() and read_results(out).run.redacted is not None)
 
 
-def _hidden(done: Redaction, line: Line) -> bool:
-    return done.hides(line["dataset"], line["edition"])
-
-
 def _line(line: Line, done: Redaction, key: bytes) -> Line:
     """Return a trial as it is published."""
     named = _renamed(line, done)
-    if not _hidden(done, line):
+    if not done.hides(line["dataset"], line["edition"]):
         return named
     kept = {name: named.get(name) for name in KEPT}
     return kept | {"hashes": {what: proof(key, kept, what, line[what]) for what in HASHED}}

@@ -83,43 +83,33 @@ def judged_again(
                     changed[line[NUMBER]] = fields
         trials_of = {name: [trial for _, trial in found] for name, found in read.items()}
         for number in own:
-            single_result = past.results[number]
-            test, trials = by_id()[single_result.test], trials_of[single_result.key]
+            result = past.results[number]
+            test, trials = by_id()[result.test], trials_of[result.key]
             if not trials:
                 continue
-            with _readable(folder, single_result):
-                serializer = serializers[single_result.serializer or ""]
+            with _readable(folder, result):
+                serializer = serializers[result.serializer or ""]
                 others = {
                     name.llm: [
                         read_trial(test, trial_of(line), serializer, dictionary)
                         for line in of_references.trials_of(name)
                     ]
-                    for name in reference_keys(single_result)
+                    for name in reference_keys(result)
                 }
-                first = others.pop(single_result.reference, []) if single_result.reference else []
-                reference = Reference(single_result.reference, first, others) if single_result.reference else None
-                level, pools = run.level_of(test.family), pool_parts(single_result.key, test, trials_of)
-                if single_result.sequential:
-                    again = again_in_turns(single_result, past.results, test, trials, reference)
+                first = others.pop(result.reference, []) if result.reference else []
+                reference = Reference(result.reference, first, others) if result.reference else None
+                level, pools = run.level_of(test.family), pool_parts(result.key, test, trials_of)
+                if result.sequential:
+                    again = again_in_turns(result, past.results, test, trials, reference)
                 else:
+                    asked = result.queries or 0
                     again = build_result(
-                        single_result.key,
-                        test,
-                        trials,
-                        single_result.queries or 0,
-                        run.rules,
-                        level,
-                        "",
-                        reference,
-                        pools,
+                        result.key, test, trials, asked, run.rules, level, reference=reference, pooled_trials=pools
                     )
             anew[number] = replace(
-                again,
-                control=single_result.control,
-                exposure=single_result.exposure,
-                not_averaged=single_result.not_averaged,
+                again, control=result.control, exposure=result.exposure, not_averaged=result.not_averaged
             )
-    own_results = [anew.get(number, single_result) for number, single_result in enumerate(past.results)]
+    own_results = [anew.get(number, result) for number, result in enumerate(past.results)]
     return build_results(run, own_results), changed
 
 
@@ -143,7 +133,7 @@ def serializers_of(folder: Path, run: RunFacts) -> dict[str, Serializer]:
 def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[ResultKey, list[tuple[Line, Trial]]]:
     """Return the trials of a past run's results, each with today's reading and its line. Raises `UsageError`."""
     read = {name: found for _, own in read_by_table(folder, past, dictionary) for name, found in own.items()}
-    return {single_result.key: read[single_result.key] for single_result in past.results}
+    return {result.key: read[result.key] for result in past.results}
 
 
 def read_by_table(
@@ -159,22 +149,25 @@ def read_by_table(
     serializers = serializers_of(folder, past.run)
     asked, judgements = last_lines(folder, past.results), judgements_in(folder)
 
-    def read(single_result: Result) -> list[tuple[Line, Trial]]:
-        own, test = asked.trials_of(single_result.key), by_id()[single_result.test]
-        with _readable(folder, single_result):
-            serializer = serializers[single_result.serializer or ""]
+    def read(result: Result) -> list[tuple[Line, Trial]]:
+        own, test = asked.trials_of(result.key), by_id()[result.test]
+        with _readable(folder, result):
+            serializer = serializers[result.serializer or ""]
             found = [trial_of(line) for line in own]
             trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
-            trials = judgements.attached(single_result.key, test, trials)
-        if single_result.answered and not found:
+            trials = judgements.attached(result.key, test, trials)
+        if result.answered and not found:
             raise UsageError(
-                f"{folder / TRIALS} is incomplete: "
-                f"it holds no answers to {single_result.test} on {single_result.dataset}"
+                f"{folder / TRIALS} is incomplete: it holds no answers to {result.test} on {result.dataset}"
             )
         return list(zip(own, trials, strict=True))
 
-    places = grouped(range(len(past.results)), lambda number: _table_of(past.results[number]))
-    groups = list(places.values())
+    def table(number: int) -> tuple[str | None, ...]:
+        """Return the key of results that are weighed together, whatever their serializer."""
+        result = past.results[number]
+        return result.llm, result.dataset, result.edition, result.split
+
+    groups = list(grouped(range(len(past.results)), table).values())
     for own in groups if most is None else _drawn(past, groups, most):
         yield own, {past.results[number].key: read(past.results[number]) for number in own}
 
@@ -190,15 +183,10 @@ def _drawn(past: RunResults, groups: list[list[int]], most: int) -> list[list[in
     return [groups[place] for place, size in zip(places, before, strict=False) if size < most]
 
 
-def _table_of(single_result: Result) -> tuple[str | None, ...]:
-    """Return the key of results that are weighed together, whatever their serializer."""
-    return single_result.llm, single_result.dataset, single_result.edition, single_result.split
-
-
 @contextmanager
-def _readable(folder: Path, single_result: Result) -> Iterator[None]:
+def _readable(folder: Path, result: Result) -> Iterator[None]:
     """Raise `UsageError` if a trial of the result cannot be read."""
     try:
         yield
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise UsageError(f"{folder / TRIALS}: a trial of {single_result.test} cannot be read: {error!r}") from error
+        raise UsageError(f"{folder / TRIALS}: a trial of {result.test} cannot be read: {error!r}") from error

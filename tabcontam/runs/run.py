@@ -38,6 +38,7 @@ from tabcontam.models.ray.cluster import Cluster, RayOptions
 from tabcontam.paths import check_own_files
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.report.trials_by_result import TrialSource
+from tabcontam.runs import option_checks
 from tabcontam.runs.choice_of_tests import check_fresh, check_rows, fewer_rows, put_to, split_asked_tests, with_given
 from tabcontam.runs.continuation_checks import check_last_failed, check_same_run, check_same_versions
 from tabcontam.runs.cutoffs import at_cutoff
@@ -45,17 +46,6 @@ from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.known_controls import check_known, controls
 from tabcontam.runs.llm_reachability import joined_early, reached_meanwhile
-from tabcontam.runs.option_checks import (
-    asked_once,
-    check_batches,
-    check_corpora,
-    check_options,
-    check_plannable,
-    check_prices,
-    check_samples,
-    check_shard,
-    check_splits,
-)
 from tabcontam.runs.overlap_measure import measure_for
 from tabcontam.runs.run_description import describe
 from tabcontam.runs.run_judge import judge_facts, judging_of, open_judge, rows_leaving
@@ -190,8 +180,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         check_own_files(order.out)
     structured = replace(order.options, structured=order.form == HELD)
     order = replace(order, splits=at_cutoff(order.splits, order.llms), options=structured)
-    check_options(order.options)
-    check_shard(order.shard, order.options, order.judge)
+    option_checks.check_options(order.options)
+    option_checks.check_shard(order.shard, order.options, order.judge)
     also = [test for test in all_tests() if order.memory_share and test.measure == RECALLED]
     picked = selected(all_tests(), order.expression, order.marks)
     chosen = order.tests or [test for test in all_tests() if test in (*picked, *also)]
@@ -234,19 +224,24 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     check_searched(declarations, subjects, tests)
     check_fresh(order, tests)
     check_rows(order, tests)
-    check_corpora(options, order.judge, order.references, subjects)
-    check_samples(options, tests)
+    option_checks.check_corpora(options, order.judge, order.references, subjects)
+    option_checks.check_samples(options, tests)
     judge = open_judge(order.judge, tests, settings, asks)
     measure = measure_for(order.overlap, tests, load=asks)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
-    check_plannable(order.shard, subjects)
-    notices = (*lines, *asked_once(options, tests, subjects), *(check_batches(subjects) if order.options.batch else ()))
+    option_checks.check_plannable(order.shard, subjects)
+    notices = (
+        *lines,
+        *option_checks.asked_once(options, tests, subjects),
+        *(option_checks.check_batches(subjects) if order.options.batch else ()),
+    )
     if order.options.most_dollars is not None:
-        check_prices((*subjects, *([RunSource(judge)] if judge else [])), prices)
+        option_checks.check_prices((*subjects, *([RunSource(judge)] if judge else [])), prices)
     tables, known, notices = _tables(order, progress, notices)
-    check_known("control", _named(order, subjects), tables)
-    check_splits(subjects, tables)
+    controls_named = set(map(name_of, order.control))
+    check_known("control", [one.model for one in subjects if one.joined and one.model.spec in controls_named], tables)
+    option_checks.check_splits(subjects, tables)
     _tell_apart(tables, serializers, prompts)
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
     leave = order.send_rows or not any(table.private or table.withheld or table.fresh for table in tables)
@@ -263,27 +258,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         grid = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
     notices = (*notices, *fewer_rows(order, grid), *(sorted(machines.lines) if machines else ()))
     planned_results = tuple(part_of(grid, order.shard)) if order.shard else grid
-    run = Run(
-        order,
-        subjects,
-        tables,
-        serializers,
-        prompts,
-        planned_results,
-        english(),
-        prices,
-        found,
-        left_out,
-        known,
-        notices,
-    )
-    return replace(run, judge=judge, measure=measure, trained_on=declarations, grid=grid)
-
-
-def _named(order: RunOrder, subjects: Sequence[RunSource]) -> list[Model]:
-    """Return the controls that the user named."""
-    names = set(map(name_of, order.control))
-    return [subject.model for subject in subjects if subject.joined and subject.model.spec in names]
+    run = Run(order, subjects, tables, serializers, prompts, planned_results, english(), prices, found, left_out, known)
+    return replace(run, notices=notices, judge=judge, measure=measure, trained_on=declarations, grid=grid)
 
 
 def _by_default(test: Test, scored: bool, order: RunOrder) -> bool:

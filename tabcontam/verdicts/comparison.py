@@ -115,10 +115,9 @@ def comparisons(
 ) -> tuple[Comparison, ...]:
     """Return the comparisons of a run, with the answers read from its trials; see `compare_pairs`."""
     counted = list(_counted(results).values())
-    own = grouped(lines, lambda line: ResultKey(*(str(line[name] or "") for name in ResultKey._fields)))
-    by_id = planned_alike(run)
+    read, by_id = _read(lines), planned_alike(run)
     # a run that was continued with fewer queries keeps the lines of the others
-    answers = {result.key: answers_of(own.get(result.key, [])[: result.queries], by_id) for result in counted}
+    answers = {result.key: answers_of(read(result.key)[: result.queries], by_id) for result in counted}
     return compare_pairs(run, counted, pairs_to_compare(run, counted), answers, runs)
 
 
@@ -152,7 +151,8 @@ def compare_pairs(
 
 def pairs_to_compare(run: RunFacts, results: Iterable[Result]) -> list[ResultKeyPair]:
     """Return the pairs of results of one run that are compared."""
-    return _pairs(run, _counted(results))
+    counted = _counted(results)
+    return [*_versions(run, counted), *_ways(counted)]
 
 
 def compared_results(pairs: Iterable[ResultKeyPair]) -> frozenset[ResultKey]:
@@ -259,11 +259,6 @@ def _counted(results: Iterable[Result]) -> dict[ResultKey, Result]:
     return counted
 
 
-def _pairs(run: RunFacts, results: Mapping[ResultKey, Result]) -> list[ResultKeyPair]:
-    """Return the pairs of results of a run that differ in one thing."""
-    return [*_versions(run, results), *_ways(results)]
-
-
 def _versions(run: RunFacts, results: Iterable[ResultKey]) -> list[ResultKeyPair]:
     """Return each result of a model paired with that of the next version of its family."""
     own = grouped(results, lambda key: key.llm)
@@ -301,16 +296,13 @@ def _alike_but(results: Iterable[ResultKey], place: int) -> Iterator[tuple[Resul
 def _compared(pair: ResultPair, difference: Differing, q_value: float | None, alpha: float) -> Comparison:
     first, second = (side.result for side in pair.sides)
     first_share, second_share, queries, p_value = difference
+    differing = {VERSIONS: "llm", **WAYS}.get(pair.kind)  # the field in which they differ stays empty
+    place = first.table_fields | ({differing: ""} if differing else {})
     return Comparison(
         kind=pair.kind,
         first=pair.first,
         second=pair.second,
-        llm="" if pair.kind == VERSIONS else first.llm,
-        dataset=first.dataset,
-        edition=first.edition,
-        split=first.split,
-        serializer="" if pair.kind == SERIALIZERS else first.serializer,
-        prompts="" if pair.kind == PROMPTS else first.prompts,
+        **place,
         test=first.test,
         first_verdict=first.verdict,
         second_verdict=second.verdict,

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
 
-from tabcontam.evidence.base import Test, Trial, Verdict
+from tabcontam.evidence.base import DECIDED, Test, Trial, Verdict
 from tabcontam.evidence.completion_judge import ARM
 from tabcontam.evidence.completion_pairs import CompletionJudgement, CompletionPair, Likeness, contaminated
 from tabcontam.groups import grouped
@@ -190,11 +190,8 @@ class JudgeFacts:
         pairs, right = sum(one.pairs for one in self.made), sum(one.right for one in self.made)
         if not pairs:
             return ""
-        wrong = [
-            f"{one.pairs - one.right - one.unjudged} of {one.pairs} {one.word}"
-            for one in self.made
-            if one.pairs - one.right - one.unjudged
-        ]
+        errors = [(one, one.pairs - one.right - one.unjudged) for one in self.made]
+        wrong = [f"{number} of {one.pairs} {one.word}" for one, number in errors if number]
         silent, led = sum(one.unjudged for one in self.made), sum(one.led for one in self.made)
         more = [f"no label for {silent}"] if silent else []
         begging = sum(one.begging for one in self.made)
@@ -316,12 +313,9 @@ def _by_method(results: Iterable[Result], compared: Compared) -> dict[str, dict[
     found: dict[str, dict[tuple[str, ...], bool]] = {}
     for result in results:
         setting = _setting(result.key)
-        if setting in settings and result.test not in judged and result.paper_verdict in _DECIDED:
+        if setting in settings and result.test not in judged and result.paper_verdict in DECIDED:
             found.setdefault(result.test, {})[setting] = result.paper_verdict is Verdict.CONTAMINATED
     return found
-
-
-_DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 
 
 def _setting(place: ResultKey) -> tuple[str, ...]:

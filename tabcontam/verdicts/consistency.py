@@ -25,10 +25,8 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
     """Yield a line for each fault that no run writes and that the gate would otherwise not notice."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
     subjects = {(result.llm, result.table) for result in view.results if result.test in view.row_tests}
-    llms, asked = (
-        {result.llm for result in view.results},
-        {(result.dataset, result.edition or "", result.split or "") for result in view.results},
-    )
+    llms = {result.llm for result in view.results}
+    asked = {(result.dataset, result.edition or "", result.split or "") for result in view.results}
     for_others = {one.llm for one in view.run.trained_on}  # they need not be asked anything
     if view.run.shard is None:  # otherwise other parts have them
         yield from (f"{llm} has no result" for llm in stated if llm not in {*llms, *for_others})

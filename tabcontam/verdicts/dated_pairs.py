@@ -85,11 +85,9 @@ def _is_part(view: RunResults, result: Result) -> bool:
 def on_one_side(results: Sequence[Result], comparisons: Sequence[CutoffComparison]) -> tuple[str, ...]:
     """Return a line on each model and table with results on rows by dates but without two sides to compare."""
     both = {(one.llm, one.dataset) for one in comparisons}
-    alone = dict.fromkeys(
-        (result.llm, result.dataset) for result in results if (result.llm, result.dataset) not in both
-    )
+    pairs = dict.fromkeys((result.llm, result.dataset) for result in results)
     why = "the run lacks rows from before its training cut-off, or rows from after it"
-    return tuple(f"{llm} on {dataset}: {why}" for llm, dataset in alone)
+    return tuple(f"{llm} on {dataset}: {why}" for llm, dataset in pairs if (llm, dataset) not in both)
 
 
 def dated(view: RunResults) -> tuple[Mapping[str, Sequence[DatedPair]], tuple[str, ...]]:

@@ -100,7 +100,6 @@ def unanswered(trials: Sequence[Trial], *, reasons: int = 3) -> str:
 
 
 def _why_unread(trial: Trial) -> str:
-    """Return why an answer was not read."""
     if trial.reply.state is ReplyState.OK:
         return trial.unread or "the scored tokens are not those of its values"
     return ", ".join(filter(None, (trial.reply.state, trial.reply.detail)))

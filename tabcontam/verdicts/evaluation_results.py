@@ -36,12 +36,7 @@ def evaluation(result: Result, trials: Sequence[Trial], notes: Sequence[str]) ->
     """Return the evaluation of the read trials of a result."""
     unanswered = (result.queries or 0) - len(trials)
     return Evaluation(
-        llm=result.llm,
-        dataset=result.dataset,
-        edition=result.edition,
-        split=result.split,
-        serializer=result.serializer,
-        prompts=result.prompts,
+        **result.table_fields,
         reason=(result.reason or "") if unanswered or not trials else "",
         unanswered=unanswered,
         shots=evaluated(trials),

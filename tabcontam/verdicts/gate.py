@@ -32,7 +32,7 @@ The gate cannot tell if the finding on a table rests on one column. A results.js
 for example after an edit by hand, is an error, and no table is clean unless its results show it.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -56,6 +56,7 @@ from tabcontam.verdicts.training_evidence import (
     phrase_corpus_rows,
     phrase_detectable,
     phrase_no_rows,
+    rows_of,
 )
 from tabcontam.verdicts.wording import rounded, shorten, visible
 
@@ -187,7 +188,12 @@ def findings_of(
     if max_memory_share is not None and not (isinstance(max_memory_share, int | float) and 0 < max_memory_share < 1):
         raise UsageError(f"the limit of memory's share is a number between 0 and 1, not {max_memory_share!r}")
     check_whole(view)
-    findings = _findings(view, llms, datasets, "knowledge" in fail_on, min_power, max_memory_share)
+    gate, subjects = _Gate(view, "knowledge" in fail_on, min_power), _subjects(view, llms, datasets)
+    if max_memory_share is None:
+        findings = [(one, gate.finding(*one)) for one in subjects]
+    else:
+        shares = [(one, gate.of_share(*one, max_memory_share)) for one in subjects if one[0] not in view.corpora]
+        findings = [(one, gate.finding(*one)) for one in subjects if gate.beyond_scores(*one)] + shares
     if view.run.shard is None:
         return findings
     return [(one, replace(finding, conclusion=Conclusion.CANNOT_TELL)) for one, finding in findings]
@@ -203,21 +209,6 @@ def mark_partial(view: RunResults, judgement: GateDecision) -> GateDecision:
     return replace(judgement, conclusion=Conclusion.CANNOT_TELL, reason=f"{line} ({judgement.reason})")
 
 
-def _findings(
-    view: RunResults,
-    llms: Sequence[str],
-    datasets: Sequence[str],
-    knowledge: bool,
-    min_power: float | None,
-    max_memory_share: float | None,
-) -> list[tuple[Tested, GateFinding]]:
-    gate, subjects = _Gate(view, knowledge, min_power), _subjects(view, llms, datasets)
-    if max_memory_share is None:
-        return [(one, gate.finding(*one)) for one in subjects]
-    shares = [(one, gate.of_share(*one, max_memory_share)) for one in subjects if one[0] not in view.corpora]
-    return [(one, gate.finding(*one)) for one in subjects if gate.beyond_scores(*one)] + shares
-
-
 def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) -> list[Tested]:
     """Return each chosen model with each chosen table. Named pairs stay, so that none that was not asked is skipped."""
     chosen = llms_named(view, llms)
@@ -229,13 +220,9 @@ def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) ->
             (llm, place)
             for llm in view.llms
             if llm in chosen
-            for place in _tables_of([*by_llm.get(llm, ()), *stated.get(llm, ())])
+            for place in dict.fromkeys(one.table for one in (*by_llm.get(llm, ()), *stated.get(llm, ())))
         ]
     return [(llm, place) for llm in chosen for place in named]
-
-
-def _tables_of(found: Sequence[Result | TableVerdict]) -> Iterable[TableName]:
-    return dict.fromkeys(one.table for one in found)
 
 
 # named: findings that the one line names
@@ -269,9 +256,8 @@ class _Gate:
 
     def of_share(self, llm: str, place: TableName, limit: float) -> GateFinding:
         """Return the finding on memory's share of a model's accuracy on a table."""
-        conclusion, reason = memory_share_limit.rule_on_share(
-            self._shares.get((llm, place), ()), limit, self.view.run.rows
-        )
+        results = self._shares.get((llm, place), ())
+        conclusion, reason = memory_share_limit.rule_on_share(results, limit, self.view.run.rows)
         alone = conclusion is Conclusion.CLEAN and not self.beyond_scores(llm, place)
         reason += "; recall of rows was not tested" * alone
         llm, label = (visible(words, line=True) for words in (llm, self._labels[place]))
@@ -293,16 +279,14 @@ class _Gate:
 
     def ruling(self, llm: str, place: TableName) -> TableRuling:
         """Return the decision on one model and table, with its grounds."""
-        results = self._rows(llm, place)
         flagged = self._flagged(llm, place)
-        missed = [result for result in results if result.verdict is Verdict.NOT_DETECTED]
+        missed = self._missed(llm, place)
         worthless = self._void(llm, place, exposed=not flagged)
         void = tuple(test for test in flagged or [result.test for result in missed] if test in worthless)
         # The published rules do not state the detectable share.
         counted = [] if self.view.run.rules == PAPER else [result for result in missed if result.test not in void]
-        share = min(
-            (result.detectable_share for result in counted if result.detectable_share is not None), default=None
-        )
+        shares = [result.detectable_share for result in counted if result.detectable_share is not None]
+        share = min(shares, default=None)
         if void and any(result.sequential for result in counted):  # the share is that of all tests together
             share = None
         if flagged:
@@ -375,19 +359,16 @@ class _Gate:
         if self.min_power is not None and (share is None or share > self.min_power):
             return Conclusion.CANNOT_TELL, f"nothing was detected, but {_weak(share, self.min_power, families)}"
         power = "" if share is None else f", and {phrase_detectable(share, families)} would have been detected"
-        missed = [
-            result.test for result in results if result.verdict is Verdict.NOT_DETECTED and result.test not in void
-        ]
+        counted = ", ".join(result.test for result in self._missed(llm, place) if result.test not in void)
         more = [also] * bool(void) + self._silent(llm, place) + corpus_notes
-        return Conclusion.CLEAN, "; ".join([f"not detected by {', '.join(missed)}{power}", *more])
+        return Conclusion.CLEAN, "; ".join([f"not detected by {counted}{power}", *more])
 
     def _silent(self, llm: str, place: TableName) -> list[str]:
         """Return a line on the tests of a clean table that count and gave no readable answer, if there are any."""
         results = [*self._rows(llm, place), *(self._knowing(llm, place) if self.knowledge else [])]
         tests = list(dict.fromkeys(result.test for result in results if result.verdict is Verdict.NO_ANSWER))
-        return (
-            [f"no answer in {len(tests)} {'test' if len(tests) == 1 else 'tests'}: {', '.join(tests)}"] if tests else []
-        )
+        what = "test" if len(tests) == 1 else "tests"
+        return [f"no answer in {len(tests)} {what}: {', '.join(tests)}"] if tests else []
 
     def _unsure(self, llm: str, place: TableName) -> str:
         """Return why it is not known whether the model knows the dataset; "" if it is known."""
@@ -399,10 +380,8 @@ class _Gate:
 
     def _knowing(self, llm: str, place: TableName) -> list[Result]:
         """Return the results of tests of knowledge; tests that show no rows use one serializer and count for all."""
-        here, facts = (llm, place.dataset, place.edition, place.split), self.view.facts
-        known = [
-            result for result in self.view.results if (result.llm, result.dataset, result.edition, result.split) == here
-        ]
+        here, facts = rows_of(place), self.view.facts
+        known = [result for result in self.view.results if result.llm == llm and rows_of(result) == here]
         return [result for result in known if facts[result.test].family is Family.KNOWLEDGE]
 
     def _checking(self, place: TableName, exposed: bool) -> dict[str, list[Result]]:
@@ -429,11 +408,7 @@ class _Gate:
         """Return the controls that show row tests to be worth nothing here, each with these tests."""
         checking = self._checking(place, exposed)
         if exposed:
-            missed = Verdict.NOT_DETECTED
-            tests = {
-                one: [result.test for result in results if result.verdict is missed]
-                for one, results in checking.items()
-            }
+            tests = {one: [result.test for result in self._missed(one, place)] for one in checking}
         else:
             tests = {one: self._flagged(one, place) for one in checking}
         return {control: void for control, void in tests.items() if void}
@@ -450,15 +425,19 @@ class _Gate:
 
     def _recomputed(self, exposed: bool) -> dict[Tested, TableVerdict]:
         """Return the verdicts of all tables, as a report has them, without the row tests that a control voids."""
-        run, alpha = self.view.run, ALPHA if self.view.run.alpha is None else self.view.run.alpha
-        worth = [
-            result
-            for (llm, place), results in self._row_results.items()
-            for void in [self._void(llm, place, exposed)]
-            for result in results
-            if result.test not in void
-        ]
-        return _verdicts(tables(worth, run.rules, alpha, self.view.facts, run.family_over))
+        worth: list[Result] = []
+        for (llm, place), results in self._row_results.items():
+            void = self._void(llm, place, exposed)
+            worth += [result for result in results if result.test not in void]
+        return self._judged(worth)
+
+    def _judged(self, results: Sequence[Result]) -> dict[Tested, TableVerdict]:
+        run = self.view.run
+        return _verdicts(tables(results, run.rules, self._alpha, self.view.facts, run.family_over))
+
+    @property
+    def _alpha(self) -> float:
+        return ALPHA if self.view.run.alpha is None else self.view.run.alpha
 
     @cached_property
     def _tables(self) -> dict[Tested, TableVerdict]:
@@ -473,9 +452,8 @@ class _Gate:
 
     @cached_property
     def _alone(self) -> dict[Tested, TableVerdict]:
-        run, alpha = self.view.run, ALPHA if self.view.run.alpha is None else self.view.run.alpha
-        own = [result for results in self._row_results.values() for result in results] if run.trained_on else []
-        return _verdicts(tables(own, run.rules, alpha, self.view.facts, run.family_over))
+        own = [result for results in self._row_results.values() for result in results]
+        return self._judged(own if self.view.run.trained_on else [])
 
     @cached_property
     def _corpora(self) -> dict[tuple[str, RowsKey], CorpusEvidence]:
@@ -483,7 +461,7 @@ class _Gate:
         return corpus_evidence(self.view.results, run.trained_on, self.view.facts, run.family_over)
 
     def _corpora_of(self, llm: str, place: TableName) -> CorpusEvidence | None:
-        return self._corpora.get((llm, RowsKey(place.dataset, place.edition, place.split)))
+        return self._corpora.get((llm, rows_of(place)))
 
     def _corpus_reason(self, llm: str, place: TableName) -> str:
         """Return in words the rows of a table that a model's training corpora hold, if they make a finding; else "".
@@ -491,8 +469,7 @@ class _Gate:
         No control applies to it: a row in a corpus is no answer.
         """
         own = self._corpora_of(llm, place)
-        alpha = ALPHA if self.view.run.alpha is None else self.view.run.alpha
-        return phrase_corpus_rows(own) if own is not None and own.evidence.finds(alpha) else ""
+        return phrase_corpus_rows(own) if own is not None and own.evidence.finds(self._alpha) else ""
 
     @cached_property
     def _row_results(self) -> dict[Tested, list[Result]]:
@@ -514,6 +491,9 @@ class _Gate:
         own = [result for result in results if not finding or self.view.facts[result.test].family in finding]
         p_values = [1.0 if p_value is None else p_value for p_value in map(one_column_rule.p_value_of, own)]
         return [result.test for result, p_value in zip(own, p_values, strict=True) if p_value == min(p_values)]
+
+    def _missed(self, llm: str, place: TableName) -> list[Result]:
+        return [result for result in self._rows(llm, place) if result.verdict is Verdict.NOT_DETECTED]
 
     def _rows(self, llm: str, place: TableName) -> list[Result]:
         return self._row_results.get((llm, place), [])

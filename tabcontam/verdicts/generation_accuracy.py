@@ -65,10 +65,8 @@ class Generation:
 
 def generations(results: Iterable[Result], facts: Mapping[str, Facts]) -> tuple[Generation, ...]:
     """Return each table and accuracy for which three models or more under test have both; see `Generation`."""
-    tables = grouped(
-        (result for result in results if not result.control),
-        lambda result: (result.dataset, result.edition, result.split),
-    )
+    under_test = (result for result in results if not result.control)
+    tables = grouped(under_test, lambda result: (result.dataset, result.edition, result.split))
     found = (_generation(own, facts, accuracy) for own in tables.values() for accuracy in ACCURACIES)
     return tuple(one for one in found if one is not None)
 
@@ -76,11 +74,8 @@ def generations(results: Iterable[Result], facts: Mapping[str, Facts]) -> tuple[
 def _generation(results: Sequence[Result], facts: Mapping[str, Facts], accuracy: Measure) -> Generation | None:
     exact = {result.llm: result for result in results if facts[result.test].measure == GENERATED and result.answered}
     own = [result for result in results if facts[result.test].measure == accuracy and result.llm in exact]
-    right = {
-        llm: accuracy_of_llm
-        for llm, of_llm in grouped(own, lambda result: result.llm).items()
-        if (accuracy_of_llm := _accuracy(of_llm))
-    }
+    accuracies = {llm: _accuracy(of_llm) for llm, of_llm in grouped(own, lambda result: result.llm).items()}
+    right = {llm: found for llm, found in accuracies.items() if found}
     if len(right) < LEAST_FIGURE_LLMS:
         return None
     llms = tuple(_generated(exact[llm], accuracy_of_llm) for llm, accuracy_of_llm in right.items())

@@ -56,13 +56,9 @@ class LayoutError(Exception):
     """A file without the layout that `json_text` writes."""
 
 
+@disable_garbage_collector()
 def read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
     """Return the results in a large file. Raises `LayoutError` for a file that has to be read as a whole."""
-    with disable_garbage_collector():
-        return _read_large(path, adapter)
-
-
-def _read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
     from pydantic import TypeAdapter, ValidationError
     from pydantic_core import from_json
 

@@ -174,12 +174,8 @@ def shared_squares(results: Iterable[Result], rules: str, facts: Mapping[str, Fa
 
     A model without a single such result has no score, and does not reduce the shared ones of the others.
     """
-    known = (
-        result
-        for result in results
-        if not result.control and facts[result.test].number is not None and _done(result, rules)
-    )
-    by_llm = grouped(known, lambda result: result.llm).values()
+    numbered = (result for result in results if not result.control and facts[result.test].number is not None)
+    by_llm = grouped((one for one in numbered if _done(one, rules)), lambda result: result.llm).values()
     squares = [frozenset(map(_square, own)) for own in by_llm]
     return frozenset.intersection(*squares) if squares else frozenset()
 
@@ -242,20 +238,16 @@ def _majority(scored: Sequence[Scored]) -> float | None:
 
 def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
     """Return the interval of the mean score; results on one table ask about the same rows, so more do not narrow it."""
-    known = [
-        (result, score, interval)
-        for result, score in scored
-        if (interval := _score_interval(result, score)) is not None
-    ]
+    intervals = ((result, score, _score_interval(result, score)) for result, score in scored)
+    known = [(result, score, interval) for result, score, interval in intervals if interval is not None]
     return _interval_of_mean(known) if scored and len(known) == len(scored) else None
 
 
 def _interval_of_mean(scored: Sequence[tuple[Result, float, Limits]]) -> Limits:
     """Return the interval of the mean of scores whose own intervals are known, one or more."""
-    by_table: dict[tuple[str, str | None, str | None], list[tuple[float, float, float]]] = {}
-    for result, score, interval in scored:
-        by_table.setdefault((result.dataset, result.edition, result.split), []).append((score, *interval))
-    means = [[fmean(numbers) for numbers in zip(*own, strict=True)] for own in by_table.values()]
+    by_table = grouped(scored, lambda one: (one[0].dataset, one[0].edition, one[0].split))
+    numbers = ([(score, *interval) for _, score, interval in own] for own in by_table.values())
+    means = [[fmean(column) for column in zip(*own, strict=True)] for own in numbers]
     weights = [len(own) / len(scored) for own in by_table.values()]
     return _rounded(mean_interval([mean[0] for mean in means], [(low, high) for _, low, high in means], weights))
 

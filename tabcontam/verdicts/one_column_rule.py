@@ -10,16 +10,18 @@ a row in which one of these columns was altered. So its finding would never stan
 out of the tests' joint evidence, unless it is the only one.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
-from tabcontam.evidence.base import EvidenceKind
+from tabcontam.evidence.base import EvidenceKind, Family
 from tabcontam.statistics.eprocess import ALL, Wealth, join_bets, standing
 from tabcontam.statistics.exact_statistics import any_dependence
-from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.decisions import corrected
+from tabcontam.verdicts.result_types import FamilyEvidence, Result
 from tabcontam.verdicts.thresholds import LEAST_EXPLAINED_P
 from tabcontam.verdicts.wording import rounded
 
+Key = TypeVar("Key", bound=Hashable)
 ELSEWHERE = "facts from other sources would explain this as well"
 
 
@@ -81,6 +83,26 @@ def join_evidence(results: Sequence[Result]) -> JointEvidence:
     p_value = p_value_without(ALL)
     least = _largest(p_value, {group: p_value_without(group) for group in groups if group != ALL})
     return JointEvidence(p_value, least, 2.0 ** standing(bets)[0] if bets else None)
+
+
+def family_evidence(
+    joint: Mapping[Key, JointEvidence], budget: Callable[[Key], Hashable], family: Callable[[Key], Family]
+) -> dict[Key, FamilyEvidence]:
+    """Return joint evidence of families of tests with its q-values, over that which shares an error budget."""
+    q_values = corrected({key: one.p_value for key, one in joint.items()}, budget)
+    q_without = corrected({key: one.standing.p_value for key, one in joint.items()}, budget)
+    return {
+        key: FamilyEvidence(
+            family=family(key),
+            p_value=one.p_value,
+            q_value=q_values[key],
+            e_value=one.e_value,
+            p_without=one.standing.p_value,
+            q_without=q_without[key],
+            without=one.standing.without,
+        )
+        for key, one in joint.items()
+    }
 
 
 def wealth_by_column(result: Result) -> dict[str, Wealth]:

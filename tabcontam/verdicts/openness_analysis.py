@@ -7,7 +7,7 @@ however many results it has. So a group of fewer than five models is shown witho
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from statistics import fmean
 
 from tabcontam.evidence.base import DECIDED, Verdict
@@ -99,12 +99,8 @@ def openness(view: RunResults) -> OpennessAnalysis | None:
         if entry is None:
             unknown.append(rank.llm)
             continue
-        own = found.get(rank.llm)
-        placed.append(
-            CataloguedLlm(
-                rank.llm, entry.title, entry.openness, entry.family, entry.size, rank.score, rank.score_interval, own
-            )
-        )
+        about = rank.llm, entry.title, entry.openness, entry.family, entry.size
+        placed.append(CataloguedLlm(*about, rank.score, rank.score_interval, found.get(rank.llm)))
     if len(placed) < 2:
         return None
     by_name = grouped(placed, lambda one: one.openness)
@@ -116,12 +112,10 @@ def openness(view: RunResults) -> OpennessAnalysis | None:
 
 def _contaminated(view: RunResults) -> dict[str, bool]:
     """Return for each model whether the row tests detected a table or, in recorded answers, had a finding."""
-    decided: dict[str, bool] = {}
     tables = [(one.llm, one.verdict) for one in view.tables if one.verdict in DECIDED and not one.by_corpora]
     results = [(one.llm, one.verdict) for one in view.results if one.test in view.row_tests and one.verdict in DECIDED]
-    for llm, verdict in tables or results:
-        decided[llm] = decided.get(llm, False) or verdict is Verdict.CONTAMINATED
-    return decided
+    by_llm = grouped(tables or results, lambda one: one[0])
+    return {llm: any(verdict is Verdict.CONTAMINATED for _, verdict in own) for llm, own in by_llm.items()}
 
 
 def _kind(name: str, llms: Sequence[CataloguedLlm]) -> OpennessKind:
@@ -133,15 +127,10 @@ def _kind(name: str, llms: Sequence[CataloguedLlm]) -> OpennessKind:
 def _differences(kinds: Sequence[OpennessKind]) -> tuple[OpennessDifference, ...]:
     conclusive = [kind for kind in kinds if kind.conclusive]
     found = []
-    for place, first in enumerate(conclusive):
-        for second in conclusive[place + 1 :]:
-            scores = [[one.score for one in kind.llms] for kind in (first, second)]
-            p_value = mann_whitney(*scores)
-            found.append(
-                OpennessDifference(
-                    first.name, second.name, first.mean - second.mean, 1.0 if p_value is None else p_value
-                )
-            )
+    for first, second in combinations(conclusive, 2):
+        p_value = mann_whitney(*([one.score for one in kind.llms] for kind in (first, second)))
+        apart = first.mean - second.mean
+        found.append(OpennessDifference(first.name, second.name, apart, 1.0 if p_value is None else p_value))
     return tuple(found)
 
 

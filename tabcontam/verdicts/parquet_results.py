@@ -141,11 +141,9 @@ def _plain(hint: Any) -> type | None:
         return _plain(several[0]) if len(several) == 1 else None
     if isinstance(hint, type) and issubclass(hint, Enum):
         return str
-    return hint if hint in PLAIN else str if _is_literal(hint) else None
-
-
-def _is_literal(hint: Any) -> bool:
-    return bool(get_args(hint)) and all(type(one) is str for one in get_args(hint))
+    words = get_args(hint)  # of a literal
+    is_text = bool(words) and all(type(one) is str for one in words)
+    return hint if hint in PLAIN else str if is_text else None
 
 
 def _stored(values: list[Any], base: type | None) -> list[Any]:
@@ -210,12 +208,11 @@ class ParquetResults:
         if part not in self._files:
             self._files[part] = parquet.ParquetFile(self._folder / name)
         file, parts = self._files[part], {name for name, base in _columns(kind) if base is None}
+        read = None if columns is None else [*dict.fromkeys((*columns, *wanted))]
         for group in range(file.metadata.num_row_groups):
             if not _may_have(file, group, wanted):
                 continue
-            table = file.read_row_group(
-                group, columns=None if columns is None else [*dict.fromkeys((*columns, *wanted))]
-            )
+            table = file.read_row_group(group, columns=read)
             for field, values in wanted.items():
                 table = table.filter(compute.is_in(table[field], pa.array(list(values), pa.string())))
             for row in table.to_pylist():

@@ -391,9 +391,9 @@ def tables(
         return table
 
     verdicts = [_read(decided(_table(own, evidence.get(table, ()), alpha)), own) for table, own in by_table.items()]
-    return (
-        join_corpus_evidence(verdicts, corpus_evidence(results, declared, known, over), alpha) if declared else verdicts
-    )
+    if not declared:
+        return verdicts
+    return join_corpus_evidence(verdicts, corpus_evidence(results, declared, known, over), alpha)
 
 
 def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
@@ -414,12 +414,13 @@ def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
 
 
 def _finding_words(evidence: FamilyEvidence, table: TableVerdict, results: Sequence[Result], several: bool) -> str:
-    """Return the finding of a family's tests together, in words."""
+    """Return the finding of a family's tests together, which are named by it if there are `several` families."""
     if evidence.family is Family.CORPUS:
         return phrase_own_rows(CorpusEvidence(tuple(results), evidence))
     if table.sequential_queries and evidence.e_value is not None:
         return f"decided {_after(table)}: E = {rounded('e_value', evidence.e_value)}"
-    return f"the {_tests_of(evidence.family, several)} together: p = {evidence.p_value:.2g}"
+    tests = f"{evidence.family} tests" if several and evidence.family is not Family.ROWS else "row tests"
+    return f"the {tests} together: p = {evidence.p_value:.2g}"
 
 
 def _after(table: TableVerdict) -> str:
@@ -441,26 +442,8 @@ def _family_evidence(results: Iterable[Result], known: Tests, over: Over) -> Fam
     def budget(key: tuple[tuple[str, TableName], Family]) -> Hashable:
         return _sharing(own[key][0], over), key[1]
 
-    q_values = corrected({key: one.p_value for key, one in weighed.items()}, budget)
-    q_without = corrected({key: one.standing.p_value for key, one in weighed.items()}, budget)
-    found = {
-        key: FamilyEvidence(
-            family=key[1],
-            p_value=one.p_value,
-            q_value=q_values[key],
-            e_value=one.e_value,
-            p_without=one.standing.p_value,
-            q_without=q_without[key],
-            without=one.standing.without,
-        )
-        for key, one in weighed.items()
-    }
+    found = one_column_rule.family_evidence(weighed, budget, lambda key: key[1])
     return {table: tuple(found[key] for key in keys) for table, keys in grouped(found, lambda key: key[0]).items()}
-
-
-def _tests_of(family: Family, several: bool) -> str:
-    """Return the name of a family's row tests: by the family if there are `several`, except for `rows`."""
-    return f"{family} tests" if several and family is not Family.ROWS else "row tests"
 
 
 def _table(results: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha: float) -> TableVerdict:
@@ -471,12 +454,7 @@ def _table(results: Sequence[Result], families: tuple[FamilyEvidence, ...], alph
     first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value), default=None)
     in_turns = [result for result in results if result.sequential]
     return TableVerdict(
-        llm=results[0].llm,
-        dataset=results[0].dataset,
-        edition=results[0].edition,
-        split=results[0].split,
-        serializer=results[0].serializer,
-        prompts=results[0].prompts,
+        **results[0].table_fields,
         verdict=verdict,
         p_value=first.p_value if first else None,
         q_value=first.q_value if first else None,

@@ -25,16 +25,8 @@ OUTCOMES = (*(verdict.value for verdict in Verdict), SCORE)  # worst first
 SCORE_LETTER = "%"
 LONGEST_SENTENCE = 600
 
-PLACE = (
-    "llm",
-    "dataset",
-    "edition",
-    "split",
-    "serializer",
-    "prompts",
-    "source",
-    "test",
-)  # the fields that place a result, and its trials
+OF_TABLE = ("llm", "dataset", "edition", "split", "serializer", "prompts")  # the fields that name a model and a table
+PLACE = (*OF_TABLE, "source", "test")  # the fields that place a result, and its trials
 NUMBERS = (
     "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "e_value", "bound", "recalled_bits",
     "detectable_share", "exposure",
@@ -126,6 +118,11 @@ class TableFields(CachedPropertySlots):
     def table(self) -> TableName:
         """The table, without the model."""
         return TableName(self.dataset, self.edition, self.serializer, self.prompts, self.split)
+
+    @property
+    def table_fields(self) -> dict[str, Any]:
+        """The fields that name the model and the table."""
+        return {name: getattr(self, name) for name in OF_TABLE}
 
     @property
     def of_split(self) -> str:
@@ -383,9 +380,8 @@ class Result(ResultFields):
         if self.verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
         words = shorten(first or second or self.outcome, LONGEST_SENTENCE)
-        return (
-            f"{words}; left out of means: {self.not_averaged}" if self.not_averaged and self.verdict is None else words
-        )
+        left_out = self.not_averaged if self.verdict is None else None
+        return f"{words}; left out of means: {left_out}" if left_out else words
 
     @property
     def where(self) -> str:

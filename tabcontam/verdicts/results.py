@@ -220,9 +220,7 @@ class RunResults:
     def exposed(self) -> frozenset[tuple[str, TableName]]:
         """The controls with the tables that they have read, in which findings are right."""
         known = self.checking | self.joined
-        return frozenset(
-            (result.llm, result.table) for result in self.results if result.exposed and result.llm in known
-        )
+        return frozenset((one.llm, one.table) for one in self.results if one.exposed and one.llm in known)
 
     @cached_property
     def corpora(self) -> frozenset[str]:
@@ -363,11 +361,8 @@ class RunResults:
         apart = run.shard is not None and len(run.shard.parts) > 1  # they are continued in their own folders
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
-            if apart:
-                higher = (
-                    "continue each part that was stopped, in its own folder and with a higher limit, and join again"
-                )
-            notes.append(Note(NoteKind.STOPPED, f"{run.limit}; {higher}"))
+            parts = "continue each part that was stopped, in its own folder and with a higher limit, and join again"
+            notes.append(Note(NoteKind.STOPPED, f"{run.limit}; {parts if apart else higher}"))
         took = {run.judge.spec: f" ({run.judge.took})"} if run.judge is not None and run.judge.took else {}
         notes += [Note(NoteKind.JUDGES, judge.sentence + took.get(judge.by, "")) for judge in self.judges]
         if run.judge is not None and run.judge.ended and run.judge.ended != run.limit:
@@ -377,12 +372,9 @@ class RunResults:
                 notes.append(Note(NoteKind.ENDED, f"{llm.spec} was asked nothing more: {llm.ended}"))
         if not run.limit and (run.interrupted or not run.finished):
             kind = NoteKind.INTERRUPTED if run.interrupted else NoteKind.NOT_FINISHED
-            again = "not every query was asked; the same command with this --out continues the run"
-            if apart:
-                again = (
-                    "not every query was asked; run the missing parts, continue those that ended, and join all again"
-                )
-            notes.append(Note(kind, again))
+            again = "the same command with this --out continues the run"
+            parts = "run the missing parts, continue those that ended, and join all again"
+            notes.append(Note(kind, f"not every query was asked; {parts if apart else again}"))
         return notes
 
     @property
@@ -399,10 +391,10 @@ class RunResults:
     @property
     def _known_exposure(self) -> list[Note]:
         """The notes on what models are known to have read, without controls and simulated models."""
-        simulated = {
-            llm.spec for llm in self.run.llms if llm.checks or (llm.stands_for or llm.spec).startswith(SIMULATED)
-        }
-        return note_exposure((self.label(result), result) for result in self.subjects if result.llm not in simulated)
+        known = [one for one in self.run.llms if one.checks or (one.stands_for or one.spec).startswith(SIMULATED)]
+        simulated = {one.spec for one in known}
+        own = (result for result in self.subjects if result.llm not in simulated)
+        return note_exposure((self.label(result), result) for result in own)
 
     @property
     def _allowed(self) -> list[Note]:
@@ -415,14 +407,12 @@ class RunResults:
             names = phrase([one.corpus for one in declared])
             text = f"the user declared {names} to be training data of {llm}, so rows in them count for it"
             notes.append(Note(NoteKind.TRAINED, text))
+        shares = [result.memory for result in self.results if result.memory]
+        comparable = any(share.single_reference or share.several_references for share in shares)
         for number, reference in enumerate(self.run.references):
             stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))
             took = f" ({reference.took})" if reference.took else ""
             named = f"reference {reference.spec}{f' ({stated})' if stated else ''}"
-            comparable = any(
-                result.memory and (result.memory.single_reference or result.memory.several_references)
-                for result in self.results
-            )
             compared = "its loss on unseen twins is reported, too" if comparable else ""
             counts = "" if number else "right answers that it gives, too, count for nothing"
             text = f"{named}: {'; '.join(filter(None, (counts, compared))) or 'no result is compared with it'}"

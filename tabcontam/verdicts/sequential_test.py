@@ -46,14 +46,6 @@ class SequentialOutcome:
         return self.detected or self.not_detected or self.unread
 
 
-@dataclass(frozen=True)
-class _ForeseenBets:
-    """The returns of the bets on a query if the model remembers its row, and if it does not."""
-
-    remembered: Bets
-    predicted: Bets
-
-
 class SequentialTest:
     """The queries of one table in their turns, and the trials of those that were asked.
 
@@ -77,7 +69,7 @@ class SequentialTest:
         """Add the read trial of the first query that has none."""
         test, _ = self.queries[len(self.trials)]
         self.trials.append(trial)
-        self._bets = join_bets([self._bets, place_bets(test.stakes(self._weighed(test, trial)))])
+        self._bets = join_bets([self._bets, self._bets_on(test, trial)])
         before, self._read = self._read, self._readable()
         vars(self).pop("decided", None)
         if self._read != [*before, True]:
@@ -117,15 +109,16 @@ class SequentialTest:
         """The smallest number of queries after which a decision is possible: if all answers to come are right."""
         asked, planned = len(self.trials), len(self.queries)
         last = min(MOST_UNREAD_ANSWERS, planned) if self._silent else self._enough or planned
-        to_come = (one.remembered for one in self._foreseen[asked:last])
+        to_come = (remembered for remembered, _ in self._foreseen[asked:last])
         ahead = accumulate(to_come, lambda bets, more: join_bets([bets, more]), initial=self._bets)
         soonest = (place for place, bets in enumerate(ahead, start=asked) if place > asked and self._won(bets))
         return next(soonest, last)
 
     @cached_property
-    def _foreseen(self) -> list[_ForeseenBets]:
+    def _foreseen(self) -> list[tuple[Bets, Bets]]:
+        """The bets on each query if the model remembers its row, and if it does not."""
         both = ((test, test.foreseen(query)) for test, query in self.queries)
-        return [_ForeseenBets(*(self._bets_on(test, trial) for trial in trials)) for test, trials in both]
+        return [(self._bets_on(test, seen), self._bets_on(test, unseen)) for test, (seen, unseen) in both]
 
     def _bets_on(self, test: Test, trial: Trial) -> Bets:
         return place_bets(test.stakes(self._weighed(test, trial)))
@@ -140,9 +133,9 @@ class SequentialTest:
         from tabcontam.statistics.power import BetPower
 
         power = BetPower(share, self._bits)
-        for place, foreseen in enumerate(self._foreseen):
+        for place, (remembered, predicted) in enumerate(self._foreseen):
             if place >= len(self.trials) or self._read[place]:
-                power.add(foreseen.remembered, foreseen.predicted)
+                power.add(remembered, predicted)
             if power.power >= TARGET_POWER:
                 return place + 1
         return None

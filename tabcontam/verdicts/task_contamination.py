@@ -111,11 +111,6 @@ def _file() -> Mapping[str, Any]:
 
 def published_for_tests(tests: Sequence[str]) -> tuple[PublishedAccuracies, ...]:
     """Return the published results at the shots of our tests, in the order of the tests."""
-    wanted = [OURS[measure] for test in tests if (measure := _measure(test)) in OURS]
+    measures = [known.measure for test in tests if (known := by_id().get(test))]
+    wanted = [OURS[measure] for measure in measures if measure in OURS]
     return tuple(one for shots in wanted for one in published() if one.shots == shots)
-
-
-def _measure(test: str) -> str:
-    """Return the measure of a test's score; "" for an unknown test."""
-    known = by_id().get(test)
-    return known.measure if known else ""

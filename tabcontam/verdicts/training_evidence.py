@@ -12,8 +12,7 @@ from typing import NamedTuple
 from tabcontam.evidence.base import DECIDED, Facts, Family, Verdict
 from tabcontam.groups import grouped
 from tabcontam.verdicts import one_column_rule
-from tabcontam.verdicts.decisions import corrected
-from tabcontam.verdicts.result_types import FamilyEvidence, Result, TableVerdict
+from tabcontam.verdicts.result_types import FamilyEvidence, Result, TableName, TableVerdict
 from tabcontam.verdicts.rules import ALL, Over
 from tabcontam.verdicts.run_facts import TrainingDeclaration
 from tabcontam.verdicts.wording import phrase, rounded
@@ -41,8 +40,8 @@ class CorpusEvidence(NamedTuple):
         return tuple(dict.fromkeys(result.llm for result in self.results if result.hits))
 
 
-def rows_of(of: Result | TableVerdict) -> RowsKey:
-    """Return the rows that a result or a table's verdict is about."""
+def rows_of(of: Result | TableVerdict | TableName) -> RowsKey:
+    """Return the rows that a result or a table's verdict is about, or that a table has."""
     return RowsKey(of.dataset, of.edition, of.split)
 
 
@@ -56,22 +55,12 @@ def corpus_evidence(
     def budget(key: tuple[str, RowsKey]) -> str:
         return "" if over == ALL else key[0]
 
-    q_values = corrected({key: one.p_value for key, one in together.items()}, budget)
-    q_without = corrected({key: one.standing.p_value for key, one in together.items()}, budget)
+    evidence = one_column_rule.family_evidence(together, budget, lambda key: Family.CORPUS)
     return {
         key: CorpusEvidence(
-            found[key],
-            FamilyEvidence(
-                family=Family.CORPUS,
-                p_value=one.p_value,
-                q_value=q_values[key],
-                p_without=one.standing.p_value,
-                q_without=q_without[key],
-                without=one.standing.without,
-                corpora=tuple(dict.fromkeys(result.llm for result in found[key])),
-            ),
+            own, replace(evidence[key], e_value=None, corpora=tuple(dict.fromkeys(result.llm for result in own)))
         )
-        for key, one in together.items()
+        for key, own in found.items()
     }
 
 
@@ -107,17 +96,8 @@ def join_corpus_evidence(
 
 def _of_corpora_alone(llm: str, own: CorpusEvidence) -> TableVerdict:
     """Return the verdict on a table about which the model was asked no row test."""
-    first = own.results[0]
-    return TableVerdict(
-        llm=llm,
-        dataset=first.dataset,
-        edition=first.edition,
-        split=first.split,
-        serializer=first.serializer,
-        prompts=first.prompts,
-        verdict=Verdict.SKIPPED,
-        reason=f"{llm} was asked no row test",
-    )
+    place = own.results[0].table_fields | {"llm": llm}
+    return TableVerdict(**place, verdict=Verdict.SKIPPED, reason=f"{llm} was asked no row test")
 
 
 def _with(table: TableVerdict, own: CorpusEvidence, alpha: float) -> TableVerdict:

@@ -55,7 +55,7 @@ def test_what_a_process_keeps_is_what_is_kept_here(tmp_path: Path) -> None:
         work = llm_extracts.ExtractionJob(own, results_by_llm(told)[llm], frozenset(cell.key for cell in own[::2]))
         job = json.loads(json.dumps(llm_extracts._job(trials, trials.shown, work)))
         with (tmp_path / "run" / "trials.jsonl").open("rb") as file:
-            there = llm_extracts._done(job, file, llm_extracts._terms(begin), llm_extracts._judgements(begin))
+            there = llm_extracts._done(job, file, *llm_extracts._begun(begin))
         here = llm_extracts.take(terms, work, trials.trials_of)
         assert llm_extracts._taken(json.loads(json.dumps(llm_extracts._as_facts(there)))) == here
         assert here.digest.packed.shown
