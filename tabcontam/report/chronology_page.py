@@ -8,6 +8,7 @@ from typing import Any
 from tabcontam.report import chronology_sentences as words
 from tabcontam.report.chronology_sentences import ABOUT, sentences, signed
 from tabcontam.report.environment import embedded, environment
+from tabcontam.report.plot_area import PlotArea
 from tabcontam.statistics.date_exchange import AFTER, BEFORE
 from tabcontam.verdicts.chronological_analysis import (
     Chronology,
@@ -25,8 +26,7 @@ from tabcontam.verdicts.task_contamination import published_for_tests, source
 from tabcontam.version import __version__
 
 STYLES = ("style.css", "ranking.css", "chronology.css")
-WIDTH, HEIGHT = 340, 210  # of a plot, in its own units
-LEFT, RIGHT, TOP, BOTTOM = 44, 14, 12, 40
+AREA = PlotArea(340, 210, left=44, right=326, top=12, bottom=170)
 ROW, NAME, BARS, ROOM = 26, 150, 150, 96  # of the figure of shares: a line, names, a side's bar, and its words
 DIVIDE = "2021"  # tables from before this year and from this year on, as in the paper's figure 3
 NO_TREND = "There are too few tables for a trend"
@@ -104,8 +104,7 @@ def _context(found: Sequence[Chronology], left_out: Sequence[str]) -> dict[str, 
         "chronology_plots": _plots,
         "chronology_published": published_for_tests([one.test for one in found if one.pairs]),
         "chronology_source": source(),
-        "chronology_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
-        | {"bottom": HEIGHT - BOTTOM, "row": ROW, "name": NAME, "bars": BARS, "room": ROOM},
+        "chronology_box": vars(AREA) | {"row": ROW, "name": NAME, "bars": BARS, "room": ROOM},
     }
 
 
@@ -143,21 +142,17 @@ def _over_llms(found: Chronology, *, before: bool, ticks: int = 5) -> Chronology
     with_pairs = [(one, own) for one, own in shown if own]
     if len(with_pairs) < 2:
         return None
-    wide = (WIDTH - LEFT - RIGHT) / len(with_pairs)
-    places = [round(LEFT + (place + 0.5) * wide, 1) for place in range(len(with_pairs))]
+    wide = (AREA.right - AREA.left) / len(with_pairs)
+    places = [round(AREA.left + (place + 0.5) * wide, 1) for place in range(len(with_pairs))]
     means = [fmean(pair.accuracy for pair in own) for _, own in with_pairs]
     majorities = [fmean(pair.majority for pair in own) for _, own in with_pairs]
-    dots = tuple(
-        ChronologyDot(
-            x,
-            _share(mean),
-            _share(mean),
-            _share(mean),
-            f"{one.title}, cut-off {one.cutoff}: accuracy {mean:.2f}, majority {least:.2f}",
-        )
-        for x, mean, least, (one, _) in zip(places, means, majorities, with_pairs, strict=True)
-    )
-    lines = (("steps", _line(places, map(_share, means))), ("majority", _line(places, map(_share, majorities))))
+    heights = [AREA.up(mean) for mean in means]
+    texts = [
+        f"{one.title}, cut-off {one.cutoff}: accuracy {mean:.2f}, majority {least:.2f}"
+        for mean, least, (one, _) in zip(means, majorities, with_pairs, strict=True)
+    ]
+    dots = tuple(ChronologyDot(x, y, y, y, text) for x, y, text in zip(places, heights, texts, strict=True))
+    lines = (("steps", _line(places, heights)), ("majority", _line(places, map(AREA.up, majorities))))
     which = f"before {DIVIDE}" if before else f"from {DIVIDE} on"
     return ChronologyPlot(
         f"Mean accuracy on tables that came out {which}",
@@ -165,7 +160,7 @@ def _over_llms(found: Chronology, *, before: bool, ticks: int = 5) -> Chronology
         "majority class.",
         dots, lines, None,
         tuple((x, one.cutoff[:4]) for x, (one, _) in zip(places, with_pairs, strict=True)),
-        tuple((_share(tick / 4), f"{tick / 4:.0%}") for tick in range(ticks)),
+        tuple((AREA.up(tick / 4), f"{tick / 4:.0%}") for tick in range(ticks)),
         "LLMs by the year of their cut-off",
     )  # fmt: skip
 
@@ -177,7 +172,7 @@ def _by_release(one: LlmChronology) -> ChronologyPlot:
     first, last = min(*years, cutoff) - 1, max(*years, cutoff) + 1
     limits = [(pair.interval[0] - pair.majority, pair.interval[1] - pair.majority) for pair in one.pairs]
     low, high = min(-0.2, *(limit[0] for limit in limits)), max(0.4, *(limit[1] for limit in limits))
-    across, up = _axis(first, last, LEFT, WIDTH - RIGHT), _axis(low, high, HEIGHT - BOTTOM, TOP)
+    across, up = _axis(first, last, AREA.left, AREA.right), _axis(low, high, AREA.bottom, AREA.top)
     marks = {BEFORE: "point", AFTER: "late"}
     dots = tuple(
         ChronologyDot(
@@ -190,7 +185,7 @@ def _by_release(one: LlmChronology) -> ChronologyPlot:
         f"The accuracy of {one.title} less the majority's, by release, with exact 95% intervals. The vertical line is "
         f"its cut-off, {one.cutoff}. {f'The trend is {words.trend_words(one.trend)}' if one.trend else NO_TREND}.",
         dots,
-        (("majority", f"{LEFT},{up(0.0)} {WIDTH - RIGHT},{up(0.0)}"),),
+        (("majority", f"{AREA.left},{up(0.0)} {AREA.right},{up(0.0)}"),),
         across(cutoff),
         _years(first, last, across),
         tuple((up(tick / 5), signed(tick / 5, 1)) for tick in range(int(low * 5), int(high * 5) + 1)),
@@ -207,7 +202,7 @@ def _baseline(found: Chronology) -> ChronologyPlot | None:
     lifts = [lift for *_, lift in tables]
     first, last = min(years) - 1, max(years) + 1
     low, high = min(0.0, *lifts), max(0.6, *lifts)
-    across, up = _axis(first, last, LEFT, WIDTH - RIGHT), _axis(low, high, HEIGHT - BOTTOM, TOP)
+    across, up = _axis(first, last, AREA.left, AREA.right), _axis(low, high, AREA.bottom, AREA.top)
     dots = tuple(
         ChronologyDot(across(year), up(lift), up(lift), up(lift), f"{name} ({released}): lift {signed(lift)}")
         for year, (name, released, lift) in zip(years, tables, strict=True)
@@ -244,10 +239,6 @@ def _years(first: float, last: float, across: Any) -> tuple[tuple[float, str], .
     step = next(step for step in (1, 2, 5, 10, 20, 50) if (last - first) / step <= 7)
     start = -(-int(first + 1) // step) * step
     return tuple((across(year), str(year)) for year in range(start, int(last) + 1, step))
-
-
-def _share(value: float) -> float:
-    return round(HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM), 1)
 
 
 def _line(across: Sequence[float], up: Any) -> str:

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from tabcontam.report.chronology_sentences import published_words, sentences, side_words, signed
-from tabcontam.report.terminal_writer import TerminalWriter
+from tabcontam.report.terminal_writer import TerminalWriter, open_table
 from tabcontam.verdicts.chronological_analysis import Chronology
 from tabcontam.verdicts.task_contamination import published_for_tests
 from tabcontam.verdicts.wording import visible
@@ -15,35 +14,23 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-# width: of the sentences
 # named: lines on what is left out
 def print_chronology(
-    console: "Console",
-    found: Sequence[Chronology],
-    left_out: Sequence[str],
-    page: Path,
-    *,
-    width: int = 80,
-    named: int = 12,
+    console: "Console", found: Sequence[Chronology], left_out: Sequence[str], page: Path, *, named: int = 12
 ) -> None:
     """Print the accuracies of each test by dates."""
     least_width = 18  # the least width of an LLM's name
-    from rich.table import Table
     from rich.text import Text
 
     paper = TerminalWriter(console)
     for one in found:
         paper.line(one.title, "bold")
         for sentence in sentences(one):
-            for line in wrap(sentence, width, initial_indent="  ", subsequent_indent="    "):
-                paper.line(line)
+            paper.indented(sentence)
         if not one.pairs:
             continue
         paper.line("  tables above the majority class, of all, and in brackets those significantly above", "bold")
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column("  LLM", overflow="fold", min_width=least_width)
-        for head in ("cut-off", "before", "lift", "after", "lift", "a year"):
-            table.add_column(head, justify="right", no_wrap=True)
+        table = open_table("  LLM", ("cut-off", "before", "lift", "after", "lift", "a year"), 2, least_width)
         for llm in one.llms:
             sides = [text for side in (llm.before, llm.after) for text in (side_words(side), signed(side.lift))]
             name = Text(f"  {visible(llm.title, line=True)}")
@@ -53,8 +40,7 @@ def print_chronology(
     for published in published_for_tests([one.test for one in found if one.pairs]):
         paper.line(f"as published by Li and Flanigan (2024), {published.title}", "bold")
         for sentence in published_words(published)[:2]:
-            for line in wrap(sentence, width, initial_indent="  ", subsequent_indent="    "):
-                paper.line(line)
+            paper.indented(sentence)
     if left_out:
         paper.line("left out", "bold")
         for line in left_out[:named]:

@@ -133,13 +133,12 @@ def _labels(found: Sequence[Comparison]) -> list[str]:
         (dataset, edition) for dataset, edition, _ in {(one.dataset, one.edition, one.split) for one in found}
     )
     several = [way for way in WAYS.values() if len({getattr(one, way) for one in found}) > 1]
-    return [_label(one, editions[one.dataset] > 1, splits[one.dataset, one.edition] > 1, several) for one in found]
-
-
-def _label(one: Comparison, with_edition: bool, with_split: bool, ways: Sequence[str]) -> str:
-    table = one.dataset + (f"@{one.edition}" if with_edition and one.edition else "")
-    table += one.of_split if with_split else ""
-    return " ".join([table, *filter(None, (getattr(one, way) for way in ways))])
+    labels = []
+    for one in found:
+        table = one.dataset + (f"@{one.edition}" if editions[one.dataset] > 1 and one.edition else "")
+        table += one.of_split if splits[one.dataset, one.edition] > 1 else ""
+        labels.append(" ".join([table, *filter(None, (getattr(one, way) for way in several))]))
+    return labels
 
 
 def _half(verdict: Verdict | None, share: float | None) -> tuple[str, str]:

@@ -18,7 +18,6 @@ from tabcontam.report.public_names import llm_facts, own, public_name
 from tabcontam.verdicts.result_types import TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED
-from tabcontam.verdicts.run_facts import LlmFacts
 
 COLUMNS = (
     "Evaluation Dataset", "Subset", "Contaminated Source", "Version", "Model or corpus", "Train Split",
@@ -34,22 +33,15 @@ def reported(view: RunResults) -> list[TableVerdict]:
     found = [
         table
         for table in view.tables_in_order
-        if table.verdict is Verdict.CONTAMINATED and table.llm in facts and not own(facts[table.llm])
-        if not _unknown_to_others(facts[table.llm])
+        if table.verdict is Verdict.CONTAMINATED and (llm := facts.get(table.llm)) is not None and not own(llm)
+        # others cannot find a corpus on this machine without a public name
+        if not (llm.is_corpus and llm.stands_for in ("", llm.spec) and llm.spec.startswith(LOCAL))
     ]
     return list({(table.llm, table.dataset, table.edition, table.split): table for table in found}.values())
 
 
-def _unknown_to_others(llm: LlmFacts) -> bool:
-    """Return whether this is a corpus on this machine without a public name, so that others cannot find it."""
-    return llm.is_corpus and llm.stands_for in ("", llm.spec) and llm.spec.startswith(LOCAL)
-
-
 def render_conda(view: RunResults) -> str:
-    """Return the header and a line for each contaminated table.
-
-    Raises `UsageError` under rules without an error rate.
-    """
+    """Return the header and a line for each contaminated table. Raises `UsageError` without a known error rate."""
     if view.run.rules != CALIBRATED or view.run.recorded:
         raise UsageError(
             "--format conda needs the verdicts of a run under the calibrated rules, whose error rate is known; "
@@ -62,18 +54,9 @@ def render_conda(view: RunResults) -> str:
     for table in reported(view):
         llm, edition = facts[table.llm], table.edition or ""
         named = titles.get((table.dataset, edition)) or table.dataset
-        cells = (
-            named,
-            edition + view.split(table),
-            llm.spec if llm.is_corpus else public_name(llm),
-            llm.version or "",
-            "corpus" if llm.is_corpus else "model",
-            "",
-            "",
-            "",
-            "data-based" if llm.is_corpus or table.by_corpora else "model-based",
-            "",
-            "",
-        )
+        model = llm.spec if llm.is_corpus else public_name(llm)
+        source = "corpus" if llm.is_corpus else "model"
+        approach = "data-based" if llm.is_corpus or table.by_corpora else "model-based"
+        cells = (named, edition + view.split(table), model, llm.version or "", source, "", "", "", approach, "", "")
         writer.writerow(map(guarded, cells))
     return written.getvalue()

@@ -29,7 +29,8 @@ def environment() -> "Environment":
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
-        finalize=_disarmed,
+        # no control characters; our own markup stays unchanged
+        finalize=lambda value: visible(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -76,8 +77,3 @@ def breakable(name: str) -> "Markup":
     pieces = OPTION.split(visible(name))  # every second one is an option
     whole = Markup('<span class="whole">{}</span>')
     return Markup("").join(whole.format(piece) if place % 2 else folded(piece) for place, piece in enumerate(pieces))
-
-
-def _disarmed(value: object) -> object:
-    """Return a value of a template without control characters; our own markup stays unchanged."""
-    return visible(value) if type(value) is str else value

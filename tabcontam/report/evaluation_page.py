@@ -14,13 +14,13 @@ from tabcontam.evidence.score.shot_results import (
     ShotResult,
 )
 from tabcontam.report.environment import embedded, environment
+from tabcontam.report.plot_area import PlotArea
 from tabcontam.report.tabllm import PublishedAuc, published_auc
 from tabcontam.verdicts.evaluation_results import Evaluation, trend
 from tabcontam.version import __version__
 
 STYLES = ("style.css", "ranking.css", "evaluation.css")
-WIDTH, HEIGHT = 420, 260  # of a panel, in its own units
-LEFT, RIGHT, TOP, BOTTOM = 40, 12, 12, 40
+AREA = PlotArea(420, 260, left=40, right=408, top=12, bottom=220)  # of a panel
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 MINUS, NONE = "\N{MINUS SIGN}", "-"
 
@@ -86,9 +86,7 @@ def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
         "share": SHARE,
         "parts": [(one, panels(one), published_auc(one.dataset)) for one in found],
         "marks": published(found),
-        "box": {
-            "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "bottom": HEIGHT - BOTTOM,
-        },
+        "box": AREA,
         "number": number, "interval": interval, "spread": spread, "titled": titled, "told_by": answer_reading,
         "sentences": sentences, "by_name": by_name,
     }  # fmt: skip
@@ -207,21 +205,22 @@ def _measures(
     lines = []
     for kind, (name, own) in enumerate(by_name.items()):
         dots = [
-            _dot(found, place, shown, reach(one), kind, len(by_name), name, title, _share)
+            _dot(found, place, shown, reach(one), kind, len(by_name), name, title, AREA.up)
             for place, one in own
             if (shown := value(one)) is not None
         ]
         lines.append(PanelLine(name, str(kind), tuple(dots)))
     if title == "Accuracy":
         dots = [
-            _dot(found, p, at.majority, None, 0, 1, "largest class", title, _share) for p, at in enumerate(found.shots)
+            _dot(found, p, at.majority, None, 0, 1, "largest class", title, AREA.up) for p, at in enumerate(found.shots)
         ]
         lines.append(PanelLine("largest class", "majority", tuple(dots)))
     mark = published_auc(found.dataset)
     if title == "AUC" and mark and found.shots[0].shots == 0:
         words = f"{mark.name} ({mark.llm}), published"
-        lines.append(PanelLine(words, "published", (_dot(found, 0, mark.auc, None, 0, 3, words, title, _share),)))
-    return EvaluationPanel(title, tuple(lines), tuple((_share(tick), f"{tick:.2f}") for tick in SHARES), _across(found))
+        lines.append(PanelLine(words, "published", (_dot(found, 0, mark.auc, None, 0, 3, words, title, AREA.up),)))
+    ticks = tuple((AREA.up(tick), f"{tick:.2f}") for tick in SHARES)
+    return EvaluationPanel(title, tuple(lines), ticks, _across(found))
 
 
 def _memory(found: Evaluation) -> EvaluationPanel:
@@ -230,7 +229,7 @@ def _memory(found: Evaluation) -> EvaluationPanel:
     ticks = [round(part * most, 2) for part in (-1, -0.5, 0, 0.5, 1)]
 
     def up(value: float) -> float:
-        return _share((value / most + 1) / 2)
+        return AREA.up((value / most + 1) / 2)
 
     dots = [_dot(found, place, one.share, one.interval, 0, 1, found.llm, SHARE, up) for place, one in held]
     line = PanelLine(found.llm, "0", tuple(dots))
@@ -264,8 +263,4 @@ def _across(found: Evaluation) -> tuple[tuple[float, str], ...]:
 
 
 def _place(found: Evaluation, place: int) -> float:
-    return LEFT + (place + 0.5) * (WIDTH - LEFT - RIGHT) / len(found.shots)
-
-
-def _share(value: float) -> float:
-    return round(HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM), 1)
+    return AREA.left + (place + 0.5) * (AREA.right - AREA.left) / len(found.shots)

@@ -7,7 +7,7 @@ LLM when one of its results is opened, and writes the content as text, never as 
 
 import gzip
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -16,7 +16,7 @@ from typing import Any
 
 from tabcontam.groups import grouped
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, query_for_page, scored, words_read
-from tabcontam.report.trials_by_result import Trial, by_result, is_mapping
+from tabcontam.report.trials_by_result import Trial, TrialIndex, is_mapping
 from tabcontam.report.unread import UnreadSummary, unread
 from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.result_types import Result
@@ -111,17 +111,19 @@ class EvidencePacker:
         for place in self._places[result.place]:
             if unread_replies:
                 self._unread[place] = unread_replies
-            self._entries[place] = _written(contents), shown_here, len(asked) - shown_here, first
+            self._entries[place] = compact(contents), shown_here, len(asked) - shown_here, first
 
-    def packed(self) -> PackedEvidence:
+    # level: of gzip; the highest takes three times as long and makes pages smaller by a fortieth
+    def packed(self, *, level: int = 4) -> PackedEvidence:
         """Return the evidence that was taken in."""
         entries = {place: self._entries[place] for place in self._order if place in self._entries}
         blobs = {}
         for block, own in groupby(entries, lambda place: int(place.split("-")[0])):
             here = list(own)
             firsts = " ".join(f"{place}:{entries[place][3]}" for place in here)
-            contents = ",".join(f"{_written(place)}:{entries[place][0]}" for place in here)
-            blobs[block] = f"{firsts}\n{_compressed(f'{{{contents}}}')}"
+            contents = ",".join(f"{compact(place)}:{entries[place][0]}" for place in here)
+            zipped = gzip.compress(f"{{{contents}}}".encode(), level, mtime=0)  # no time: equal results, equal pages
+            blobs[block] = f"{firsts}\n{b64encode(zipped).decode()}"
         return PackedEvidence(
             blobs,
             {place: one[1] for place, one in entries.items()},
@@ -151,7 +153,7 @@ def pack_evidence(view: RunResults, trials: Iterable[Trial]) -> PackedEvidence:
     `trials` are the objects of trials.jsonl in any order, each with its line number under "line" if known. Of a query
     that was asked again the last trial counts.
     """
-    packing, trials_of = EvidencePacker(EvidenceLimits.of(view), view.placed), by_result(view.results, trials)
+    packing, trials_of = EvidencePacker(EvidenceLimits.of(view), view.placed), TrialIndex(view.results, trials)
     for result in {result.place: result for result in view.placed.values()}.values():
         packing.take(result, trials_of[result.place])
     return packing.packed()
@@ -166,17 +168,25 @@ def _uncounted(asked: Sequence[_Query]) -> str:
 
 
 def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, Any], int]:
-    """Return the content for the page's script and its number of queries; `note` goes with all of them."""
-    if pairs := _pairs(asked):
-        return _paired(pairs, asked, note, most)
-    chosen = _telling([one for one in asked if one.kind != DECOY], most)
-    decoys = _telling([one for one in asked if one.kind == DECOY and one.words], most)
-    queries, names = [], {one.name for one in chosen}
-    for one in chosen:
-        same = [decoy for decoy in decoys if decoy.trial["decoy_of"] == one.name and decoy.words & one.words]
-        same = same[: max(0, most - len(names))]
-        queries.append(_with_decoys(one, same, asked))
-        names |= {decoy.name for decoy in same}
+    """Return the content for the page's script and its number of queries; `note` goes with all of them.
+
+    Of scored passages the least surprising are shown, next to their decoys.
+    """
+    if pairs := _pairs(asked)[: -(-most // 2)]:
+        queries = [
+            query_for_page(one.trial) | {"decoys": [query_for_page(decoy.trial) for decoy in decoys]}
+            for one, *decoys in pairs
+        ]
+        names = {one.name for pair in pairs for one in pair}
+    else:
+        chosen = _telling([one for one in asked if one.kind != DECOY], most)
+        decoys = _telling([one for one in asked if one.kind == DECOY and one.words], most)
+        queries, names = [], {one.name for one in chosen}
+        for one in chosen:
+            same = [decoy for decoy in decoys if decoy.trial["decoy_of"] == one.name and decoy.words & one.words]
+            same = same[: max(0, most - len(names))]
+            queries.append(_with_decoys(one, same, asked))
+            names |= {decoy.name for decoy in same}
     left = _lines(one for one in asked if one.name not in names)
     more = [f"{_counted(kind, len(lines))}{_where(lines)}" for kind, lines in left.items()]
     return {"about": _about(asked, len(names)) + note, "queries": queries, "more": more}, len(names)
@@ -192,21 +202,6 @@ def _pairs(asked: Sequence[_Query]) -> list[list[_Query]]:
     decoys_of = grouped((one for one in asked if scored(one.trial) is not None), lambda one: one.trial.get("decoy_of"))
     own = [one for one in asked if one.kind != DECOY and scored(one.trial) is not None]
     return sorted(([one, *decoys_of.get(one.name, ())] for one in own), key=apart)
-
-
-def _paired(
-    pairs: Sequence[Sequence[_Query]], asked: Sequence[_Query], note: str, most: int
-) -> tuple[dict[str, Any], int]:
-    """Return the content for scored passages: the least surprising next to their decoys, and the lines of others."""
-    chosen = pairs[: -(-most // 2)]
-    queries = [
-        query_for_page(one.trial) | {"decoys": [query_for_page(decoy.trial) for decoy in decoys]}
-        for one, *decoys in chosen
-    ]
-    names = {one.name for pair in chosen for one in pair}
-    left = _lines(one for one in asked if one.name not in names)
-    more = [f"{_counted(kind, len(lines))}{_where(lines)}" for kind, lines in left.items()]
-    return {"about": _about(asked, len(names)) + note, "queries": queries, "more": more}, len(names)
 
 
 def _with_decoys(one: _Query, same: Iterable[_Query], asked: Iterable[_Query]) -> dict[str, Any]:
@@ -263,25 +258,8 @@ def _where(lines: Sequence[int]) -> str:
     known = [line for line in lines if line]
     if not known:
         return ""
-    runs = list(_runs(known))
-    named = ", ".join(f"{start}-{end}" if end > start else f"{start}" for start, end in runs[:RUNS])
-    after = sum(end - start + 1 for start, end in runs[RUNS:])
+    runs = [[number for _, number in run] for _, run in groupby(enumerate(known), lambda pair: pair[1] - pair[0])]
+    named = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs[:RUNS])
+    after = sum(map(len, runs[RUNS:]))
     more = f" and {after} more up to line {known[-1]}" if after else ""
     return f": line{'s' if len(known) > 1 else ''} {named}{more}"
-
-
-def _runs(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last line of each run of consecutive lines."""
-    for _, run in groupby(enumerate(lines), lambda pair: pair[1] - pair[0]):
-        numbers = [number for _, number in run]
-        yield numbers[0], numbers[-1]
-
-
-def _written(contents: object) -> str:
-    return compact(contents)
-
-
-# level: of gzip; the highest takes three times as long and makes pages smaller by a fortieth
-def _compressed(document: str, *, level: int = 4) -> str:
-    """Return base64 of gzip of JSON, without a time, so that equal results give equal pages."""
-    return b64encode(gzip.compress(document.encode(), level, mtime=0)).decode()

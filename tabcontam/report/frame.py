@@ -1,7 +1,7 @@
 """Results as a pandas DataFrame: a row a result, a table or an LLM, and the same columns in every run."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -68,20 +68,13 @@ RANKING: Columns = {
 
 def result_fields(result: Result) -> dict[str, str | float | bool | None]:
     """Return the fields of a result; statistic, intervals and memory's share as columns, mappings by column as JSON."""
-    statistic = (
-        {f"statistic_{name}": value for name, value in field_values(result.statistic).items()}
-        if result.statistic
-        else {}
-    )
-    by_column = {name: json.dumps(values, ensure_ascii=False) if values else "" for name, values in _by_column(result)}
-    return (
-        field_values(result)
-        | dict(result.numbers)
-        | statistic
-        | by_column
-        | _ends("interval", result.interval)
-        | _memory(result)
-    )
+    fields = field_values(result) | dict(result.numbers)
+    if result.statistic:
+        fields |= {f"statistic_{name}": value for name, value in field_values(result.statistic).items()}
+    bets = {group: asdict(won) for group, won in result.bets.items()}
+    for name, by_column in (("columns", result.columns), ("without", result.without), ("bets", bets)):
+        fields[name] = json.dumps(by_column, ensure_ascii=False) if by_column else ""
+    return fields | _ends("interval", result.interval) | _memory(result)
 
 
 def _memory(result: Result) -> dict[str, object]:
@@ -92,11 +85,6 @@ def _memory(result: Result) -> dict[str, object]:
         parts |= {"memory_beside_share": compared.share, "memory_beside_p_value": compared.p_value}
         parts |= _ends("memory_beside", compared.interval)
     return parts | _ends("memory_interval", result.memory.interval) | _ends("memory_if_wrong", result.memory.if_wrong)
-
-
-def _by_column(result: Result) -> Sequence[tuple[str, Mapping[str, object]]]:
-    bets = {group: asdict(won) for group, won in result.bets.items()}
-    return ("columns", result.columns), ("without", result.without), ("bets", bets)
 
 
 def _of_rank(rank: Rank) -> dict[str, object]:

@@ -59,14 +59,8 @@ def _answers(own: Mapping[str, Any]) -> list[str]:
     table = [["", "rating", "rated", "won", "lost", "pairs"]]
     for one in own["llms"]:
         rating = "-" if one["rating"] is None else f"{one['rating']:.2f}"
-        table.append(
-            [
-                one["llm"],
-                rating,
-                f"{one['rated']}/{one['questions']}",
-                *(str(one[key]) for key in ("won", "lost", "pairs")),
-            ]
-        )
+        rated, duels = f"{one['rated']}/{one['questions']}", (str(one[key]) for key in ("won", "lost", "pairs"))
+        table.append([one["llm"], rating, rated, *duels])
     bias = own["position_bias"]
     if not bias["pairs"]:
         return [f"rated by {own['judge']}, from 1 to 10", *_aligned(table), *_agreement(own["agreement"])]

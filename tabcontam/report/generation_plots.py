@@ -1,11 +1,10 @@
 """Outputs generated exactly against accuracy, after figure 6 of Li and Flanigan (2024): figures and sentences."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.report.chronology_sentences import format_p_value
-from tabcontam.report.ranking import BOTTOM, HEIGHT, IN_WORDS, LEFT, RIGHT, TOP, WIDTH, placed_labels
+from tabcontam.report.ranking import AREA, IN_WORDS, placed_labels
 from tabcontam.verdicts.generation_accuracy import Generation, LlmGeneration
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.thresholds import LEAST_FIGURE_LLMS
@@ -49,8 +48,7 @@ def context(view: RunResults) -> dict[str, Any]:
         "generation_about": ABOUT,
         "generation_sentences": generation_sentences(view),
         "generation_plots": [_plot(view, one) for one in view.generations],
-        "generation_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
-        | {"bottom": HEIGHT - BOTTOM},
+        "generation_box": AREA,
     }
 
 
@@ -108,26 +106,16 @@ def _plot(view: RunResults, one: Generation, *, named: int = 12) -> GenerationPl
         IN_WORDS[one.accuracy],
         points,
         tuple(labels),
-        " ".join(f"{_across(x)},{_up(min(1.0, max(0.0, y)))}" for x, y in ends) if ends else "",
-        tuple((_across(tick / 4), f"{tick / 4:.0%}") for tick in range(5)),
-        tuple((_up(tick / 4), f"{tick / 4:g}") for tick in range(5)),
+        " ".join(f"{AREA.across(x)},{AREA.up(min(1.0, max(0.0, y)))}" for x, y in ends) if ends else "",
+        tuple((AREA.across(tick / 4), f"{tick / 4:.0%}") for tick in range(5)),
+        tuple((AREA.up(tick / 4), f"{tick / 4:g}") for tick in range(5)),
     )
 
 
 def _point(llm: LlmGeneration) -> GenerationPoint:
     low, high = llm.share_interval
     words = f"{llm.llm}: {llm.exact} of {llm.outputs} outputs are exact, accuracy {llm.accuracy:.2f}"
-    up = None if llm.accuracy_interval is None else _ends(llm.accuracy_interval)
-    return GenerationPoint(_across(llm.share), _up(llm.accuracy), (_across(low), _across(high)), up, words)
-
-
-def _ends(interval: Sequence[float]) -> tuple[float, float]:
-    return _up(interval[0]), _up(interval[1])
-
-
-def _across(value: float) -> float:
-    return round(LEFT + value * (WIDTH - LEFT - RIGHT), 1)
-
-
-def _up(value: float) -> float:
-    return round(HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM), 1)
+    interval = llm.accuracy_interval
+    up = None if interval is None else (AREA.up(interval[0]), AREA.up(interval[1]))
+    reach = (AREA.across(low), AREA.across(high))
+    return GenerationPoint(AREA.across(llm.share), AREA.up(llm.accuracy), reach, up, words)

@@ -4,31 +4,22 @@ Without scripts it is a table of letters, in which the name of each LLM leads to
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tabcontam.report.environment import trusted_markup
 from tabcontam.report.heatmap_squares import SIGNS, css_class
 from tabcontam.report.standings import TableStanding
 from tabcontam.verdicts.result_types import OUTCOMES, SCORE
 
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
 CROWDED = 1500  # from so many squares on they are letters
 UNSURE = "unsure"  # next to the outcome: the gate reaches no conclusion
 
 
-@dataclass(frozen=True)
-class Grid:
-    """The content of the heatmap: the number of tables for each outcome, and the squares of each LLM."""
+def grid(standings: Sequence[Mapping[str, TableStanding]], labels: Sequence[str]) -> dict[str, Any]:
+    """Return the number of tables for each outcome, and the squares of each LLM as markup.
 
-    outcomes: Mapping[str, int]
-    rows: Sequence["Markup"]
-
-
-def grid(standings: Sequence[Mapping[str, TableStanding]], labels: Sequence[str]) -> Grid:
-    """Return the squares of LLMs; `standings` holds those of each LLM by the columns' `labels`."""
+    `standings` holds those of each LLM by the columns' `labels`.
+    """
     found = dict.fromkeys(OUTCOMES, 0)
     rows = []
     for own in standings:
@@ -44,4 +35,4 @@ def grid(standings: Sequence[Mapping[str, TableStanding]], labels: Sequence[str]
             quote = '"' if unsure else ""
             squares.append(f"<td class={quote}{css_class(outcome)}{unsure}{quote}>{SIGNS[outcome]}")
         rows.append(trusted_markup("".join(squares)))
-    return Grid({outcome: number for outcome, number in found.items() if number}, rows)
+    return {"outcomes": {outcome: number for outcome, number in found.items() if number}, "rows": rows}

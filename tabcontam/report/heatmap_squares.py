@@ -21,7 +21,8 @@ MARK_SIGNS = {True: "●", False: "\N{MULTIPLICATION SIGN}"}
 
 def context(view: RunResults, titles: Titles) -> dict[str, Any]:
     """Return the variables with which a template draws the heatmap, on the page and as a picture."""
-    known = _known(view)
+    unread = {result.llm for result in view.results if (result.llm, result.table) not in view.exposed}
+    known = {llm for llm, _ in view.exposed} - unread  # controls that have read every table: findings are expected
     return {
         "view": view,
         "llm_title": titles.llm,
@@ -37,12 +38,6 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
         "sources": sources_shown(view),
         "spoken": partial(spoken_name, view, titles),
     }
-
-
-def _known(view: RunResults) -> set[str]:
-    """Return the controls that have read every table, in which findings are expected."""
-    unread = {result.llm for result in view.results if (result.llm, result.table) not in view.exposed}
-    return {llm for llm, _ in view.exposed} - unread
 
 
 def css_class(outcome: str) -> str:

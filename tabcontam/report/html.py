@@ -37,7 +37,7 @@ from tabcontam.report.result_markup import ResultMarkup
 from tabcontam.report.split_lines import split_groups
 from tabcontam.report.standings import TableStanding, Titles, standings, titles_of
 from tabcontam.report.trial_digest import RunDigestFacts, TrialDigest, TrialDigester, results_by_llm
-from tabcontam.report.trials_by_result import by_result
+from tabcontam.report.trials_by_result import TrialIndex
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind, is_of
 from tabcontam.verdicts.result_types import Result, TableVerdict, count
@@ -71,7 +71,7 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
 
     `trials` are the objects of trials.jsonl.
     """
-    pages, trials_of = Pages(view), by_result(view.results, trials)
+    pages, trials_of = Pages(view), TrialIndex(view.results, trials)
     facts, of_llms = RunDigestFacts.of(view), results_by_llm(view)
     written: dict[str, str] = {}
     for llm, results in grouped(view.results, lambda cell: cell.llm).items():
@@ -169,18 +169,10 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
     most_open = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
     blocks = [leaf.block for leaf in leaves]
     chosen = choices(view, blocks)
-    return (
-        environment()
-        .get_template(template)
-        .render(
-            **shared,
-            leaves=leaves,
-            choices=chosen,
-            places=places(chosen),
-            labels=list(dict.fromkeys(label for leaf in leaves for label in leaf.standings)),
-            opened=sum(len(block.results) for block in blocks) <= most_open,
-        )
-    )
+    labels = list(dict.fromkeys(label for leaf in leaves for label in leaf.standings))
+    opened = sum(len(block.results) for block in blocks) <= most_open
+    own = {"leaves": leaves, "choices": chosen, "places": places(chosen), "labels": labels, "opened": opened}
+    return environment().get_template(template).render(**shared, **own)
 
 
 # few: LLMs, with the controls, that share the width of the page
@@ -235,14 +227,6 @@ def _looks(crowded: bool = False) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class TrainingDocuments:
-    """The content of an LLM's training documents for a table: whether that is a finding, and its description."""
-
-    found: bool
-    title: str
-
-
 def _of_corpora(view: RunResults) -> dict[str, Any]:
     """Return functions for the templates: the tests that have a row in a heatmap, and an LLM's training documents."""
     of_tables = {(table.llm, view.label(table)): table for table in view.tables}
@@ -255,14 +239,14 @@ def _of_corpora(view: RunResults) -> dict[str, Any]:
     def rows_of(block: LlmBlock) -> Collection[str]:
         return rows[block.llm in view.corpora]
 
-    def held_by(column: ResultColumn) -> TrainingDocuments | None:
+    def held_by(column: ResultColumn) -> dict[str, Any] | None:
         table = of_tables.get((column.llm, column.label))
         searched = phrase([name for one in table.families for name in one.corpora]) if table else ""
         if table is None or not searched:
             return None
         names = phrase(table.corpora)
         title = f"rows were found in {names}" if names else f"no rows were found in {searched}"
-        return TrainingDocuments(bool(names), title)
+        return {"found": bool(names), "title": title}
 
     def trained_on(llm: str) -> list[str]:
         return [one.corpus for one in view.run.trained_on if one.llm == llm]

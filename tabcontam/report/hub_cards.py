@@ -4,7 +4,7 @@ They hold no YAML: a model card's metadata has scores, and a verdict is not a sc
 as training data.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
@@ -67,23 +67,15 @@ def _section(
     view: RunResults, title: str, card: str, asked: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> str:
     """Return a section; a comment, which readers do not see, names the card that the section is for."""
-    rules = PAPERS_RULES if view.run.rules == PAPER else " ".join(_rules(view))
+    notes = [note.text for note in view.notes if note.kind is NoteKind.RULES]
+    stated = " ".join(f"{text[:1].upper()}{text[1:]}." for text in notes)
+    rules = PAPERS_RULES if view.run.rules == PAPER else stated
+    name = prose(card).replace("--", "- -").replace(">", "&gt;")  # cannot end the comment around it
     day = f" on {view.run.started[:10]}" if view.run.started else ""
-    lines = [f"<!-- for the card of {_comment(card)} -->", "", f"## {title}", ""]
+    lines = [f"<!-- for the card of {name} -->", "", f"## {title}", ""]
     lines += [f"{asked} tabcontam {prose(view.run.version)}{day}. {MEANS}", ""]
     lines += [*table(header, rows, right=len(NUMBERS)), *([prose(rules), ""] if rules else [])]
     return "\n".join(lines)
-
-
-def _rules(view: RunResults) -> Iterator[str]:
-    for note in view.notes:
-        if note.kind is NoteKind.RULES:
-            yield f"{note.text[:1].upper()}{note.text[1:]}."
-
-
-def _comment(name: str) -> str:
-    """Return a name that cannot end the comment around it."""
-    return prose(name).replace("--", "- -").replace(">", "&gt;")
 
 
 def _dataset(view: RunResults, of: TableVerdict) -> tuple[str, str, str]:

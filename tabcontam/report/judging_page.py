@@ -20,18 +20,7 @@ Pair = tuple[str, str, str, str, Likeness | None]  # its digest, the beginning, 
 def render_judging(by: str, pairs: Sequence[Pair]) -> str:
     """Return the page for one person, which loads and sends nothing and holds the judgements until they are saved."""
     (style, style_hash), (script, script_hash) = embedded("style.css", "judging.css"), embedded("judging.js")
-    return (
-        environment()
-        .get_template("judging.html.jinja")
-        .render(
-            by=by,
-            pairs=pairs,
-            form=FORM,
-            meanings={word.value: meaning for word, meaning in MEANINGS.items()},
-            style=style,
-            style_hash=style_hash,
-            script=script,
-            script_hash=script_hash,
-            version=__version__,
-        )
-    )
+    embeds = {"style": style, "style_hash": style_hash, "script": script, "script_hash": script_hash}
+    meanings = {word.value: meaning for word, meaning in MEANINGS.items()}
+    template = environment().get_template("judging.html.jinja")
+    return template.render(by=by, pairs=pairs, form=FORM, meanings=meanings, version=__version__, **embeds)

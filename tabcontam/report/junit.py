@@ -54,7 +54,9 @@ def render_junit(view: RunResults) -> str:
         for column in block.columns:
             name = _unique(visible(f"{column.llm} {column.label}", line=True), taken)
             suites.append(_suite(view, name, column, pages))
-    root = ElementTree.Element("testsuites", {"name": "tabcontam", **_totals(suites)})
+    counted = ("tests", "failures", "errors", "skipped")
+    totals = {name: str(sum(int(suite.get(name, "0")) for suite in suites)) for name in counted}
+    root = ElementTree.Element("testsuites", {"name": "tabcontam", **totals, "time": "0"})
     if view.run.seconds is not None:
         root.set("time", f"{view.run.seconds:g}")  # of the whole run, whose results are asked side by side
     root.extend(suites)
@@ -101,9 +103,7 @@ def _suite_of_llm(
             view, case, results, tables.get((block.llm, results[0].table)), pages[id(results[0])].partition("#")[0]
         )
         cases.append(case)
-    suite.extend(cases)
-    _count(suite, cases)
-    suite.attrib |= {"errors": "0", "time": _time(sum(float(case.get("time", "0")) for case in cases))}
+    _fill(suite, cases, sum(float(case.get("time", "0")) for case in cases))
     return suite
 
 
@@ -129,9 +129,11 @@ def _table_case(
         ElementTree.SubElement(case, "system-out").text = visible(details)
 
 
-def _count(suite: ElementTree.Element, cases: Sequence[ElementTree.Element]) -> None:
+def _fill(suite: ElementTree.Element, cases: Sequence[ElementTree.Element], seconds: float) -> None:
+    suite.extend(cases)
     for count, tag in (("tests", None), ("failures", "failure"), ("skipped", "skipped")):
         suite.set(count, str(sum(tag is None or case.find(tag) is not None for case in cases)))
+    suite.attrib |= {"errors": "0", "time": _time(seconds)}
 
 
 def _suite(view: RunResults, name: str, column: ResultColumn, pages: Mapping[int, str]) -> ElementTree.Element:
@@ -139,9 +141,7 @@ def _suite(view: RunResults, name: str, column: ResultColumn, pages: Mapping[int
     results = list(column.results.values())
     _properties(suite, _facts(view, results[0]))
     cases = [_case(view, name, result, pages[id(result)]) for result in results]
-    suite.extend(cases)
-    _count(suite, cases)
-    suite.attrib |= {"errors": "0", "time": _time(sum(view.seconds.get(result.key, 0.0) for result in results))}
+    _fill(suite, cases, sum(view.seconds.get(result.key, 0.0) for result in results))
     with suppress(ValueError):  # if the time cannot be read
         suite.set("timestamp", datetime.fromisoformat(view.run.started or "").isoformat())
     return suite
@@ -237,8 +237,3 @@ def _properties(parent: ElementTree.Element, facts: Mapping[str, str]) -> None:
     properties = ElementTree.SubElement(parent, "properties")
     for name, value in facts.items():
         ElementTree.SubElement(properties, "property", {"name": name, "value": visible(value, line=True)})
-
-
-def _totals(suites: list[ElementTree.Element]) -> dict[str, str]:
-    counted = ("tests", "failures", "errors", "skipped")
-    return {name: str(sum(int(suite.get(name, "0")) for suite in suites)) for name in counted} | {"time": "0"}

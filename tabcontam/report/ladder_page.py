@@ -6,12 +6,12 @@ from typing import Any
 
 from tabcontam.calibration.dose import TABLE, Dose, Observation, Rung
 from tabcontam.report.environment import embedded, environment
+from tabcontam.report.plot_area import PlotArea
 from tabcontam.verdicts.wording import rounded
 from tabcontam.version import __version__
 
 STYLES = ("style.css", "ranking.css", "ladder.css")
-WIDTH, HEIGHT = 340, 210  # of a panel, in its own units
-LEFT, RIGHT, TOP, BOTTOM = 44, 10, 10, 40
+AREA = PlotArea(340, 210, left=44, right=330, top=10, bottom=170)  # of a panel
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -68,16 +68,9 @@ def render_ladder(
         "observations": observations,
         "titles": {TABLE: "verdict on the table"} | dict(titles),
         "runs": runs,
-        "box": {
-            "width": WIDTH,
-            "height": HEIGHT,
-            "left": LEFT,
-            "right": WIDTH - RIGHT,
-            "top": TOP,
-            "bottom": HEIGHT - BOTTOM,
-        },
-        "up": [(_up(tick), f"{tick:.0%}") for tick in TICKS],
-        "across": [(_across(tick), f"{tick:g}") for tick in TICKS],
+        "box": AREA,
+        "up": [(AREA.up(tick), f"{tick:.0%}") for tick in TICKS],
+        "across": [(AREA.across(tick), f"{tick:g}") for tick in TICKS],
         "amount": amount,
         "share": share,
         "rounded": rounded,
@@ -137,22 +130,14 @@ def _reached(dose: Dose) -> str:
 
 def _panel(dose: Dose, title: str) -> LadderPanel:
     count = len(dose.rungs)
-    wide = (WIDTH - LEFT - RIGHT) / count
+    wide = (AREA.right - AREA.left) / count
 
     def mark(place: int, rung: Rung) -> LadderMark:
         words = f"{amount(rung.copies)} copies: {share(rung)} pairs are detected ({rung.low:.0%} to {rung.high:.0%})"
-        x = round(LEFT + (place + 0.5) * wide, 1)
-        return LadderMark(x, _up(rung.share), _up(rung.low), _up(rung.high), amount(rung.copies), words)
+        x = round(AREA.left + (place + 0.5) * wide, 1)
+        return LadderMark(x, AREA.up(rung.share), AREA.up(rung.low), AREA.up(rung.high), amount(rung.copies), words)
 
     marks = tuple(mark(place, rung) for place, rung in enumerate(dose.rungs))
     ranks = len(dose.unread)
-    unread = tuple((_across((place + 0.5) / ranks), _up(value)) for place, value in enumerate(dose.unread))
+    unread = tuple((AREA.across((place + 0.5) / ranks), AREA.up(value)) for place, value in enumerate(dose.unread))
     return LadderPanel(title, marks, unread, sentences(dose))
-
-
-def _up(value: float) -> float:
-    return round(HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM), 1)
-
-
-def _across(value: float) -> float:
-    return round(LEFT + value * (WIDTH - LEFT - RIGHT), 1)

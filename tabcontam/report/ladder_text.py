@@ -2,33 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from tabcontam.calibration.dose import Dose
 from tabcontam.report.ladder_page import amount, called, copies_of, sentences, share
-from tabcontam.report.terminal_writer import TerminalWriter
+from tabcontam.report.terminal_writer import TerminalWriter, open_table
 from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-# width: of the sentences
-def print_ladder(
-    console: "Console", found: Sequence[Dose], titles: Mapping[str, str], page: Path, *, width: int = 80
-) -> None:
+def print_ladder(console: "Console", found: Sequence[Dose], titles: Mapping[str, str], page: Path) -> None:
     """Print the share found by the number of copies read, and a summary of the table's verdict."""
-    from rich.table import Table
     from rich.text import Text
 
     paper = TerminalWriter(console)
     paper.line("detected, by copies of a row that were read", "bold")
     copies = copies_of(found)
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("test", overflow="fold")
-    for head in (*map(amount, copies), "half from", "95% from"):
-        table.add_column(head, justify="right", no_wrap=True)
+    table = open_table("test", (*map(amount, copies), "half from", "95% from"))
     for dose in found:
         by_copies = {rung.copies: share(rung) for rung in dose.rungs}
         reached = ["-" if number is None else amount(number) for number in (dose.half, dose.nearly_all)]
@@ -39,6 +31,5 @@ def print_ladder(
         paper.line()
         paper.line(f"{called(dose, titles)}:", "bold")
         for sentence in sentences(dose):
-            for line in wrap(sentence, width, initial_indent="  ", subsequent_indent="    "):
-                paper.line(line)
+            paper.indented(sentence)
     paper.line(f"report: {page}")

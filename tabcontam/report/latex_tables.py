@@ -54,14 +54,10 @@ def typeset(key: str, value: float, *, least: float = 1e-6) -> str:
     >>> typeset("q_value", 0.00032), typeset("q_value", 1.2e-40), typeset("recalled_bits", 212.31)
     ('$3.2\\\\times10^{-4}$', '$<10^{-6}$', '212.3')
     """
-    if key in ("p_value", "q_value") and value < least:
+    is_p_value = key in ("p_value", "q_value")
+    if is_p_value and value < least:
         return "$<10^{-6}$"
-    return _powers(escaped(_rounded(key, value)))
-
-
-def _rounded(key: str, value: float) -> str:
-    small = key in ("p_value", "q_value") and value < 0.001
-    return f"{value:.1e}" if small else rounded(key, value)
+    return _powers(escaped(f"{value:.1e}" if is_p_value and value < 0.001 else rounded(key, value)))
 
 
 def _powers(shown: str) -> str:
@@ -76,11 +72,6 @@ def _powers(shown: str) -> str:
 def _power(found: re.Match[str]) -> str:
     times = "" if found[1] == "1" else rf"{found[1]}\times"
     return rf"${times}10^{{{found[2].strip('+')}{found[3]}}}$"
-
-
-def _number(key: str, numbers: Mapping[str, float]) -> str:
-    """Return a number as people read it; empty if it is not known."""
-    return typeset(key, numbers[key]) if key in numbers else ""
 
 
 def _head(view: RunResults) -> Iterator[str]:
@@ -222,7 +213,7 @@ def _verdict(view: RunResults, table: TableVerdict, llm: str) -> str:
         llm,
         escaped(view.label(table)),
         rf"\textbf{{{table.outcome}}}" if table.verdict is Verdict.CONTAMINATED else table.outcome,
-        *(_number(key, table.numbers) for key in NUMBERS),
+        *(typeset(key, table.numbers[key]) if key in table.numbers else "" for key in NUMBERS),
         _powers(escaped(table.why)),
     )
 

@@ -43,12 +43,9 @@ def places(trial: Trial) -> list[LookupPlace]:
     """Return the places that a lookup found, the row's own value first, at most `PLACES`."""
     most_places = 10
     texts, mine = _texts(trial), own_texts(trial)
-    found = [_place(match, texts, mine) for match in _list(trial.get("found")) if _is_place(match)]
+    listed = [one for one in _list(trial.get("found")) if isinstance(one, list) and len(one) >= 3]
+    found = [_place(match, texts, mine) for match in listed if isinstance(match[2], str)]
     return sorted(found, key=lambda place: not place.own)[:most_places]
-
-
-def _is_place(match: object) -> bool:
-    return isinstance(match, list) and len(match) >= 3 and isinstance(match[2], str)
 
 
 def _place(match: list[Any], texts: Sequence[str], mine: Collection[str]) -> LookupPlace:

@@ -5,7 +5,8 @@ markup, a link, a mention, a reference, an emoji or a formula.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.evidence.number_wording import format_signed
@@ -16,7 +17,7 @@ from tabcontam.report.finding_sentences import Sentence, scope, sentences
 from tabcontam.report.generation_plots import generation_sentences
 from tabcontam.report.openness_plots import openness_sentences
 from tabcontam.report.ranking import about, correlation_sentences, ranking_columns
-from tabcontam.report.standings import Titles, standings, titles_of
+from tabcontam.report.standings import standings, titles_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.llm_ranking import Rank
 from tabcontam.verdicts.result_types import LETTERS, PROMPTS, Result, outcome_of
@@ -30,6 +31,8 @@ NUMBERS = ("q_value", "recalled_bits", "detectable_share")
 _PLAIN = re.compile(r"""[\w.,;:'"()\[\]=+\-/%±…→]+""")
 _ESCAPED = re.compile(r"([\[\]_])")
 _TELLING = re.compile(r"""://|www\.|^(?:mailto|xmpp):|:\w+:|%["'\w]|GH-\d""", re.IGNORECASE)
+
+Group = TypeVar("Group", bound=str)
 
 
 def render_markdown(view: RunResults) -> str:
@@ -152,15 +155,20 @@ def _heatmap(view: RunResults) -> Iterator[str]:
     for block in view.blocks:
         yield from _paragraphs(f"### {_llm(view, block)}")
         header = ("Kind", "Test", *(code(column.label) for column in block.columns))
-        yield from table(header, _rows(view, block))
+        yield from table(header, _rows(view, block, view.kinds, _square))
 
 
-def _rows(view: RunResults, block: LlmBlock) -> Iterator[tuple[str, ...]]:
-    """Yield the tests that the LLM was asked, by kind; the kind is named once."""
-    for kind, tests in view.kinds.items():
-        name = prose(kind)
+def _rows(
+    view: RunResults,
+    block: LlmBlock,
+    groups: Mapping[Group, Sequence[str]],
+    shown: Callable[[RunResults, Result | None], str],
+) -> Iterator[tuple[str, ...]]:
+    """Yield the tests that the LLM was asked, by kind or by paper, which is named once."""
+    for group, tests in groups.items():
+        name = prose(group)
         for test in tests:
-            squares = [_square(view, column.results.get(test)) for column in block.columns]
+            squares = [shown(view, column.results.get(test)) for column in block.columns]
             if any(squares):
                 yield (name, prose(view.test_titles[test]), *squares)
                 name = ""
@@ -188,27 +196,17 @@ def _papers(view: RunResults) -> Iterator[str]:
         if not block.control:
             yield from _paragraphs(f"### {_llm(view, block)}")
             header = ("Paper", "Test", *(code(column.label) for column in block.columns))
-            yield from table(header, _marks(view, titles, block, by_paper))
+            found = standings(titles, block)
+            together = [standing.rows if (standing := found.get(column.label)) else None for column in block.columns]
+            last = ("", paper_methods.ROWS_TOGETHER, *map(_letter, together))
+            yield from table(header, [*_rows(view, block, by_paper, _marked), last])
     for number, matrix in enumerate(paper_methods.matrices(view, titles)):
         head = (f"## {paper_methods.AGAINST}", paper_methods.AGREE.format("next to"))
         yield from _paragraphs(*((f"### {code(matrix.llm)} alone",) if number else head))
-        yield from table(("", "Method", "Paper", "Contaminated", *_letters(matrix)), _agreements(matrix))
-
-
-def _marks(
-    view: RunResults, titles: Titles, block: LlmBlock, by_paper: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, ...]]:
-    """Yield the tests by paper, which is named once, and the verdict on the rows."""
-    for paper, tests in by_paper.items():
-        name = prose(paper)
-        for test in tests:
-            squares = [_marked(view, column.results.get(test)) for column in block.columns]
-            if any(squares):
-                yield (name, prose(view.test_titles[test]), *squares)
-                name = ""
-    found = standings(titles, block)
-    rows = [standing.rows if (standing := found.get(column.label)) else None for column in block.columns]
-    yield ("", paper_methods.ROWS_TOGETHER, *(_letter(verdict) for verdict in rows))
+        yield from table(
+            ("", "Method", "Paper", "Contaminated", *(method.letter for method in matrix.methods[:-1])),
+            _agreements(matrix),
+        )
 
 
 def _marked(view: RunResults, result: Result | None) -> str:
@@ -223,11 +221,6 @@ def _letter(verdict: Verdict | None) -> str:
     if verdict is None:
         return ""
     return f"**{LETTERS[verdict]}**" if verdict is Verdict.CONTAMINATED else f"`{LETTERS[verdict]}`"
-
-
-def _letters(matrix: paper_methods.AgreementMatrix) -> list[str]:
-    """Return the names of the methods that others are compared with: all but the last."""
-    return [method.letter for method in matrix.methods[:-1]]
 
 
 def _agreements(matrix: paper_methods.AgreementMatrix) -> Iterator[tuple[str, ...]]:

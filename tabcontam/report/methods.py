@@ -4,12 +4,12 @@ A paragraph is a list of pieces: words of ours, and names that others chose, whi
 and disarms in its own way.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tabcontam.evidence.base import Facts, Family, Verdict
 from tabcontam.groups import grouped
-from tabcontam.report.citations import BENJAMINI, RONVAL, CitedWork, cited, others_of, software
+from tabcontam.report.citations import BENJAMINI, RONVAL, CitedWork, others_of, software
 from tabcontam.verdicts.completion_judgements import JudgeFacts
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.result_types import PROMPTS, TableVerdict
@@ -44,15 +44,7 @@ Piece = str | Name | CitedWork  # a work is cited where it stands
 Paragraph = list[Piece]
 
 
-@dataclass(frozen=True)
-class Methods:
-    """The paragraphs, and the works that they rest on."""
-
-    paragraphs: list[Paragraph]
-    works: Sequence[CitedWork]
-
-
-def methods(view: RunResults) -> Methods:
+def methods(view: RunResults) -> list[Paragraph]:
     """Return the paragraphs on the LLMs and their queries, the verdicts, and other facts that a reader must know."""
     parts: tuple[tuple[Callable[[RunResults], Iterator[Piece]], ...], ...] = (
         (_llms, _tables, _tests, _queries, _judges),
@@ -60,7 +52,7 @@ def methods(view: RunResults) -> Methods:
         (_controls, _notes, _made),
     )
     paragraphs = [[piece for sentence in part for piece in sentence(view)] for part in parts]
-    return Methods([_joined(one) for one in paragraphs if one], cited(view))
+    return [_joined(one) for one in paragraphs if one]
 
 
 def _joined(pieces: Iterable[Piece]) -> Paragraph:
@@ -200,12 +192,8 @@ def _queries(view: RunResults) -> Iterator[Piece]:
 
 def _judges(view: RunResults) -> Iterator[Piece]:
     """Yield how texts were compared if not by ROUGE-L, and which judges decided which completions match."""
-    if view.run.overlap:
-        yield from (
-            "In the published rule by overlap, texts were compared by ",
-            Name(view.run.overlap),
-            ", not ROUGE-L. ",
-        )
+    if overlap := view.run.overlap:
+        yield from ("In the published rule by overlap, texts were compared by ", Name(overlap), ", not ROUGE-L. ")
     judge = view.run.judge
     if judge and judge.spec not in {one.by for one in view.judges}:
         yield from ("An LLM, ", Name(judge.spec), ", was to judge which completions match; it was asked about none. ")
@@ -276,9 +264,16 @@ def _found(view: RunResults) -> Iterator[Piece]:
     if not tables:
         return
     by_verdict = grouped(tables, lambda table: table.verdict)
+    verdicts = [f"{verdict} in {len(by_verdict[verdict]):,}" for verdict in Verdict if verdict in by_verdict]
     searched = {table.llm for table in tables} & view.corpora
-    whom = "an LLM" if not searched else "an LLM, or a corpus," if len(searched) < _llm_count(tables) else "a corpus"
-    yield f"Of {_count(len(tables), 'pair')} of {whom} and a table the verdict is {phrase(_counted(by_verdict))}. "
+    whom = (
+        "an LLM"
+        if not searched
+        else "an LLM, or a corpus,"
+        if len(searched) < len({table.llm for table in tables})
+        else "a corpus"
+    )
+    yield f"Of {_count(len(tables), 'pair')} of {whom} and a table the verdict is {phrase(verdicts)}. "
     if alone := sum(table.by_corpora for table in tables):
         yield f"Of these, {alone:,} rest only on documents that the LLM was trained on. "
     shares = sorted(
@@ -291,14 +286,6 @@ def _found(view: RunResults) -> Iterator[Piece]:
         spread = least if least == most else f"{least} to {most} (depending on the table)"
         yield f"Where a table is not detected, an LLM that remembers {spread} of its rows would have been detected; "
         yield "smaller shares stay undetected. "
-
-
-def _llm_count(tables: Sequence[TableVerdict]) -> int:
-    return len({table.llm for table in tables})
-
-
-def _counted(by_verdict: Mapping[Verdict, Sequence[TableVerdict]]) -> list[str]:
-    return [f"{verdict} in {len(by_verdict[verdict]):,}" for verdict in Verdict if verdict in by_verdict]
 
 
 def _controls(view: RunResults) -> Iterator[Piece]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from tabcontam.report.citations import CitedWork
+from tabcontam.report.citations import CitedWork, cited
 from tabcontam.report.markdown import code, prose
 from tabcontam.report.methods import Name, Piece, methods
 from tabcontam.report.tex import escaped
@@ -14,9 +14,9 @@ BROKEN, HYPHENLESS = re.compile(r"[0-9a-f]{16}"), r"\g<0>\\allowbreak{}"  # plac
 
 def markdown_methods(view: RunResults) -> str:
     """Return the paragraphs, and the references by number."""
-    found = methods(view)
-    paragraphs = ["".join(_markdown(piece, found.works) for piece in paragraph) for paragraph in found.paragraphs]
-    references = [f"{number}. {prose(str(work))}" for number, work in enumerate(found.works, start=1)]
+    works = cited(view)
+    paragraphs = ["".join(_markdown(piece, works) for piece in paragraph) for paragraph in methods(view)]
+    references = [f"{number}. {prose(str(work))}" for number, work in enumerate(works, start=1)]
     return "\n\n".join(["## How contamination was tested", *paragraphs, "\n".join(references)]) + "\n"
 
 
@@ -26,12 +26,12 @@ def _markdown(piece: Piece, works: Sequence[CitedWork]) -> str:
             return code(piece.text)
         case CitedWork():
             return rf"\[{works.index(piece) + 1}\]"
-    return _kept(piece, prose(piece))
+    return " " * piece.startswith(" ") + prose(piece) + " " * piece.endswith(" ")
 
 
 def latex_methods(view: RunResults) -> str:
     r"""Return the paragraphs; `\cite` names the entries that `report --format bibtex` writes."""
-    return "\n\n".join("".join(map(_latex, paragraph)) for paragraph in methods(view).paragraphs) + "\n"
+    return "\n\n".join("".join(map(_latex, paragraph)) for paragraph in methods(view)) + "\n"
 
 
 def _latex(piece: Piece) -> str:
@@ -41,8 +41,3 @@ def _latex(piece: Piece) -> str:
         case CitedWork():
             return rf"\cite{{{piece.key}}}"
     return escaped(piece)
-
-
-def _kept(piece: str, shown: str) -> str:
-    """Return `shown` with the blanks at the ends of the piece."""
-    return " " * piece.startswith(" ") + shown + " " * piece.endswith(" ")

@@ -6,7 +6,7 @@ from math import log10
 from typing import Any
 
 from tabcontam.report.chronology_sentences import format_p_value, signed
-from tabcontam.report.ranking import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, placed_labels
+from tabcontam.report.ranking import AREA, placed_labels
 from tabcontam.verdicts.openness_analysis import CataloguedLlm, OpennessAnalysis, OpennessKind, openness
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.thresholds import LEAST_GROUP_LLMS
@@ -58,8 +58,7 @@ def context(view: RunResults) -> dict[str, Any]:
         "openness_about": ABOUT,
         "openness_sentences": sentences(found) if found else (),
         "openness_plots": plots,
-        "openness_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
-        | {"bottom": HEIGHT - BOTTOM},
+        "openness_box": AREA,
     }
 
 
@@ -122,18 +121,18 @@ def _kind(kind: OpennessKind) -> str:
 def _by_kind(found: OpennessAnalysis) -> OpennessPlot:
     """Return the score of each LLM, in a column for each kind."""
     most_named = 14  # points that have a name next to them
-    wide = (WIDTH - LEFT - RIGHT) / len(found.kinds)
+    wide = (AREA.right - AREA.left) / len(found.kinds)
     points, names, means, across = [], [], [], []
     named = sum(len(kind.llms) for kind in found.kinds) <= most_named
     for place, kind in enumerate(found.kinds):
-        middle = LEFT + (place + 0.5) * wide
+        middle = AREA.left + (place + 0.5) * wide
         across.append((round(middle, 1), f"{kind.name} ({len(kind.llms)})"))
         for number, one in enumerate(kind.llms):
             x = middle + wide * 0.7 * ((number + 0.5) / len(kind.llms) - 0.5)
             points.append(_point(x, one))
             names.append(one.title)
         if kind.conclusive:
-            means.append((round(middle, 1), _up(kind.mean)))
+            means.append((round(middle, 1), AREA.up(kind.mean)))
     return OpennessPlot(
         "Contamination by openness",
         f"Contamination by openness, with 95% intervals.{' A bar is the mean of a kind.' if means else ''}",
@@ -150,7 +149,7 @@ def _by_size(found: OpennessAnalysis) -> OpennessPlot | None:
     first, last = log10(min(sizes)) - 0.1, log10(max(sizes)) + 0.1
 
     def across(size: float) -> float:
-        return LEFT + (log10(size) - first) / (last - first) * (WIDTH - LEFT - RIGHT)
+        return AREA.left + (log10(size) - first) / (last - first) * (AREA.right - AREA.left)
 
     points, names, lines = [], [], []
     for line in found.families:
@@ -180,7 +179,7 @@ def _point(x: float, one: CataloguedLlm) -> OpennessPoint:
     low, high = one.interval or (one.score, one.score)
     size = "" if one.size is None else f", {one.size:g} billion parameters"
     words = f"{one.title} ({one.openness}{size}): score {one.score:.2f}"
-    return OpennessPoint(round(x, 1), _up(one.score), _up(low), _up(high), words)
+    return OpennessPoint(round(x, 1), AREA.up(one.score), AREA.up(low), AREA.up(high), words)
 
 
 def _labels(points: Sequence[OpennessPoint], names: Sequence[str]) -> tuple[tuple[str, float, float, str], ...]:
@@ -188,8 +187,4 @@ def _labels(points: Sequence[OpennessPoint], names: Sequence[str]) -> tuple[tupl
 
 
 def _ticks() -> tuple[tuple[float, str], ...]:
-    return tuple((_up(tick / 4), f"{tick / 4:g}") for tick in range(5))
-
-
-def _up(value: float) -> float:
-    return round(HEIGHT - BOTTOM - value * (HEIGHT - TOP - BOTTOM), 1)
+    return tuple((AREA.up(tick / 4), f"{tick / 4:g}") for tick in range(5))

@@ -83,13 +83,8 @@ def _all(results: Sequence[PlannedResult], estimates: Sequence[Estimate]) -> str
 
 def _result(result: PlannedResult) -> str:
     name = result.name
-    until = (
-        ", until the table is decided"
-        if result.sequential
-        else ", if that does not decide it"
-        if result.deferred
-        else ""
-    )
+    until = ", if that does not decide it" if result.deferred else ""
+    until = ", until the table is decided" if result.sequential else until
     verb = "look up" if result.subject.model.is_corpus else "ask"
     what = f"{len(result.queries)} to {verb}{until}" + (f", if it has {result.provided}" if result.provided else "")
     if result.provided and result.otherwise:

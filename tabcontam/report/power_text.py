@@ -1,14 +1,13 @@
 """The text that `power` prints: a line for each test, the tests not asked and why, and last a conclusion."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.calibration.dose import TABLE, Observation
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.ladder_page import amount
-from tabcontam.report.terminal_writer import TerminalWriter
+from tabcontam.report.terminal_writer import TerminalWriter, open_table
 from tabcontam.verdicts.wording import phrase, rounded, visible
 
 if TYPE_CHECKING:
@@ -47,32 +46,28 @@ def print_power(console: "Console", document: Document) -> None:
     _print_conclusions(paper, document)
 
 
-# width: of the sentences at the end
-def _print_conclusions(paper: TerminalWriter, document: Document, *, width: int = 80) -> None:
+def _print_conclusions(paper: TerminalWriter, document: Document) -> None:
     """Print the conclusion: a sentence for each dataset and family of tests."""
     for dataset in document["datasets"]:
         paper.line()
         paper.line(f"In short, on {dataset['dataset']}:", "bold")
         conclusions = [str(each["sentence"]) for each in dataset.get("conclusions", ())]
         for sentence in [*conclusions, *_of_models(dataset)]:
-            for line in wrap(visible(sentence, line=True), width, initial_indent="  ", subsequent_indent="    "):
-                paper.line(line)
+            paper.indented(visible(sentence, line=True))
         if not dataset.get("conclusions"):
             paper.line("  no test could be asked", "yellow")
 
 
 def _print_rates(paper: TerminalWriter, dataset: Document) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     lines = [line for line in (*dataset["tests"], dataset["table"]) if line and line["asked"]]
     shares = next((list(line["power"]) for line in lines if line["power"]), [])
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("test", overflow="fold")
-    for head in ("queries", "knows nothing", "schema", *(f"{float(share):.0%}" for share in shares)):
-        table.add_column(head, justify="right", no_wrap=True)
+    table = open_table("test", ("queries", "knows nothing", "schema", *(f"{float(share):.0%}" for share in shares)))
     for line in lines:
-        cells = [f"{line['queries']}", _false(line["false_positives"]), _found(line["expert"])]
+        errors = line["false_positives"]
+        false = f"{errors['rate']:.1%} (<{errors['upper']:.1%})" if errors["runs"] else NONE
+        cells = [f"{line['queries']}", false, _found(line["expert"])]
         power = line["power"] or {}
         table.add_row(Text(_name(line)), *cells, *(_found(power.get(share)) for share in shares))
     if lines:
@@ -81,10 +76,6 @@ def _print_rates(paper: TerminalWriter, dataset: Document) -> None:
 
 def _name(line: Document) -> str:
     return "row tests together" if line["test"] == "table" else visible(str(line["test"]), line=True)
-
-
-def _false(rate: Document) -> str:
-    return f"{rate['rate']:.1%} (<{rate['upper']:.1%})" if rate["runs"] else NONE
 
 
 def _found(rate: Document | None) -> str:
@@ -106,7 +97,6 @@ def _observed(dataset: Document) -> list[Observation]:
 
 def _print_models(paper: TerminalWriter, dataset: Document) -> None:
     """Print each test's results on models by the copies of a row that they have read, and each model's copies."""
-    from rich.table import Table
     from rich.text import Text
 
     if "models" not in dataset:
@@ -115,10 +105,7 @@ def _print_models(paper: TerminalWriter, dataset: Document) -> None:
     asked = [one for one in observed if one.verdict not in (None, Verdict.SKIPPED)]
     paper.line("detected in models, by the copies of a row that they have read", "bold")
     copies = sorted({one.copies for one in asked})
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("test", overflow="fold")
-    for number in copies:
-        table.add_column(amount(number), justify="right", no_wrap=True)
+    table = open_table("test", map(amount, copies))
     by_test = grouped(sorted(asked, key=lambda one: one.test == TABLE), lambda one: one.test)
     for test, own in by_test.items():
         by_copies = grouped(own, lambda one: one.copies)

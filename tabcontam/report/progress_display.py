@@ -112,27 +112,22 @@ class _ProgressCounter(Progress):
             self._show_or_stop()
 
     def note(self, words: str) -> None:
-        """Show a note with the step that was begun last."""
         for step in self._steps[-1:]:
             step.note = words
 
     def begin(self, planned: Mapping[str, int]) -> None:
-        """Record the number of planned queries of each LLM, in this order."""
         self.llms = {llm: LlmProgress(llm, queries) for llm, queries in planned.items()}
         self._asking = True
         self._show_or_stop()
 
     def end(self) -> None:
-        """Record that nothing more is asked."""
         self._asking = False
         self._show_or_stop()
 
     def more(self, llm: str, queries: int) -> None:
-        """Record that more queries are planned for an LLM."""
         self._of(llm).planned += queries
 
     def known(self, llm: str, queries: int) -> None:
-        """Record that queries of an LLM were answered before."""
         self._of(llm).done += queries
 
     def at(self, llm: str, dataset: str) -> None:
@@ -140,15 +135,12 @@ class _ProgressCounter(Progress):
         self._of(llm).at(dataset, self.clock())
 
     def answered(self, llm: str, reply: Answer) -> None:
-        """Record that one query of an LLM has its reply."""
         self._of(llm).answered(reply, self.clock())
 
     def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
-        """Record that row tests ask an LLM nothing more about a dataset."""
         self._of(llm).planned -= spared
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
-        """Record that a request of an LLM is sent again after so many seconds."""
         self._of(llm).waits(kind, seconds, self.clock())
 
     def limit(self, llm: str, before: int, now: int, kind: str) -> None:
@@ -160,11 +152,9 @@ class _ProgressCounter(Progress):
         self._of(llm).batches[batch] = (since, done, of)
 
     def batch_ended(self, llm: str, batch: str) -> None:
-        """Record that a batch has ended."""
         self._of(llm).batches.pop(batch, None)
 
     def ended(self, llm: str, line: str) -> None:
-        """Record that an LLM is asked nothing more; `line` names the reason."""
         self._of(llm).ended = True
 
     def _of(self, llm: str) -> LlmProgress:

@@ -47,17 +47,13 @@ class SourceAgreement:
     decided: int
 
 
+@cache
 def marks(entry: str, dataset: str, test: str, split: str | None = None) -> tuple[PublishedMark, ...]:
     """Return the published marks of an LLM (its name in the catalogue) on a dataset (its card's or a record's name).
 
     If the source has splits, the mark is that of the `split`; if not, that of the dataset for any split. There is at
     most one mark a source, in the order of `sources`; empty if nothing is published.
     """
-    return _marks(entry, dataset, test, split) if entry in _entries() else ()
-
-
-@cache
-def _marks(entry: str, dataset: str, test: str, split: str | None) -> tuple[PublishedMark, ...]:
     found = []
     for source, study in zip(sources(), _studies(), strict=True):
         rows = study["llms"].get(entry, {})
@@ -110,12 +106,6 @@ def agreements(view: RunResults) -> dict[PublishedSource, list[SourceAgreement]]
 @cache
 def _file() -> Mapping[str, Any]:
     return tomllib.loads(FILE.read_text("utf-8"))
-
-
-@cache
-def _entries() -> frozenset[str]:
-    """Return the LLMs with published results, by their names in the catalogue."""
-    return frozenset(entry for study in _studies() for entry in study["llms"])
 
 
 def _studies() -> list[Mapping[str, Any]]:

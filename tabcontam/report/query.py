@@ -4,7 +4,7 @@ Every text that leaves this module has passed through `visible`; a shortened tex
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite, log
 from typing import Any
@@ -113,16 +113,22 @@ def words_read(trial: Trial) -> tuple[str, ...]:
 @cached_on_trial
 def row_of(trial: Trial) -> list[CellAnswer]:
     """Return the asked cells of a row, in the row's order."""
-    parsed, expected = trial.get("parsed"), trial.get("expected")
+    parsed = trial.get("parsed")
     given = parsed if is_mapping(parsed) else {}
-    cells = expected.items() if is_mapping(expected) else ()
-    return [_cell(trial, text(name), value, given.get(name)) for name, value in cells]
+    return [_cell(trial, text(name), value, given.get(name)) for name, value in _expected_cells(trial)]
+
+
+def _expected_cells(trial: Trial) -> Iterable[tuple[Any, Any]]:
+    expected = trial.get("expected")
+    return expected.items() if is_mapping(expected) else ()
 
 
 def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> CellAnswer:
     expected, read = (None if value is None else text(value) for value in (in_table, in_answer))
     prediction = _prediction(trial, feature)
-    fewer = _fewer_digits(prediction, read, expected)
+    fewer = 0  # digits that a number has fewer than the table's, if it is right in those
+    if prediction is not None and read is not None and expected is not None:
+        fewer = prediction.precision(read, expected) or 0
     if same_value(read, expected):
         state = "right"
     elif read is None or is_mark(read):
@@ -143,15 +149,9 @@ def _worth(chances: Sequence[float], fewer: int) -> float:
 
 def bits_if_right(trial: Trial) -> float:
     """Return the bits of the answer about a row if each asked cell that has a value were right."""
-    expected = trial.get("expected")
-    pairs = expected.items() if is_mapping(expected) else ()
+    pairs = _expected_cells(trial)
     asked = (_chances(_prediction(trial, text(name)), text(value)) for name, value in pairs if value is not None)
     return sum(_worth(chances, 0) for chances in asked if _likely(chances) is not None)
-
-
-def _fewer_digits(prediction: CellPrediction | None, read: str | None, expected: str | None) -> int:
-    """Return how many digits fewer a number has that is right in those; 0 if it is right in all or in none."""
-    return 0 if prediction is None or read is None or expected is None else prediction.precision(read, expected) or 0
 
 
 # longest_answer: characters
@@ -161,7 +161,7 @@ def query_for_page(trial: Trial, *, longest_answer: int = 4_000) -> dict[str, An
     answer = visible(reply[:longest_answer])
     row = row_of(trial)
     weight = bits_of(trial)
-    state = text(trial.get("state"))
+    state, detail = text(trial.get("state")), text(trial.get("detail"))
     found = {
         "kind": kind_of(trial),
         "bits": rounded("recalled_bits", weight) if weight else "",
@@ -170,9 +170,7 @@ def query_for_page(trial: Trial, *, longest_answer: int = 4_000) -> dict[str, An
         "prompt": [["", one_line(text(trial.get("prompt")))]] if is_lookup(trial) else prompt_of(trial),
         **({"answer": marked(answer, _marks(trial, row, answer))} if is_prompt(trial) else {}),
         "cut": max(0, len(reply) - longest_answer) if is_prompt(trial) else 0,
-        "state": ""
-        if state == ReplyState.OK
-        else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
+        "state": "" if state == ReplyState.OK else one_line(": ".join(filter(None, (state, detail)))),
         **_asked(trial, row),
         "judged": _judged(trial),
     }
@@ -203,17 +201,11 @@ def is_prompt(trial: Trial) -> bool:
 
 
 def _lookup(trial: Trial) -> dict[str, Any]:
-    """Return how many documents hold each text that was looked up, and some of the places with their text."""
+    """Return how many documents hold each text that was looked up, some of the places, and the row's own value."""
     found = [[one.where, one.before, "right" if one.own else "", one.found, one.after] for one in places(trial)]
     counts = ", ".join(f"{one}: {count:,}" for one, count in documents_by_text(trial))
-    return {"own": _own(trial), "documents": documents(trial) + (f" ({counts})" if counts else ""), "found": found}
-
-
-def _own(trial: Trial) -> str:
-    """Return the row's own value of the cell that was looked up: `age = 39`; empty if none is compared."""
-    expected = trial.get("expected")
-    pairs = expected.items() if is_mapping(expected) else ()
-    return one_line(", ".join(f"{text(feature)} = {text(value)}" for feature, value in pairs))
+    own = one_line(", ".join(f"{text(feature)} = {text(value)}" for feature, value in _expected_cells(trial)))
+    return {"own": own, "documents": documents(trial) + (f" ({counts})" if counts else ""), "found": found}
 
 
 def is_passage(trial: Trial) -> bool:
@@ -231,9 +223,7 @@ def _costly(trial: Trial) -> list[list[str]]:
     """Return the least likely tokens of a passage, the least likely first, each with its bits."""
     costly_tokens = 5  # tokens of a passage
     listed = trial.get("scores")
-    tokens = (
-        [token for token in listed if isinstance(token, list) and len(token) > 1] if isinstance(listed, list) else []
-    )
+    tokens = [one for one in listed if isinstance(one, list) and len(one) > 1] if isinstance(listed, list) else []
     scores = [(text(token[0]), token[1]) for token in tokens]
     bits_of = [(token, -score / log(2)) for token, score in scores if isinstance(score, int | float)]
     costly = sorted(bits_of, key=lambda token: -token[1])[:costly_tokens]
@@ -260,10 +250,8 @@ def _choice(trial: Trial) -> dict[str, Any]:
     """Return the labels, the chance of the one that was read, and the baselines' own answers."""
     read, chance = trial.get("parsed"), trial.get("chance")
     named = chance if is_mapping(chance) else {}
-    choice: dict[str, Any] = {
-        "expected": one_line(_truth(trial)),
-        "read": None if read is None else one_line(text(read)),
-    }
+    choice: dict[str, Any] = {"expected": one_line(_truth(trial))}
+    choice["read"] = None if read is None else one_line(text(read))
     if not set(named) & set(_choices(trial)):
         baselines = {name: _likeliest(prediction) for name in named if (prediction := _prediction(trial, name))}
         choice["baselines"] = [
@@ -358,9 +346,9 @@ def _coarser(stored: object) -> tuple[RoundedPrediction, ...]:
         return ()
 
 
-def _chance(prediction: CellPrediction | None, answer: str, fewer: int = 0) -> float | None:
-    """Return an answer's chance in `fewer` digits fewer; None without a prediction that holds probabilities."""
-    return _likely(_chances(prediction, answer), fewer)
+def _chance(prediction: CellPrediction | None, answer: str) -> float | None:
+    """Return an answer's chance; None without a prediction that holds probabilities."""
+    return _likely(_chances(prediction, answer))
 
 
 def _chances(prediction: CellPrediction | None, answer: str) -> Sequence[float]:

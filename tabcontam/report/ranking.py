@@ -6,6 +6,7 @@ from typing import Any
 
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.groups import grouped
+from tabcontam.report.plot_area import PlotArea
 from tabcontam.verdicts.dating import entry_of
 from tabcontam.verdicts.llm_ranking import ACCURACIES, COLUMNS, MEASURES, OTHER_SCORES, Correlation, Rank, RankColumn
 from tabcontam.verdicts.result_types import Result
@@ -17,9 +18,8 @@ TITLES: dict[str, str] = {column.name: column.title for column in COLUMNS}
 IN_WORDS: dict[str, str] = {column.name: column.words for column in COLUMNS}
 MEMBERSHIP = MEASURES[1]
 
-WIDTH, HEIGHT = 460, 330  # of a plot, in its own units; a letter is taken as 6.2 wide and 12 high
-LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 44
-LETTER, LINE, POINT = 6.2, 12, 4
+AREA = PlotArea(460, 330, left=46, right=446, top=14, bottom=286)
+LETTER, LINE, POINT = 6.2, 12, 4  # width and height of a letter, and half of a point
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,7 @@ def context(view: RunResults) -> dict[str, Any]:
         },
         "against_majority": against_majority,
         "signed": format_signed,
-        "plot_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
-        | {"bottom": HEIGHT - BOTTOM},
+        "plot_box": AREA,
     }
 
 
@@ -85,15 +84,12 @@ def ranking_columns(view: RunResults) -> list[RankColumn]:
     The columns of the paper's Table 2 are shown together, unless no LLM has any of them. Another column is left out if
     no LLM has it, or if it equals the score for every LLM.
     """
-    known = {name for rank in view.ranks_in_order for name, value in rank.measures.items() if value is not None}
+    ranks = view.ranks_in_order
+    known = {name for rank in ranks for name, value in rank.measures.items() if value is not None}
+    telling = {name for name in known if any(rank.measures[name] not in (None, rank.score) for rank in ranks)}
     own = {*MEASURES} if known & {*MEASURES} else set()
-    others = {name for name in known - {*MEASURES} if name not in OTHER_SCORES or _tells(view, name)}
+    others = {name for name in known - {*MEASURES} if name not in OTHER_SCORES or name in telling}
     return [column for column in COLUMNS if column.name in own | others]
-
-
-def _tells(view: RunResults, score: str) -> bool:
-    known = [rank for rank in view.ranks_in_order if rank.measures[score] is not None]
-    return any(rank.measures[score] != rank.score for rank in known)
 
 
 def against_majority(rank: Rank, measure: str) -> str:
@@ -224,22 +220,19 @@ def _plot(view: RunResults, measure: str, *, named: int = 12) -> RankingPlot | N
     least = first / 5
 
     def up(value: float) -> float:
-        return round(HEIGHT - BOTTOM - (value - least) / (1 - least) * (HEIGHT - TOP - BOTTOM), 1)
-
-    def across(value: float) -> float:
-        return round(LEFT + value * (WIDTH - LEFT - RIGHT), 1)
+        return AREA.up((value - least) / (1 - least))
 
     def ends(interval: tuple[float, float] | None, axis: Callable[[float], float]) -> tuple[float, float] | None:
         return None if interval is None else (axis(interval[0]), axis(interval[1]))
 
     names = [_name(view, rank) if len(both) <= named else str(place) for place, rank, *_ in both]
-    labels = placed_labels([(across(score), up(accuracy)) for *_, score, accuracy in both], names)
+    labels = placed_labels([(AREA.across(score), up(accuracy)) for *_, score, accuracy in both], names)
     points = tuple(
         RankingPoint(
             rank.llm,
-            across(score),
+            AREA.across(score),
             up(accuracy),
-            ends(rank.intervals.get("score"), across),
+            ends(rank.intervals.get("score"), AREA.across),
             ends(rank.intervals.get(measure), up),
             None if (majority := rank.majorities.get(measure)) is None else up(majority),
             *label,
@@ -253,7 +246,7 @@ def _plot(view: RunResults, measure: str, *, named: int = 12) -> RankingPlot | N
         f"Contamination against {IN_WORDS[measure]}",
         points,
         lines.pop() if len(lines) == 1 else None,
-        tuple((across(tick / 4), f"{tick / 4:g}") for tick in range(5)),
+        tuple((AREA.across(tick / 4), f"{tick / 4:g}") for tick in range(5)),
         tuple((up(tick / 5), f"{tick / 5:g}") for tick in range(first, 6)),
         len(both) > named,
     )
@@ -295,7 +288,8 @@ def _label_places(x: float, y: float, name: str, far: int) -> list[tuple[tuple[s
 def _covered(box: Box, taken: Iterable[Box]) -> float:
     """Return how much of the taken boxes a label would cover, and how far it would stick out of the plot, as a cost."""
     left, top, right, bottom = box
-    out = max(0, LEFT - left) + max(0, right - WIDTH) + max(0, TOP - 8 - top) + max(0, bottom - (HEIGHT - BOTTOM))
+    beyond = (AREA.left - left, right - AREA.width, AREA.top - 8 - top, bottom - AREA.bottom)
+    out = sum(max(0, length) for length in beyond)
     over = sum(
         max(0.0, min(right, other[2]) - max(left, other[0])) * max(0.0, min(bottom, other[3]) - max(top, other[1]))
         for other in taken

@@ -12,7 +12,7 @@ from typing import TextIO
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.lookup_places import is_lookup, places
 from tabcontam.report.query import row_of
-from tabcontam.report.trials_by_result import Trial, by_result, is_mapping
+from tabcontam.report.trials_by_result import Trial, TrialIndex, is_mapping
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
@@ -33,7 +33,8 @@ class RecalledCellWriter:
 
     def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
         """Write the recalled cells of a result, from its trials by query; nothing of a control that joined."""
-        informative = [] if result.control else list(filter(_is_informative, asked.values()))
+        of_rows = [] if result.control else [one for one in asked.values() if is_mapping(one.get("expected"))]
+        informative = [trial for trial in of_rows if trial.get("chance") or is_lookup(trial)]
         named = [guarded(text(getattr(result, name))) for name in COLUMNS[:7]] if informative else []
         for trial in informative:
             self._writer.writerows(_lines(named, trial))
@@ -49,15 +50,10 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     given only for all rows of a result together.
     """
     written = io.StringIO(newline="")
-    recalled, trials_of = RecalledCellWriter(written), by_result(view.results, trials)
+    recalled, trials_of = RecalledCellWriter(written), TrialIndex(view.results, trials)
     for result in view.results:
         recalled.take(result, trials_of[result.place])
     return written.getvalue()
-
-
-def _is_informative(trial: Trial) -> bool:
-    """Return whether cells of a row were asked for and compared with a prediction, or were looked up."""
-    return is_mapping(trial.get("expected")) and bool(trial.get("chance") or is_lookup(trial))
 
 
 def _lines(named: Sequence[str], trial: Trial) -> Iterator[list[object]]:

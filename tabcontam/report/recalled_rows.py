@@ -18,7 +18,7 @@ from tabcontam.groups import grouped
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.query import bits_if_right, bits_of
 from tabcontam.report.thresholds import RECALLED_ROW_BITS
-from tabcontam.report.trials_by_result import Trial, by_result, is_mapping
+from tabcontam.report.trials_by_result import Trial, TrialIndex, is_mapping
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.verdicts.memory_share_limit import limits_in_words
 from tabcontam.verdicts.result_types import Result
@@ -110,7 +110,7 @@ class RecallComparison:
 
 def find_recalled_rows(view: RunResults, trials: Iterable[Trial]) -> dict[LlmTable, dict[int, RowRecall]]:
     """Return the recall of each row that row tests asked about, by its number from 0, without controls."""
-    reading, trials_of = RecallCollector.of(view), by_result(view.results, trials)
+    reading, trials_of = RecallCollector.of(view), TrialIndex(view.results, trials)
     for result in view.results:
         if reading.of_rows(result):
             reading.take(result, trials_of[result.place])
@@ -177,7 +177,7 @@ class ClassAnswer(NamedTuple):
 
 def compare_accuracies(view: RunResults, trials: Iterable[Trial]) -> list[RecallComparison]:
     """Return the comparison for each classification that answered rows of both groups, in the order of the page."""
-    trials_of, found = by_result(view.results, trials), []
+    trials_of, found = TrialIndex(view.results, trials), []
     own = grouped(view.results, lambda cell: cell.llm)
     for block in view.blocks:
         if not any(map(_is_classification, block.results)):

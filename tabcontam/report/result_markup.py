@@ -5,13 +5,13 @@ are made harmless and escaped here as the templates do it.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tabcontam.report.environment import trusted_markup
 from tabcontam.report.evidence import PackedEvidence
-from tabcontam.report.heatmap_squares import MARK_SIGNS, css_class, sign, sources_shown, strength
+from tabcontam.report.heatmap_squares import MARK_SIGNS, css_class, sign, sources_shown, spoken_name, strength
 from tabcontam.report.published_marks import published
 from tabcontam.report.standings import Titles
 from tabcontam.report.unread import UnreadSummary
@@ -55,11 +55,7 @@ class ResultMarkup:
             test: f'<a href="#test-{escaped(test)}">{title}</a>' if test in pages else title
             for test, title in self._tests.items()
         }
-        self._marked = bool(self._sources)
-
-    @cached_property
-    def _sources(self) -> Mapping[object, int]:
-        return {source: number for number, source in enumerate(sources_shown(self._view), start=1)}
+        self._sources = {source: number for number, source in enumerate(sources_shown(self._view), start=1)}
 
     def place(self, leaf: int, column: int, test: str) -> str:
         """Return a result's place: the numbers of its LLM, its column and its test."""
@@ -87,14 +83,15 @@ class ResultMarkup:
         if result is None:
             return "<td></td>"
         place = self.place(leaf, number, test)
+        spoken = escaped(spoken_name(self._view, self._titles, result))
         marks = "".join(
             f'<span class="mark {"was-found" if mark.found else "was-not-found"} from-{self._sources[mark.source]}"'
             f' aria-hidden="true">{MARK_SIGNS[mark.found]}</span>'
-            for mark in (published(self._view, result) if self._marked else ())
+            for mark in (published(self._view, result) if self._sources else ())
         )
         return (
             f'<td><a class="cell {self._look(result)}" id="at-{place}" href="#cell-{place}"'
-            f' aria-label="{self._spoken(result)}">{sign(result)}</a>{marks}</td>'
+            f' aria-label="{spoken}">{sign(result)}</a>{marks}</td>'
         )
 
     def _paper_square(
@@ -128,11 +125,7 @@ class ResultMarkup:
             parts.append(f": {escaped(why)}")
         if result.paper_verdict is not None:
             look, unlike = ("differs", "≠ ") if result.differs else ("quiet", "")
-            parts.append(
-                f' <span class="{look}">({unlike}the paper&#39;s rules: {result.paper_verdict.value})</span>\n'.replace(
-                    "&#39;", "'"
-                )
-            )
+            parts.append(f' <span class="{look}">({unlike}the paper\'s rules: {result.paper_verdict.value})</span>\n')
         parts.append("</p>\n")
         if numbers := self._numbers(result):
             parts.append(f'<p class="numbers">{escaped(", ".join(numbers))}</p>\n')
@@ -143,7 +136,7 @@ class ResultMarkup:
         shown = packed.shown.get(place)
         if result.null and place not in packed.shown:
             parts.append(f'<p class="numbers">Null: {escaped(result.null)}</p>\n')
-        for mark in published(self._view, result) if self._marked else ():
+        for mark in published(self._view, result) if self._sources else ():
             of = f", of {escaped(mark.checkpoint)}" if mark.checkpoint else ""
             found = "contaminated" if mark.found else "not detected"
             parts.append(f'<p class="numbers">Published by {escaped(mark.source.name)}: {found}{of}</p>\n')
@@ -165,15 +158,3 @@ class ResultMarkup:
         if llm not in self._llms:
             self._llms[llm] = escaped(self._titles.llm(llm))
         return self._llms[llm]
-
-    def _spoken(self, result: Result) -> str:
-        """Return the square's name for screen readers: its place and all that it shows."""
-        shown = [result.outcome]
-        if strength(self._view, result):
-            shown.append(f"{result.recalled_bits:,.0f} bits recalled")
-        if result.verdict is None and result.score is not None:
-            shown.append(sign(result))
-        for mark in published(self._view, result) if self._marked else ():
-            shown.append(f"{escaped(mark.source.name)}: {'contaminated' if mark.found else 'not detected'}")
-        place = f"{self._llm(result.llm)}, {escaped(self._view.label(result))}"
-        return f"{place}, {self._tests[result.test]}: {', '.join(shown)}"

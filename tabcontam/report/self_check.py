@@ -38,10 +38,8 @@ def self_check(view: RunResults) -> SelfCheck | None:
     if not tested or not tested <= view.checking:
         return None
     rows = [result for result in view.subjects if result.test in view.row_tests]
-    exposed, unexposed = (
-        [result for result in rows if result.exposed],
-        [result for result in rows if result.exposure == 0],
-    )
+    exposed = [result for result in rows if result.exposed]
+    unexposed = [result for result in rows if result.exposure == 0]
     counted = _counted(exposed, unexposed)
     if wrong := [*_missed(view, exposed), *_flagged(view, unexposed)]:
         return SelfCheck(False, f"Self-check FAILED: {counted}. {' '.join(wrong)}")

@@ -67,12 +67,8 @@ def _datasets(parts: Sequence[DatasetFacts]) -> list[list[DatasetFacts]]:
 def _group(view: RunResults, titles: Titles, parts: Sequence[DatasetFacts]) -> SplitGroup:
     place: dict[Key, int] = {one.key: number for number, one in enumerate(parts)}
     names = tuple(one.split or "" for one in parts)
-    own_titles = {one.title for one in parts}
-    title = (
-        own_titles.pop()
-        if len(own_titles) == 1 and all(own_titles)
-        else ", ".join(dict.fromkeys(one.name for one in parts))
-    )
+    shared = {one.title for one in parts}
+    title = shared.pop() if len(shared) == 1 and all(shared) else ", ".join(dict.fromkeys(one.name for one in parts))
     own = [table for table in view.tables_in_order if _key(table) in place]
     several = [name for name in ("serializer", "prompts") if len({getattr(table, name) for table in own}) > 1]
     lines = []
@@ -130,12 +126,11 @@ def print_splits(paper: TerminalWriter, groups: Sequence[SplitGroup], joined: Co
         paper.line(group.title, "bold")
         heads = [paper.printable(" ".join(filter(None, (line.llm, line.way)))) for line in group.lines]
         widest = max(map(cell_len, heads), default=0)
-        for line in group.lines:
+        for head, line in zip(heads, group.lines, strict=True):
             pairs = zip(group.splits, line.tables, strict=True)
             words = ", ".join(f"{split} {table.outcome if table else 'not asked'}" for split, table in pairs)
-            head, style = paper.printable(" ".join(filter(None, (line.llm, line.way)))), "dim" * (line.llm in joined)
-            head += " " * (widest + 2 - cell_len(head))
-            paper.entry([(head, style)], f"{line.sentence} ({words})", style)
+            style = "dim" * (line.llm in joined)
+            paper.entry([(head + " " * (widest + 2 - cell_len(head)), style)], f"{line.sentence} ({words})", style)
         if group.left_out:
             paper.line(group.left_out, "dim")
     paper.line()

@@ -128,17 +128,13 @@ def titles_of(view: RunResults) -> Titles:
 def standings(titles: Titles, block: LlmBlock) -> dict[str, TableStanding]:
     """Return the standing of each table of an LLM, by the table's label, in the order of the page."""
     if block.llm not in titles.known:
-        titles.known[block.llm] = _standings(titles, block)
+        view = titles.view
+        tables = {view.label(table): table for table in titles.tables.get(block.llm, ())}
+        titles.known[block.llm] = {
+            label: _standing(titles, own, tables.get(label), titles.ruling(own[0]))
+            for label, own in grouped(block.results, view.label).items()
+        }
     return titles.known[block.llm]
-
-
-def _standings(titles: Titles, block: LlmBlock) -> dict[str, TableStanding]:
-    view = titles.view
-    tables = {view.label(table): table for table in titles.tables.get(block.llm, ())}
-    return {
-        label: _standing(titles, own, tables.get(label), titles.ruling(own[0]))
-        for label, own in grouped(block.results, view.label).items()
-    }
 
 
 def _standing(
@@ -197,10 +193,7 @@ def _why(results: Sequence[Result], verdict: Verdict | None, table: TableVerdict
     """
     if table and table.rests_on and table.verdict is verdict:
         return table.reason if len(table.reason) <= LONGEST_REASON else ""
-    reasons = {
-        result.reason
-        for result in results
-        if result.verdict is (verdict or strongest(result.verdict for result in results))
-    }
+    decisive = verdict or strongest(result.verdict for result in results)
+    reasons = {result.reason for result in results if result.verdict is decisive}
     reason = (reasons.pop() if len(reasons) == 1 else None) or ""
     return reason.rstrip(".") if len(reason) <= LONGEST_REASON else ""

@@ -16,8 +16,8 @@ from tabcontam.report.query import kind_of, prompt_of
 from tabcontam.report.ranking import correlation_sentences, left_out, majorities, ranking_columns, same_scores, words_of
 from tabcontam.report.self_check import NEXT, self_check
 from tabcontam.report.split_lines import print_splits, split_groups
-from tabcontam.report.terminal_writer import INDENT, NARROWEST, TerminalWriter
-from tabcontam.report.trials_by_result import Trial, by_result, trials_to_show
+from tabcontam.report.terminal_writer import INDENT, NARROWEST, TerminalWriter, open_table
+from tabcontam.report.trials_by_result import Trial, TrialIndex, trials_to_show
 from tabcontam.report.unread import UnreadSummary, unread
 from tabcontam.verdicts.llm_ranking import OTHER_SCORES
 from tabcontam.verdicts.notes import NoteKind
@@ -42,6 +42,7 @@ SUMMARY: dict[str, Verdict | None] = {  # the letters that choose the outcomes o
     "p": None,
 }
 USUAL = "caus"
+ALL_LETTERS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {SCORE: SCORE_LETTER}
 AS_IT_SHOULD = "green"  # a finding in a control that has read the rows
 CHECKED = {True: "green", None: "yellow", False: "red"}  # by the conclusion of the self-check
 CROWDED = 200  # with more LLMs and tables, and without -v, a line is an LLM and lists are cut
@@ -167,8 +168,7 @@ def _lines(view: RunResults) -> Iterator[tuple[ResultColumn, list[tuple[Result, 
 def _print_letters(paper: TerminalWriter, view: RunResults) -> None:
     from rich.cells import cell_len
 
-    legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
-    paper.line("  ".join(legend), "dim")
+    paper.line("  ".join(f"{letter} {outcome}" for outcome, letter in ALL_LETTERS.items()), "dim")
     paper.entry([("from left to right: ", "dim")], ", ".join(view.tests), "dim")
     labels = [paper.printable(f"{column.llm} {column.label}") for column, _ in _lines(view)]
     widest = max(map(cell_len, labels), default=0)
@@ -189,12 +189,10 @@ def _print_llms(paper: TerminalWriter, view: RunResults) -> None:
     """Print a line an LLM: the number of its results with each outcome, in columns under the letters."""
     from rich.cells import cell_len
 
-    legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
-    paper.line("  ".join(legend), "dim")
+    paper.line("  ".join(f"{letter} {outcome}" for outcome, letter in ALL_LETTERS.items()), "dim")
     done, total = 0, len(view.possible)
-    all_letters = {verdict.value: letter for verdict, letter in LETTERS.items()} | {SCORE: SCORE_LETTER}
     counts = [count(block.results) for block in view.blocks]
-    letters = {word: letter for word, letter in all_letters.items() if any(word in own for own in counts)}
+    letters = {word: letter for word, letter in ALL_LETTERS.items() if any(word in own for own in counts)}
     names = [paper.printable(block.llm) for block in view.blocks]
     widest = max(map(cell_len, names), default=0)
     wide = 3 + max((len(f"{number:,}") for own in counts for number in own.values()), default=0)
@@ -214,7 +212,7 @@ def _print_llms(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _print_results(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial]) -> None:
-    trials_of = by_result(view.results, trials)
+    trials_of = TrialIndex(view.results, trials)
     for column, results in _lines(view):
         for result, progress in results:
             score = f" {result.score:.2f}" if result.verdict is None and result.score is not None else ""
@@ -387,17 +385,13 @@ def _print_recalled_rows(paper: TerminalWriter, view: RunResults, trials: Iterab
 
 def _print_ranking(paper: TerminalWriter, view: RunResults) -> None:
     """Print a line an LLM, its 95% intervals below, and how contamination correlates with other measures."""
-    from rich.table import Table
     from rich.text import Text
 
     columns = ranking_columns(view)
     if not columns:
         return
     paper.rule("ranking")
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("LLM", overflow="fold")
-    for column in columns:
-        table.add_column(column.short, justify="right", no_wrap=True)
+    table = open_table("LLM", (column.short for column in columns), 2)
     for rank in view.ranks_in_order:
         values = [rank.measures[column.name] for column in columns]
         scores = ["-" if value is None else format_signed(value, minus="-") for value in values]
@@ -477,7 +471,8 @@ def _print_summary(
         SUMMARY[letter]: [result for result in view.subjects if result.verdict is SUMMARY[letter]] for letter in letters
     }
     if letters and None not in listed:  # a score without a column in the ranking
-        listed[None] = [result for result in view.subjects if result.verdict is None and _is_share(view, result)]
+        scores = [result for result in view.subjects if result.verdict is None]
+        listed[None] = [result for result in scores if view.facts[result.test].measure == RECALLED]
     held = [table for table in view.tables_in_order if table.by_corpora and "c" in letters]
     if not any(listed.values()) and not held:
         return
@@ -505,10 +500,6 @@ def _print_summary(
                 place = f" {result.llm} {view.label(result)} {result.test} - {result.why}"
                 paper.parts([(result.outcome.upper(), _style(view, result)), (place, "")])
             _print_left(paper, results, most, outcome or SCORE)
-
-
-def _is_share(view: RunResults, result: Result) -> bool:
-    return view.facts[result.test].measure == RECALLED
 
 
 # skips_named: reasons of skipped results that stand in their one line

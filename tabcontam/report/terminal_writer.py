@@ -4,13 +4,15 @@ Everything is printed as `rich.text.Text`, never as markup, after `visible` has 
 model or a table cannot colour, move or forge a line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 NARROWEST = 30  # the least width of a column of text next to a head; in a narrower one it stands below the head
 INDENT = 4  # of a text below its head
@@ -37,6 +39,11 @@ class TerminalWriter:
         if last:
             whole.append(last.rjust(max(self.width - whole.cell_len, len(last) + 1)), "cyan")
         self.console.print(whole, soft_wrap=not self.console.is_terminal)
+
+    def indented(self, sentence: str, width: int = 80) -> None:
+        """Print a sentence below its head, folded at `width` characters."""
+        for line in wrap(sentence, width, initial_indent="  ", subsequent_indent="    "):
+            self.line(line)
 
     def rule(self, title: str, style: str = "", fill: str = "=") -> None:
         """Print a title centred in a rule over the whole width, as pytest does."""
@@ -78,3 +85,14 @@ class TerminalWriter:
         """Return `value` without control characters, with escapes for what this output's encoding lacks."""
         encoding = self.console.encoding
         return visible(value, line=line).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def open_table(first: str, heads: Iterable[str], gap: int = 1, least_width: int | None = None) -> "Table":
+    """Return a table without lines: a column that folds, and columns flush right that never do, `gap` blanks apart."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0))
+    table.add_column(first, overflow="fold", min_width=least_width)
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    return table

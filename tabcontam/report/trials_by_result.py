@@ -53,7 +53,7 @@ class TrialSource(Protocol):
 
 
 class TrialIndex:
-    """The trials of each result, by the result's place and then by query."""
+    """The trials of each result, by the result's place and then by query, of which the last trial counts."""
 
     def __init__(self, results: Iterable[Result], trials: Iterable[Trial]) -> None:
         self._source = trials if isinstance(trials, TrialSource) else None
@@ -72,15 +72,10 @@ class TrialIndex:
         return {text(trial.get("query")): CachedTrial(trial) for trial in trials}
 
 
-def by_result(results: Iterable[Result], trials: Iterable[Trial]) -> TrialIndex:
-    """Return the trials of each result; of a query that was asked again the last trial counts."""
-    return TrialIndex(results, trials)
-
-
 def trials_to_show(results: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
     """Return each result's trials by its place: hits first, then the paper's own queries, without decoys."""
     results = list(results)
-    trials_of = by_result(results, trials)
+    trials_of = TrialIndex(results, trials)
     return {
         result.place: sorted(
             (trial for trial in trials_of[result.place].values() if not trial.get("decoy_of")),

@@ -172,9 +172,9 @@ class TestPlots:
         for plot in plots(ranked(30, one_shot=0.0, one_shot_interval=[0.0, 0.01])):
             for point in plot.points:
                 heights = [point.y, *(point.vertical or ()), *([] if point.majority is None else [point.majority])]
-                assert all(ranking.TOP <= y <= ranking.HEIGHT - ranking.BOTTOM for y in heights)
+                assert all(ranking.AREA.top <= y <= ranking.AREA.bottom for y in heights)
                 sides = [point.x, *(point.horizontal or ())]
-                assert all(ranking.LEFT <= x <= ranking.WIDTH - ranking.RIGHT for x in sides)
+                assert all(ranking.AREA.left <= x <= ranking.AREA.right for x in sides)
 
     def test_one_majority_is_a_line_and_several_are_marks(self) -> None:
         assert all(plot.majority is not None for plot in plots(ranked(3)))

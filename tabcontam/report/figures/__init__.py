@@ -4,7 +4,7 @@ Texts stay texts in both, and equal results give equal bytes wherever the same m
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
@@ -44,21 +44,18 @@ def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # 
             return written.getvalue()
 
         from matplotlib.backends.backend_pdf import PdfPages
+        from matplotlib.figure import Figure
 
         from tabcontam.report.figures.date_figures import by_dates, by_openness
         from tabcontam.report.figures.generation_figures import exact_against_accuracy
         from tabcontam.report.figures.memory_figures import memory_shares
         from tabcontam.report.figures.ranking_figures import against_accuracy, ranking
 
-        ranks = (
-            *memory_shares(view, room),
-            *ranking(view, room),
-            *against_accuracy(view, room),
-            *by_openness(view, room),
-        )
-        ranks = (*ranks, *exact_against_accuracy(view, room))
+        parts: tuple[Callable[[RunResults, float], list[Figure]], ...]
+        parts = (memory_shares, ranking, against_accuracy, by_openness, exact_against_accuracy, by_dates)
+        figures = [figure for part in parts for figure in part(view, room)]
         with PdfPages(written, metadata={"CreationDate": None, "Title": TITLE}) as pages:
-            for page in (*heatmap(view, PAGE, room), *ranks, *by_dates(view, room)):
+            for page in (*heatmap(view, PAGE, room), *figures):
                 pages.savefig(page)
         return written.getvalue()
 

@@ -24,7 +24,8 @@ def memory_shares(view: RunResults, room: float = WIDTH) -> list[Figure]:
 
 
 def _figure(view: RunResults, found: Sequence[MemoryComparison], room: float) -> Figure:
-    labels = [_label(view, one) for one in found]
+    names = [cut(view.title(one.llm) or one.llm, LONGEST["llm"]) for one in found]
+    labels = [f"{name}  {cut(one.label, LONGEST['dataset'])}" for name, one in zip(names, found, strict=True)]
     is_wide = room >= WIDTH
     left = 3 * EDGE + (max(length(label, 7) for label in labels) if is_wide else 0)
     right = 3 * EDGE + max(length(words, 7) for words in (SHARE, *(one.share for one in found)))
@@ -59,8 +60,3 @@ def _draw(axes: Axes, row: int, one: MemoryComparison) -> None:
     axes.plot(own, row, marker="o", markersize=4.6, color=DOTS, linestyle="none")
     right_edge = axes.get_yaxis_transform()
     axes.text(1.03, row, one.share, transform=right_edge, va="center", size=7, color=INK, parse_math=False)
-
-
-def _label(view: RunResults, one: MemoryComparison) -> str:
-    """Return the LLM's name, from the catalogue if possible, and the table."""
-    return f"{cut(view.title(one.llm) or one.llm, LONGEST['llm'])}  {cut(one.label, LONGEST['dataset'])}"

@@ -23,14 +23,10 @@ LEAST, WIDEST, RIGHT = 0.72, 1.4, 0.1  # inches of a panel, and on its right
 # most: LLMs of a page
 def ranking(view: RunResults, room: float = WIDTH, *, most: int = 40) -> list[Figure]:
     """Return the measures of each LLM with their intervals, on pages of at most 40 LLMs; empty if nothing is ranked."""
-    ranks, shown = view.ranks_in_order, _panels(view)
+    ranks = view.ranks_in_order
+    shown = [measure for measure in measured_columns(view) if measure in MEASURES]  # the score's panel has the others
     pages = [range(start, min(start + most, len(ranks))) for start in range(0, len(ranks), most)]
     return [_ranking(view, ranks, page, shown, room) for page in pages] if shown else []
-
-
-def _panels(view: RunResults) -> list[str]:
-    """Return the measures of the paper's Table 2; other scores of contamination are drawn in the panel of the score."""
-    return [measure for measure in measured_columns(view) if measure in MEASURES]
 
 
 def _others(view: RunResults) -> list[str]:
@@ -44,7 +40,9 @@ def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequen
     across = min(len(shown), max(int((room - left) // LEAST), 1))
     down = -(-len(shown) // across)
     top, bottom, between = 0.3, 0.3, 0.55
-    words = _lines(_ranking_words(view, shown), room)
+    majorities = "short grey lines: always the largest class"
+    marks = _explained(view, [OTHER_LOOKS[other][1] for other in _others(view)], "bars: 95% intervals", majorities)
+    words = _lines([*marks, *["dashed: chance"] * (MEMBERSHIP in shown)], room)
     height = down * ROW * len(page) + (down - 1) * between + top + bottom + LINE * len(words)
     width = min(room, left + across * WIDEST + RIGHT)
     figure = Figure(figsize=(width, height))
@@ -62,13 +60,6 @@ def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequen
     panels[0].set_ylim(page.stop - 0.5, page.start - 0.5)
     _say(figure, words, height)
     return figure
-
-
-def _ranking_words(view: RunResults, shown: Sequence[str]) -> list[str]:
-    """Return the explanations of the ranking's marks."""
-    majorities = "short grey lines: always the largest class"
-    words = _explained(view, [OTHER_LOOKS[other][1] for other in _others(view)], "bars: 95% intervals", majorities)
-    return [*words, *["dashed: chance"] * (MEMBERSHIP in shown)]
 
 
 def _lines(words: Sequence[str], room: float) -> list[str]:
