@@ -130,7 +130,7 @@ class _ProgressCounter(Progress):
     def known(self, llm: str, queries: int) -> None:
         self._of(llm).done += queries
 
-    def at(self, llm: str, dataset: str) -> None:
+    def asks_about(self, llm: str, dataset: str) -> None:
         """Record that an LLM is asked about a dataset now."""
         self._of(llm).at(dataset, self.clock())
 
@@ -284,9 +284,9 @@ class ProgressLines(_ProgressCounter):
         if queries:
             self._print(f"{llm}: {queries} of {self._of(llm).planned} answered already")
 
-    def at(self, llm: str, dataset: str) -> None:
+    def asks_about(self, llm: str, dataset: str) -> None:
         """Print the dataset that is asked about now."""
-        super().at(llm, dataset)
+        super().asks_about(llm, dataset)
         self._print(f"{llm}: asked about {dataset}")
 
     def answered(self, llm: str, reply: Answer) -> None:

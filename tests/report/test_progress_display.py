@@ -90,9 +90,9 @@ def answer(to: Progress, clock: Clock, llm: str, number: int, each: float) -> No
 
 def test_only_llms_that_are_being_asked_have_a_line(bar: ProgressBars, clock: Clock) -> None:
     assert frame(bar) == []
-    bar.at(A, "iris")
+    bar.asks_about(A, "iris")
     assert [line.split()[:2] for line in frame(bar)] == [[A, "iris"]]
-    bar.at(B, "wine")
+    bar.asks_about(B, "wine")
     assert [line.split()[:2] for line in frame(bar)] == [[A, "iris"], [B, "wine"]]
     answer(bar, clock, A, 100, 0.1)
     assert [line.split()[0] for line in frame(bar)] == [B]
@@ -102,8 +102,8 @@ def test_only_llms_that_are_being_asked_have_a_line(bar: ProgressBars, clock: Cl
 
 def test_rate_and_time_left_are_those_of_an_llms_own_answers(bar: ProgressBars, clock: Clock) -> None:
     bar.known(A, 40)
-    bar.at(A, "iris")
-    bar.at(B, "iris")
+    bar.asks_about(A, "iris")
+    bar.asks_about(B, "iris")
     for _ in range(20):
         clock.now += 0.5
         bar.answered(A, OK)
@@ -115,26 +115,26 @@ def test_rate_and_time_left_are_those_of_an_llms_own_answers(bar: ProgressBars, 
 
 
 def test_what_was_known_says_nothing_about_the_speed(bar: ProgressBars) -> None:
-    bar.at(A, "iris")
+    bar.asks_about(A, "iris")
     bar.known(A, 90)
     assert re.search(r" 90/100$", frame(bar)[0])
 
 
 def test_the_rate_is_that_of_the_last_half_minute(bar: ProgressBars, clock: Clock) -> None:
-    bar.at(A, "iris")
+    bar.asks_about(A, "iris")
     answer(bar, clock, A, 50, 0.1)
     answer(bar, clock, A, 35, 1)
     assert "1.0/s  ETA 0:15" in frame(bar)[0]
 
 
 def test_a_slow_llm_has_a_rate_too(bar: ProgressBars, clock: Clock) -> None:
-    bar.at(A, "iris")
+    bar.asks_about(A, "iris")
     answer(bar, clock, A, 10, 60)
     assert "1.0/min  ETA 1:30:00" in frame(bar)[0]
 
 
 def test_a_wait_counts_down_and_ends(bar: ProgressBars, clock: Clock) -> None:
-    bar.at(A, "iris")
+    bar.asks_about(A, "iris")
     bar.limit(A, 40, 32, "429")
     bar.waits(A, "429", 12)
     assert frame(bar)[0].endswith("1 retry  429: 12 s, 40 → 32 connections")
@@ -147,7 +147,7 @@ def test_a_wait_counts_down_and_ends(bar: ProgressBars, clock: Clock) -> None:
 
 
 def test_the_latest_kind_of_wait_is_told_if_it_takes_longest(bar: ProgressBars) -> None:
-    bar.at(A, "iris")
+    bar.asks_about(A, "iris")
     bar.waits(A, "timeout", 5)
     bar.waits(A, "500", 1)
     assert frame(bar)[0].endswith("timeout: 5 s")
@@ -156,7 +156,7 @@ def test_the_latest_kind_of_wait_is_told_if_it_takes_longest(bar: ProgressBars) 
 
 
 def test_more_connections_are_not_told_but_their_number_is(bar: ProgressBars) -> None:
-    bar.at(A, "iris")
+    bar.asks_about(A, "iris")
     bar.limit(A, 40, 32, "429")
     assert frame(bar)[0].endswith("429: 40 → 32 connections")
     bar.limit(A, 32, 33, "")
@@ -169,7 +169,7 @@ def busy(clock: Clock, llms: list[str]) -> ProgressBars:
     bar.begin(dict.fromkeys(llms, 1334))
     bar.end()
     for llm in llms:
-        bar.at(llm, "breast-cancer")
+        bar.asks_about(llm, "breast-cancer")
     for _ in range(20):
         for llm in llms:
             answer(bar, clock, llm, 1, 1)
@@ -233,7 +233,7 @@ def test_why_an_llm_ended_stands_above_the_bars_at_once(clock: Clock) -> None:
     bar = ProgressBars(on, clock)
     bar.begin({A: 10, B: 10})
     try:
-        bar.at(A, "iris")
+        bar.asks_about(A, "iris")
         bar.ended(B, "the key is [bold]wrong[/bold]")
         assert "gemini:b: the key is [bold]wrong[/bold]\n" in written(on)
     finally:
@@ -252,7 +252,7 @@ def test_hostile_names_move_nothing_and_have_no_style(clock: Clock) -> None:
     on = console(300)
     bar = ProgressBars(on, clock)
     bar.begin({HOSTILE: 10})
-    bar.at(HOSTILE, f"a\nb{HOSTILE}")
+    bar.asks_about(HOSTILE, f"a\nb{HOSTILE}")
     bar.waits(HOSTILE, HOSTILE, 3)
     (line,) = bar.frame(600)
     assert "\n" not in line.plain
@@ -276,15 +276,15 @@ def test_an_output_without_our_signs_gets_plainer_ones(clock: Clock) -> None:
 def test_lines_say_what_is_planned_known_and_asked(lines: ProgressLines) -> None:
     lines.known(A, 40)
     lines.known(B, 0)
-    lines.at(A, "iris")
+    lines.asks_about(A, "iris")
     assert said(lines) == [
         "150 queries planned", "openai:a: 40 of 100 answered already", "openai:a: asked about iris",
     ]  # fmt: skip
 
 
 def test_every_ten_seconds_a_line_for_each_llm_under_way(lines: ProgressLines, clock: Clock) -> None:
-    lines.at(A, "iris")
-    lines.at(B, "wine")
+    lines.asks_about(A, "iris")
+    lines.asks_about(B, "wine")
     said(lines)
     answer(lines, clock, A, 19, 0.5)
     assert said(lines) == []
@@ -301,8 +301,8 @@ def test_every_ten_seconds_a_line_for_each_llm_under_way(lines: ProgressLines, c
 def test_between_them_a_line_of_all_answers_breaks_the_silence_of_the_first_minutes(
     lines: ProgressLines, clock: Clock
 ) -> None:
-    lines.at(A, "iris")
-    lines.at(B, "wine")
+    lines.asks_about(A, "iris")
+    lines.asks_about(B, "wine")
     said(lines)
     printed = []
     for _ in range(8):
@@ -319,8 +319,8 @@ def test_between_them_a_line_of_all_answers_breaks_the_silence_of_the_first_minu
 
 
 def test_a_finished_llm_says_so_and_has_no_further_line(lines: ProgressLines, clock: Clock) -> None:
-    lines.at(A, "iris")
-    lines.at(B, "wine")
+    lines.asks_about(A, "iris")
+    lines.asks_about(B, "wine")
     said(lines)
     answer(lines, clock, B, 50, 0.1)
     assert said(lines) == ["gemini:b: 50/50 answered"]
@@ -329,7 +329,7 @@ def test_a_finished_llm_says_so_and_has_no_further_line(lines: ProgressLines, cl
 
 
 def test_a_wait_is_one_line_until_it_changes(lines: ProgressLines, clock: Clock) -> None:
-    lines.at(A, "iris")
+    lines.asks_about(A, "iris")
     said(lines)
     lines.limit(A, 40, 32, "429")
     for _ in range(5):
@@ -348,7 +348,7 @@ def test_a_wait_is_one_line_until_it_changes(lines: ProgressLines, clock: Clock)
 
 
 def test_a_wait_after_a_wait_is_news_again(lines: ProgressLines, clock: Clock) -> None:
-    lines.at(A, "iris")
+    lines.asks_about(A, "iris")
     said(lines)
     lines.waits(A, "429", 1)
     answer(lines, clock, A, 1, 6)
@@ -358,7 +358,7 @@ def test_a_wait_after_a_wait_is_news_again(lines: ProgressLines, clock: Clock) -
 
 
 def test_the_number_of_connections_is_in_the_line(lines: ProgressLines, clock: Clock) -> None:
-    lines.at(A, "iris")
+    lines.asks_about(A, "iris")
     lines.limit(A, 8, 9, "")
     said(lines)
     answer(lines, clock, A, 10, 1)
@@ -373,7 +373,7 @@ def test_why_an_llm_ended_is_a_line_that_names_it(lines: ProgressLines) -> None:
 
 
 def test_a_batch_is_a_line_where_there_is_news_of_it_and_seldom_else(lines: ProgressLines, clock: Clock) -> None:
-    lines.at(A, "iris")
+    lines.asks_about(A, "iris")
     said(lines)
     noon = time.mktime(time.strptime("2026-11-21 12:00", "%Y-%m-%d %H:%M"))
     lines.batch(A, "batch_1", noon, 0, 140)
@@ -398,7 +398,7 @@ def test_a_batch_is_a_line_where_there_is_news_of_it_and_seldom_else(lines: Prog
 
 
 def test_a_batch_stands_in_the_row_of_its_llm(bar: ProgressBars, clock: Clock) -> None:
-    bar.at(A, "iris")
+    bar.asks_about(A, "iris")
     answer(bar, clock, A, 10, 1)
     bar.batch(A, "batch_1", time.time(), 3, 140)
     assert "ETA" not in bar.frame(100)[0].plain  # the provider does not say when it will be through
@@ -409,7 +409,7 @@ def test_many_llms_are_lines_and_a_count_without_a_terminal_too(clock: Clock) ->
     lines = ProgressLines(io.StringIO(), clock)
     lines.begin({f"x:{number}": 10 for number in range(10)})
     for llm in lines.llms:
-        lines.at(llm, "iris")
+        lines.asks_about(llm, "iris")
     said(lines)
     answer(lines, clock, "x:0", 1, 10)
     printed = said(lines)
@@ -420,7 +420,7 @@ def test_many_llms_are_lines_and_a_count_without_a_terminal_too(clock: Clock) ->
 def test_a_hostile_name_is_one_line(clock: Clock) -> None:
     lines = ProgressLines(io.StringIO(), clock)
     lines.begin({HOSTILE: 1})
-    lines.at(HOSTILE, "a\nb")
+    lines.asks_about(HOSTILE, "a\nb")
     lines.ended(HOSTILE, f"x\ny{HOSTILE}")
     printed = said(lines)
     assert len(printed) == 3
@@ -510,7 +510,7 @@ def test_what_ends_in_an_error_is_being_done_no_more(clock: Clock) -> None:
 
 
 def test_llms_that_are_asked_while_a_control_is_built_keep_their_lines(lines: ProgressLines, clock: Clock) -> None:
-    lines.at(A, "iris")
+    lines.asks_about(A, "iris")
     said(lines)
     with lines.doing("building control:exposed for iris"):
         clock.now += 10
@@ -519,7 +519,7 @@ def test_llms_that_are_asked_while_a_control_is_built_keep_their_lines(lines: Pr
 
 
 def test_a_terminal_shows_what_is_being_done_below_the_llms(bar: ProgressBars, clock: Clock) -> None:
-    bar.at(A, "iris")
+    bar.asks_about(A, "iris")
     with bar.doing(f"building {HOSTILE}\nfor wine") as tell:
         clock.now += 3
         first, second = bar.frame(300)
