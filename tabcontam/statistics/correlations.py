@@ -78,6 +78,7 @@ def _coefficient(first: NDArray[np.float64], second: NDArray[np.float64]) -> tup
     def coefficient(order: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
         return np.asarray((order * sides[1]).sum(axis=axis) / scale)
 
-    orders = {"permutation_type": "pairings", "n_resamples": CORRELATION_ORDERS, "random_state": 0}
-    found = permutation_test(sides[:1], coefficient, vectorized=True, **orders)
+    found = permutation_test(
+        sides[:1], coefficient, permutation_type="pairings", n_resamples=CORRELATION_ORDERS, random_state=0
+    )
     return min(1.0, max(-1.0, float(found.statistic))), float(found.pvalue)

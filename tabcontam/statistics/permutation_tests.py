@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tabcontam.statistics.auc import Floats, Ints
 from tabcontam.statistics.thresholds import MOST_LISTED_PAIRS, PERMUTATION_DRAWS, SAME_SUM
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
