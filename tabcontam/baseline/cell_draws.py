@@ -66,16 +66,8 @@ def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int, *, d
         return [one and _read(one, count) for _, one in zip(rows, stored, strict=True)]
 
     rank = ranks(table)
-    question = [
-        "draws",
-        dealt,
-        VERSION,
-        feature,
-        sorted(shown),
-        [rank[row] for row in rows],
-        count,
-        sorted(table.missing),
-    ]
+    which = [sorted(shown), [rank[row] for row in rows], count, sorted(table.missing)]
+    question = ["draws", dealt, VERSION, feature, *which]
     key = ("draws", feature, tuple(rows), count)
     found = cached_fact(table, key, lambda: cached_finding(table, question, find, write, read))
     return {row: one for row, one in zip(rows, found, strict=True) if one is not None}

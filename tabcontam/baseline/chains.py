@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class FeatureChain:
     def predictions(self, place: int) -> list[CellPrediction]:
         """Return each row's prediction of the hidden feature at this place, without the silent predictor's answer."""
         if self._sampled is not None:
-            return self._sampled.predictions(place)
+            return self._sampled.mixture(place).predictions()
         cells = self._whole[self.asked[place]].cells
         others = [[cells[other] for other in self._drawn if other != row] for row in self.rows]
         return [marginal(of_others, self.missing) for of_others in others]
@@ -73,36 +73,27 @@ class FeatureChain:
     def _sampled(self) -> "_SampledChain | None":
         """The fitted chain in the rows that are learned from; None if they are too few."""
         sample = sample_of(self._drawn, self.rows, frozenset(self.known))
-        return (
-            None if sample is None else _SampledChain(self._whole, self.shown, self.asked, self.rows, self.near, sample)
-        )
+        return None if sample is None else _SampledChain(self, self._whole, sample)
 
 
 @dataclass(frozen=True, eq=False)
 class _SampledChain:
     """A chain whose columns are fitted in the rows of a sample."""
 
+    chain: FeatureChain
     whole: Mapping[str, Column]
-    shown: Sequence[str]
-    asked: Sequence[str]
-    rows: Sequence[int]
-    near: Collection[str] | None
     sample: RowSample
-
-    def predictions(self, place: int) -> list[CellPrediction]:
-        """Return each row's prediction of the hidden feature at this place, without the silent predictor's answer."""
-        return self.mixture(place).predictions()
 
     def mixture(self, place: int) -> Mixture:
         """Return the mixture of predictors of the hidden feature at this place in each row."""
-        name, given = self.asked[place], [*self._visible, *self.asked[:place]]
+        name, given = self.chain.asked[place], [*self._visible, *self.chain.asked[:place]]
         target, sample = self._taken[name], self.sample
-        laws = _laws(target, self._given(visible_features(name, given, self.near)), sample)
+        laws = _laws(target, self._given(visible_features(name, given, self.chain.near)), sample)
         if self._apart is not None:
-            differ = sum((differing(self._taken[other]) for other in self.asked[:place]), start=self._apart)
+            differ = sum((differing(self._taken[other]) for other in self.chain.asked[:place]), start=self._apart)
             pairs = zip(laws, sample.fits, strict=True)
             laws = [{**law, **self._twins(target, differ, predicted)} for law, (_, predicted) in pairs]
-        view = self._everywhere.view(name, [*self._close, *self.asked[:place]])
+        view = self._everywhere.view(name, [*self._close, *self.chain.asked[:place]])
         return mixture_of(target, self._given(given), sample, self._wanted, view, laws, self._like)
 
     def _twins(self, target: Column, differ: Counts, predicted: Ints) -> dict[str, LawPredictions]:
@@ -111,17 +102,16 @@ class _SampledChain:
 
     def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
         """Return each number predictor's probabilities of these values of the hidden feature in each row."""
-        given = self._given([*self._visible, *self.asked[:place]])
-        target = self._taken[self.asked[place]]
-        return attempt(
-            f"densities of {target.name}", lambda: densities(target, given, self.sample.fits, self._wanted, values), []
-        )
+        given = self._given([*self._visible, *self.chain.asked[:place]])
+        target = self._taken[self.chain.asked[place]]
+        predict = partial(densities, target, given, self.sample.fits, self._wanted, values)
+        return attempt(f"densities of {target.name}", predict, [])
 
     def silent(self) -> list[dict[int, str]]:
         """Return the silent predictor's answers for each hidden feature, by row."""
-        nothing: list[dict[int, str]] = [{} for _ in self.asked]
-        named = f"trees of {' and '.join(self.asked)}"
-        return attempt(named, lambda: self._everywhere.silent(self.asked, self._close), nothing)
+        nothing: list[dict[int, str]] = [{} for _ in self.chain.asked]
+        named = f"trees of {' and '.join(self.chain.asked)}"
+        return attempt(named, lambda: self._everywhere.silent(self.chain.asked, self._close), nothing)
 
     @cached_property
     def _taken(self) -> dict[str, Column]:
@@ -131,7 +121,7 @@ class _SampledChain:
     @cached_property
     def _wanted(self) -> Ints:
         places = {row: place for place, row in enumerate(self.sample.rows)}
-        return np.array([places[row] for row in self.rows], dtype=np.int64)
+        return np.array([places[row] for row in self.chain.rows], dtype=np.int64)
 
     @cached_property
     def _everywhere(self) -> SampledTable:
@@ -139,16 +129,16 @@ class _SampledChain:
 
     @cached_property
     def _visible(self) -> list[str]:
-        return sorted(set(self.shown))
+        return sorted(set(self.chain.shown))
 
     @cached_property
     def _close(self) -> list[str]:
-        return self._visible if self.near is None else sorted(set(self.near))
+        return self._visible if self.chain.near is None else sorted(set(self.chain.near))
 
     @cached_property
     def _apart(self) -> Counts | None:
         """The number of shown cells in which each two rows differ; None if rows are not compared."""
-        if self.near is not None or self._everywhere.large:
+        if self.chain.near is not None or self._everywhere.large:
             return None
         return apart([self._taken[name] for name in self._close], len(self.sample.rows))
 

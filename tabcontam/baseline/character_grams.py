@@ -62,9 +62,8 @@ def _evidence(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
     members[labels, np.arange(len(labels))] = 1.0
     within = np.asarray((grams.T @ members.T).T)
     overall = within.sum(axis=0) / len(labels)
-    rates = (within + GRAM_PRIOR_ROWS * count * overall + 1e-9) / (
-        members.sum(axis=1, keepdims=True) + GRAM_PRIOR_ROWS * count
-    )
+    prior = GRAM_PRIOR_ROWS * count
+    rates = (within + prior * overall + 1e-9) / (members.sum(axis=1, keepdims=True) + prior)
     return np.asarray(np.log(rates / np.maximum(overall, 1e-9)) * (overall > 0)).T
 
 

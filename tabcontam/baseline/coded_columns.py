@@ -227,9 +227,8 @@ def without_words(columns: Iterable[Column]) -> list[Column]:
 
 def scaled(numbers: Floats, decimals: int) -> Ints:
     """Return numbers as whole counts of their last decimal; NaN becomes 0."""
-    return np.asarray(
-        np.rint(np.nan_to_num(np.clip(numbers, -LARGEST_NUMBER, LARGEST_NUMBER)) * 10**decimals).astype(np.int64)
-    )
+    within = np.nan_to_num(np.clip(numbers, -LARGEST_NUMBER, LARGEST_NUMBER))
+    return np.asarray(np.rint(within * 10**decimals).astype(np.int64))
 
 
 def steps(numbers: Floats, decimals: int) -> tuple[Floats, Floats]:

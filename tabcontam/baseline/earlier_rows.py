@@ -29,11 +29,8 @@ def after_earlier(table: Table, name: str, row: int, prediction: CellPrediction,
     column, and the value one step from it is as likely as the most frequent step is; each share is raised by its
     standard error. The other values keep their chance, so the chances may add up to more than 1: all are upper bounds.
     """
-    more = {
-        value: chance
-        for value, chance in likely_after(table, name, row, lags).items()
-        if chance > prediction.chance_of(value)
-    }
+    likely = likely_after(table, name, row, lags)
+    more = {value: chance for value, chance in likely.items() if chance > prediction.chance_of(value)}
     if not more:
         return prediction
     keys = {value_key(value): chance for value, chance in more.items()}

@@ -5,20 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import (
-    MISSING,
-    Bools,
-    Column,
-    Floats,
-    Ints,
-    as_number,
-    format_number,
-    scaled,
-    steps,
-)
+from tabcontam.baseline.coded_columns import MISSING, Bools, Column, Floats, Ints, as_number, number_key, scaled, steps
 from tabcontam.baseline.rounded_numbers import chain
 from tabcontam.baseline.thresholds import CLOSE_ROW_ESCAPE, FEW_VALUES, LEAST_SPIKE_SHARE, MOST_GRID_STEPS
-from tabcontam.reading.answer_text import value_key
 
 NOVEL = "\n"  # the key of all values that no training row has; no other key holds a line break
 
@@ -104,7 +93,7 @@ class Fit:
             unit = max(1, round(size * 10**decimals))
             first, last = int(scaled(np.array([low]), decimals)[0]), int(scaled(np.array([high]), decimals)[0])
             wholes.update(range(-(-first // unit) * unit, last + 1, unit))
-        return [value_key(format_number(whole, decimals)) for whole in sorted(wholes)]
+        return [number_key(whole, decimals) for whole in sorted(wholes)]
 
     @cached_property
     def rounded(self) -> list[tuple[list[str], Ints]]:

@@ -30,12 +30,10 @@ def least_sure_of(
     rows = tuple(order if order is not None else range(len(whole[candidates[0]].keys)))[:MOST_FITTED_ROWS]
     taken = {name: one.sampled(rows) for name, one in whole.items()}
     varied = sorted(sorted(candidates), key=lambda name: -surprise(taken[name], []))
-    lacking = {
-        name: surprise(
-            taken[name], [taken[other] for other in visible_features(name, sorted(set(shown) - {name}), near)]
-        )
-        for name in varied[: max(MOST_HARD_CANDIDATES, count)]
-    }
+    lacking = {}
+    for name in varied[: max(MOST_HARD_CANDIDATES, count)]:
+        others = visible_features(name, sorted(set(shown) - {name}), near)
+        lacking[name] = surprise(taken[name], [taken[other] for other in others])
     found: list[str] = []
     lawful: dict[str, int] = {}  # how many were chosen when laws were last learned
     while lacking and len(found) < count:

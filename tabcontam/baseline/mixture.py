@@ -61,18 +61,15 @@ def mixture_of(
 ) -> "Mixture":
     """Return the mixture of all predictors at the wanted places, weighed in rows `like` them."""
     counting = _counting(view, [len(rows) for _, rows in sample.fits])
-    predicted = [
-        _predicted(target, given, fit, {**law, **more})
-        for fit, law, more in zip(sample.fits, laws, counting, strict=True)
-    ]
+    fits = zip(sample.fits, laws, counting, strict=True)
+    predicted = [_predicted(target, given, fit, {**law, **more}) for fit, law, more in fits]
     peaks = _with_errors(target, predicted, sample)
     likelihoods = likelihoods_of(predicted, len(sample.rows))
     finals: dict[int, _FitMixture] = {}
     for group in sorted({int(group) for group in sample.groups[wanted]}):
         others = likelihoods.known & (sample.groups != group) & like
         weights = likelihoods.weights(others)
-        mixed = [_mixed(one, weights) for one in predicted]
-        mixed = _sharpened(predicted, mixed, others)
+        mixed = _sharpened(predicted, [_mixed(one, weights) for one in predicted], others)
         base = np.full(len(sample.rows), np.nan)  # the probability that the mixture gives to each row's real value
         for one, matrix in zip(predicted, mixed, strict=True):
             base[one.fit.predicted] = matrix[np.arange(len(matrix)), own_places(one.fit)]
@@ -101,10 +98,8 @@ class Mixture:
         tops = TopValueHits.of(self.target, likeliest, self.sample.groups)
         groups = self.sample.groups[self.wanted].tolist()
         other_hits = {group: tops.in_other_groups(group) for group in set(groups)}
-        return [
-            self.finals[row].predict(row, self.peaks[row], other_hits[group])
-            for row, group in zip(self.wanted.tolist(), groups, strict=True)
-        ]
+        rows = zip(self.wanted.tolist(), groups, strict=True)
+        return [self.finals[row].predict(row, self.peaks[row], other_hits[group]) for row, group in rows]
 
     def chances(self) -> "list[ValueChances]":
         """Return the probability of each value at each wanted place, before a prediction raises it."""
@@ -124,10 +119,8 @@ class ValueChances:
     def among(self, keys: Sequence[str]) -> list[float]:
         """Return the probability of each of these values, one of which is right; unknown values share one."""
         unnamed = max(1, sum(key not in self.values for key in keys))
-        return [
-            self.chance_of(key) if key in self.values else max(LEAST_PROBABILITY, self.values[NOVEL] / unnamed)
-            for key in keys
-        ]
+        novel = max(LEAST_PROBABILITY, self.values[NOVEL] / unnamed)
+        return [self.chance_of(key) if key in self.values else novel for key in keys]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +140,13 @@ class _FitMixture:
     @cached_property
     def followed(self) -> list[dict[str, float]]:
         """The values that follow from the shown cells of each row, by key."""
-        return [_followed(self.one, number, self.extra) for number in range(len(self.chances))]
+        found: list[dict[str, float]] = [{} for _ in self.chances]
+        for name, added in self.one.added.items():
+            if isinstance(added, LawPredictions):
+                for mine, values in zip(found, added.values, strict=True):
+                    for key, share in values.items():
+                        mine[key] = mine.get(key, 0.0) + self.extra[name] * share
+        return found
 
     @cached_property
     def likeliest(self) -> Mapping[int, tuple[str, float]]:
@@ -177,18 +176,33 @@ class _FitMixture:
         return found
 
     def predict(self, row: int, peak: float, tops: SortedHits) -> CellPrediction:
-        """Return the prediction of one row."""
-        number = self.place[row]
-        return _predict_cell(self.one, self.chances[number], self.followed[number], peak, self.rows, tops)
+        """Return the prediction of one row: the mixture, with no value below one never seen in as many rows.
+
+        Each chance is raised by its standard error, and the likeliest value's to its hit rate in other rows. A chance
+        that is too high costs a few hundredths of a bit; one that is too low makes false verdicts more frequent.
+        """
+        number, fit = self.place[row], self.one.fit
+        chances, followed = self.chances[number], self.followed[number]
+        floor, noise = 1 / (len(fit.train) + 1), 0.25 / self.rows
+        likely = np.flatnonzero(chances > (sqrt(floor + noise) - sqrt(noise)) ** 2)  # raised above the floor
+        best = _largest(chances, likely, MOST_LISTED_VALUES + len(followed) + 3) or [2]
+        found = {fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
+        ranked = _raised(found | self._with_followed(number), self.rows)
+        ranked[:1] = [(key, round(tops.raised(chance), PLACES)) for key, chance in ranked[:1]]
+        next_one = [chance for _, chance in ranked[MOST_LISTED_VALUES : MOST_LISTED_VALUES + 1]]
+        rest = round(max(floor, peak, *next_one, 0.0), PLACES)  # holds for all that are not listed
+        listed = [item for item in ranked[:MOST_LISTED_VALUES] if item[1] > rest] or ranked[:1]
+        values = {fit.target.texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
+        coarser = _rounded(fit, chances, followed, max(floor, peak), self.rows)
+        return CellPrediction(values, rest, round(min(1.0, float(chances[fit.place[MISSING]])), PLACES), coarser)
 
 
 def _counting(view: View, sizes: Sequence[int]) -> list[dict[str, LawPredictions]]:
     """Return each fit's predictions by counting other rows, computed once for all fits; `sizes` are their lengths."""
     found: dict[str, list[LawPredictions]] = {}
     for kind, counts in COUNTING:
-        found.setdefault(kind, []).extend(
-            attempt(f"{counts.__name__} of {view.target.name}", partial(counts, view), [])
-        )
+        found.setdefault(kind, [])
+        found[kind] += attempt(f"{counts.__name__} of {view.target.name}", partial(counts, view), [])
     named = {f"{name} {number}": one for name, every in found.items() for number, one in enumerate(every)}
     ends = np.cumsum(sizes)
     fits = [np.arange(end - size, end) for end, size in zip(ends.tolist(), sizes, strict=True)]
@@ -233,9 +247,8 @@ def _sharpened(predicted: Sequence[FitPredictions], mixed: Sequence[Floats], oth
     held = [matrix[others[one.fit.predicted]] for one, matrix in zip(predicted, mixed, strict=True)]
 
     def likelihood(power: float) -> float:
-        found = (
-            _power(matrix, power)[np.arange(len(matrix)), truth] for matrix, truth in zip(held, truths, strict=True)
-        )
+        pairs = zip(held, truths, strict=True)
+        found = (_power(matrix, power)[np.arange(len(matrix)), truth] for matrix, truth in pairs)
         return sum(float(np.log(np.maximum(chances, LEAST_PROBABILITY)).sum()) for chances in found)
 
     best = max(POWERS, key=likelihood)
@@ -263,34 +276,6 @@ def _with_added(one: FitPredictions, mixed: Floats, extra: Mapping[str, float]) 
         elif name:
             base += weight
     return np.asarray(total + base[:, None] * mixed)
-
-
-def _predict_cell(
-    one: FitPredictions, chances: Floats, followed: Mapping[str, float], peak: float, rows: int, tops: SortedHits
-) -> CellPrediction:
-    """Return the prediction of one row: the mixture, with no value below one never seen in as many rows.
-
-    Each chance is raised by its standard error, and the likeliest value's to its hit rate in other rows. A chance that
-    is too high costs a few hundredths of a bit; one that is too low makes false verdicts more frequent.
-    """
-    floor = 1 / (len(one.fit.train) + 1)
-    likely = np.flatnonzero(chances > (sqrt(floor + 0.25 / rows) - sqrt(0.25 / rows)) ** 2)  # raised above the floor
-    best = _largest(chances, likely, MOST_LISTED_VALUES + len(followed) + 3) or [2]
-    found = {one.fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
-    for key, share in followed.items():
-        found[key] = share + float(chances[one.fit.place[key]] if key in one.fit.place else 0.0)
-    ranked = _raised(found, rows)
-    ranked[:1] = [(key, round(tops.raised(chance), PLACES)) for key, chance in ranked[:1]]
-    rest = round(
-        max(floor, peak, *(chance for _, chance in ranked[MOST_LISTED_VALUES : MOST_LISTED_VALUES + 1]), 0.0), PLACES
-    )
-    texts = one.fit.target.texts
-    listed = [item for item in ranked[:MOST_LISTED_VALUES] if item[1] > rest] or ranked[
-        :1
-    ]  # the rest holds for the others
-    values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
-    coarser = _rounded(one.fit, chances, followed, max(floor, peak), rows)
-    return CellPrediction(values, rest, round(min(1.0, float(chances[one.fit.place[MISSING]])), PLACES), coarser)
 
 
 def _raised(chances: Mapping[str, float], rows: int, more: float = 0.0) -> list[tuple[str, float]]:
@@ -329,26 +314,11 @@ def _rounded(
         other = novel if fit.gridded else novel * 10**fewer
         likely = _raised(mass, rows, 0.0 if fit.gridded else other)
         raised = [(key, min(1.0, round(ROUNDED_CHANCE_FACTOR * chance, PLACES))) for key, chance in likely]
-        rest = round(
-            min(1.0, max(ROUNDED_CHANCE_FACTOR * other, *(chance for _, chance in raised[MOST_LISTED_VALUES:]), 0.0)),
-            PLACES,
-        )
-        found.append(
-            RoundedPrediction(
-                place, {key: chance for key, chance in raised[:MOST_LISTED_VALUES] if chance > rest}, rest
-            )
-        )
+        unlisted = [chance for _, chance in raised[MOST_LISTED_VALUES:]]
+        rest = round(min(1.0, max(ROUNDED_CHANCE_FACTOR * other, *unlisted, 0.0)), PLACES)
+        listed = {key: chance for key, chance in raised[:MOST_LISTED_VALUES] if chance > rest}
+        found.append(RoundedPrediction(place, listed, rest))
     return tuple(found)
-
-
-def _followed(one: FitPredictions, number: int, extra: Mapping[str, float]) -> dict[str, float]:
-    """Return the values that follow from the shown cells of a row, by key."""
-    found: dict[str, float] = {}
-    for name, added in one.added.items():
-        if isinstance(added, LawPredictions):
-            for key, share in added.values[number].items():
-                found[key] = found.get(key, 0.0) + extra[name] * share
-    return found
 
 
 def _plain(key: str) -> str:
@@ -363,12 +333,8 @@ def _with_errors(target: Column, predicted: Sequence[FitPredictions], sample: Ro
     """Add the error distributions of predicted numbers; return the largest chance of any value where none is listed."""
     names = [name for name in predicted[0].regressed if all(name in one.regressed for one in predicted)]
     nothing = np.zeros(len(sample.rows))
-    every = (
-        attempt(
-            f"errors of {name} of {target.name}", partial(_with_errors_of, name, target, predicted, sample), nothing
-        )
-        for name in names
-    )
+    ways = {name: partial(_with_errors_of, name, target, predicted, sample) for name in names}
+    every = [attempt(f"errors of {name} of {target.name}", add, nothing) for name, add in ways.items()]
     return np.asarray(np.maximum.reduce([nothing, *every]))
 
 

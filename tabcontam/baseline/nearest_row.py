@@ -28,8 +28,7 @@ def apart(shown: Sequence[Column], rows: int) -> Counts:
 
 def differing(one: Column) -> Counts:
     """Return whether each two rows differ in a cell, as 0 or 1."""
-    found: Counts = np.not_equal(one.codes[:, None], one.codes[None, :]).astype(np.uint8)
-    return found
+    return np.asarray(np.not_equal(one.codes[:, None], one.codes[None, :]).astype(np.uint8))
 
 
 def alike(differ: Counts | None, wanted: Ints) -> Bools:

@@ -33,7 +33,8 @@ def ordered(view: View) -> list[LawPredictions]:
     if len(view.learned) < LEAST_ORDER_ROWS:
         return []
     codes, thin = view.target.codes, view.thinned
-    keys, least = [*keys_of(thin), *_ratios(thin)], _most_frequent(codes[thin.learned]) + LEAST_ORDER_GAIN
+    keys = [*keys_of(thin), *_ratios(thin)]
+    least = float(np.bincount(codes[thin.learned]).max() / len(thin.learned)) + LEAST_ORDER_GAIN
     numeric = view.target.numbers is not None
 
     def between(line: _KeyOrder) -> float:
@@ -89,10 +90,6 @@ def classes_of(view: View) -> list[Column]:
     return [one for found in (few, many) for _, _, one in sorted(found, key=lambda item: item[:2])[:MOST_KEY_CLASSES]]
 
 
-def _most_frequent(codes: Ints) -> float:
-    return float(np.bincount(codes).max() / len(codes))
-
-
 @dataclass(frozen=True, eq=False)
 class _KeyOrder:
     """The training rows along a key: for each row of interest its neighbours below and above, or -1.
@@ -134,13 +131,8 @@ class _KeyOrder:
         size = np.searchsorted(edges, gaps[:probes][has_near], "left")
         hits = (codes[near[:probes]] == codes[asked[:probes]])[has_near]
         share = hits.mean() if has_near.any() else 0.0
-        sizes = range(len(edges) + 1)
-        shares = np.array(
-            [
-                (hits[size == one].sum() + GROUP_PRIOR_ROWS * share) / ((size == one).sum() + GROUP_PRIOR_ROWS)
-                for one in sizes
-            ]
-        )
+        sums = [(hits[size == one].sum(), (size == one).sum()) for one in range(len(edges) + 1)]
+        shares = np.array([(right + GROUP_PRIOR_ROWS * share) / (rows + GROUP_PRIOR_ROWS) for right, rows in sums])
         right = float(hits.sum() / max(1, probes))
         return cls(view, codes, key, one, below, above, shares, edges, right)
 
@@ -248,7 +240,5 @@ class _Interpolation:
         """Return these numbers."""
         probes, decimals = len(self.line.view.probed), self.line.view.target.decimals
         texts = [number_key(whole, decimals) for whole in self.wholes[probes:].tolist()]
-        known = self.known[probes:].tolist()
-        return LawPredictions.of(
-            [{text: self.share} if is_known else {} for text, is_known in zip(texts, known, strict=True)]
-        )
+        pairs = zip(texts, self.known[probes:].tolist(), strict=True)
+        return LawPredictions.of([{text: self.share} if known else {} for text, known in pairs])

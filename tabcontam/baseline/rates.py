@@ -13,12 +13,12 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.baseline.coded_columns import Bools, Column, Floats, Ints, number_key, scaled
+from tabcontam.baseline.coded_columns import Bools, Column, Floats, Ints, scaled
 from tabcontam.baseline.laws.base import LawPredictions
 from tabcontam.baseline.shared_cells import Words, codes_of, sharing, two_cells, with_pieces
+from tabcontam.baseline.straight_lines import numbers_near
 from tabcontam.baseline.thresholds import (
     FEW_VALUES,
-    GROUP_PRIOR_ROWS,
     LEAST_PLAIN_RATE_LIFT,
     LEAST_PLAIN_RATE_SHARE,
     LEAST_RATE_BITS,
@@ -172,25 +172,9 @@ class _RateTarget:
     def follows(self, view: View, rate: _Rate) -> LawPredictions:
         """Return the numbers that the rate gives and those next to them, each as likely as it was in other rows."""
         constants, own = self._apart(rate)
-        wholes, counts = self._made(rate, constants, own, self.probed)
-        known = counts > 0
-        off = scaled(self.y[self.probed], view.target.decimals) - wholes
-        sizes = np.searchsorted(SIZES, counts)
-        shares = {}
-        for away in range(-RATE_DISTANCE, RATE_DISTANCE + 1):
-            hits = known & (off == away)
-            whole = hits.sum() / (known.sum() + 1)
-            each = [(hits & (sizes == one)).sum() + GROUP_PRIOR_ROWS * whole for one in range(len(SIZES) + 1)]
-            shares[away] = np.array(each) / (
-                [(known & (sizes == one)).sum() + GROUP_PRIOR_ROWS for one in range(len(SIZES) + 1)]
-            )
-        wholes, counts = self._made(rate, constants, own, view.predicted)
-        values: list[dict[str, float]] = []
-        for whole, count in zip(wholes.tolist(), counts.tolist(), strict=True):
-            size = int(np.searchsorted(SIZES, count))
-            likely = {away: float(share[size]) for away, share in shares.items() if count and share[size] > 0}
-            values.append({number_key(whole + away, view.target.decimals): share for away, share in likely.items()})
-        return LawPredictions.of(values)
+        probed, predicted = (self._made(rate, constants, own, rows) for rows in (self.probed, view.predicted))
+        decimals = view.target.decimals
+        return numbers_near(probed, scaled(self.y[self.probed], decimals), predicted, decimals, SIZES, RATE_DISTANCE)
 
     def kinds(self, view: View, rate: _Rate) -> LawPredictions:
         """Return the kinds with a rate that gives the number of each row, likelier the more rows they have."""
@@ -306,8 +290,7 @@ def _terms(view: View, numbers: Floats, probed: Ints) -> Iterator[_RateTerm]:
                 related.append((-abs(float(np.corrcoef(mine, own)[0, 1])), shown.name, 10.0**-shown.decimals, term))
     related.sort(key=lambda item: item[:2])
     yield from (term for *_, term in related[:MOST_RATE_TERMS])
-    yield from (
-        replace(term, unit=unit) for _, _, unit, term in related[:MOST_RATE_TERMS]
-    )  # a number that is rounded itself
+    # a number that is rounded itself
+    yield from (replace(term, unit=unit) for _, _, unit, term in related[:MOST_RATE_TERMS])
     for (*_, one), (*_, other) in combinations(related[:MOST_MULTIPLIED_TERMS], 2):
         yield _RateTerm(f"{one.name} · {other.name}", one.values * other.values, 0.0)

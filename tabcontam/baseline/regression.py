@@ -16,6 +16,7 @@ from tabcontam.baseline.thresholds import (
     MOST_SQUARED_FEATURES,
 )
 
+BOOSTING = {"max_bins": 64, "max_leaf_nodes": 8, "l2_regularization": 1.0, "early_stopping": False, "random_state": 0}
 SHRUNK = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # shrinkage of weights, as shares of a feature's variance
 
 
@@ -26,15 +27,7 @@ def boosted(fit: Fit) -> Floats | None:
     classes = frequent(fit)
     if not fit.shown or classes is None:
         return None
-    model = HistGradientBoostingClassifier(
-        learning_rate=0.2,
-        max_iter=12,
-        max_leaf_nodes=8,
-        max_bins=64,
-        l2_regularization=1.0,
-        early_stopping=False,
-        random_state=0,
-    )
+    model = HistGradientBoostingClassifier(learning_rate=0.2, max_iter=12, **BOOSTING)
     features = _design(fit.shown)
     model.fit(features[fit.train], classes[fit.codes])
     return spread(fit, classes, model.predict_proba(features[fit.predicted]), model.classes_)
@@ -117,9 +110,7 @@ def boosted_numbers(features: Floats, rows: Ints, numbers: Floats, predicted: In
     """Return the numbers of the predicted places by gradient boosting of features, learned from these rows."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    model = HistGradientBoostingRegressor(
-        max_iter=60, max_bins=64, max_leaf_nodes=8, l2_regularization=1.0, early_stopping=False, random_state=0
-    )
+    model = HistGradientBoostingRegressor(max_iter=60, **BOOSTING)
     model.fit(features[rows], numbers)
     return np.asarray(model.predict(features[predicted]))
 
@@ -164,10 +155,9 @@ class ErrorDistribution:
 
 def heaped(fit: Fit) -> Floats:
     """Return how much more frequent each listed value is than its surroundings suggest: numbers heap at round ones."""
-    assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
-    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
-    numbers, counts = np.unique(fit.numbers[known], return_counts=True)
-    smooth = (counts / counts.sum()) @ spread_over(fit, numbers, bandwidth(fit.numbers[known]) or 1.0)
+    _, regular = _regular(fit)
+    numbers, counts = np.unique(regular, return_counts=True)
+    smooth = (counts / counts.sum()) @ spread_over(fit, numbers, bandwidth(regular) or 1.0)
     found: Floats = (0.9 * fit.counts / counts.sum() + 0.1 * smooth) / np.maximum(smooth, 1e-12)
     found[:2] = 0
     return found
@@ -176,9 +166,8 @@ def heaped(fit: Fit) -> Floats:
 def spread_over(fit: Fit, numbers: Floats, width: float) -> Floats:
     """Return, for each number, the probabilities of the listed values around it."""
     sizes = fit.step(fit.positions)
-    found = np.nan_to_num(
-        kernel(fit.positions[None, :] - numbers[:, None], max(width, 0.5 * float(sizes.min()))) * sizes
-    )
+    width = max(width, 0.5 * float(sizes.min()))
+    found = np.nan_to_num(kernel(fit.positions[None, :] - numbers[:, None], width) * sizes)
     found /= np.maximum(found.sum(axis=1, keepdims=True), 1e-12)
     return found
 

@@ -94,14 +94,10 @@ def coarser_places(keys: Collection[str]) -> tuple[int, ...]:
     digits = sorted(-int(Decimal(key).normalize().as_tuple().exponent) for key in numbers)
     finest = digits[int((1 - MOST_FINER_SHARE) * (len(digits) - 1))]
     places = tuple(finest - fewer for fewer in range(1, MOST_MISSING_DIGITS + 1))
-    if max(map(_size, numbers)) > MOST_ROUNDED_DIGITS:
+    if max(abs(Decimal(key).adjusted()) for key in numbers) > MOST_ROUNDED_DIGITS:
         return ()
     rounded = [len({_chain(key, places)[number] for key in numbers}) for number in range(MOST_MISSING_DIGITS)]
     return tuple(place for place, left in zip(places, rounded, strict=True) if left >= LEAST_ROUNDED_VALUES)
-
-
-def _size(key: str) -> int:
-    return abs(Decimal(key).adjusted())
 
 
 def ratios(chances: Sequence[float]) -> list[float]:

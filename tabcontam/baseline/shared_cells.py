@@ -82,9 +82,8 @@ def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
 
 def two_cells(view: View, least: float) -> Iterator[tuple[str, Words]]:
     """Yield the names and hashes of two cells together; the hash is 0 if one is missing."""
-    yield from _choices(
-        combinations(_cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2), 2), least, MOST[2]
-    )
+    cells = _cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2)
+    yield from _choices(combinations(cells, 2), least, MOST[2])
 
 
 class _HashedColumn(NamedTuple):
@@ -123,11 +122,8 @@ def _middles(view: View) -> Iterator[Words]:
     """Yield the hashes of characters in the middle of codes of one length; 0 if a cell has another length."""
     for one in view.shown:
         length = one.size_of_codes
-        if (
-            not length
-            or length > LONGEST_CODE
-            or one.distinct <= (MOST_ROWS_OF_SMALL_TABLE if view.large else LEAST_CODES)
-        ):
+        least = MOST_ROWS_OF_SMALL_TABLE if view.large else LEAST_CODES
+        if not 0 < length <= LONGEST_CODE or one.distinct <= least:
             continue
         texts = [(one.texts.get(key) or "").encode() for key in one.keys]
         there = np.array([len(text) == length for text in texts])

@@ -4,6 +4,7 @@ A model that has read the other rows of a kind can draw the line and extend it. 
 counts if they lie on it to the last digit.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,31 @@ from tabcontam.baseline.thresholds import (
 from tabcontam.baseline.view import View
 
 SIZES = (4, 8, 16)  # rows of a kind, in classes: a line is as sure as lines of its class were
+
+
+def numbers_near(
+    probed: tuple[Ints, Ints], true: Ints, predicted: tuple[Ints, Ints], decimals: int, sizes: Sequence[int], reach: int
+) -> LawPredictions:
+    """Return the predicted rows' numbers and those next to them, each as likely as it was in the probed rows.
+
+    `probed` and `predicted` are the numbers that kinds give these rows, and the rows of each kind, 0 if it has no
+    number; `true` are the probed rows' own numbers. All count the last decimal of `decimals`. The farthest neighbour is
+    `reach` away. Kinds are compared with those of as many rows, in classes by `sizes`.
+    """
+    wholes, counts = probed
+    off, classes, known = true - wholes, np.searchsorted(sizes, counts), counts > 0
+    members = [(classes == one, (known & (classes == one)).sum()) for one in range(len(sizes) + 1)]
+    shares = {}
+    for away in range(-reach, reach + 1):
+        hits = known & (off == away)
+        prior = GROUP_PRIOR_ROWS * (hits.sum() / (known.sum() + 1))
+        shares[away] = [((hits & own).sum() + prior) / (rows + GROUP_PRIOR_ROWS) for own, rows in members]
+    values: list[dict[str, float]] = []
+    for whole, count in zip(*(line.tolist() for line in predicted), strict=True):
+        size = int(np.searchsorted(sizes, count))
+        likely = {away: float(share[size]) for away, share in shares.items() if count and share[size] > 0}
+        values.append({number_key(whole + away, decimals): share for away, share in likely.items()})
+    return LawPredictions.of(values)
 
 
 def lines(view: View) -> list[LawPredictions]:
@@ -81,25 +107,8 @@ class _KindLines:
             counts = np.choose(own[rows], [count for _, count in every])
             return scaled(made, self.decimals), np.where(np.isfinite(made) & (counts >= LEAST_LINE_ROWS), counts, 0)
 
-        wholes, counts = predict(self.probed)
-        off = scaled(self.y[self.probed], self.decimals) - wholes
-        sizes, known = np.searchsorted(SIZES, counts), counts > 0
-        shares = {}
-        for away in range(-LINE_ERROR, LINE_ERROR + 1):
-            hits = known & (off == away)
-            whole = hits.sum() / (known.sum() + 1)
-            shares[away] = [
-                ((hits & (sizes == one)).sum() + GROUP_PRIOR_ROWS * whole)
-                / ((known & (sizes == one)).sum() + GROUP_PRIOR_ROWS)
-                for one in range(len(SIZES) + 1)
-            ]
-        wholes, counts = predict(view.predicted)
-        values: list[dict[str, float]] = []
-        for whole, count in zip(wholes.tolist(), counts.tolist(), strict=True):
-            size = int(np.searchsorted(SIZES, count))
-            likely = {away: float(share[size]) for away, share in shares.items() if count and share[size] > 0}
-            values.append({number_key(whole + away, self.decimals): share for away, share in likely.items()})
-        return LawPredictions.of(values)
+        true = scaled(self.y[self.probed], self.decimals)
+        return numbers_near(predict(self.probed), true, predict(view.predicted), self.decimals, SIZES, LINE_ERROR)
 
     def _fitted(self, rows: Ints) -> tuple[Floats, Floats, Ints]:
         """Return the height and slope of each kind's line, by least squares, and its number of rows."""

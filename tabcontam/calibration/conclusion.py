@@ -50,9 +50,8 @@ def _of_rows(family: Family, rates: Mapping[float, Rate], false_rate: Rate) -> s
     clauses = [f"one that remembers {share:.0%} in {_in_runs(rates[share])}" for share in shares]
     clauses[0] = f"a model that remembers {shares[0]:.0%} of the rows would be detected in {_in_runs(rates[shares[0]])}"
     never = [] if sure else [f"no model asked is detected in {SURE_DETECTION_RATE:.0%} of runs"]
-    return "; ".join(
-        [f"{family}: {clauses[0]}", *clauses[1:], *never, _false_positives("one that remembers none", false_rate)]
-    )
+    falsely = _false_positives("one that remembers none", false_rate)
+    return "; ".join([f"{family}: {clauses[0]}", *clauses[1:], *never, falsely])
 
 
 def _in_runs(rate: Rate) -> str:

@@ -96,18 +96,10 @@ def _dose(test: str, own: Sequence[Observation], family: Family | None) -> Dose:
     by_copies = grouped(own, lambda one: one.copies)
     rungs = tuple(_rung(copies, by_copies[copies]) for copies in sorted(by_copies))
     unread = tuple(sorted(one.p_value for one in own if one.copies == 0 and one.p_value is not None))
+    half, nearly_all = (_from(rungs, share) for share in (HALF, NEARLY_ALL))
     correlations = _correlations(own)
-    return Dose(
-        test=test,
-        family=family,
-        rungs=rungs,
-        half=_from(rungs, HALF),
-        nearly_all=_from(rungs, NEARLY_ALL),
-        unread=unread,
-        uniform=_not_smaller(unread),
-        correlation=median(correlations) if correlations else None,
-        arms=len(correlations),
-    )
+    middle = median(correlations) if correlations else None
+    return Dose(test, family, rungs, half, nearly_all, unread, _not_smaller(unread), middle, len(correlations))
 
 
 def _rung(copies: float, own: Sequence[Observation]) -> Rung:

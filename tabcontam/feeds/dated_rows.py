@@ -178,13 +178,8 @@ def _card(fresh: FreshRows, file: str, content: bytes) -> str:
         "target": table.target,
         "missing": sorted(mark for mark in table.missing if mark is not None),
     }
-    edition = {
-        "name": FRESH,
-        "file": file,
-        "sha256": hashlib.sha256(content).hexdigest(),
-        "bytes": len(content),
-        "rows": len(table.rows),
-    }
+    digest = hashlib.sha256(content).hexdigest()
+    edition = {"name": FRESH, "file": file, "sha256": digest, "bytes": len(content), "rows": len(table.rows)}
     parts = [_lines(about)]
     if table.dates:
         own = sorted(set(table.column(fresh.dated_by)) & table.dates.keys(), key=str)
@@ -224,10 +219,7 @@ def _lines(fields: Mapping[str, object]) -> str:
 
 
 def _toml(value: object) -> str:
-    """Return a value as TOML writes it.
-
-    TOML's basic strings are those of JSON, except that one more sign is escaped.
-    """
+    """Return a value as TOML writes it: its basic strings are those of JSON, but one more sign is escaped."""
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, str):

@@ -126,15 +126,8 @@ def _entry(found: Element) -> FeedEntry:
         return tuple(text for name in names for one in own.get(name, []) if (text := (one.text or "").strip()))
 
     link = _link(own.get("link", [])) or first("guid")
-    return FeedEntry(
-        first("id", "guid") or link,
-        first("title"),
-        link,
-        first("summary", "description"),
-        first("encoded", "content"),
-        dates(PUBLISHED),
-        dates(CHANGED),
-    )
+    name, summary, content = first("id", "guid") or link, first("summary", "description"), first("encoded", "content")
+    return FeedEntry(name, first("title"), link, summary, content, dates(PUBLISHED), dates(CHANGED))
 
 
 def _link(links: list[Element]) -> str:

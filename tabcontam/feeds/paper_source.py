@@ -20,18 +20,8 @@ MOST_TEXT = 4_000_000  # characters of LaTeX
 INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]{1,200})\}")
 COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 SECTION = re.compile(r"\\section\s*\*?\s*(?:\[[^\[\]]{0,200}\])?\s*\{")
-FLOATS = (
-    "figure",
-    "table",
-    "algorithm",
-    "equation",
-    "align",
-    "gather",
-    "tabular",
-    "lstlisting",
-    "verbatim",
-    "tikzpicture",
-)
+MATHEMATICS = ("equation", "align", "gather")
+FLOATS = ("figure", "table", "algorithm", *MATHEMATICS, "tabular", "lstlisting", "verbatim", "tikzpicture")
 # \citep[e.g.][]{…} and similar commands, with the blank before them
 CITE = re.compile(r"[~ ]?\\(?:no)?[cC]ite[a-zA-Z]*\*?\s*(?:\[[^\[\]]{0,200}\]\s*){0,2}\{[^{}]{0,2000}\}")
 
@@ -61,7 +51,9 @@ def paper_of(content: bytes, *, most_section: int = 200_000) -> PaperText:
     end = after.start() if after else body.find("\\end{document}", start)
     section = body[start : end if end > 0 else len(body)][:most_section]
     abstract = re.search(r"\\begin\{abstract\}(.{1,20000}?)\\end\{abstract\}", whole, re.DOTALL)
-    return PaperText(" ".join(plain(abstract[1] if abstract else "").split()), _paragraphs(plain(section)))
+    short = " ".join(plain(abstract[1] if abstract else "").split())
+    paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", plain(section)))
+    return PaperText(short, tuple(filter(None, paragraphs)))
 
 
 def plain(latex: str) -> str:
@@ -92,10 +84,6 @@ def _without(latex: str, name: str) -> str:
         parts.append(latex[place:start])
         place = latex.find("}", end) + 1 or len(latex)
     return "".join([*parts, latex[place:]])
-
-
-def _paragraphs(text: str) -> tuple[str, ...]:
-    return tuple(paragraph for part in re.split(r"\n\s*\n", text) if (paragraph := " ".join(part.split())))
 
 
 # deepest: files in files

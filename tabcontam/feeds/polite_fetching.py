@@ -196,12 +196,9 @@ class Fetcher:
         self._wait(urlsplit(address).netloc.lower())
         about = _about(address)
         headers = {"User-Agent": f"{AGENT}/{__version__}", "Accept": accept}
-        if about is not None:
-            headers |= {
-                name: about[key]
-                for name, key in (("If-None-Match", "etag"), ("If-Modified-Since", "modified"))
-                if about.get(key)
-            }
+        for name, key in (("If-None-Match", "etag"), ("If-Modified-Since", "modified")):
+            if about is not None and about.get(key):
+                headers[name] = about[key]
         if self.token and origin(address) == self.token_at:
             headers["Authorization"] = f"Bearer {self.token}"
         request = Request(quote(address, safe=":/?#[]@!$&'()*+,;=%~"), headers=headers)  # noqa: S310 (checked above)
@@ -287,13 +284,9 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     found = []
     with suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
         for text in file:
-            with suppress(ValueError, RecursionError):
+            with suppress(ValueError, RecursionError, AttributeError):
                 line = json.loads(text)
-                if (
-                    isinstance(line, dict)
-                    and isinstance(line.get("address"), str)
-                    and isinstance(line.get("status"), int)
-                ):
+                if isinstance(line.get("address"), str) and isinstance(line.get("status"), int):
                     found.append(line)
     return found
 
@@ -314,10 +307,7 @@ def _asked_to_wait(headers: Any) -> float | None:
 
 
 def _read(response: Any, clock: Callable[[], float], *, whole_seconds: float = 120.0, chunk: int = 256 * 1024) -> bytes:
-    """Return all bytes of a response.
-
-    Raises `OSError` if it is cut off, or is larger or takes longer than any text.
-    """
+    """Return all bytes of a response. Raises `OSError` if it is cut off, or larger or slower than any text."""
     deadline, parts, size = clock() + whole_seconds, [], 0
     while part := response.read1(chunk):  # as it comes, so that the clock is checked
         parts.append(part)
@@ -333,9 +323,8 @@ def _read(response: Any, clock: Callable[[], float], *, whole_seconds: float = 1
 
 
 def _folder(address: str) -> Path:
-    return (
-        cache_folder().parent / "feeds" / hashlib.sha256(address.encode("utf-8", "backslashreplace")).hexdigest()[:32]
-    )
+    digest = hashlib.sha256(address.encode("utf-8", "backslashreplace")).hexdigest()
+    return cache_folder().parent / "feeds" / digest[:32]
 
 
 def _about(address: str) -> dict[str, str] | None:

@@ -104,17 +104,11 @@ def _pieces(text: str) -> Iterator[tuple[str, str, str]]:
         place, name = tag.end(), tag[2].lower().rpartition(":")[2]
         yield ("close" if tag[1] else "open"), name, tag[3]
         if name in HIDDEN and not tag[1] and not tag[3].rstrip().endswith("/"):
-            end = _end(text, name, place)
-            inside = text[place : len(text) if end < 0 else end]
+            closing = re.compile(rf"</{name}", re.IGNORECASE).search(text, place)  # its content is no HTML
+            end = closing.start() if closing else len(text)
             if name == "script" and "ld+json" in tag[3].lower():
-                yield "script", "", inside
-            place = len(text) if end < 0 else end
-
-
-def _end(text: str, name: str, place: int) -> int:
-    """Return the end of an element whose content is no HTML."""
-    found = re.compile(rf"</{name}", re.IGNORECASE).search(text, place)
-    return found.start() if found else -1
+                yield "script", "", text[place:end]
+            place = end
 
 
 def _stated(script: str) -> Iterator[str]:

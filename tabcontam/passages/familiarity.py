@@ -101,12 +101,8 @@ def pieces_of(old: Sequence[tuple[str, str]], fresh: Sequence[tuple[str, str]]) 
             )
     length = min(MOST_WORDS, *(len(text) for _, text, _ in long))
     half = length // 2
-    return [
-        PassageStart(
-            f"{'old' if is_old else 'fresh'}-{name}", is_old, " ".join(text[:half]), " ".join(text[half:length])
-        )
-        for name, text, is_old in long
-    ]
+    cut = [(name, is_old, " ".join(text[:half]), " ".join(text[half:length])) for name, text, is_old in long]
+    return [PassageStart(f"{'old' if is_old else 'fresh'}-{name}", is_old, *parts) for name, is_old, *parts in cut]
 
 
 def score_query(piece: PassageStart) -> Query:
@@ -149,15 +145,10 @@ def recitals(pieces: Sequence[PassageStart], replies: Sequence[Answer | None]) -
         own = sides[piece.old]
         at = own.index(place)
         others = [*own[at + 1 :], *own[:at]][:COMPARED_CONTINUATIONS]
-        longest, copied = (
-            [measure(expected[one], continued) for one in (place, *others)] for measure in (longest_run, _copied)
-        )
+        longest = [longest_run(expected[one], continued) for one in (place, *others)]
+        copied = [copied_share(expected[one], continued, LEAST_COPIED_RUN) for one in (place, *others)]
         found.append((longest[0] - fmean(longest[1:]), copied[0] - fmean(copied[1:])))
     return found
-
-
-def _copied(expected: Sequence[str], continued: Sequence[str]) -> float:
-    return copied_share(expected, continued, LEAST_COPIED_RUN)
 
 
 def _continued_words(piece: PassageStart, reply: Answer | None) -> list[str] | None:

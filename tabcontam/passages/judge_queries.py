@@ -9,7 +9,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Message, Prompt, Reply, ReplyState, as_read
@@ -126,9 +125,8 @@ def position_bias(outcomes: Sequence[PairOutcome]) -> PositionBias:
     same = Counter(one.as_first for one in judged if one.as_first == one.swapped and one.as_first != TIE)
     consistent = sum(one.winner != TIE or one.as_first == one.swapped == TIE for one in judged)
     first, second = same[FIRST], same[SECOND]
-    return PositionBias(
-        len(judged), consistent, first, second, mcnemar(first, second), clopper_pearson(first, first + second)
-    )
+    interval = clopper_pearson(first, first + second)
+    return PositionBias(len(judged), consistent, first, second, mcnemar(first, second), interval)
 
 
 def _shown(one: PassageQuestion) -> dict[str, str]:
@@ -137,8 +135,5 @@ def _shown(one: PassageQuestion) -> dict[str, str]:
 
 def _query(name: str, rule: str, shown: Mapping[str, str]) -> Query:
     asked = f"{rule} {DATA}\n\n{json.dumps(shown, ensure_ascii=False)}"
-    return Query(name, partial(_prompt, asked), (), (), LABEL_TOKENS, paper=False)
-
-
-def _prompt(asked: str) -> Prompt:
-    return Prompt((Message("user", asked),), f"{asked}\n\nLabel:", asked)
+    prompt = Prompt((Message("user", asked),), f"{asked}\n\nLabel:", asked)
+    return Query(name, lambda: prompt, (), (), LABEL_TOKENS, paper=False)

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from hashlib import sha256
@@ -59,16 +60,20 @@ class TextPassage:
         Such a sentence is the key `sentence`, or shares eight words in a row with the answer (all of it if it has
         fewer). It is replaced by the placeholder; neighbours that are masked share one placeholder.
         """
+        text = self.replaced(lambda own: own == sentence or gives_away(own, answer), placeholder)
+        return None if gives_away(text, answer) else text
+
+    def replaced(self, hides: Callable[[str], bool], placeholder: str) -> str:
+        """Return the text with one placeholder for each run of sentences of a paragraph that `hides` is true of."""
         paragraphs = []
         for paragraph in self.paragraphs:
             kept: list[str] = []
             for own in paragraph:
-                hidden = own == sentence or gives_away(own, answer)
+                hidden = hides(own)
                 if not hidden or kept[-1:] != [placeholder]:
                     kept.append(placeholder if hidden else own)
             paragraphs.append(" ".join(kept))
-        text = "\n\n".join(paragraphs)
-        return None if gives_away(text, answer) else text
+        return "\n\n".join(paragraphs)
 
 
 @dataclass(frozen=True)
@@ -146,26 +151,18 @@ def summary_question(passage: TextPassage, seed: int) -> PassageQuestion | str |
     answer = " ".join(summary_of(passage).split())
     if len(words(answer)) < LEAST_ANSWER_WORDS:
         return None
-    placeholder = PLACEHOLDERS[QuestionKind.SUMMARY]
-    paragraphs = []
-    summaries = [words(one) for one in sentences(answer)]
-    for paragraph in passage.paragraphs:
-        kept: list[str] = []
-        for own in paragraph:
-            hidden = gives_away(own, answer) or any(
-                len(one) >= LEAST_ANSWER_WORDS and longest_run(one, words(own)) >= min(COPIED_RUN, len(one))
-                for one in summaries
-            )
-            if not hidden or kept[-1:] != [placeholder]:
-                kept.append(placeholder if hidden else own)
-        paragraphs.append(" ".join(kept))
-    masked = "\n\n".join(paragraphs)
+    kind = QuestionKind.SUMMARY
+    summaries = [own for one in sentences(answer) if len(own := words(one)) >= LEAST_ANSWER_WORDS]
+
+    def hides(own: str) -> bool:
+        shared = (longest_run(one, words(own)) >= min(COPIED_RUN, len(one)) for one in summaries)
+        return gives_away(own, answer) or any(shared)
+
+    masked = passage.replaced(hides, PLACEHOLDERS[kind])
     if gives_away(masked, answer):
         return "the answer stands elsewhere in the passage, too"
-    question = Random(f"{seed} {passage.id}").choice(QUESTIONS[QuestionKind.SUMMARY])
-    return PassageQuestion(
-        f"{passage.id}-{QuestionKind.SUMMARY}", QuestionKind.SUMMARY, passage, masked, question, answer
-    )
+    question = Random(f"{seed} {passage.id}").choice(QUESTIONS[kind])
+    return PassageQuestion(f"{passage.id}-{kind}", kind, passage, masked, question, answer)
 
 
 def terms_query(passage: TextPassage) -> Query:
@@ -293,9 +290,5 @@ def _json_in(reply: Reply) -> Any:
 
 def census(questions: Sequence[PassageQuestion]) -> dict[str, dict[str, int]]:
     """Return the number of questions of each kind, by genre."""
-    found: dict[str, dict[str, int]] = {kind.value: {} for kind in QuestionKind}
-    for one in questions:
-        own = found[one.kind.value]
-        genre = one.passage.document.genre
-        own[genre] = own.get(genre, 0) + 1
-    return found
+    genres = {kind: [one.passage.document.genre for one in questions if one.kind is kind] for kind in QuestionKind}
+    return {kind.value: dict(Counter(own)) for kind, own in genres.items()}

@@ -10,6 +10,7 @@ from scipy import special
 from tabcontam.statistics.exact_statistics import clopper_pearson
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

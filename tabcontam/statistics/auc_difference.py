@@ -4,12 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tabcontam.statistics.auc import Floats
+from tabcontam.statistics.auc import Floats, Ints
 from tabcontam.statistics.thresholds import AUC_RESAMPLES
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -79,11 +79,6 @@ def _coefficient(first: NDArray[np.float64], second: NDArray[np.float64]) -> tup
         return np.asarray((order * sides[1]).sum(axis=axis) / scale)
 
     found = permutation_test(
-        sides[:1],
-        coefficient,
-        permutation_type="pairings",
-        vectorized=True,
-        n_resamples=CORRELATION_ORDERS,
-        random_state=0,
+        sides[:1], coefficient, permutation_type="pairings", n_resamples=CORRELATION_ORDERS, random_state=0
     )
     return min(1.0, max(-1.0, float(found.statistic))), float(found.pvalue)

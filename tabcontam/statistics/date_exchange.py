@@ -14,8 +14,8 @@ from math import factorial, prod, sqrt
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tabcontam.statistics.auc import Floats, Ints
 from tabcontam.statistics.correlations import spearman
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.statistics.thresholds import (
@@ -27,9 +27,6 @@ from tabcontam.statistics.thresholds import (
 )
 
 BEFORE, AFTER, NEITHER = 1, -1, 0
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -156,8 +153,7 @@ def without(lifts: Floats, difficulty: Floats) -> Floats:
     up = np.where(measured, known_lifts, 0.0)
     spread = (across**2).sum(axis=(-2, -1), keepdims=True)
     slope = (across * up).sum(axis=(-2, -1), keepdims=True) / np.where(spread > SAME_SUM, spread, np.inf)
-    left: Floats = np.where(measured, known_lifts - slope * np.where(known, difficulty, 0.0), np.nan)
-    return left
+    return np.asarray(np.where(measured, known_lifts - slope * np.where(known, difficulty, 0.0), np.nan))
 
 
 def mean_lifts(lifts: Sequence[float]) -> float | None:
@@ -201,8 +197,7 @@ def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> 
     observed = _differences(lifts, eras, own[None])
     as_large = (_differences(lifts, eras, labels) >= observed - SAME_SUM).sum(axis=1)
     if exact:
-        shares: Floats = as_large / len(labels)  # the true one is among them
-        return shares
+        return np.asarray(as_large / len(labels))  # the true one is among them
     confidence = 2 * DRAWN_P_CONFIDENCE - 1  # of an interval whose upper end is passed once in a thousand draws
     limits = {count: clopper_pearson(count, len(labels), confidence)[1] for count in {*as_large.tolist()}}
     return np.array([limits[count] for count in as_large.tolist()])
@@ -225,5 +220,4 @@ def _differences(lifts: Floats, eras: Ints, labels: Ints) -> Floats:
         weights = np.where(there, before / np.maximum(counts[0], 1.0) - after / np.maximum(counts[1], 1.0), 0.0)
         total += values[:, llm] @ weights.T
         llms += there[:, 0]
-    differences: Floats = total / np.maximum(llms, 1.0)
-    return differences
+    return np.asarray(total / np.maximum(llms, 1.0))

@@ -77,11 +77,9 @@ def _wealth(stakes: Sequence[Stake]) -> Wealth:
 
 def _returned(worths: Sequence[float]) -> float:
     """Return the value of a unit that is put on the cells of a query; it stays one if there are none."""
-    return (
-        min(LARGEST_WEALTH, WHOLE_QUERY_STAKE * prod(worths) + (1 - WHOLE_QUERY_STAKE) * fmean(worths))
-        if worths
-        else 1.0
-    )
+    if not worths:
+        return 1.0
+    return min(LARGEST_WEALTH, WHOLE_QUERY_STAKE * prod(worths) + (1 - WHOLE_QUERY_STAKE) * fmean(worths))
 
 
 def _bits(returned: float) -> tuple[float, ...]:

@@ -87,11 +87,8 @@ def poisson_binomial(chances: Sequence[float] | NDArray[np.float64]) -> NDArray[
 
 def hypergeometric_tail(hits: int, drawn: int, marked: int, total: int) -> float:
     """Return P(at least `hits` of the `marked` among `drawn` of `total`): Fisher's exact test, one-sided."""
-    ways = sum(
-        comb(marked, found) * comb(total - marked, drawn - found)
-        for found in range(max(hits, 0), min(marked, drawn) + 1)
-    )
-    return ways / comb(total, drawn)
+    counts = range(max(hits, 0), min(marked, drawn) + 1)
+    return sum(comb(marked, found) * comb(total - marked, drawn - found) for found in counts) / comb(total, drawn)
 
 
 def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -218,10 +215,7 @@ def any_dependence(p_values: Sequence[float]) -> float:
 
 
 def t_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Return Student's interval of the mean, a point if all values are equal.
-
-    Raises `ValueError` for fewer than two values.
-    """
+    """Return Student's interval of the mean, a point if all values are equal. Raises `ValueError` below two values."""
     if len(values) < 2:
         raise ValueError(f"an interval of the mean needs two values or more, not {len(values)}")
     error = stdev(values) / len(values) ** 0.5

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.rounded_numbers import WEIGHTS
+from tabcontam.statistics.auc import Floats
 from tabcontam.statistics.eprocess import ALL, MEMORY, Bets
 from tabcontam.statistics.exact_statistics import poisson_binomial, poisson_binomial_tail
 from tabcontam.statistics.thresholds import BIT_UNITS, LEAST_EVIDENT_ROWS, POWER_RUNS, SMALLEST_DIVISOR, TARGET_POWER
 
 TILTS = np.log(2) / BIT_UNITS * 2.0 ** np.arange(-5, 4.01, 0.25)  # at log(2) / UNIT a cell is as likely right as wrong
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -49,10 +48,8 @@ def row_power(
 
     The power is known before anything is asked. Hidden cells are drawn from their guesses; a remembered row is answered
     with the truth, any other with the likeliest values. A value that a guess does not list has the chance `rest`; a
-    missing cell is no answer, and a value without a chance is worth nothing.
-
-    The power of the queries of the last plans is cached: it is used before the LLM is asked, and for each verdict
-    again.
+    missing cell is no answer, and a value without a chance is worth nothing. The power of the queries of the last plans
+    is cached: it is used before the LLM is asked, and for each verdict again.
     """
     key = (tuple(tuple(map(id, row)) for row in rows), share, level, runs, seed)
     if key not in _POWERS:

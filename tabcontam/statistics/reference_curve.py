@@ -74,8 +74,7 @@ def _weights(x: Right | float, accuracies: Right, counted: Right) -> Right:
     lever = accuracies * (1 - accuracies)
     total = (counted * lever**2).sum(axis=1, keepdims=True)
     at = np.reshape(x * (1 - x), (-1, 1))
-    weights: Right = np.divide(counted * lever * at, total, out=np.zeros(lever.shape), where=total > 0)
-    return weights
+    return np.asarray(np.divide(counted * lever * at, total, out=np.zeros(lever.shape), where=total > 0))
 
 
 def _drawn(own: Right, twin: Right, rows: Right, twins: Right) -> Iterator[Right]:

@@ -1,11 +1,11 @@
 """Exact permutation tests of two samples: which has larger values, and can features predict the labels of rows?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tabcontam.baseline.coded_columns import Bools, Floats
 from tabcontam.baseline.solving import weights_of
 from tabcontam.statistics.thresholds import (
     PERMUTATION_DRAWS,
@@ -14,8 +14,6 @@ from tabcontam.statistics.thresholds import (
     PREDICTOR_PENALTY,
     SAME_STATISTIC,
 )
-
-Floats = NDArray[np.float64]
 
 
 def larger(own: Sequence[float], others: Sequence[float], seed: int = 0) -> float:
@@ -44,12 +42,12 @@ def _larger(own: tuple[float, ...], others: tuple[float, ...], seed: int) -> flo
     return (1 + as_large) / (PERMUTATION_DRAWS + 1)
 
 
-def _permuted(labels: NDArray[np.bool_], times: int, rng: np.random.Generator) -> Floats:
+def _permuted(labels: Bools, times: int, rng: np.random.Generator) -> Floats:
     """Return the labels in `times` random orders, a line each."""
     return labels[np.argsort(rng.random((times, len(labels))), axis=1)].astype(np.float64)
 
 
-def predictor_p_values(features: Floats, labels: NDArray[np.bool_], seed: int = 0) -> dict[str, float]:
+def predictor_p_values(features: Floats, labels: Bools, seed: int = 0) -> dict[str, float]:
     """Return the p-value of each of three predictors of the rows' labels from their features, a line for each row.
 
     They are: the single feature that differs the most, a weighted sum that is fitted on all other rows, and the labels
@@ -59,23 +57,16 @@ def predictor_p_values(features: Floats, labels: NDArray[np.bool_], seed: int = 
     if not varied.shape[1] or labels.all() or not labels.any():
         return {}
     scaled = (varied - varied.mean(axis=0)) / varied.std(axis=0)
-    fitted, leverage = _hat(scaled)
-    near = _nearest(scaled)
-    statistics: dict[str, Callable[[Floats], Floats]] = {
-        "a single feature": lambda signs: np.asarray(np.abs(signs @ scaled).max(axis=1)),
-        "a weighted sum of all features": lambda signs: _left_out(signs, fitted, leverage),
-        "rows that are like it": lambda signs: np.asarray(((signs @ near) * signs).sum(axis=1)),
-    }
-    rng = np.random.default_rng(seed)
-    drawn = np.concatenate([labels[None].astype(np.float64), _permuted(labels, PREDICTOR_DRAWS, rng)])
+    permuted = _permuted(labels, PREDICTOR_DRAWS, np.random.default_rng(seed))
+    drawn = np.concatenate([labels[None].astype(np.float64), permuted])
     signs = drawn - drawn.mean(axis=1, keepdims=True)
-    p_values = {}
-    for reader, statistic in statistics.items():
-        values = statistic(signs)
-        p_values[reader] = float(
-            (values >= values[0] - SAME_STATISTIC * max(1.0, abs(float(values[0])))).sum() / len(values)
-        )
-    return p_values
+    statistics: dict[str, Floats] = {
+        "a single feature": np.abs(signs @ scaled).max(axis=1),
+        "a weighted sum of all features": _left_out(signs, *_hat(scaled)),
+        "rows that are like it": ((signs @ _nearest(scaled)) * signs).sum(axis=1),
+    }
+    least = {name: own[0] - SAME_STATISTIC * max(1.0, abs(float(own[0]))) for name, own in statistics.items()}
+    return {name: float((own >= least[name]).sum() / len(own)) for name, own in statistics.items()}
 
 
 def _hat(scaled: Floats) -> tuple[Floats, Floats]:

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from tabcontam.statistics.auc import Floats
 from tabcontam.statistics.paired_gains import MeanGain
 from tabcontam.statistics.thresholds import ADDED_SPREAD, PERMUTATION_DRAWS, SAME_SUM
-
-Floats = NDArray[np.float64]
 
 
 def mean_difference(own: Sequence[float], others: Sequence[float], seed: int = 0) -> MeanGain:

@@ -92,18 +92,13 @@ def _by_comparison(fit: Fit, lines: Sequence[Floats]) -> list[LawPredictions]:
         return []
     rows = fit.train[:: max(1, len(fit.train) // COMPARISON_ROWS)]
     alone = left_out(np.zeros(len(rows), dtype=np.int64), outcome[rows])
-    pairs = [_larger(one, other) for one, other in combinations(lines, 2)]
+    # 1 where the first number is smaller, 2 where both are equal, 3 where it is larger, 0 if one is missing
+    signs = (np.nan_to_num(np.sign(one - other) + 2, nan=0.0) for one, other in combinations(lines, 2))
+    pairs = [sign.astype(np.int64) for sign in signs]
     gains = [left_out(pair[rows], outcome[rows]) - alone for pair in pairs]
-    return (
-        [_predict_outcomes(fit, pairs[int(np.argmax(gains))], outcome, sources)]
-        if max(gains, default=0.0) > LEAST_COMPARISON_GAIN
-        else []
-    )
-
-
-def _larger(one: Floats, other: Floats) -> Ints:
-    """Return 1 where the first number is smaller, 2 where both are equal, 3 where it is larger, 0 if one is missing."""
-    return np.asarray(np.nan_to_num(np.sign(one - other) + 2, nan=0.0).astype(np.int64))
+    if max(gains, default=0.0) <= LEAST_COMPARISON_GAIN:
+        return []
+    return [_predict_outcomes(fit, pairs[int(np.argmax(gains))], outcome, sources)]
 
 
 def _copied(fit: Fit) -> tuple[Ints, list[Column]]:

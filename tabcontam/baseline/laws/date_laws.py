@@ -115,9 +115,8 @@ def _between(fit: Fit, shown: Sequence[DateColumn]) -> list[LawPredictions]:
         if reference is not None:
             ages = _years(born.days, np.full(len(born.days), reference))
             tried += [one for one in [fit_formula(f"age at {reference}", ages, target, 1)] if one is not None]
-    good = sorted(
-        (one for one in tried if one.gain > LEAST_DATE_GAIN and one.hits), key=lambda one: (-one.gain, one.name)
-    )
+    good = [one for one in tried if one.gain > LEAST_DATE_GAIN and one.hits]
+    good.sort(key=lambda one: (-one.gain, one.name))
     return [one.follows(target, fit.predicted) for one in good[:2]]
 
 

@@ -28,9 +28,8 @@ def digits(fit: Fit) -> list[LawPredictions]:
     if len(known) < DIGIT_TRIAL_ROWS // 6 or np.nanmin(target[known]) < 0:
         return []
     wanted, tried = target[known], known[:: max(1, len(known) // DIGIT_TRIAL_ROWS)]
-    least = max(
-        LEAST_DIGIT_SHARE, LEAST_DIGIT_LIFT * float(np.unique(wanted, return_counts=True)[1].max()) / len(known)
-    )
+    commonest = float(np.unique(wanted, return_counts=True)[1].max())
+    least = max(LEAST_DIGIT_SHARE, LEAST_DIGIT_LIFT * commonest / len(known))
     if least >= 1:
         return []  # no law can be right so much more often than the most frequent value
     best, share = np.zeros(0), least
@@ -45,10 +44,8 @@ def digits(fit: Fit) -> list[LawPredictions]:
     if not len(best):
         return []
     sure = share * len(known) / (len(known) + 1)
-    values = [
-        {number_key(int(number), 0): sure} if np.isfinite(number) else {} for number in best[fit.predicted].tolist()
-    ]
-    return [LawPredictions.of(values)]
+    numbers = best[fit.predicted].tolist()
+    return [LawPredictions.of([{number_key(int(one), 0): sure} if np.isfinite(one) else {} for one in numbers])]
 
 
 def _laws(one: Column) -> Iterator[Floats]:

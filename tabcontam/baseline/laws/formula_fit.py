@@ -75,9 +75,8 @@ class FormulaFit:
         """Return whether it is mostly right where it comes close, as a formula is that holds up to a limit."""
         y = target.quantity.values[rows]
         with np.errstate(invalid="ignore"):
-            close = np.abs(numbers(self.wholes[rows], target) - y) <= SHARP_DISTANCE * np.maximum(
-                target.unit, target.half(y)
-            )
+            near = SHARP_DISTANCE * np.maximum(target.unit, target.half(y))
+            close = np.abs(numbers(self.wholes[rows], target) - y) <= near
         return bool(self.meets(target, rows).sum() >= LEAST_SHARP_SHARE * close.sum() > 0)
 
     def follows(self, target: FormulaTarget, predicted: Ints) -> LawPredictions:
@@ -129,7 +128,8 @@ def fit_formula(name: str, formula: Floats, target: FormulaTarget, constants: in
                 turned, kept = whole == ties[train], np.isfinite(ties[train]) & (off == 0)
             tied = float((turned.sum() + 0.5) / (turned.sum() + kept.sum() + 1))
             off = np.where(turned, 0.0, off)
-    return _measure_errors(_RoundedFormula(name, wholes, ties, tied, constants), off, known, target)
+    shares, edges, gain = _measure_errors(wholes[train][known], off[known], priors(target)[known], target, constants)
+    return FormulaFit(name, wholes, ties, tied, shares, edges, gain, int((off[known] == 0).sum()), constants)
 
 
 def _others(exact: Floats, wholes: Floats) -> Floats:
@@ -139,33 +139,21 @@ def _others(exact: Floats, wholes: Floats) -> Floats:
         return np.asarray(np.where(middle, 2 * np.floor(exact) + 1 - wholes, np.nan))
 
 
-@dataclass(frozen=True, eq=False)
-class _RoundedFormula:
-    name: str
-    wholes: Floats
-    ties: Floats
-    tied: float
-    constants: int
-
-
-def _measure_errors(one: _RoundedFormula, off: Floats, known: Bools, target: FormulaTarget) -> FormulaFit:
-    """Return the formula with the bits that it saves and the frequencies of its errors."""
-    train, constants = target.train, one.constants
-    inner, offs = one.wholes[train][known], off[known]
+def _measure_errors(
+    inner: Floats, offs: Floats, prior: Floats, target: FormulaTarget, constants: int
+) -> tuple[tuple[tuple[tuple[int, float], ...], ...], Floats, float]:
+    """Return a formula's `shares`, `edges` and `gain` by its values and their errors in training rows."""
     edges = np.array([])
     exact = float(np.mean(offs == 0))
     if not target.quantity.long and exact < 0.8 and len(inner) >= LEAST_ROWS_IN_THIRDS:
         edges = np.unique(np.quantile(np.abs(inner), (1 / 3, 2 / 3)))
     thirds = _thirds(inner, edges)
-    prior = priors(target)[known]
     gain, shares = 0.0, []
     for third in range(len(edges) + 1):
         mine, before = offs[thirds == third], prior[thirds == third]
-        counts = _common(mine)
-        lost = constants * len(mine) / max(1, len(inner))
-        chances = {
-            away: max(0.0, count - (lost if away == 0 else 0.0) - 0.5) / (len(mine) + 1) for away, count in counts
-        }
+        lost = {0.0: constants * len(mine) / max(1, len(inner))}
+        counts = ((away, count - lost.get(away, 0.0) - 0.5) for away, count in _common(mine))
+        chances = {away: max(0.0, count) / (len(mine) + 1) for away, count in counts}
         if exact:  # the limit up to which a formula holds need not be a third of the sizes
             chances[0.0] = max(chances.get(0.0, 0.0), SELDOM_RIGHT_ROWS / (len(mine) + 1))
         left = 1 - sum(chances.values())
@@ -173,8 +161,7 @@ def _measure_errors(one: _RoundedFormula, off: Floats, known: Bools, target: For
         other = ~np.isin(mine, list(chances))
         gain += float(saved + other.sum() * np.log2(left))
         shares.append(tuple(sorted((int(away), chance) for away, chance in chances.items() if chance > 0)))
-    hits = int((offs == 0).sum())
-    return FormulaFit(one.name, one.wholes, one.ties, one.tied, tuple(shares), edges, gain, hits, constants)
+    return tuple(shares), edges, gain
 
 
 def priors(target: FormulaTarget) -> Floats:

@@ -76,15 +76,10 @@ def _in_sections(tried: Callable[[Ints], Iterator[FormulaFit]], target: FormulaT
     remaining = known
     for _ in range(MOST_FORMULA_SEARCHES):
         more = _best(tried(remaining), target)
-        often = [
-            one
-            for one in more
-            if one.meets(target, remaining).mean() > LEAST_MET_SHARE and one.sharp(target, remaining)
-        ]
-        found += often[:MOST_LATER_FORMULAS] if found else more
-        met = np.zeros(len(remaining), dtype=np.bool_)
-        for formula in often:
-            met |= formula.meets(target, remaining)
+        meeting = ((one, one.meets(target, remaining)) for one in more if one.sharp(target, remaining))
+        often = [(one, met) for one, met in meeting if met.mean() > LEAST_MET_SHARE]
+        found += [one for one, _ in often[:MOST_LATER_FORMULAS]] if found else more
+        met = np.logical_or.reduce([np.zeros(len(remaining), dtype=np.bool_), *(met for _, met in often)])
         if not often or (~met).sum() < max(LEAST_SECTION_ROWS, LEAST_SECTION_SHARE * len(known)):
             break
         remaining = remaining[~met]
@@ -112,9 +107,8 @@ def _bent(found: Sequence[FormulaFit], target: FormulaTarget, known: Ints) -> li
 
 def _lines(values: Sequence[Floats], train: Ints) -> Floats:
     """Return the lines of numbers that vary."""
-    kept = [
-        line for line in values if np.isfinite(line[train]).sum() >= LEAST_FORMULA_ROWS and np.nanstd(line[train]) > 0
-    ]
+    known = (line for line in values if np.isfinite(line[train]).sum() >= LEAST_FORMULA_ROWS)
+    kept = [line for line in known if np.nanstd(line[train]) > 0]
     return np.array(kept) if kept else np.empty((0, 0))
 
 

@@ -246,11 +246,9 @@ def _fine(search: FormulaSearch) -> float:
 def _monomials(search: FormulaSearch) -> Iterator[Found]:
     """Yield products of powers of columns with a constant, by least squares of logarithms."""
     known, y = search.known, search.y
-    order = search.order
-    there = [place for place in order if np.isfinite(search.lines[place][known]).mean() > 0.8]
-    positive = np.array(
-        [place for place in there if np.nanmin(search.lines[place][known]) > 0][: min(12, len(known) // 4)]
-    )
+    there = [place for place in search.order if np.isfinite(search.lines[place][known]).mean() > 0.8]
+    positive = np.array([place for place in there if np.nanmin(search.lines[place][known]) > 0])
+    positive = positive[: min(12, len(known) // 4)]
     if len(positive) < 2:
         return
     lines = search.lines[positive]
@@ -271,9 +269,8 @@ def _monomials(search: FormulaSearch) -> Iterator[Found]:
 def _divided(search: FormulaSearch) -> Iterator[Found]:
     """Yield weighted sums divided by a column or by the sum of two: a batting average or a grade average."""
     lines, known = search.lines[: search.own], search.known
-    places = [
-        one for one in search.order if one < search.own and np.isfinite(lines[one][known]).mean() > LEAST_PRESENT_SHARE
-    ]
+    own = [place for place in search.order if place < search.own]
+    places = [place for place in own if np.isfinite(lines[place][known]).mean() > LEAST_PRESENT_SHARE]
     parts = np.array([*lines[sorted(places[:MOST_DIVIDED_COLUMNS])], np.ones(lines.shape[1])])
     rows = _some(known[np.isfinite(parts[:, known]).all(axis=0)], SUM_FIT_ROWS)
     if len(parts) < 3 or len(rows) < len(parts) + 6:
@@ -298,9 +295,8 @@ def _by_class(search: FormulaSearch, shown: Sequence[Column]) -> Iterator[Found]
     """Yield a term times, or plus, a constant of its own in each class of a column."""
     known = search.known
     y, half = search.y, search.target.half(search.y)
-    classes = [
-        one for one in shown if 1 < len(np.unique(one.codes[known])) <= min(MOST_CONSTANT_CLASSES, len(known) // 5)
-    ]
+    most = min(MOST_CONSTANT_CLASSES, len(known) // 5)
+    classes = [one for one in shown if 1 < len(np.unique(one.codes[known])) <= most]
     classes.sort(key=lambda one: (-_between(one.codes[known], y[known]), one.name))
     rows = known[:: max(1, len(known) // 150)]
     every = terms(len(search.lines), search.order[:6], [], [])

@@ -1,8 +1,8 @@
 """Terms of one, two and three columns, and the constant with which a term equals most of a column's values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import e, log, pi, sqrt
 
 import numpy as np
@@ -126,10 +126,7 @@ class TermLibrary:
         return found
 
     def one(self, columns: Floats, number: int) -> tuple[str, Floats]:
-        """Return the name and the values of the term with this number.
-
-        Raises `IndexError` if there is none.
-        """
+        """Return the name and the values of the term with this number. Raises `IndexError` if there is none."""
         for name, operation, places in self.parts:
             if number < len(places):
                 with np.errstate(all="ignore"):
@@ -168,18 +165,10 @@ def interest(columns: Floats, places: Sequence[int]) -> TermLibrary | None:
     low, high = np.where(known, columns, np.inf).min(axis=1), np.where(known, columns, -np.inf).max(axis=1)
     places = [place for place in places if known[place].any()]
     rates = [place for place in places if low[place] >= 0 and high[place] <= 100]
-    lasting = [
-        place
-        for place in places
-        if low[place] >= 0 and high[place] <= 600 and np.all(np.mod(np.nan_to_num(columns[place]), 0.5) == 0)
-    ]
-    chosen = [
-        (amount, rate, terms)
-        for amount in places
-        for rate in rates
-        for terms in lasting
-        if len({amount, rate, terms}) == 3 and high[amount] > high[rate]
-    ][:40]
+    halves = (np.mod(np.nan_to_num(columns), 0.5) == 0).all(axis=1)
+    lasting = [place for place in places if low[place] >= 0 and high[place] <= 600 and halves[place]]
+    every = product(places, rates, lasting)
+    chosen = [one for one in every if len({*one}) == 3 and high[one[0]] > high[one[1]]][:40]
     return TermLibrary(tuple((name, way, np.array(chosen)) for name, way in INTEREST.items())) if chosen else None
 
 
@@ -228,22 +217,14 @@ def nicest(low: float, high: float) -> float:
     middle = (low + high) / 2
     if not np.isfinite(middle):
         return middle
-    for wanted in (0.0, 1.0, -1.0):
-        if low <= wanted <= high:
-            return wanted
-    known = (one for one in KNOWN if low <= one <= high or low <= -one <= high)
-    for digits in range(4):
-        rounded = float(f"{middle:.{digits}e}")
-        if low <= rounded <= high:
-            return rounded
-    if (constant := next(known, None)) is not None:
-        return constant if middle > 0 else -constant
-    for parts in PARTS if np.isfinite(middle * max(PARTS)) else ():
-        rounded = round(middle * parts) / parts
-        if low <= rounded <= high:
-            return rounded
-    for digits in range(4, 9):
-        rounded = float(f"{middle:.{digits}e}")
-        if low <= rounded <= high:
-            return rounded
-    return middle
+    return next((one for one in _plain(middle) if low <= one <= high), middle)
+
+
+def _plain(number: float) -> Iterator[float]:
+    """Yield plain numbers that may be near another one, the plainest first."""
+    yield from (0.0, 1.0, -1.0)
+    yield from (float(f"{number:.{digits}e}") for digits in range(4))
+    yield from KNOWN if number > 0 else (-one for one in KNOWN)
+    if np.isfinite(number * max(PARTS)):
+        yield from (round(number * parts) / parts for parts in PARTS)
+    yield from (float(f"{number:.{digits}e}") for digits in range(4, 9))

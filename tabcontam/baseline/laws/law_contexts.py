@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tabcontam.baseline.coded_columns import Column, Floats, Ints
+from tabcontam.baseline.coded_columns import Floats, Ints
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.frequencies import codings, left_out
 from tabcontam.baseline.laws.base import LawPredictions
@@ -27,7 +27,8 @@ def in_context(fit: Fit, law: LawPredictions) -> LawPredictions:
     count = len(fit.train)
     predicted = law.values[count:]
     keys = [fit.target.keys[row] for row in fit.train.tolist()]
-    outcomes = np.array([_which(values, key) for values, key in zip(law.values, keys, strict=False)], dtype=np.int64)
+    pairs = zip(law.values, keys, strict=False)  # the place, from 1, of the value that is right; 0 if none is
+    outcomes = np.array([[*values].index(key) + 1 if key in values else 0 for values, key in pairs], dtype=np.int64)
     without = LawPredictions(predicted, law.left[count:])
     if len(np.unique(outcomes)) < 2:
         return without
@@ -35,7 +36,8 @@ def in_context(fit: Fit, law: LawPredictions) -> LawPredictions:
     gains = [
         (left_out(codes[fit.train], outcomes) - alone, -place, codes)
         for place, one in enumerate(fit.shown)
-        for codes in _contexts(one)
+        for codes in codings(one)
+        if codes.max(initial=0) <= MOST_CONTEXT_VALUES
     ]
     if (limits := _limits(fit, outcomes)) is not None:
         gains.append((left_out(limits[fit.train], outcomes) - alone, 1, limits))
@@ -43,9 +45,8 @@ def in_context(fit: Fit, law: LawPredictions) -> LawPredictions:
     if gain < max(LEAST_CONTEXT_GAIN, LEAST_CONTEXT_GAIN_IN_ALL / max(1, count)):
         return without
     shares = _shares(codes, fit.train, outcomes)
-    return LawPredictions.of(
-        [_shared(values, shares[code]) for values, code in zip(predicted, codes[fit.predicted].tolist(), strict=True)]
-    )
+    of_rows = zip(predicted, codes[fit.predicted].tolist(), strict=True)
+    return LawPredictions.of([_shared(values, shares[code]) for values, code in of_rows])
 
 
 def _limits(fit: Fit, outcomes: Ints) -> Ints | None:
@@ -59,15 +60,6 @@ def _limits(fit: Fit, outcomes: Ints) -> Ints | None:
     tree = DecisionTreeClassifier(max_leaf_nodes=MOST_CONTEXT_LEAVES, min_samples_leaf=LEAST_LEAF_ROWS, random_state=0)
     tree.fit(columns[fit.train], outcomes)
     return np.asarray(tree.apply(columns), dtype=np.int64)
-
-
-def _contexts(one: Column) -> list[Ints]:
-    return [codes for codes in codings(one) if codes.max(initial=0) <= MOST_CONTEXT_VALUES]
-
-
-def _which(values: dict[str, float], key: str) -> int:
-    """Return the place, from 1, of the value that is right; 0 if none is."""
-    return next((place for place, value in enumerate(values, start=1) if value == key), 0)
 
 
 def _shares(codes: Ints, train: Ints, outcomes: Ints) -> Floats:

@@ -44,10 +44,8 @@ def sums(x: Floats, y: Floats, unit: float) -> list[Sum]:
     if len(y) < varied.sum() + 4:
         return _sparse(x, y, varied, unit)
     scaled = np.column_stack([(x[:, varied] - middle[varied]) / spread[varied], np.ones(len(x))])
-    found = _robust(scaled, y, unit)
-    if found is None:
+    if (close := _robust(scaled, y, unit)) is None:
         return []
-    close = found
     weights = np.zeros(x.shape[1])
     weights[varied] = _fit(scaled[close], y[close])[:-1] / spread[varied]
     constant = float(np.median(y[close] - x[close] @ weights))
@@ -69,9 +67,8 @@ def _sparse(x: Floats, y: Floats, varied: Bools, unit: float) -> list[Sum]:
         left = y - ones @ fitted
         if np.mean(np.abs(left) <= unit) >= SURE_SPARSE_SHARE:
             weights = np.zeros(x.shape[1])
-            weights[chosen] = np.where(
-                np.abs(fitted[:-1] - np.rint(fitted[:-1])) < PLAIN_WEIGHT_DISTANCE, np.rint(fitted[:-1]), fitted[:-1]
-            )
+            plain = np.rint(fitted[:-1])
+            weights[chosen] = np.where(np.abs(fitted[:-1] - plain) < PLAIN_WEIGHT_DISTANCE, plain, fitted[:-1])
             constant = float(np.median(y - x @ weights))
             rounded = round(constant) if abs(constant - round(constant)) < PLAIN_WEIGHT_DISTANCE else constant
             return [Sum(weights, float(rounded), len(chosen))]
@@ -135,8 +132,7 @@ def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
                 rest = rest - fixed[place] * x[:, place]
         if len(fixed) == len(free):
             break
-    for place, value in fixed.items():
-        weights[place] = value
+    weights[list(fixed)] = list(fixed.values())
     middle, width = float(np.median(rest)), max(unit * 0.5 / np.sqrt(len(y)), float(np.ptp(rest)) / 8)
     constant, digits = _plainest(middle, width) if abs(middle) > unit / 4 else (0.0, 0)  # in few rows it may be chance
     if np.mean(np.abs(rest - constant) <= 1.05 * unit + 1e-9 * np.abs(y)) < 0.9:

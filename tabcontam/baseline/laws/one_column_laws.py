@@ -63,9 +63,8 @@ class _Relation:
     def _keys(self, rows: Ints, constant: Constant) -> list[str | None]:
         """Return the key that follows by one constant in each of these rows; None where nothing follows."""
         if isinstance(constant, tuple):
-            cells = (
-                (self.shown.cells[row] or "") if self.shown.keys[row] != MISSING else None for row in rows.tolist()
-            )
+            one = self.shown
+            cells = [(one.cells[row] or "") if one.keys[row] != MISSING else None for row in rows.tolist()]
             texts = [None if cell is None else _counted_on(cell, constant) for cell in cells]
             return [None if text is None else value_key(text) for text in texts]
         if self.shown.numbers is None:
@@ -77,10 +76,8 @@ class _Relation:
         else:
             decimals = self.target.decimals
             wholes = scaled(numbers * constant, decimals)
-        return [
-            number_key(whole, decimals) if known else None
-            for whole, known in zip(wholes.tolist(), np.isfinite(numbers).tolist(), strict=True)
-        ]
+        pairs = zip(wholes.tolist(), np.isfinite(numbers).tolist(), strict=True)
+        return [number_key(whole, decimals) if known else None for whole, known in pairs]
 
 
 def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, _Relation]]:

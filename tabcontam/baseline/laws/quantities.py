@@ -116,5 +116,4 @@ def _comma(numbers: tuple[str, ...]) -> bool:
 
 
 def _number(text: str, comma: bool) -> float:
-    bare = text.replace(".", "").replace(",", ".") if comma else text.replace(",", "")
-    return as_number(bare)
+    return as_number(text.replace(".", "").replace(",", ".") if comma else text.replace(",", ""))

@@ -1,5 +1,7 @@
 """Laws on the class of a whole number: odd or even, its remainder, the decade or the band in which it lies."""
 
+from collections import Counter
+
 import numpy as np
 
 from tabcontam.baseline.coded_columns import MISSING, Column, Floats, Ints
@@ -38,24 +40,15 @@ def periods(fit: Fit) -> list[LawPredictions]:
                 found.append((-score, number + way, one, way))
         number += len(ranked)
     found.sort(key=lambda item: item[:2])
-    return [
-        _follows(fit, _classes(one, np.arange(len(one.keys)))[way]) for _, _, one, way in found[:MOST_REMAINDER_LAWS]
-    ]
+    best = found[:MOST_REMAINDER_LAWS]
+    return [_follows(fit, _classes(one, np.arange(len(one.keys)))[way]) for _, _, one, way in best]
 
 
 def _whole(fit: Fit) -> list[Column]:
     """Return the shown columns of whole numbers with more than eight distinct values."""
-    found = []
-    for one in fit.shown:
-        numbers = one.numbers
-        if (
-            numbers is not None
-            and one.decimals == 0
-            and one.distinct > 8
-            and np.nanmax(np.abs(numbers)) < LARGEST_CLASSED_NUMBER
-        ):
-            found.append(one)
-    return found
+    many = ((one, one.numbers) for one in fit.shown if one.numbers is not None and one.distinct > 8)
+    whole = ((one, numbers) for one, numbers in many if numbers is not None and one.decimals == 0)
+    return [one for one, numbers in whole if np.nanmax(np.abs(numbers)) < LARGEST_CLASSED_NUMBER]
 
 
 def _classes(one: Column, rows: Ints) -> Ints:
@@ -99,15 +92,12 @@ def _purities(ranked: Ints, own: Ints) -> Floats:
 
 
 def _follows(fit: Fit, codes: Ints) -> LawPredictions:
-    counts: dict[int, dict[str, int]] = {}
+    counts: dict[int, Counter[str]] = {}
     for row in fit.train.tolist():
-        mine = counts.setdefault(int(codes[row]), {})
-        mine[fit.target.keys[row]] = mine.get(fit.target.keys[row], 0) + 1
+        counts.setdefault(int(codes[row]), Counter())[fit.target.keys[row]] += 1
     shares: dict[int, dict[str, float]] = {}
     for code, mine in counts.items():
-        total = sum(mine.values())
-        # a value seen once in a class of its own is little evidence (Witten and Bell 1991)
-        shares[code] = {
-            key: count / (total + 0.3 * len(mine)) for key, count in mine.items() if key != MISSING and total > 1
-        }
+        total = mine.total() + 0.3 * len(mine)  # a value seen once in a class of its own is little evidence
+        known = mine.items() if mine.total() > 1 else ()  # (Witten and Bell 1991)
+        shares[code] = {key: count / total for key, count in known if key != MISSING}
     return LawPredictions.of([dict(shares.get(int(codes[row]), {})) for row in fit.predicted])

@@ -73,16 +73,11 @@ class _SequenceForm:
 
     def follows(self, fit: Fit) -> LawPredictions:
         """Return the values that follow in the predicted rows."""
-        return LawPredictions.of(
-            [
-                {number_key(whole + offset, fit.target.decimals): share for offset, share in self.offsets}
-                if known
-                else {}
-                for whole, known in zip(
-                    self.wholes[fit.predicted].tolist(), self.known[fit.predicted].tolist(), strict=True
-                )
-            ]
-        )
+        values: list[dict[str, float]] = [{} for _ in fit.predicted]
+        for place in np.flatnonzero(self.known[fit.predicted]).tolist():
+            whole = int(self.wholes[fit.predicted[place]])
+            values[place] = {number_key(whole + more, fit.target.decimals): share for more, share in self.offsets}
+        return LawPredictions.of(values)
 
 
 def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> _SequenceForm | None:
@@ -93,11 +88,8 @@ def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> _SequenceFor
     if len(both) < 5:
         return None
     apart = Counter((scaled(target[both], fit.target.decimals) - wholes[both]).tolist())
-    common = [
-        (offset, count)
-        for offset, count in apart.most_common(MOST_SEQUENCE_OFFSETS)
-        if count > max(1, LEAST_SEQUENCE_SHARE * len(fit.train))
-    ]
+    least = max(1, LEAST_SEQUENCE_SHARE * len(fit.train))
+    common = [(offset, count) for offset, count in apart.most_common(MOST_SEQUENCE_OFFSETS) if count > least]
     if not common:
         return None
     right = sum(count * count for _, count in common) / len(both)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+from re import Pattern
 
 import numpy as np
 
@@ -79,9 +80,8 @@ class TextExamples:
     def numbers(self) -> Floats:
         """The whole numbers of the numeric pieces, NaN where a piece is none."""
         found = [[whole(value) for value in self.values[place]] for place in self.numeric]
-        return np.array([[np.nan if one is None else one for one in row] for row in found], dtype=np.float64).reshape(
-            len(found), len(self.targets)
-        )
+        numbers = np.array([[np.nan if one is None else one for one in row] for row in found], dtype=np.float64)
+        return numbers.reshape(len(found), len(self.targets))
 
     @cached_property
     def few(self) -> tuple[Ints, Ints]:
@@ -200,10 +200,8 @@ def _taken(
                 row = alive[one]
                 matches[one] = examples.targets[row].startswith(values[row], positions[one])
             if matches.sum() >= least:
-                yield (
-                    PieceSegment(examples.pieces[place]),
-                    _reaching(examples, alive[matches], (positions + sizes[number])[matches]),
-                )
+                reached = _reaching(examples, alive[matches], (positions + sizes[number])[matches])
+                yield PieceSegment(examples.pieces[place]), reached
         for length in PREFIXES:
             if ends[length][number]:
                 rows = enough[length][number]
@@ -217,10 +215,7 @@ def _raised(
     digits = (following[:, 0] >= ord("0")) & (following[:, 0] <= ord("9"))
     if digits.sum() < least or not len(examples.numeric):
         return
-    tokens = [
-        match.group() if (match := TOKENS["digits"].match(examples.targets[row], position)) else ""
-        for row, position in zip(alive.tolist(), positions.tolist(), strict=True)
-    ]
+    tokens = _tokens(TOKENS["digits"], examples, alive, positions)
     numbers = np.array([np.nan if (one := whole(token)) is None else one for token in tokens], dtype=np.float64)
     lengths = np.array([len(token) for token in tokens], dtype=np.int64)
     apart = numbers - examples.numbers[:, alive]
@@ -231,15 +226,19 @@ def _raised(
     for number in np.flatnonzero(equal.sum(axis=1) >= max(least, SURE_EXAMPLE_SHARE * len(alive))).tolist():
         place, added = int(examples.numeric[number]), int(middle[number])
         width = int(np.bincount(lengths[equal[number]]).argmax()) if padded else 0
-        sizes = np.array(
-            [len(str(int(one)).zfill(width)) if np.isfinite(one) else -1 for one in numbers], dtype=np.int64
-        )
+        written = [len(str(int(one)).zfill(width)) if np.isfinite(one) else -1 for one in numbers]
+        sizes = np.array(written, dtype=np.int64)
         matches = equal[number] & (sizes == lengths)
         if width <= MOST_PROGRAM_DIGITS and matches.sum() >= least:
-            yield (
-                NumberSegment(examples.pieces[place], added, width),
-                _reaching(examples, alive[matches], (positions + sizes)[matches]),
-            )
+            reached = _reaching(examples, alive[matches], (positions + sizes)[matches])
+            yield NumberSegment(examples.pieces[place], added, width), reached
+
+
+def _tokens(pattern: Pattern[str], examples: TextExamples, alive: Ints, positions: Ints) -> list[str]:
+    """Return what matches a pattern at these positions of the targets of the rows `alive`; empty where nothing does."""
+    places = zip(alive.tolist(), positions.tolist(), strict=True)
+    matches = (pattern.match(examples.targets[row], position) for row, position in places)
+    return [match.group() if match else "" for match in matches]
 
 
 def _meant(examples: TextExamples, alive: Ints, positions: Ints, least: int) -> Iterator[tuple[Segment, Ints]]:
@@ -248,10 +247,7 @@ def _meant(examples: TextExamples, alive: Ints, positions: Ints, least: int) -> 
         return
     seen = set()
     for token, pattern in TOKENS.items():
-        matches = [
-            match.group() if (match := pattern.match(examples.targets[row], position)) else ""
-            for row, position in zip(alive.tolist(), positions.tolist(), strict=True)
-        ]
+        matches = _tokens(pattern, examples, alive, positions)
         kinds = sorted(set(matches) - {""})
         if tuple(matches) in seen or not 1 < len(kinds) <= 0.5 * len(alive):
             continue
@@ -296,11 +292,8 @@ def _literals(
         )
         shared = _shared(left[int(0.05 * len(left))], left[int(0.95 * (len(left) - 1))])  # by nine in ten of them
         for text in _ends(shared):
-            matches = [
-                number
-                for number in np.flatnonzero(rows).tolist()
-                if examples.targets[alive[number]].startswith(text, positions[number])
-            ]
+            targets = ((one, examples.targets[alive[one]]) for one in np.flatnonzero(rows).tolist())
+            matches = [one for one, target in targets if target.startswith(text, positions[one])]
             yield LiteralSegment(text), _reaching(examples, alive[matches], positions[matches] + len(text))
 
 

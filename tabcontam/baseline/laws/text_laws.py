@@ -109,9 +109,8 @@ def _found(sources: _Sources, rows: Ints) -> list[_ProgramTexts]:
     targets, keys = sources.targets(rows), sources.keys(rows)
     reads = [sources.read(row) for row in rows.tolist()]
     least = max(3, 2.5 + LEAST_NEW_TEXT_SHARE * len(rows))
-    deep = (
-        1 if sources.target.distinct <= min(FEW_VALUES, len(rows) / 4) else MOST_SEGMENTS
-    )  # a class is no text composed of parts
+    is_class = sources.target.distinct <= min(FEW_VALUES, len(rows) / 4)
+    deep = 1 if is_class else MOST_SEGMENTS  # a class is no text composed of parts
     found: list[_ProgramTexts] = []
     remaining = np.array([bool(target) for target in targets])
     for _ in range(PROGRAM_SEARCHES):
@@ -135,11 +134,8 @@ def _found(sources: _Sources, rows: Ints) -> list[_ProgramTexts]:
 
 
 def _examples(sources: _Sources, rows: Ints, targets: Sequence[str]) -> TextExamples:
-    made = [
-        item
-        for number, column in enumerate(sources.shown)
-        for item in pieces(number, column, sources.texts(column, rows))
-    ]
+    columns = enumerate(sources.shown)
+    made = [item for number, one in columns for item in pieces(number, one, sources.texts(one, rows))]
     return TextExamples(tuple(targets), tuple(piece for piece, _ in made), tuple(values for _, values in made))
 
 

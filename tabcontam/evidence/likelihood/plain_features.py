@@ -8,7 +8,7 @@ import numpy as np
 
 from tabcontam.evidence.thresholds import MOST_SEPARATE_VALUES, PRIOR_COUNT
 from tabcontam.reading.numbers import is_number
-from tabcontam.statistics.two_samples import Floats
+from tabcontam.statistics.auc import Floats
 from tabcontam.tables.table import Cell
 
 Rows = Sequence[Sequence[Cell]]
