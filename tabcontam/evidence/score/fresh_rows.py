@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean, pvariance
 
 from tabcontam.evidence.base import Evidence, Query, ReplyState, Trial, TwinComparison
-from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.rows.choice_test import valid_answers
-from tabcontam.evidence.score.shares import learned, share_in_words
+from tabcontam.evidence.score.shares import learned, share_in_words, wrong_in_words
 from tabcontam.statistics.paired_gains import MeanGain
 from tabcontam.statistics.unpaired_gains import mean_difference
 
@@ -37,7 +36,7 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
 
     Rows and fresh rows are two samples, and no pairs.
     """
-    rows, fresh = (answered([one for one in trials if is_fresh(one.query) is side]) for side in (False, True))
+    rows, fresh = _sides(trials)
     found, if_wrong = _share(rows, fresh), _as_wrong(trials, len(rows.right) + len(fresh.right))
     left_out = len(trials) - len(rows.right) - len(fresh.right)
     return Evidence(
@@ -78,11 +77,14 @@ def _on_fresh(
 
 def _as_wrong(trials: Sequence[Trial], count: int) -> MeanGain | None:
     """Return the share if an answer without a class is wrong, or None if nothing changes or no answer is right."""
-    rows, fresh = (
-        answered([one for one in trials if is_fresh(one.query) is side], wrong=True) for side in (False, True)
-    )
+    rows, fresh = _sides(trials, wrong=True)
     more = len(rows.right) + len(fresh.right) > count and any((*rows.right, *fresh.right))
     return _share(rows, fresh) if more else None
+
+
+def _sides(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[AnsweredRows, AnsweredRows]:
+    fresh = [trial for trial in trials if is_fresh(trial.query)]
+    return answered([trial for trial in trials if not is_fresh(trial.query)], wrong=wrong), answered(fresh, wrong=wrong)
 
 
 def answered(trials: Sequence[Trial], *, wrong: bool = False) -> AnsweredRows:
@@ -122,8 +124,5 @@ def _left_out(silent: int, if_wrong: MeanGain | None) -> str:
     """Return in words how many answers are left out, and the share if they count as wrong."""
     if not silent:
         return ""
-    sentence = f"{silent} {'answer names' if silent == 1 else 'answers name'} no class and count for nothing"
-    if if_wrong is None:
-        return sentence
-    mean, low, high = map(format_signed, (if_wrong.mean, *if_wrong.interval))
-    return f"{sentence} (if they count as wrong, the share is {mean}, {low} to {high})"
+    names = "answer names" if silent == 1 else "answers name"
+    return f"{silent} {names} no class and count for nothing{wrong_in_words(if_wrong)}"
