@@ -58,7 +58,8 @@ def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Ran
     cells = [cell or "" for cell in table.column(table.columns[place])]
     found: list[ExchangeGroup] = []
     for tail in TAILS:
-        alike = grouped(rows, lambda row, tail=tail: (_form(cells[row]), cells[row][:-tail]))
+        heads = {row: (_form(cells[row]), cells[row][:-tail]) for row in rows}
+        alike = grouped(rows, heads.__getitem__)
         found = _several(cells, [rng.sample(part, len(part)) for part in alike.values()], MOST_GROUP_ROWS)
         if sum(len(group.rows) for group in found) >= LEAST_EXCHANGED_ROWS:
             break

@@ -279,19 +279,17 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
             for place in rng.sample(by_label[label], min(BASELINE_ROWS_A_CLASS, (len(by_label[label]) + 1) // 2))
         ]
         answers = [labels[rows[place]] for place in shots]
+        predicted = answers[:1] * len(rows)
         if len(by_label) > 1:
-            model = LogisticRegression(max_iter=1000).fit(features[shots], answers)
-            predicted = model.predict(features).tolist()
-        else:
-            predicted = answers[:1] * len(rows)
+            predicted = LogisticRegression(max_iter=1000).fit(features[shots], answers).predict(features).tolist()
         shown = {table.rows[rows[place]] for place in shots}
         for place, row in enumerate(rows):
             if table.rows[row] not in shown:
                 predictions[place].append(predicted[place])
-    counted = ((row, Counter(answers)) for row, answers in zip(rows, predictions, strict=True) if answers)
     return {
-        row: CellPrediction({label: count / counts.total() for label, count in sorted(counts.items())}, 0.0)
-        for row, counts in counted
+        row: CellPrediction({label: count / len(answers) for label, count in sorted(Counter(answers).items())}, 0.0)
+        for row, answers in zip(rows, predictions, strict=True)
+        if answers
     }
 
 

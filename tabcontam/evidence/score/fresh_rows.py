@@ -38,7 +38,20 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
     """
     rows, fresh = _sides(trials)
     found, if_wrong = _share(rows, fresh), _as_wrong(trials, len(rows.right) + len(fresh.right))
-    left_out = len(trials) - len(rows.right) - len(fresh.right)
+    left_out, twins = len(trials) - len(rows.right) - len(fresh.right), None
+    if rows.right and fresh.right:
+        twins = TwinComparison(
+            pairs=min(len(rows.right), len(fresh.right)),
+            left_out=left_out,
+            accuracy=fmean(rows.right),
+            twin_accuracy=fmean(fresh.right),
+            share=found.mean,
+            interval=found.interval,
+            p_value=found.p_value,
+            deviation=(pvariance(rows.beyond) + pvariance(fresh.beyond)) ** 0.5,
+            if_wrong=if_wrong.interval if if_wrong else None,
+            fresh=len(fresh.right),
+        )
     return Evidence(
         statistic="memory's share",
         value=found.mean,
@@ -51,27 +64,7 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
         score=min(1.0, max(0.0, found.mean)),
         interval=found.interval,
         interval_of="memory's share",
-        twins=_on_fresh(rows, fresh, found, left_out, if_wrong),
-    )
-
-
-def _on_fresh(
-    rows: AnsweredRows, fresh: AnsweredRows, found: MeanGain, left_out: int, if_wrong: MeanGain | None
-) -> TwinComparison | None:
-    """Return the parts of the share, or None if one side has no answer."""
-    if not rows.right or not fresh.right:
-        return None
-    return TwinComparison(
-        pairs=min(len(rows.right), len(fresh.right)),
-        left_out=left_out,
-        accuracy=fmean(rows.right),
-        twin_accuracy=fmean(fresh.right),
-        share=found.mean,
-        interval=found.interval,
-        p_value=found.p_value,
-        deviation=(pvariance(rows.beyond) + pvariance(fresh.beyond)) ** 0.5,
-        if_wrong=if_wrong.interval if if_wrong else None,
-        fresh=len(fresh.right),
+        twins=twins,
     )
 
 

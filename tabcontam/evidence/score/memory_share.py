@@ -183,11 +183,11 @@ class MemoryShare(ClassificationTest):
         names = [name for name in own if all(name in pairs for pairs in known.values())]
         if len(known) < 2 or not names:
             return None
-        ours, *others = (
+        ours, *references = (
             np.array([(pairs[name].own, pairs[name].twin) for name in names], dtype=np.float64)
             for pairs in (own, *known.values())
         )
-        theirs = np.stack(others)
+        theirs = np.stack(references)
         found = above_curve(ours[:, 0], ours[:, 1], theirs[:, :, 0], theirs[:, :, 1])
         means = zip(known, theirs.mean(axis=1).tolist(), strict=True)
         return ReferenceCurveExcess(
