@@ -89,9 +89,7 @@ class Query:
     turn: int | None = field(default=None, compare=False)  # its place among the bets of its table, from 0
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see the docstring
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)  # see the docstring
-    shared_features: tuple[str, ...] = field(
-        default=(), compare=False
-    )  # of a twin, the features that equal the row's in all
+    shared_features: tuple[str, ...] = field(default=(), compare=False)  # of a twin: those that equal the row's in all
     answering: AnswerKind = field(default=AnswerKind(), compare=False, repr=False)  # for simulated answerers
 
     @property
@@ -129,9 +127,7 @@ class Reading:
     paper_hit: bool  # the published algorithm's decision on the text as it came
     readable: bool  # whether it was an answer at all; a text that declines is none
     right: tuple[str, ...] = ()  # the asked features whose cells are right, or the expected words that it holds
-    unread: UnreadReason | None = (
-        None  # the reason why it is no answer, if the test knows it better than the phrases do
-    )
+    unread: UnreadReason | None = None  # why it is no answer, if the test knows that better than the phrases do
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,9 +301,7 @@ class Test(ABC):
     with_reference: ClassVar[bool] = False  # whether a reference model is asked as well, for comparison
     answering: ClassVar[AnswerKind] = AnswerKind()  # the kind of answer that it asks for
     on_request: ClassVar[bool] = False  # asked only if it is chosen, or if it scores text and a model here does
-    takes_fresh_rows: ClassVar[bool] = (
-        False  # whether it compares with rows that no model can have read, if there are any
-    )
+    takes_fresh_rows: ClassVar[bool] = False  # whether it compares with rows that no model can have read, if given
     only_with: ClassVar[RequiredInput] = RequiredInput.NOTHING  # the input without which it is not asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
     resampled: ClassVar[bool] = False  # whether all answers to a repeated query are weighed together
@@ -474,10 +468,9 @@ class Test(ABC):
         return query
 
     def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
-        """Return the comparison of a result's read trials with those of a reference model; only if it is
-        `with_reference`.
+        """Return the comparison of read trials with those of a reference model, or None if both answered no pair.
 
-        Return None if no pair was answered by both.
+        Only for a test that is `with_reference`.
         """
         return None
 

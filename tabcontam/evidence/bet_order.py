@@ -7,7 +7,6 @@ before long; therefore a query is put off if it would spoil others that are more
 The order follows from the cells that prompts show and from the baseline's doubt after them, never from a hidden cell.
 """
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -44,9 +43,7 @@ def _order(tests: Sequence[Sequence[Query]]) -> list[Place]:
         for number, query in enumerate(own)
         if query.chance and query.row is not None
     }
-    about = defaultdict[int | None, list[Place]](list)
-    for place, query in left.items():
-        about[query.row].append(place)
+    about = grouped(left, lambda place: left[place].row)
     spoils = {
         place: [other for row in {*query.rows, query.row} for other in about.get(row, ()) if other != place]
         for place, query in left.items()

@@ -165,9 +165,8 @@ def _near_row(one: CompletionPair, others: Sequence[CompletionPair]) -> str | No
         return None
     for place in range(len(one.cells) - 1, -1, -1):
         value = one.cells[place]
-        own = next(
-            (row.cells[place] for row in others if len(row.cells) == len(one.cells) and row.cells[place] != value), ""
-        )
+        alike = (row.cells[place] for row in others if len(row.cells) == len(one.cells))
+        own = next((cell for cell in alike if cell != value), "")
         found = list(re.finditer(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", one.expected)) if value and own else []
         if len(found) == 1:
             start, end = found[0].span()
@@ -188,10 +187,11 @@ def _unlike(one: CompletionPair, other: CompletionPair) -> bool:
 def _prompt(compared: CompletionPair) -> Prompt:
     asked = _pair(compared.expected, compared.continued.strip())
     chat = [Message("system", SYSTEM)]
-    lines = []
+    lines, labels = [], {word: label for label, word in LABELS.items()}
     for reference, candidate, word in EXAMPLES:
-        chat += [Message("user", _pair(reference, candidate)), Message("assistant", _label(word))]
-        lines.append(f"{_pair(reference, candidate)}\nLabel: {_label(word)}")
+        shown, label = _pair(reference, candidate), labels[word]
+        chat += [Message("user", shown), Message("assistant", label)]
+        lines.append(f"{shown}\nLabel: {label}")
     chat.append(Message("user", asked))
     text = "\n\n".join([SYSTEM, *lines, f"{asked}\nLabel:"])
     return Prompt(tuple(chat), text, text)
@@ -202,7 +202,3 @@ def _pair(reference: str, candidate: str) -> str:
     most = 2 * len(reference) + AT_LEAST
     shown = candidate if len(candidate) <= most else candidate[:most] + CUT
     return json.dumps({"reference": reference, "candidate": shown}, ensure_ascii=False)
-
-
-def _label(word: Likeness) -> str:
-    return next(label for label, named in LABELS.items() if named is word)

@@ -262,18 +262,13 @@ def _template(where: str, name: str, raw: object) -> Any:
     """Return a template of a file. Raises `ValueError` with the fault."""
     if not isinstance(raw, Mapping):
         raise ValueError(f"{where} {'is missing' if raw is None else f'cannot be {raw!r}'}; write it as [{name}]")
-    kind = _kinds()[name]
+    kind = get_type_hints(PromptSet)[name]
     texts: dict[str, str] = {key: text.strip() for key, text in check_fields(kind, raw, where, blank=True).items()}
     rules = TEXTS[name]
     for key in (item.name for item in fields(kind) if item.name in texts):
         holds = PlaceholderRule("") if key == "system" else rules.get(key, rules["question"])
         _check(f"{where} {key}", texts[key], holds)
     return kind(**texts)
-
-
-@cache
-def _kinds() -> Mapping[str, type]:
-    return {name: kind for name, kind in get_type_hints(PromptSet).items() if name in TEXTS}
 
 
 def _check(where: str, text: str, holds: PlaceholderRule) -> None:

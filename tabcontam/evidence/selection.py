@@ -82,10 +82,8 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
 
     found = [test for test in tests if chosen(test) and (usually(test) or requested(test))]
     if not found:
-        given = " and ".join(
-            f"{option_name(word)} {text!r}" for word, text in (("tests", names), ("marks", marks)) if text
-        )
-        raise NothingSelected(f"no test matches {given}; known: {', '.join(test.id for test in tests)}")
+        given = [f"{option_name(word)} {text!r}" for word, text in (("tests", names), ("marks", marks)) if text]
+        raise NothingSelected(f"no test matches {' and '.join(given)}; known: {', '.join(test.id for test in tests)}")
     return found
 
 

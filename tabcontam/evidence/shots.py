@@ -22,19 +22,15 @@ from tabcontam.tables.table import Table, load_table
 MOST_SHOTS = 16
 
 
-def demonstrable(test: Test) -> bool:
-    """Return whether a test asks in words for cells of rows, whose form the rows of another table can show."""
-    return test.row_test and test.by_feature
-
-
 def with_shots(
     test: Test, queries: Sequence[Query], table: Table, serializer: Serializer, seed: int, count: int
 ) -> tuple[Query, ...]:
     """Return the queries, each after the same `count` demonstrations, which the other tables supply in turns.
 
-    A test that asks for no cells is left as it is, and so are queries if no other table can be asked alike.
+    A test that asks for no cells of rows, whose form the rows of another table can show, is left as it is, and so are
+    queries if no other table can be asked alike.
     """
-    if not count or not demonstrable(test):
+    if not count or not test.row_test or not test.by_feature:
         return tuple(queries)
     turns = [_shown(test, other, serializer, seed) for other in other_tables(table)]
     shots: list[Message] = []

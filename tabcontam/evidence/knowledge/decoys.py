@@ -21,24 +21,21 @@ from tabcontam.tables.table import Table
 Draft = tuple[Callable[[], Prompt], tuple[int, ...]]  # how a prompt is written, and the table's rows that it shows
 
 
-def _cards_of_tables() -> list[Card]:
-    """Return the shipped cards without those of texts: a question about a text is no match for one about a table."""
-    tables = (card for card in load_cards().values() if not any(edition.text for edition in card.editions))
-    return [card for card in tables if not card.completed]
-
-
 def other_cards(table: Table) -> tuple[Card, ...]:
     """Return the cards of other data: their names hold none of the table's, and they share few features with it."""
     names, features = (*table.names, *table.not_names, table.title), {_spelling(name) for name in table.columns}
 
     def is_other(card: Card) -> bool:
+        # a question about a text is no match for one about a table
+        if card.completed or any(edition.text for edition in card.editions):
+            return False
         theirs = (*card.names, *card.not_aliases)
         if any(stands_in(mine, name) or stands_in(name, mine) for mine in names for name in theirs):
             return False
         shared = features & {_spelling(name) for name in features_of(card)}
         return 2 * len(shared) <= min(len(table.columns), len(features_of(card)))
 
-    return cached_fact(table, "other cards", lambda: tuple(filter(is_other, _cards_of_tables())))
+    return cached_fact(table, "other cards", lambda: tuple(filter(is_other, load_cards().values())))
 
 
 def described(card: Card) -> Edition:

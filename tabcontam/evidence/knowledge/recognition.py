@@ -29,6 +29,7 @@ from tabcontam.reading.answer_readers import NOTHING
 from tabcontam.reading.answer_text import answer_line
 from tabcontam.reading.languages import FILLER
 from tabcontam.reading.word_decision import Dictionary, WordDecision, WordSearch, decide_names, pieces, stands_in
+from tabcontam.statistics.exact_statistics import any_dependence, clopper_pearson, hypergeometric_tail
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
@@ -47,8 +48,6 @@ class DecoyComparison(NamedTuple):
     @property
     def p_value(self) -> float:
         """The chance that as many of the answers that name the dataset are true ones (Fisher, one-sided)."""
-        from tabcontam.statistics.exact_statistics import hypergeometric_tail
-
         hits, both = sum(map(_names, self.true)), len(self.true) + len(self.decoys)
         return hypergeometric_tail(hits, len(self.true), hits + self._named, both) if self.true else 1.0
 
@@ -93,9 +92,6 @@ class RecognitionTest(WordTest):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh how much more often the dataset is named for its own features or rows than for its decoys'."""
-        from tabcontam.statistics.exact_statistics import any_dependence, clopper_pearson
-
-        asked = len(trials_about_table(trials))
         counting = [trial for trial in trials if self.counts(trial)]
         compared = self._compared(counting)
         true = trials_about_table(counting) if compared else []  # without decoys nothing is compared
@@ -110,7 +106,7 @@ class RecognitionTest(WordTest):
             null="the dataset is as likely to be named for a decoy",
             sentence=f"{hits} of {len(true)} answers name the dataset, and {counted}{suffix}",
             hits=hits,
-            asked=asked,
+            asked=len(trials_about_table(trials)),
             answered=sum(trial.readable for trial in true),
             p_value=p_value,
             expected=expected,
@@ -126,11 +122,8 @@ class RecognitionTest(WordTest):
     def _compared(self, trials: Sequence[Trial]) -> list[DecoyComparison]:
         """Return the true answers next to those about each kind of decoys that there is."""
         by_kind = grouped((trial for trial in trials if trial.query.decoy_of), lambda one: self.decoy_kind(one.query))
-        return [
-            DecoyComparison(kind, trials_about_table(trials), by_kind[kind])
-            for kind in self.decoy_kinds
-            if kind in by_kind
-        ]
+        true = trials_about_table(trials)
+        return [DecoyComparison(kind, true, by_kind[kind]) for kind in self.decoy_kinds if kind in by_kind]
 
     def _distinguished(self, compared: Sequence[DecoyComparison], level: float) -> str:
         """Return the end of a sentence: the kinds of decoys from which true answers differ; nothing for one kind."""
@@ -147,8 +140,6 @@ class RecognitionTest(WordTest):
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why even a name in every true answer and no decoy's would be too little, or None if it would do."""
-        from tabcontam.statistics.exact_statistics import any_dependence, hypergeometric_tail
-
         true = sum(not query.decoy_of for query in queries)
         decoys = Counter(self.decoy_kind(query) for query in queries if query.decoy_of)
         if not decoys:
@@ -203,15 +194,13 @@ class RecognitionFeatures(RecognitionTest):
         if _shows_name(table, self.prompts.dataset_of_features(features)):
             raise Skip("the features' names together give the dataset's name away")
         count = max(2, round(len(features) * LISTED_SHARE))
-        lists = [
-            rng.sample(features, len(features)),
-            *(rng.sample(features, count) for _ in range(RECOGNITION_QUERIES - 1)),
-        ]
-        # Few features make few lists: none is asked twice.
-        writers = [partial(self.prompts.dataset_of_features, names) for names in dict.fromkeys(map(tuple, lists))]
+        lists = [rng.sample(features, size) for size in (len(features), *[count] * (RECOGNITION_QUERIES - 1))]
+        own = dict.fromkeys(map(tuple, lists))  # few features make few lists: none is asked twice
         others = self._other_lists(table, features, count, rng)
-        decoys = [partial(self.prompts.dataset_of_features, names) for names in others]
-        return _paired(self.id, table, [(write, ()) for write in writers], {DECOY: [(write, ()) for write in decoys]})
+        true, decoys = (
+            [(partial(self.prompts.dataset_of_features, names), ()) for names in each] for each in (own, others)
+        )
+        return _paired(self.id, table, true, {DECOY: decoys})
 
     def _other_lists(self, table: Table, features: Sequence[str], count: int, rng: Random) -> list[tuple[str, ...]]:
         """Return lists that are not the table's: other cards' features, then some of its own among those."""

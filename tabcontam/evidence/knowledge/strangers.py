@@ -105,14 +105,11 @@ def _carried() -> Mapping[str, Stranger]:
 @cache
 def _made() -> Sequence[Stranger]:
     rng = Random("strangers")
-    return [
-        Stranger(tuple(features), tuple(tuple(_cell(each, rng) for each in features.values()) for _ in range(200)))
-        for features in MADE
-    ]
 
+    def cell(values: Values) -> str:
+        if isinstance(values[0], str):
+            return str(rng.choice(values))
+        low, high, decimals = values
+        return f"{rng.uniform(float(low), float(high)):.{int(decimals)}f}"
 
-def _cell(values: Values, rng: Random) -> str:
-    if isinstance(values[0], str):
-        return str(rng.choice(values))
-    low, high, decimals = values
-    return f"{rng.uniform(float(low), float(high)):.{int(decimals)}f}"
+    return [Stranger(tuple(each), tuple(tuple(map(cell, each.values())) for _ in range(200))) for each in MADE]

@@ -5,7 +5,7 @@ The published algorithm looks for a word anywhere in the text, `ATA` in `dataset
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from statistics import median
 from typing import ClassVar
@@ -39,6 +39,8 @@ from tabcontam.reading.word_decision import (
     stands_in,
     without_note,
 )
+from tabcontam.statistics.exact_statistics import clopper_pearson, units, weighted_tail
+from tabcontam.statistics.thresholds import BIT_UNITS
 from tabcontam.tables.serializers import Serializer
 
 ITEMS = re.compile(r"[,;\n|]")
@@ -46,14 +48,6 @@ LIST_LINE = re.compile(r"[-+*•]\s|\d+[.)]\s")
 EXPLAINED = re.compile(r":\s|\s[-\u2013\u2014]\s|\s\(")
 CLAUSE_END = re.compile(r"(?<=[.!?;:,])\s+|\n|\s(?=but\s)")
 MORE = "x"  # added to a cut answer, to see which of its words could have gone on
-
-
-@dataclass(frozen=True)
-class ExpectedWord:
-    """An expected word, whether the true answer holds it, and its chance of that if it comes up as in decoys."""
-
-    named: bool
-    chance: float
 
 
 class WordTest(Test):
@@ -112,13 +106,10 @@ class WordTest(Test):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh how much more often the expected words come up for the table than for its decoys."""
-        from tabcontam.statistics.exact_statistics import clopper_pearson, units, weighted_tail
-        from tabcontam.statistics.thresholds import BIT_UNITS
-
         asked = len({key for trial in trials_about_table(trials) for key in map(_key, trial.query.expected)})
         words = self.words([trial for trial in trials if self.counts(trial)])
-        chances, weights = [word.chance for word in words], [units(word.chance) for word in words]
-        hits, observed = sum(word.named for word in words), sum(units(word.chance) for word in words if word.named)
+        chances, weights = [chance for _, chance in words], [units(chance) for _, chance in words]
+        hits, observed = sum(named for named, _ in words), sum(units(chance) for named, chance in words if named)
         p_value = weighted_tail(weights, chances, observed)
         return Evidence(
             statistic="bits of the named words",
@@ -148,9 +139,12 @@ class WordTest(Test):
             sentence=f"{alone}; {counted}, {_explained(together.expected_hits or 0.0, together.p_value or 1.0)}",
         )
 
-    def words(self, trials: Sequence[Trial]) -> list[ExpectedWord]:
-        """Return each distinct word, in the first true answer that should hold it, if a readable decoy expects it."""
-        found: dict[str, ExpectedWord] = {}
+    def words(self, trials: Sequence[Trial]) -> list[tuple[bool, float]]:
+        """Return whether the true answer holds each distinct word, and its chance of that if it comes up as in decoys.
+
+        It is the first true answer that should hold the word, and a readable decoy has to expect the word, too.
+        """
+        found: dict[str, tuple[bool, float]] = {}
         lengths = {trial.query.id: _length(trial) for trial in trials}
         for trial in trials_about_table(trials):
             decoys = [other for other in trials if other.query.decoy_of == trial.query.id]
@@ -194,12 +188,12 @@ def _key(word: str | None) -> str:
     return (word or "").casefold()
 
 
-def _weighed(word: str, trials: Sequence[Trial], lengths: Mapping[str, int]) -> ExpectedWord:
+def _weighed(word: str, trials: Sequence[Trial], lengths: Mapping[str, int]) -> tuple[bool, float]:
     """Return a word of the first trial, a true one, weighed against the other trials, its decoys."""
     true = trials[0]
     times, length = sum(_names(trial, word) for trial in trials), sum(lengths[trial.query.id] for trial in trials)
     share = max(1 / len(trials), lengths[true.query.id] / length)  # a longer answer holds more of any words
-    return ExpectedWord(_names(true, word), min(1.0, max(true.query.chance[word].surest, times * share)))
+    return _names(true, word), min(1.0, max(true.query.chance[word].surest, times * share))
 
 
 def _names(trial: Trial, word: str) -> bool:

@@ -1,10 +1,16 @@
-"""Rows with other values in the place of one cell: texts that are compared from their first difference on."""
+"""Rows with other values in the place of one cell, compared from their first difference on, or without that cell."""
 
 from collections.abc import Mapping, Sequence
 
-from tabcontam.evidence.base import Endings
+from tabcontam.evidence.base import Endings, Prompt, Query, Reading, Reply
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion
+from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import Cell
+from tabcontam.tables.table import Cell, Table
+
+TOKENS = 64  # of an answer in words
+READER = FeatureCompletion()  # which asks for one cell as well
 
 
 def replace_cell(
@@ -37,3 +43,21 @@ def replace_cell(
     while any(text[:start] != texts[0][:start] for text in texts):  # one that has to be quoted is written otherwise
         start -= 1
     return Endings(above + texts[0][:start], tuple(text[start:] + below for text in texts))
+
+
+def without_cell(table: Table, serializer: Serializer, row: int, place: int) -> Prompt:
+    """Return the prompt that asks for one cell of a row, given all its other cells and no other row.
+
+    A base model gets the row up to the cell, and goes on with it.
+    """
+    name, cells = table.columns[place], table.rows[row]
+    others = [number for number in range(len(table.columns)) if number != place]
+    shown = serializer.alone([table.columns[number] for number in others], [cells[number] for number in others])
+    asked = f"The value of its feature {name} is left out. What is it in the dataset? Write the value alone."
+    beginning = serializer.prefix(table.columns, cells, place)
+    return ask(f"Dataset: {table.title}\nOne of its rows:\n{shown}", asked, f"Dataset: {table.title}\n{beginning}")
+
+
+def read_cell(query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    """Return the asked cell in an answer, read as in other tests; a hit if it is the row's own."""
+    return READER.read(query, reply, serializer, dictionary)

@@ -10,25 +10,21 @@ from typing import ClassVar
 import numpy as np
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import (
-    Capability,
-    Evidence,
-    EvidenceKind,
-    Family,
-    Query,
-    Reading,
-    RequiredInput,
-    Scores,
-    Test,
-    Trial,
-)
+from tabcontam.evidence.base import Evidence, Query, Reading, RequiredInput, Scores, Trial
 from tabcontam.evidence.likelihood.plain_features import all_features, typical
-from tabcontam.evidence.likelihood.scored_rows import format_interval, number_read, query, reading
-from tabcontam.evidence.likelihood.value_tokens import select_value_tokens
+from tabcontam.evidence.likelihood.scored_rows import (
+    LikelihoodTest,
+    format_interval,
+    number_read,
+    query,
+    reading,
+    select_value_tokens,
+)
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.questions import Passage
 from tabcontam.evidence.thresholds import LEAST_ROWS_A_SIDE, MEMORYLESS_LEVEL, MOST_ROWS_A_SIDE
 from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.auc import independent
 from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 from tabcontam.statistics.two_samples import larger, predictor_p_values, residuals
 from tabcontam.tables.serializers import Serializer
@@ -39,7 +35,7 @@ UNIT = "nats a token"
 
 
 @dataclass(frozen=True)
-class DatasetInference(Test):
+class DatasetInference(LikelihoodTest):
     """The model is asked nothing: the likelihood of published rows is compared with that of unpublished rows.
 
     Measures: whether the values of the table's rows are likelier to the model than those of rows of the same source
@@ -83,10 +79,6 @@ class DatasetInference(Test):
     """
 
     id: ClassVar[str] = "dataset_inference"
-    family: ClassVar[Family] = Family.LIKELIHOOD
-    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
-    by_feature: ClassVar[bool] = True
     only_with: ClassVar[RequiredInput] = RequiredInput.WITHHELD
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -111,9 +103,8 @@ class DatasetInference(Test):
                 place = published[number]
                 found.append(query(f"{self.id}-{number}", table, serializer, table.rows[place], (place,)))
             if number < len(withheld):
-                cells, published_id = table.withheld[withheld[number]], f"{self.id}-{number % len(published)}"
-                name = f"{self.id}-withheld-{number}"
-                own = query(name, table, serializer, cells, (), decoy_of=published_id)
+                name, cells = f"{self.id}-withheld-{number}", table.withheld[withheld[number]]
+                own = query(name, table, serializer, cells, (), decoy_of=f"{self.id}-{number % len(published)}")
                 found.append(replace(own, withheld=True))
         return found
 
@@ -125,8 +116,6 @@ class DatasetInference(Test):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the sum of the published rows' ranks, and its value if chance chose which rows were published."""
-        from tabcontam.statistics.auc import independent
-
         found = [(trial, loss) for trial in trials if (loss := number_read(trial, UNIT)) is not None]
         plain = [loss for trial, loss in found if not trial.query.decoy_of]
         withheld = [loss for trial, loss in found if trial.query.decoy_of]

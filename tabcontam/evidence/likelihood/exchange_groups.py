@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from random import Random
 
 import numpy as np
@@ -42,8 +41,12 @@ def distinguishable_rows(table: Table, place: int) -> list[int]:
     cells = table.column(table.columns[place])
     others = [row[:place] + row[place + 1 :] for row in table.all_stored]
     times = Counter(others)
-    long = (row for row in by_content(table) if _digits(cells[row] or "") >= LEAST_NUMBER_DIGITS)
-    return not_known(table, (row for row in long if times[others[row]] == 1))
+
+    def is_long(cell: str) -> bool:  # the number as it is written, without leading zeros
+        return bool(NUMBER.fullmatch(cell)) and len(cell.lstrip("-0.").replace(".", "")) >= LEAST_NUMBER_DIGITS
+
+    alone = (row for row in by_content(table) if times[others[row]] == 1)
+    return not_known(table, (row for row in alone if is_long(cells[row] or "")))
 
 
 def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Random) -> list[ExchangeGroup]:
@@ -55,7 +58,8 @@ def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Ran
     cells = [cell or "" for cell in table.column(table.columns[place])]
     found: list[ExchangeGroup] = []
     for tail in TAILS:
-        alike = grouped(rows, partial(_head, cells, tail))
+        heads = {row: (_form(cells[row]), cells[row][:-tail]) for row in rows}
+        alike = grouped(rows, heads.__getitem__)
         found = _several(cells, [rng.sample(part, len(part)) for part in alike.values()], MOST_GROUP_ROWS)
         if sum(len(group.rows) for group in found) >= LEAST_EXCHANGED_ROWS:
             break
@@ -77,16 +81,6 @@ def _several(cells: Sequence[str], parts: Sequence[Sequence[int]], size: int) ->
     chunks = [part[start : start + size] for part in parts for start in range(0, len(part), size)]
     groups = [ExchangeGroup(tuple(chunk), tuple(sorted({cells[row] for row in chunk}))) for chunk in chunks]
     return [group for group in groups if len(group.values) > 1]
-
-
-def _digits(cell: str) -> int:
-    """Return the number of digits of a number as it is written, without leading zeros; 0 if it is no number."""
-    return len(cell.lstrip("-0.").replace(".", "")) if NUMBER.fullmatch(cell) else 0
-
-
-def _head(cells: Sequence[str], tail: int, row: int) -> str:
-    """Return a row's number without its last `tail` digits, and the form in which it is written."""
-    return f"{_form(cells[row])} {cells[row][:-tail]}"
 
 
 def _form(cell: str) -> tuple[bool, int, int]:
@@ -156,12 +150,7 @@ def _by_sum(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> list[F
         spread = float(np.std(number[known] - predicted[known])) or 1.0
     predicted = np.where(np.isfinite(predicted), predicted, np.nanmean(number))
     return [
-        -0.5
-        * (
-            (np.array([float(value) for value in group.values])[None, :] - predicted[list(group.rows)][:, None])
-            / spread
-        )
-        ** 2
+        -0.5 * (np.subtract.outer(predicted[list(group.rows)], [float(value) for value in group.values]) / spread) ** 2
         for group in groups
     ]
 
@@ -173,11 +162,8 @@ def _features(table: Table, place: int) -> Floats:
         one = column(name, table.column(name), table.missing)
         if one.numbers is not None:
             finite = np.isfinite(one.numbers)
-            middle, size = (
-                (float(np.mean(one.numbers[finite])), float(np.std(one.numbers[finite])))
-                if finite.any()
-                else (0.0, 1.0)
-            )
+            known = one.numbers[finite]
+            middle, size = (float(np.mean(known)), float(np.std(known))) if len(known) else (0.0, 1.0)
             scaled = np.where(finite, (one.numbers - middle) / (size or 1.0), 0.0)
             found += [scaled, scaled**2]
         elif one.distinct <= 3 * MOST_SEPARATE_VALUES:

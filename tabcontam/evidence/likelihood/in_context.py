@@ -6,10 +6,8 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.evidence.base import Query, Reading, Scores
-from tabcontam.evidence.likelihood.paired_score import PairedScore
-from tabcontam.evidence.likelihood.perplexity import rows_and_twins
-from tabcontam.evidence.likelihood.scored_rows import query, reading
-from tabcontam.evidence.likelihood.value_tokens import ValueToken, select_value_tokens
+from tabcontam.evidence.likelihood.paired_score import PairedScore, rows_and_twins
+from tabcontam.evidence.likelihood.scored_rows import ValueToken, query, reading, select_value_tokens
 from tabcontam.evidence.questions import Passage
 from tabcontam.evidence.thresholds import MOST_SHOT_CHARACTERS, UNREAD_SHOTS
 from tabcontam.reading.word_decision import Dictionary
@@ -99,8 +97,8 @@ class Recall(InContextScore):
             lines.pop()
         above = "".join(lines)
         found = []
-        for number in range(len(pairs)):
-            alone = self._pair(number, pairs, table, serializer)
+        for number, pair in enumerate(pairs):
+            alone = self._pair(number, *pair, table, serializer)
             found += [*alone, *self._after(above, (), alone, table, serializer)]
         return found
 
@@ -145,10 +143,9 @@ class Codec(InContextScore):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries of all pairs. Raises `Skip` if the table has no twin."""
-        pairs = rows_and_twins(table, rng)
         found = []
-        for number, (place, _) in enumerate(pairs):
-            alone = self._pair(number, pairs, table, serializer)
+        for number, (place, twin) in enumerate(rows_and_twins(table, rng)):
+            alone = self._pair(number, place, twin, table, serializer)
             context = _another(table, place, rng)
             above = f"{serializer.row(table.columns, table.rows[context])}\n"
             found += [*alone, *self._after(above, (context,), alone, table, serializer)]

@@ -11,18 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import (
-    Capability,
-    Evidence,
-    EvidenceKind,
-    Family,
-    Likelihoods,
-    Query,
-    Reading,
-    ReplyState,
-    Test,
-    Trial,
-)
+from tabcontam.evidence.base import Evidence, Likelihoods, Query, Reading, ReplyState, Trial
 from tabcontam.evidence.likelihood.cell_replacement import replace_cell
 from tabcontam.evidence.likelihood.exchange_groups import (
     ExchangeGroup,
@@ -30,6 +19,7 @@ from tabcontam.evidence.likelihood.exchange_groups import (
     groups_of,
     strongest_reader,
 )
+from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.questions import Endings
 from tabcontam.evidence.thresholds import (
@@ -50,7 +40,7 @@ STATISTIC = "chance of the row's own number"
 
 
 @dataclass(frozen=True)
-class Digits(Test):
+class Digits(LikelihoodTest):
     """The model is asked nothing: a row's own number is compared with those of rows that differ in the last digits.
 
     Measures: whether the last digits of long numbers are likelier to the model in the rows that have them than in
@@ -91,10 +81,6 @@ class Digits(Test):
 
     id: ClassVar[str] = "digits"
     title: ClassVar[str] = "Last digits"
-    family: ClassVar[Family] = Family.LIKELIHOOD
-    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
-    by_feature: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:

@@ -6,44 +6,40 @@ from random import Random
 from statistics import fmean
 from typing import ClassVar
 
-from tabcontam.evidence.base import (
-    RANKS,
-    Capability,
-    Evidence,
-    EvidenceKind,
-    Family,
-    Query,
-    Reading,
-    Scores,
-    Test,
-    Trial,
+from tabcontam.evidence.base import RANKS, Evidence, Query, Reading, Scores, Trial
+from tabcontam.evidence.likelihood.scored_rows import (
+    LikelihoodTest,
+    ValueToken,
+    format_interval,
+    number_read,
+    query,
+    reading,
+    select_value_tokens,
 )
-from tabcontam.evidence.likelihood.perplexity import Perplexity, rows_and_twins
-from tabcontam.evidence.likelihood.scored_rows import format_interval, number_read, query, reading
-from tabcontam.evidence.likelihood.value_tokens import ValueToken, select_value_tokens
+from tabcontam.evidence.thresholds import SCORED_ROWS
 from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.auc import paired
 from tabcontam.statistics.exact_statistics import t_interval
+from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.twin_tables import twin_rows
 
+SALT = "perplexity"  # of the twin: neither the decoys' nor the one that a control has read
 STATISTIC = "AUC against a twin's rows"
 
 
-class PairedScore(Test):
+class PairedScore(LikelihoodTest):
     """A score of rows without a verdict, compared with the same score of a shuffled twin's rows.
 
     All of these draw the same rows and twins as `perplexity`, and show a model the same texts, so that each text is
     scored once for all of them.
     """
 
-    family: ClassVar[Family] = Family.LIKELIHOOD
-    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
-    by_feature: ClassVar[bool] = True
     decides: ClassVar[bool] = False
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = frozenset({RANKS})
-    draws_as: ClassVar[str] = Perplexity.id
+    draws_as: ClassVar[str] = "perplexity"
     unit: ClassVar[str]  # of the number that is read of a text
     score_unit: ClassVar[str] = ""  # the unit of the score, if it differs
     toward: ClassVar[int] = -1  # -1 if the smaller score is evidence for a row that was read, 1 if the larger is
@@ -51,12 +47,9 @@ class PairedScore(Test):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries of 100 rows, each followed by its twin's. Raises `Skip` if the table has no twin."""
         pairs = rows_and_twins(table, rng)
-        return [query for number in range(len(pairs)) for query in self._pair(number, pairs, table, serializer)]
+        return [each for number, pair in enumerate(pairs) for each in self._pair(number, *pair, table, serializer)]
 
-    def _pair(
-        self, number: int, pairs: Sequence[tuple[int, Sequence[Cell]]], table: Table, serializer: Serializer
-    ) -> list[Query]:
-        place, twin = pairs[number]
+    def _pair(self, number: int, place: int, twin: Sequence[Cell], table: Table, serializer: Serializer) -> list[Query]:
         name = f"{self.id}-{number}"
         return [
             query(name, table, serializer, table.rows[place], (place,)),
@@ -77,20 +70,22 @@ class PairedScore(Test):
         """Return the score of a row or of its twin, by the readings of all texts, or None if its own is missing."""
         return found.get(name)
 
-    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the AUC of rows against their twins, its interval, and the mean difference of pairs; no p-value."""
-        from tabcontam.statistics.auc import paired
-
+    def scored(self, trials: Sequence[Trial]) -> tuple[dict[str, float], list[tuple[float, float]], int]:
+        """Return the readings of all texts, the scores of the pairs that have both, and the number of pairs asked."""
         found = {trial.query.id: number for trial in trials if (number := number_read(trial, self.unit)) is not None}
         asked = [trial.query.id for trial in trials if not trial.query.decoy_of]
         both = [(self.score_of(name, found), self.score_of(f"{name}-twin", found)) for name in asked]
-        pairs = [(one, twin) for one, twin in both if one is not None and twin is not None]
+        return found, [(one, twin) for one, twin in both if one is not None and twin is not None], len(asked)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Return the AUC of rows against their twins, its interval, and the mean difference of pairs; no p-value."""
+        found, pairs, asked = self.scored(trials)
         signed = [(self.toward * one, self.toward * twin) for one, twin in pairs]
         ranked = paired([one for one, _ in signed], [twin for _, twin in signed]) if pairs else None
         hits = sum(one > twin for one, twin in signed)
         own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
         apart = t_interval([one - other for one, other in pairs]) if len(pairs) > 1 else None
-        unread = f"; {len(asked) - len(pairs)} of {len(asked)} pairs were not scored" if len(pairs) < len(asked) else ""
+        unread = f"; {asked - len(pairs)} of {asked} pairs were not scored" if len(pairs) < asked else ""
         value = ranked.value if ranked else 0.5
         interval, unit = ranked.interval if ranked else None, self.score_unit or self.unit
         return Evidence(
@@ -102,7 +97,7 @@ class PairedScore(Test):
             f"{own:.2f} {unit} in rows, {twin:.2f} in the twin's: {own - twin:+.2f}{format_interval(apart)}; "
             f"{hits} of {len(pairs)} rows rank before their own twin's row{self.more(pairs, found)}{unread}",
             hits=hits,
-            asked=len(asked),
+            asked=asked,
             answered=len(pairs),
             expected_hits=len(pairs) / 2,
             interval=interval,
@@ -113,3 +108,10 @@ class PairedScore(Test):
     def more(self, pairs: Sequence[tuple[float, float]], found: Mapping[str, float]) -> str:
         """Return a further part of the sentence about the pairs, after a semicolon."""
         return ""
+
+
+def rows_and_twins(table: Table, rng: Random) -> list[tuple[int, tuple[Cell, ...]]]:
+    """Return at most 100 rows by their places, each with its twin's cells. Raises `Skip` without a twin."""
+    known, twins = known_rows(table), twin_rows(table, SALT)
+    pairs = [pair for pair in twins if pair[0] not in known and any(table.rows[pair[0]]) and any(pair[1])]
+    return rng.sample(pairs, min(SCORED_ROWS, len(pairs)))

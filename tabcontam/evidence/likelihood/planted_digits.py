@@ -15,8 +15,6 @@ from tabcontam.evidence.base import (
     Answer,
     Capability,
     Evidence,
-    EvidenceKind,
-    Family,
     Likelihoods,
     Query,
     Reading,
@@ -26,20 +24,23 @@ from tabcontam.evidence.base import (
     Test,
     Trial,
 )
-from tabcontam.evidence.likelihood.cell_replacement import replace_cell
-from tabcontam.evidence.likelihood.hidden_cell import TOKENS, read_cell, without_cell
+from tabcontam.evidence.likelihood.cell_replacement import TOKENS, read_cell, replace_cell, without_cell
+from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.thresholds import LEAST_CHANCE
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.exact_statistics import clopper_pearson, poisson_binomial_tail
+from tabcontam.statistics.power import detectable_choice_share
+from tabcontam.statistics.rank_sums import detectable_share, rank_sum_tail
 from tabcontam.tables.known_rows import known_among
 from tabcontam.tables.planting_key import PlantedCell
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.table import Table
 
 
 @dataclass(frozen=True)
-class Planted(Test):
+class Planted(LikelihoodTest):
     """The digits that the table's owner drew are compared with those that could as well have been drawn.
 
     Measures: whether the digits that were drawn from a secret key before the table was published (`plant`) are likelier
@@ -79,10 +80,6 @@ class Planted(Test):
 
     id: ClassVar[str] = "planted"
     title: ClassVar[str] = "Planted digits"
-    family: ClassVar[Family] = Family.LIKELIHOOD
-    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
-    by_feature: ClassVar[bool] = True
     only_with: ClassVar[RequiredInput] = RequiredInput.KEY
 
     def in_words(self, samples: int | None) -> "Test | None":
@@ -122,9 +119,6 @@ class Planted(Test):
         """Return the sum of the ranks, and its value if each rank is as likely as any other."""
         if any(isinstance(trial.reply, Reply) for trial in trials):
             return _weighed_answers(trials, level)
-        from tabcontam.statistics.exact_statistics import clopper_pearson
-        from tabcontam.statistics.rank_sums import detectable_share, rank_sum_tail
-
         found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
         hits, by_chance = sum(one.rank == 1 for one in found), fsum(1 / one.total for one in found)
         among = f"the drawn digits are the likeliest in {hits} of {len(found)} planted cells"
@@ -132,7 +126,6 @@ class Planted(Test):
         lost = len(trials) - len(found)
         unread = f"; {lost} of {len(trials)} cells could not be read" if lost else ""
         p_value = rank_sum_tail([one.rank for one in found], sizes)
-        bits = max(0.0, fsum(one.bits for one in found))
         value = fmean((one.rank - 0.5) / one.total for one in found) if found else 0.5
         return Evidence(
             statistic="mean place of the drawn digits",
@@ -149,7 +142,7 @@ class Planted(Test):
             p_value=p_value,
             interval=clopper_pearson(hits, len(found)) if found else None,
             interval_of="the share of planted cells in which the drawn digits are the likeliest",
-            recalled_bits=bits,
+            recalled_bits=max(0.0, fsum(one.bits for one in found)),
             share=detectable_share(sizes, level),
         )
 
@@ -179,11 +172,9 @@ class PlantedInWords(Planted):
 
 def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
     """Return how many answers are right, and how many would be if the owner drew again and the answers stayed."""
-    from tabcontam.statistics.exact_statistics import clopper_pearson, poisson_binomial_tail
-    from tabcontam.statistics.power import detectable_choice_share
-
     trials = [trial for trial in trials if isinstance(trial.reply, Reply)]
     chances = [_chance(trial) for trial in trials]
+    drawn_from = [len(trial.query.chance[trial.query.asked[0]].values) for trial in trials]
     right = [bool(trial.reading and trial.reading.hit) for trial in trials]
     hits, by_chance = sum(right), fsum(chances)
     p_value = poisson_binomial_tail([chance for chance in chances if chance], hits)
@@ -202,13 +193,8 @@ def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
         interval=clopper_pearson(hits, len(trials)),
         interval_of="the share of planted cells whose drawn digits were answered",
         recalled_bits=fsum(-log2(chance) for chance, known in zip(chances, right, strict=True) if known),
-        share=detectable_choice_share([1 / _drawn_from(trial.query) for trial in trials], level),
+        share=detectable_choice_share([1 / count for count in drawn_from], level),
     )
-
-
-def _drawn_from(query: Query) -> int:
-    """Return from how many alternatives the owner drew the cell."""
-    return len(query.chance[query.asked[0]].values)
 
 
 def _chance(trial: Trial) -> float:
@@ -239,15 +225,12 @@ def _may_be_known(table: Table) -> set[PlantedCell]:
 
     The file would reveal the answer. All alternatives count, so that the choice does not depend on the drawn one.
     """
-    every = [(cell, text) for cell in table.drawn_cells for text in cell.alternatives]
-    rows = [_row(table, cell, text) for cell, text in every]
-    return {cell for (cell, _), known in zip(every, known_among(table, rows), strict=True) if known}
-
-
-def _row(table: Table, cell: PlantedCell, text: str) -> tuple[Cell, ...]:
-    """Return the cell's row with another text in the cell's place."""
-    cells, place = table.rows[cell.row], table.columns.index(cell.column)
-    return (*cells[:place], text, *cells[place + 1 :])
+    every, rows = [], []
+    for cell in table.drawn_cells:
+        cells, place = table.rows[cell.row], table.columns.index(cell.column)
+        every += [cell] * len(cell.alternatives)
+        rows += [(*cells[:place], text, *cells[place + 1 :]) for text in cell.alternatives]
+    return {cell for cell, known in zip(every, known_among(table, rows), strict=True) if known}
 
 
 def _query(name: str, table: Table, serializer: Serializer, cell: PlantedCell) -> Query:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from tabcontam.evidence.base import Capability
 from tabcontam.evidence.likelihood.paired_score import PairedScore
-from tabcontam.evidence.likelihood.value_tokens import ValueToken
+from tabcontam.evidence.likelihood.scored_rows import ValueToken
 from tabcontam.evidence.thresholds import LEAST_LIKELY_SHARE, LEAST_TOKEN_DEVIATION
 
 

@@ -1,12 +1,85 @@
-"""Whole rows that are scored: the query that shows one to a model, and the number that is read of it."""
+"""Rows that are scored: their tests, the query that shows one to a model, the tokens of its values, and its number."""
 
 from collections.abc import Sequence
-from functools import partial
+from math import isfinite, sqrt
+from typing import ClassVar, NamedTuple
 
-from tabcontam.evidence.base import Query, Reading, Trial
-from tabcontam.evidence.questions import Passage
+from tabcontam.evidence.base import Capability, EvidenceKind, Family, Query, Reading, Test, Trial
+from tabcontam.evidence.questions import Passage, ReplyState, Scores, Token
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
+
+
+class LikelihoodTest(Test):
+    """A test that has rows of a table scored."""
+
+    family: ClassVar[Family] = Family.LIKELIHOOD
+    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
+    by_feature: ClassVar[bool] = True
+
+
+class ValueToken(NamedTuple):
+    """A token that holds `characters` of values, and the place in the row where it starts."""
+
+    token: Token
+    start: int
+    characters: int
+
+    @property
+    def log_probability(self) -> float:
+        """The share of the token's log-probability that goes with its characters of values, in nats."""
+        return self.token.log_probability * self.characters / len(self.token.text)
+
+
+def whole(tokens: Sequence[Token]) -> list[Token]:
+    """Return the tokens that have characters; one without, such as part of a split letter, joins the one before.
+
+    The mean of the log-probability of both is the sum of their means, its variance that of their variances.
+    """
+    found: list[Token] = []
+    for token in tokens:
+        if token.text or not found:
+            found.append(token)
+            continue
+        last = found[-1]
+        known = None not in (last.mean, last.deviation, token.mean, token.deviation)
+        found[-1] = last._replace(
+            log_probability=last.log_probability + token.log_probability,
+            mean=(last.mean or 0.0) + (token.mean or 0.0) if known else None,
+            deviation=sqrt((last.deviation or 0.0) ** 2 + (token.deviation or 0.0) ** 2) if known else None,
+        )
+    return found
+
+
+def select_value_tokens(
+    scores: Scores,
+    serializer: Serializer,
+    columns: Sequence[str],
+    cells: Sequence[Cell],
+    above: str = "",
+    left: int = 0,
+) -> list[ValueToken] | None:
+    """Return the tokens of a row that hold characters of its values, except those of the first `left` features.
+
+    `above` is the text before the row, whose tokens count for nothing. The first token of the text is left out, since
+    many servers do not score it. Return None if another text was scored, or if a log-probability is no finite number.
+    """
+    row = serializer.row(columns, cells)
+    if scores.state is not ReplyState.OK or scores.text != above + row:
+        return None
+    in_value = bytearray(len(above) + len(row))
+    places = list(zip(serializer.places(columns, cells), cells, strict=True))
+    for (start, end), cell in places[left:]:
+        if cell is not None:
+            in_value[len(above) + start : len(above) + end] = b"\1" * (end - start)
+    found, place = [], 0
+    for number, token in enumerate(whole(scores.tokens)):
+        end = place + len(token.text)
+        if number and (characters := sum(in_value[place:end])):
+            found.append(ValueToken(token, place - len(above), characters))
+        place = end
+    return found if all(isfinite(one.token.log_probability) for one in found) else None
 
 
 def query(
@@ -20,12 +93,11 @@ def query(
     above: str = "",
 ) -> Query:
     """Return the query that has a row scored, after the text `above`."""
-    write = partial(_passage, serializer, table.columns, cells, above)
+
+    def write() -> Passage:
+        return Passage(above + serializer.row(table.columns, cells))
+
     return Query(name, write, table.columns, tuple(cells), max_tokens=1, rows=rows, decoy_of=decoy_of)
-
-
-def _passage(serializer: Serializer, columns: Sequence[str], cells: Sequence[Cell], above: str) -> Passage:
-    return Passage(above + serializer.row(columns, cells))
 
 
 def reading(number: float | None, unit: str) -> Reading:

@@ -19,8 +19,6 @@ from tabcontam.evidence.base import (
     Answer,
     Capability,
     Evidence,
-    EvidenceKind,
-    Family,
     Likelihoods,
     Query,
     Reading,
@@ -29,8 +27,8 @@ from tabcontam.evidence.base import (
     Test,
     Trial,
 )
-from tabcontam.evidence.likelihood.cell_replacement import replace_cell
-from tabcontam.evidence.likelihood.hidden_cell import TOKENS, read_cell, without_cell
+from tabcontam.evidence.likelihood.cell_replacement import TOKENS, read_cell, replace_cell, without_cell
+from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
 from tabcontam.evidence.number_wording import describe_p_value, format_small_number
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
@@ -51,6 +49,8 @@ from tabcontam.evidence.thresholds import (
 )
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.word_decision import Dictionary
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.statistics.rank_sums import rank_sum_tail
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.equivalent_columns import reduce_table
 from tabcontam.tables.known_rows import known_rows
@@ -60,7 +60,7 @@ from tabcontam.tables.table import Table
 
 
 @dataclass(frozen=True)
-class SurrogateRank(Test):
+class SurrogateRank(LikelihoodTest):
     """The model is asked nothing: one cell of each row is replaced by others, and all are ranked by likelihood.
 
     Measures: whether the row's own cell is likelier to the model than other values that could stand there. A row test:
@@ -109,10 +109,6 @@ class SurrogateRank(Test):
     """
 
     id: ClassVar[str] = "surrogate_rank"
-    family: ClassVar[Family] = Family.LIKELIHOOD
-    kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
-    by_feature: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
 
     def in_words(self, samples: int | None) -> "Test | None":
@@ -128,15 +124,23 @@ class SurrogateRank(Test):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each row whose cell can be drawn. Raises `Skip` if there are fewer than twenty."""
         asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
+        return self._about(asked, "a cell that others could hold as well", len(asked), table, serializer, rng)
+
+    def _about(
+        self,
+        asked: Mapping[int, tuple[str, CellDraws]],
+        what: str,
+        most: int,
+        table: Table,
+        serializer: Serializer,
+        rng: Random,
+    ) -> list[Query]:
+        """Return the queries of at most this many rows, in a random order. Raises `Skip` if few rows have `what`."""
         if len(asked) < LEAST_DRAWABLE_ROWS:
-            raise Skip(
-                f"{len(asked)} rows have a cell that others could hold as well; the test needs {LEAST_DRAWABLE_ROWS}"
-            )
+            raise Skip(f"{len(asked)} rows have {what}; the test needs {LEAST_DRAWABLE_ROWS}")
         lies = entity_names(reduce_table(table).table, {feature for feature, _ in asked.values()}, keys=True)
-        rows = rng.sample(list(asked), len(asked))  # in a random order: a limit on queries leaves any of them out
-        return [
-            _query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in enumerate(rows)
-        ]
+        rows = enumerate(rng.sample(list(asked), min(most, len(asked))))  # a limit on queries leaves any of them out
+        return [_query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in rows]
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return the rank of the row's own cell, or for a sample the cell; unreadable if a text has no likelihood."""
@@ -151,9 +155,6 @@ class SurrogateRank(Test):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the sum of the ranks, and its value if each rank is as likely as any other."""
-        from tabcontam.statistics.exact_statistics import clopper_pearson
-        from tabcontam.statistics.rank_sums import rank_sum_tail
-
         found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
         sampled = by_query(trial for trial in trials if isinstance(trial.reply, Reply))
         most = max(map(len, sampled.values()), default=0)
@@ -213,23 +214,15 @@ class SampledRank(SurrogateRank):
 
         Raises `Skip` if fewer than twenty have a short cell.
         """
-        short = {
-            name
-            for name in table.columns
-            if all(len(cell or "") <= LONGEST_SAMPLED_CELL for cell in table.column(name))
-        }
+        longest = {name: max(len(cell or "") for cell in table.column(name)) for name in table.columns}
         drawn_for = cached_fact(table, "surrogates", lambda: _surrogates(table))
-        asked = {row: cell for row, cell in drawn_for.items() if cell[0] in short}
-        if len(asked) < LEAST_DRAWABLE_ROWS:
-            what = f"a cell of {LONGEST_SAMPLED_CELL} characters or fewer that others could hold as well"
-            raise Skip(f"{len(asked)} rows have {what}; the test needs {LEAST_DRAWABLE_ROWS}")
-        lies = entity_names(reduce_table(table).table, {feature for feature, _ in asked.values()}, keys=True)
-        rows = rng.sample(list(asked), min(MOST_SAMPLED_ROWS, len(asked)))
-        queries = [
-            _in_words(_query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies), table, serializer)
-            for number, row in enumerate(rows)
+        asked = {row: cell for row, cell in drawn_for.items() if longest[cell[0]] <= LONGEST_SAMPLED_CELL}
+        what = f"a cell of {LONGEST_SAMPLED_CELL} characters or fewer that others could hold as well"
+        return [
+            sample
+            for query in self._about(asked, what, MOST_SAMPLED_ROWS, table, serializer, rng)
+            for sample in samples_of(_in_words(query, table, serializer), self.samples, SAMPLE_TEMPERATURE)
         ]
-        return [sample for query in queries for sample in samples_of(query, self.samples, SAMPLE_TEMPERATURE)]
 
 
 @dataclass(frozen=True)
@@ -269,17 +262,16 @@ def _surrogates(table: Table) -> dict[int, tuple[str, CellDraws]]:
         return {}
     features = least_sure(table, fit, min(MOST_HIDDEN_FEATURES, len(fit)))
     rows = pool(table, [row for row in range(len(table.rows)) if row not in known], MOST_RANKED_ROWS)
-    draws: dict[str, dict[int, CellDraws]] = {}
-    for feature in features:
-        draws[feature] = draw_cells(table, feature, rows_unlike_others(table, feature, rows), RANKED_SURROGATES)
+    draws = {
+        name: draw_cells(table, name, rows_unlike_others(table, name, rows), RANKED_SURROGATES) for name in features
+    }
     asked: dict[int, tuple[str, CellDraws]] = {}
     for number, row in enumerate(rows):
         turned = [*features[number % len(features) :], *features[: number % len(features)]]
-        hidden = next(
-            (name for name in turned if row in draws[name] and _open(table, row, name, draws[name][row])), None
-        )
-        if hidden is not None:
-            asked[row] = hidden, draws[hidden][row]
+        for name in turned:
+            if row in draws[name] and _open(table, row, name, draws[name][row]):
+                asked[row] = name, draws[name][row]
+                break
     return asked
 
 
@@ -289,8 +281,7 @@ def _query(
     """Return the query of one row: its own cell, each surrogate as often as it was drawn, then the near cells."""
     place = table.columns.index(feature)
     columns, cells = table.columns[: place + SCORED_CELLS_AFTER + 1], table.rows[row][: place + SCORED_CELLS_AFTER + 1]
-    own = cells[place] or ""
-    repeating = reduce_table(table).left_out.get(feature)
+    own, repeating = cells[place] or "", reduce_table(table).left_out.get(feature)
     alternatives = (*(value for value, times in cell.times.items() for _ in range(times)), *cell.near)
     return Query(
         id=name,

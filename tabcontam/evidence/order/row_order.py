@@ -1,7 +1,7 @@
 """The test of whether rows are likelier to the model in the order of the file than backwards."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
@@ -23,7 +23,7 @@ from tabcontam.evidence.base import (
     Trial,
 )
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
-from tabcontam.evidence.order.memoryless_readers import strongest
+from tabcontam.evidence.order.order_signs import strongest
 from tabcontam.evidence.order.sharded_t import ShardedTRule, gains_of, published_p_value
 from tabcontam.evidence.order.strata import Shards, ordered_columns, strata_of
 from tabcontam.evidence.questions import Endings
@@ -39,7 +39,7 @@ from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.rank_sums import signed_rank_tail
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.table import Table
 
 FEWEST, MOST = 4, 15  # rows of a shard, if they are short enough and the table has enough rows
 SHORTEST = 2 * AIMED_SHARDS_OF_FEW_ROWS  # rows of a table at least
@@ -108,7 +108,8 @@ class RowOrder(Test):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each shard, the file's order first. Raises `Skip` if the order shows nothing."""
         examined = shards_of(table, serializer, rng)
-        strata = strata_of(table, examined[:MOST_SHARDS], windows_of(table, rng) or examined, rng.getrandbits(64))
+        windows = _cut(table, not_known(table, range(len(table.rows))), MOST, rng)  # a few rows may hide an order
+        strata = strata_of(table, examined[:MOST_SHARDS], windows or examined, rng.getrandbits(64))
         turned = {shard: strata.turned(shard, table.rows) for shard in examined}
         _check_blind(table, serializer, {shard: other for shard, other in turned.items() if other})
         above = "".join(f"{line}\n" for line in serializer.header(table.columns))
@@ -173,11 +174,6 @@ def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
     return _cut(table, rows, length, rng)
 
 
-def windows_of(table: Table, rng: Random) -> Shards:
-    """Return consecutive rows in which a visible order is looked for: a few rows at a time may not show it."""
-    return _cut(table, not_known(table, range(len(table.rows))), MOST, rng)
-
-
 def _cut(table: Table, rows: Sequence[int], length: int, rng: Random) -> Shards:
     found = [
         tuple(run[start : start + length])
@@ -191,38 +187,33 @@ def _runs(table: Table, rows: Sequence[int]) -> list[list[int]]:
     """Return these rows, cut where the file has rows between that the table lacks, as outside a large file's sample."""
     found: list[list[int]] = []
     for row in rows:
-        if table.rows_before[row] and found:
-            found[-1].append(row)
-        else:
-            found.append([row])
+        if not table.rows_before[row] or not found:
+            found.append([])
+        found[-1].append(row)
     return found
 
 
 def _check_blind(table: Table, serializer: Serializer, turned: Mapping[tuple[int, ...], tuple[int, ...]]) -> None:
     """Raise `Skip` if a reader without memory finds shards likelier in the file's order than `turned`."""
-    preferred = strongest(
-        ordered_columns(table)[1], list(turned.items()), lambda row: serializer.row(table.columns, table.rows[row])
+    _, columns = ordered_columns(table)
+    reader, p_value = strongest(
+        columns, list(turned.items()), lambda row: serializer.row(table.columns, table.rows[row])
     )
-    if preferred.p_value <= BLIND_LEVEL:
+    if p_value <= BLIND_LEVEL:
         raise Skip(
-            f"a reader that prefers {preferred.reader} finds the order of {table.name} without having read the table "
-            f"({describe_p_value(preferred.p_value)})"
+            f"a reader that prefers {reader} finds the order of {table.name} without having read the table "
+            f"({describe_p_value(p_value)})"
         )
 
 
 def _question(
     table: Table, serializer: Serializer, above: str, orders: Sequence[Sequence[int]], numbering: Sequence[int]
 ) -> Endings:
-    def text(order: Sequence[int]) -> str:
-        return "".join(f"{serializer.row(table.columns, row)}\n" for row in _rows(table, orders[0], order, numbering))
+    """Return the rows in each order; cells that number a row are those of the row that the file has in that place."""
 
-    return Endings(above, tuple(map(text, orders)))
-
-
-def _rows(
-    table: Table, here: Sequence[int], order: Sequence[int], numbering: Sequence[int]
-) -> Iterator[tuple[Cell, ...]]:
-    """Yield the rows of an order; cells that number a row are those of the row that the file has in that place."""
-    for place, row in zip(here, order, strict=True):
+    def text(place: int, row: int) -> str:
         cells = enumerate(table.rows[row])
-        yield tuple(table.rows[place][column] if column in numbering else cell for column, cell in cells)
+        own = [table.rows[place][column] if column in numbering else cell for column, cell in cells]
+        return f"{serializer.row(table.columns, own)}\n"
+
+    return Endings(above, tuple("".join(map(text, orders[0], order)) for order in orders))

@@ -7,9 +7,10 @@ column distinguishes the two orders.
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma
+from operator import ne
 
 import numpy as np
 
@@ -48,11 +49,11 @@ class Strata:
         for own in places.values():
             for place, other in zip(own, reversed(own), strict=True):
                 order[place] = shard[other]
-        differ = any(
-            _content(rows[row], self.numbering) != _content(rows[other], self.numbering)
-            for row, other in zip(shard, order, strict=True)
-        )
-        return tuple(order) if differ else None
+
+        def content(row: int) -> list[Cell]:  # all cells but those that number the row, which stay
+            return [cell for place, cell in enumerate(rows[row]) if place not in self.numbering]
+
+        return tuple(order) if any(map(ne, map(content, shard), map(content, order))) else None
 
 
 def strata_of(table: Table, shards: Shards, examined: Shards, seed: int) -> Strata:
@@ -89,20 +90,16 @@ def least_p_value(strata: Strata, rows: Sequence[Sequence[Cell]]) -> float:
     return float(0.5 ** sum(strata.turned(shard, rows) is not None for shard in strata.shards))
 
 
-def _content(row: Sequence[Cell], numbering: Sequence[int]) -> Hashable:
-    """Return the cells that change places with a row: all but those that number it."""
-    return tuple(cell for place, cell in enumerate(row) if place not in numbering)
-
-
 def ordered_columns(table: Table) -> tuple[tuple[int, ...], list[ColumnCells]]:
     """Return the places of the columns that number the rows, and the cells of the others."""
-    return cached_fact(table, "order of columns", lambda: _ordered_columns(table))
 
+    def find() -> tuple[tuple[int, ...], list[ColumnCells]]:
+        steps = np.diff(np.array(table.places))
+        numbering = [place for place, name in enumerate(table.columns) if _numbers(table.column(name), steps)]
+        others = [name for place, name in enumerate(table.columns) if place not in numbering]
+        return tuple(numbering), read_cells(table, others)
 
-def _ordered_columns(table: Table) -> tuple[tuple[int, ...], list[ColumnCells]]:
-    steps = np.diff(np.array(table.places))
-    numbering = tuple(place for place, name in enumerate(table.columns) if _numbers(table.column(name), steps))
-    return numbering, read_cells(table, [name for place, name in enumerate(table.columns) if place not in numbering])
+    return cached_fact(table, "order of columns", find)
 
 
 def _numbers(cells: Sequence[Cell], steps: Ints) -> bool:
@@ -110,16 +107,10 @@ def _numbers(cells: Sequence[Cell], steps: Ints) -> bool:
 
     `steps` has how many rows further each row but the first stands in the file.
     """
-    matches = [NUMBERED.fullmatch(cell or "") for cell in cells[:3]]
-    if len(matches) < 3 or not all(matches) or cells[0] == cells[1]:
+    matches = [match for cell in cells if (match := NUMBERED.fullmatch(cell or ""))]
+    if len(cells) < 3 or len(matches) < len(cells) or cells[0] == cells[1]:
         return False
-    numbers, around = [], set()
-    for cell in cells:
-        match = NUMBERED.fullmatch(cell or "")
-        if match is None:
-            return False
-        numbers.append(int(match[2]))
-        around.add((match[1], match[3]))
+    numbers, around = [int(match[2]) for match in matches], {(match[1], match[3]) for match in matches}
     return len(around) == 1 and bool((np.diff(np.array(numbers)) == (numbers[1] - numbers[0]) * steps).all())
 
 

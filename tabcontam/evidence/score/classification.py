@@ -76,7 +76,6 @@ class ClassificationTest(ChoiceTest):
         answers = answers_of(question)
         labels = cached_fact(table, "labels", lambda: labelled(table, target, question))
         classes = cached_fact(table, "classes", lambda: grouped(labels, labels.__getitem__))
-        write = partial(self._prompt, table, serializer, question, labels)
         candidates = self._candidates(table, labels)
         if not candidates:
             raise Skip("the model may know every row that has a class")
@@ -87,16 +86,15 @@ class ClassificationTest(ChoiceTest):
         for number, asked in enumerate(rows):
             rng = copied(rng) if number == CLASSIFIED_ROWS else rng  # later draws are the same with fewer rows
             examples = [self._example(table, classes.get(answer, []), asked, rng) for answer in answers * self.shots]
-            shown = (*examples, asked)
             queries.append(
                 Query(
                     id=f"{self.id}-{number}",
-                    write=partial(write, shown),
+                    write=partial(self._prompt, table, serializer, examples, table.columns, table.rows[asked]),
                     asked=answers,
                     expected=(labels[asked],),
                     max_tokens=tokens_of(answers),
                     paper=number < CLASSIFIED_ROWS,
-                    rows=shown,
+                    rows=(*examples, asked),
                     row=asked,
                     chance={"majority": majority} | ({self.baseline: baseline[asked]} if asked in baseline else {}),
                 )
@@ -126,9 +124,8 @@ class ClassificationTest(ChoiceTest):
         asked = [trial.query for trial, _ in answers]
         majority, few = _largest(asked), _baseline(asked, FEW_SHOT)
         gets = f"; the majority class gets {majority:.2f}" if majority is not None else ""
-        gets += (
-            f", logistic regression on {BASELINE_ROWS_A_CLASS} rows of each class {few:.2f}" if few is not None else ""
-        )
+        if few is not None:
+            gets += f", logistic regression on {BASELINE_ROWS_A_CLASS} rows of each class {few:.2f}"
         invalid = len(trials) - len(answers)
         none = f"; {invalid} {'answer names' if invalid == 1 else 'answers name'} no class" if invalid else ""
         return Evidence(
@@ -160,16 +157,22 @@ class ClassificationTest(ChoiceTest):
         self,
         table: Table,
         serializer: Serializer,
-        question: ClassificationQuestion,
-        labels: Mapping[int, str],
-        rows: Sequence[int],
+        examples: Sequence[int],
+        names: Sequence[str],
+        cells: Sequence[str | None],
     ) -> Prompt:
-        """Return the prompt that asks about the last row, after the others with their answers."""
-        shown = [index for index, name in enumerate(table.columns) if name != table.target]
-        columns = [table.columns[index] for index in shown]
-        texts = [serializer.alone(columns, [table.rows[row][index] for index in shown]) for row in rows]
-        shots = [(text, labels[row]) for text, row in zip(texts[:-1], rows[:-1], strict=True)]
-        return self.prompts.class_of(shots, texts[-1], question.text, answers_of(question))
+        """Return the prompt that asks about these cells, after rows of the table with their answers."""
+        target, question = task_of(table)
+        columns, by_name = [name for name in table.columns if name != target], dict(zip(names, cells, strict=True))
+        shots = [
+            (
+                serializer.alone(columns, [table.column(name)[row] for name in columns]),
+                question.answer(table.column(target)[row] or ""),
+            )
+            for row in examples
+        ]
+        asked = serializer.alone(columns, [by_name[name] for name in columns])
+        return self.prompts.class_of(shots, asked, question.text, answers_of(question))
 
 
 def task_of(table: Table) -> tuple[str, ClassificationQuestion]:
@@ -196,8 +199,7 @@ def answers_of(question: ClassificationQuestion) -> tuple[str, ...]:
 
 def as_endings(prompt: Prompt, answers: Sequence[str]) -> Endings:
     """Return the classes as endings of a prompt, each with a line end if one is the beginning of another."""
-    begins = any(one != other and other.startswith(one) for one in answers for other in answers)
-    end = "\n" if begins else ""
+    end = "\n" if any(one != other and other.startswith(one) for one in answers for other in answers) else ""
     return Endings(prompt.completion, tuple(f" {answer}{end}" for answer in answers))
 
 
@@ -277,19 +279,17 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
             for place in rng.sample(by_label[label], min(BASELINE_ROWS_A_CLASS, (len(by_label[label]) + 1) // 2))
         ]
         answers = [labels[rows[place]] for place in shots]
+        predicted = answers[:1] * len(rows)
         if len(by_label) > 1:
-            model = LogisticRegression(max_iter=1000).fit(features[shots], answers)
-            predicted = model.predict(features).tolist()
-        else:
-            predicted = answers[:1] * len(rows)
+            predicted = LogisticRegression(max_iter=1000).fit(features[shots], answers).predict(features).tolist()
         shown = {table.rows[rows[place]] for place in shots}
         for place, row in enumerate(rows):
             if table.rows[row] not in shown:
                 predictions[place].append(predicted[place])
-    counted = ((row, Counter(answers)) for row, answers in zip(rows, predictions, strict=True) if answers)
     return {
-        row: CellPrediction({label: count / counts.total() for label, count in sorted(counts.items())}, 0.0)
-        for row, counts in counted
+        row: CellPrediction({label: count / len(answers) for label, count in sorted(Counter(answers).items())}, 0.0)
+        for row, answers in zip(rows, predictions, strict=True)
+        if answers
     }
 
 

@@ -1,6 +1,6 @@
 """The difficulty of a table: the accuracy of gradient boosting that learns from most of its rows on the others."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -52,19 +52,12 @@ def supervised(table: Table, *, version: int = 1) -> CrossValidatedAccuracy | No
 
         parts = StratifiedKFold(FIFTHS, shuffle=True, random_state=0)
         model = HistGradientBoostingClassifier(max_iter=60, early_stopping=False, random_state=0)
-        predicted = cross_val_predict(model, described(table, target, rows), answers, cv=parts)
-        return CrossValidatedAccuracy(
-            float((predicted == answers).mean()), float(counts.max() / len(answers)), len(rows)
-        )
+        right = cross_val_predict(model, described(table, target, rows), answers, cv=parts) == answers
+        return CrossValidatedAccuracy(float(right.mean()), float(counts.max() / len(answers)), len(rows))
+
+    def read(found: Any) -> CrossValidatedAccuracy:
+        accuracy, majority, rows = found
+        return CrossValidatedAccuracy(float(accuracy), float(majority), int(rows))
 
     question_of_it = ["supervised", version, target, dict(question.answers), question.threshold, sorted(table.missing)]
-    return cached_finding(table, question_of_it, find, _write, _read)
-
-
-def _write(found: CrossValidatedAccuracy) -> object:
-    return [found.accuracy, found.majority, found.rows]
-
-
-def _read(found: Any) -> CrossValidatedAccuracy:
-    accuracy, majority, rows = found
-    return CrossValidatedAccuracy(float(accuracy), float(majority), int(rows))
+    return cached_finding(table, question_of_it, find, lambda found: list(astuple(found)), read)

@@ -1,8 +1,8 @@
 """Few-shot classification after TabLLM: the class of a row after a number of others with theirs."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain, product
 from random import Random
@@ -35,7 +35,7 @@ from tabcontam.evidence.score.classification import (
     unfair,
 )
 from tabcontam.evidence.score.memory_share import TWIN
-from tabcontam.evidence.score.shares import SUPERVISED, prediction_of
+from tabcontam.evidence.score.shares import SUPERVISED, prediction_of, unseen_twin
 from tabcontam.evidence.score.shot_draws import Draw, draw_shots
 from tabcontam.evidence.score.shot_learners import LEARNERS, absent, learned
 from tabcontam.evidence.score.shot_results import SHOWN, TITLE, ShotResult, evaluated
@@ -132,7 +132,14 @@ class FewShot(ChoiceTest):
     def dealt(self, table: Table, rng: Random) -> FewShotPlan:
         """Return the asked and shown rows with the learners' predictions, for every form of rows. Raises `Skip`."""
         wanted = (self.shots, self.draws, self.rows, self.twins, rng.getrandbits(64))
-        found = cached_fact(table, ("few-shot", wanted), lambda: _or_reason(lambda: self._dealt(table, wanted[-1])))
+
+        def find() -> FewShotPlan | str:
+            try:
+                return self._dealt(table, wanted[-1])
+            except Skip as skip:
+                return str(skip)
+
+        found = cached_fact(table, ("few-shot", wanted), find)
         if isinstance(found, str):
             raise Skip(found)
         return found
@@ -210,13 +217,12 @@ class FewShot(ChoiceTest):
             return
         twin_place = plan.twin.place[row]
         twin = dict(zip(plan.twin.features, plan.twin.rows[twin_place], strict=True))
-        yield Query(
+        yield replace(
+            own,
             id=f"{own.id}-twin",
             write=partial(write, {name: twin[name] for name in features}),
-            asked=answers,
             expected=(plan.twin.labels[twin_place],),
-            max_tokens=own.max_tokens,
-            rows=own.rows,
+            row=None,
             decoy_of=own.id,
             shared_features=plan.twin.unchanged,
             chance={**chance, SUPERVISED: prediction_of(plan.twin.twins[twin_place])},
@@ -262,19 +268,10 @@ def notes(test: FewShot, table: Table, rng: Random) -> tuple[str, ...]:
         return ()
 
 
-def _or_reason(find: Callable[[], FewShotPlan]) -> FewShotPlan | str:
-    try:
-        return find()
-    except Skip as skip:
-        return str(skip)
-
-
 def _twin(table: Table) -> tuple[UnseenTwin | None, str]:
     """Return the table's unseen twin, or why there is none."""
-    from tabcontam.twins.twin_making import unseen
-
     try:
-        return unseen(table, TWIN), ""
+        return unseen_twin(table, TWIN), ""
     except Skip as skip:
         return None, f"memory's share is not measured: {skip}"
 
@@ -326,12 +323,9 @@ def _chances(
                 if row in twin.place:
                     of_row[SUPERVISED] = prediction_of(twin.own[twin.place[row]])
         found[count, number] = of_rows
-    kept = [
-        {name: prediction for name, prediction in of_row.items() if name not in failed}
-        for of_row in chain(*found.values())
-    ]
-    each = iter(kept)
-    return {key: [next(each) for _ in of_rows] for key, of_rows in found.items()}, list(failed.values())
+    for of_row, name in product(chain(*found.values()), failed):
+        of_row.pop(name, None)
+    return found, list(failed.values())
 
 
 def _lines(
@@ -374,9 +368,7 @@ def _sentence(found: Sequence[ShotResult]) -> str:
         return "no row was classified"
     parts = []
     for one in found:
-        low, high = one.own.interval
-        auc = f", AUC {one.own.auc:.2f}" if one.own.auc is not None else ""
-        parts.append(
-            f"at {one.shots} shots {one.own.right} of {one.asked} rows are right, {low:.2f} to {high:.2f}{auc}"
-        )
+        (low, high), auc = one.own.interval, f", AUC {one.own.auc:.2f}" if one.own.auc is not None else ""
+        right = f"{one.own.right} of {one.asked} rows are right"
+        parts.append(f"at {one.shots} shots {right}, {low:.2f} to {high:.2f}{auc}")
     return "; ".join(parts)

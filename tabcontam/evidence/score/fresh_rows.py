@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean, pvariance
 
 from tabcontam.evidence.base import Evidence, Query, ReplyState, Trial, TwinComparison
-from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.rows.choice_test import valid_answers
-from tabcontam.evidence.score.shares import learned, share_in_words
+from tabcontam.evidence.score.shares import learned, share_in_words, wrong_in_words
 from tabcontam.statistics.paired_gains import MeanGain
 from tabcontam.statistics.unpaired_gains import mean_difference
 
@@ -37,9 +36,22 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
 
     Rows and fresh rows are two samples, and no pairs.
     """
-    rows, fresh = (answered([one for one in trials if is_fresh(one.query) is side]) for side in (False, True))
+    rows, fresh = _sides(trials)
     found, if_wrong = _share(rows, fresh), _as_wrong(trials, len(rows.right) + len(fresh.right))
-    left_out = len(trials) - len(rows.right) - len(fresh.right)
+    left_out, twins = len(trials) - len(rows.right) - len(fresh.right), None
+    if rows.right and fresh.right:
+        twins = TwinComparison(
+            pairs=min(len(rows.right), len(fresh.right)),
+            left_out=left_out,
+            accuracy=fmean(rows.right),
+            twin_accuracy=fmean(fresh.right),
+            share=found.mean,
+            interval=found.interval,
+            p_value=found.p_value,
+            deviation=(pvariance(rows.beyond) + pvariance(fresh.beyond)) ** 0.5,
+            if_wrong=if_wrong.interval if if_wrong else None,
+            fresh=len(fresh.right),
+        )
     return Evidence(
         statistic="memory's share",
         value=found.mean,
@@ -52,37 +64,20 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
         score=min(1.0, max(0.0, found.mean)),
         interval=found.interval,
         interval_of="memory's share",
-        twins=_on_fresh(rows, fresh, found, left_out, if_wrong),
-    )
-
-
-def _on_fresh(
-    rows: AnsweredRows, fresh: AnsweredRows, found: MeanGain, left_out: int, if_wrong: MeanGain | None
-) -> TwinComparison | None:
-    """Return the parts of the share, or None if one side has no answer."""
-    if not rows.right or not fresh.right:
-        return None
-    return TwinComparison(
-        pairs=min(len(rows.right), len(fresh.right)),
-        left_out=left_out,
-        accuracy=fmean(rows.right),
-        twin_accuracy=fmean(fresh.right),
-        share=found.mean,
-        interval=found.interval,
-        p_value=found.p_value,
-        deviation=(pvariance(rows.beyond) + pvariance(fresh.beyond)) ** 0.5,
-        if_wrong=if_wrong.interval if if_wrong else None,
-        fresh=len(fresh.right),
+        twins=twins,
     )
 
 
 def _as_wrong(trials: Sequence[Trial], count: int) -> MeanGain | None:
     """Return the share if an answer without a class is wrong, or None if nothing changes or no answer is right."""
-    rows, fresh = (
-        answered([one for one in trials if is_fresh(one.query) is side], wrong=True) for side in (False, True)
-    )
+    rows, fresh = _sides(trials, wrong=True)
     more = len(rows.right) + len(fresh.right) > count and any((*rows.right, *fresh.right))
     return _share(rows, fresh) if more else None
+
+
+def _sides(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[AnsweredRows, AnsweredRows]:
+    fresh = [trial for trial in trials if is_fresh(trial.query)]
+    return answered([trial for trial in trials if not is_fresh(trial.query)], wrong=wrong), answered(fresh, wrong=wrong)
 
 
 def answered(trials: Sequence[Trial], *, wrong: bool = False) -> AnsweredRows:
@@ -122,8 +117,5 @@ def _left_out(silent: int, if_wrong: MeanGain | None) -> str:
     """Return in words how many answers are left out, and the share if they count as wrong."""
     if not silent:
         return ""
-    sentence = f"{silent} {'answer names' if silent == 1 else 'answers name'} no class and count for nothing"
-    if if_wrong is None:
-        return sentence
-    mean, low, high = map(format_signed, (if_wrong.mean, *if_wrong.interval))
-    return f"{sentence} (if they count as wrong, the share is {mean}, {low} to {high})"
+    names = "answer names" if silent == 1 else "answers name"
+    return f"{silent} {names} no class and count for nothing{wrong_in_words(if_wrong)}"

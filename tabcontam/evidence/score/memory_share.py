@@ -14,7 +14,6 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import (
     RECALLED,
     Evidence,
-    Prompt,
     Query,
     ReferenceCurveExcess,
     ReferenceTwinAccuracy,
@@ -23,11 +22,17 @@ from tabcontam.evidence.base import (
     TwinComparison,
     TwinLossDifference,
 )  # fmt: skip
-from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.rows.choice_test import valid_answers
-from tabcontam.evidence.score.classification import ClassificationTest, answers_of
+from tabcontam.evidence.score.classification import ClassificationTest
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
-from tabcontam.evidence.score.shares import SUPERVISED, learned, prediction_of, share_in_words
+from tabcontam.evidence.score.shares import (
+    SUPERVISED,
+    learned,
+    prediction_of,
+    share_in_words,
+    unseen_twin,
+    wrong_in_words,
+)
 from tabcontam.evidence.thresholds import CLASSIFIED_ROWS
 from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL as MEMORY_SHARE_LEVEL
 from tabcontam.statistics.paired_gains import MeanGain, gained
@@ -140,16 +145,16 @@ class MemoryShare(ClassificationTest):
         """Return the difference of both accuracies less the learners', with a 95 % interval and a p-value in words."""
         if any(is_fresh(trial.query) for trial in trials):
             return against_fresh(trials)
-        pairs, silent = paired(trials)
+        silent = Counter[str]()
+        pairs = list(by_row(trials, silent=silent).values())
         found, if_wrong = _share(pairs), _as_wrong(trials, len(pairs))
+        sentences = _describe(pairs, found), _left_out(silent, if_wrong), _shared_features(trials)
         return Evidence(
             statistic="memory's share",
             value=found.mean,
             expected=0.0,
             null="the model is right as often on unseen twins of the same rows",
-            sentence="; ".join(
-                filter(None, (_describe(pairs, found), _left_out(silent, if_wrong), _shared_features(trials)))
-            ),
+            sentence="; ".join(filter(None, sentences)),
             hits=sum(pair.own for pair in pairs),
             asked=sum(not trial.query.decoy_of for trial in trials),
             answered=len(pairs),
@@ -178,19 +183,18 @@ class MemoryShare(ClassificationTest):
         names = [name for name in own if all(name in pairs for pairs in known.values())]
         if len(known) < 2 or not names:
             return None
-        ours = np.array([[own[name].own, own[name].twin] for name in names], dtype=np.float64).T
-        theirs = np.array(
-            [[[pairs[name].own, pairs[name].twin] for name in names] for pairs in known.values()], dtype=np.float64
+        ours, *references = (
+            np.array([(pairs[name].own, pairs[name].twin) for name in names], dtype=np.float64)
+            for pairs in (own, *known.values())
         )
-        found = above_curve(ours[0], ours[1], theirs[:, :, 0], theirs[:, :, 1])
-        means = theirs.mean(axis=1)
+        theirs = np.stack(references)
+        found = above_curve(ours[:, 0], ours[:, 1], theirs[:, :, 0], theirs[:, :, 1])
+        means = zip(known, theirs.mean(axis=1).tolist(), strict=True)
         return ReferenceCurveExcess(
             pairs=len(names),
-            references=tuple(
-                ReferenceTwinAccuracy(llm, float(a), float(b)) for llm, (a, b) in zip(known, means, strict=True)
-            ),
-            accuracy=float(ours[0].mean()),
-            twin_accuracy=float(ours[1].mean()),
+            references=tuple(ReferenceTwinAccuracy(llm, *accuracies) for llm, accuracies in means),
+            accuracy=float(ours[:, 0].mean()),
+            twin_accuracy=float(ours[:, 1].mean()),
             expected=found.expected,
             share=found.above,
             interval=found.interval,
@@ -200,21 +204,12 @@ class MemoryShare(ClassificationTest):
         )
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
-        from tabcontam.twins.fresh_predictions import predict_fresh_rows
-        from tabcontam.twins.twin_making import unseen
-
-        return list(predict_fresh_rows(table).own if table.fresh else unseen(table, TWIN).originals)
+        return list(_learned_answers(table))
 
     def _baseline(
         self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
     ) -> Mapping[int, CellPrediction]:
-        from tabcontam.twins.fresh_predictions import predict_fresh_rows
-        from tabcontam.twins.twin_making import unseen
-
-        if table.fresh:
-            return {row: prediction_of(answers) for row, answers in predict_fresh_rows(table).own.items()}
-        twin = unseen(table, TWIN)
-        return {row: prediction_of(answers) for row, answers in zip(twin.originals, twin.own, strict=True)}
+        return {row: prediction_of(answers) for row, answers in _learned_answers(table).items()}
 
     def _with_fresh_rows(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
         """Return the queries, and as many about fresh rows as there are, each after the examples of one of them."""
@@ -226,7 +221,7 @@ class MemoryShare(ClassificationTest):
             query.id: replace(
                 query,
                 id=f"{query.id}-{FRESH}",
-                write=partial(self._fresh_prompt, table, serializer, query.rows[:-1], place),
+                write=partial(self._prompt, table, serializer, query.rows[:-1], table.columns, table.fresh[place]),
                 expected=(labels[place],),
                 rows=query.rows[:-1],
                 row=None,
@@ -238,21 +233,14 @@ class MemoryShare(ClassificationTest):
         }
         return [each for query in own for each in (query, fresh.get(query.id)) if each is not None]
 
-    def _fresh_prompt(self, table: Table, serializer: Serializer, examples: Sequence[int], place: int) -> Prompt:
-        return self._after_examples(
-            table, serializer, examples, dict(zip(table.columns, table.fresh[place], strict=True))
-        )
-
     def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
         """Return the query about the twin of the asked row."""
-        from tabcontam.twins.twin_making import unseen
-
-        twin = unseen(table, TWIN)
+        twin = unseen_twin(table, TWIN)
         place = twin.place[query.rows[-1]]
         return replace(
             query,
             id=f"{query.id}-twin",
-            write=partial(self._twin_prompt, table, serializer, query.rows),
+            write=partial(self._prompt, table, serializer, query.rows[:-1], twin.features, twin.rows[place]),
             expected=(twin.labels[place],),
             decoy_of=query.id,
             row=None,
@@ -260,46 +248,25 @@ class MemoryShare(ClassificationTest):
             chance={**query.chance, SUPERVISED: prediction_of(twin.twins[place])},
         )
 
-    def _twin_prompt(self, table: Table, serializer: Serializer, rows: Sequence[int]) -> Prompt:
-        from tabcontam.twins.twin_making import unseen
 
-        twin = unseen(table, TWIN)
-        cells = dict(zip(twin.features, twin.rows[twin.place[rows[-1]]], strict=True))
-        return self._after_examples(table, serializer, rows[:-1], cells)
+def _learned_answers(table: Table) -> Mapping[int, Sequence[str]]:
+    """Return the learners' answers to each row that may be asked about."""
+    if table.fresh:
+        from tabcontam.twins.fresh_predictions import predict_fresh_rows
 
-    def _after_examples(
-        self, table: Table, serializer: Serializer, examples: Sequence[int], cells: Mapping[str, str | None]
-    ) -> Prompt:
-        """Return the prompt that asks about the cells, after rows of the table with their answers."""
-        question = table.question
-        assert question is not None  # noqa: S101 - there are no queries without one
-        columns = [name for name in table.columns if name != table.target]
-        target = table.column(table.target or "")
-        shots = [
-            (
-                serializer.alone(columns, [table.column(name)[row] for name in columns]),
-                question.answer(target[row] or ""),
-            )
-            for row in examples
-        ]
-        row = serializer.alone(columns, [cells[name] for name in columns])
-        return self.prompts.class_of(shots, row, question.text, answers_of(question))
-
-
-def paired(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[list[TwinAnswers], Counter[str]]:
-    """Return the pairs in which both answers are valid, and for the others how many rows and twins have none.
-
-    With `wrong`, a reply that names no class is a wrong answer, unless there was no reply at all.
-    """
-    silent = Counter[str]()
-    pairs = by_row(trials, wrong=wrong, silent=silent)
-    return list(pairs.values()), silent
+        return predict_fresh_rows(table).own
+    twin = unseen_twin(table, TWIN)
+    return dict(zip(twin.originals, twin.own, strict=True))
 
 
 def by_row(
     trials: Sequence[Trial], *, wrong: bool = False, silent: Counter[str] | None = None
 ) -> dict[tuple[str, str | None], TwinAnswers]:
-    """Return the pairs by the query about the row and its class; `silent` counts the others."""
+    """Return the pairs with two valid answers by the query about the row and its class.
+
+    `silent` counts the others, and their rows and twins without one. With `wrong`, a reply that names no class is a
+    wrong answer, unless there was no reply at all.
+    """
     silent = Counter() if silent is None else silent
     right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not ReplyState.FAILED}
     right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}
@@ -336,7 +303,7 @@ def _share(pairs: Sequence[TwinAnswers]) -> MeanGain:
 
 def _as_wrong(trials: Sequence[Trial], answered: int) -> MeanGain | None:
     """Return the share if an answer without a class is wrong, or None if nothing changes or no answer is right."""
-    every, _ = paired(trials, wrong=True)
+    every = list(by_row(trials, wrong=True).values())
     right = len(every) > answered and any(pair.own or pair.twin for pair in every)
     return _share(every) if right else None
 
@@ -386,14 +353,11 @@ def _left_out(silent: Counter[str], if_wrong: MeanGain | None) -> str:
     """Return in words how many pairs are left out, and why; and the share if they are not."""
     parts = []
     if silent["pair"]:
-        unnamed = " and ".join(
-            f"{silent[what]} {what if silent[what] == 1 else f'{what}s'}" for what in ("row", "twin") if silent[what]
-        )
+        lacking = [(silent[what], what) for what in ("row", "twin") if silent[what]]
+        unnamed = " and ".join(f"{count} {what}{'s' * (count != 1)}" for count, what in lacking)
         count = silent["pair"]
-        parts.append(f"{count} {'pair is' if count == 1 else 'pairs are'} left out: no class was named for {unnamed}")
-        if if_wrong:
-            mean, low, high = map(format_signed, (if_wrong.mean, *if_wrong.interval))
-            parts[-1] += f" (if they count as wrong, the share is {mean}, {low} to {high})"
+        are = "pair is" if count == 1 else "pairs are"
+        parts.append(f"{count} {are} left out: no class was named for {unnamed}{wrong_in_words(if_wrong)}")
     if alone := silent["without a twin"]:
         parts.append(f"{alone} {'row' if alone == 1 else 'rows'} without an asked twin counted for nothing")
     return "; ".join(parts)

@@ -15,6 +15,7 @@ from tabcontam.evidence.base import Capability, Evidence, Likelihoods, Prompt, Q
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.score.classification import as_endings, likeliest
 from tabcontam.evidence.score.memory_share import TWIN, MemoryShare
+from tabcontam.evidence.score.shares import unseen_twin
 from tabcontam.evidence.score.shot_results import chances_of
 from tabcontam.evidence.thresholds import LEAST_CLASS_CHANCE, MEMORY_SHARE_LEVEL
 from tabcontam.reading.word_decision import Dictionary
@@ -92,18 +93,20 @@ class MemoryShareScored(MemoryShare):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries of `memory_share` about rows and twins, to be scored. Raises `Skip` as it does."""
-        from tabcontam.twins.twin_making import unseen
-
         table = replace(table, fresh=())
-        asked, twin = super().queries(table, serializer, rng), unseen(table, TWIN)
+        asked, twin = super().queries(table, serializer, rng), unseen_twin(table, TWIN)
+
+        def learned_chances(query: Query) -> dict[str, float]:
+            chances = twin.twin_chances if query.decoy_of else twin.own_chances
+            return dict(zip(twin.classes, chances[twin.place[query.rows[-1]]], strict=True))
+
         return [
             replace(
                 query,
                 write=partial(_scored, query.write, query.asked),
-                chance={**query.chance, LIKELY: _likely(twin.classes, chances[twin.place[query.rows[-1]]])},
+                chance={**query.chance, LIKELY: CellPrediction(learned_chances(query), 0.0)},
             )
             for query in asked
-            for chances in (twin.twin_chances if query.decoy_of else twin.own_chances,)
         ]
 
     def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
@@ -122,10 +125,6 @@ def _scored(write: Callable[[], Question], answers: Sequence[str]) -> Question:
     prompt = write()
     assert isinstance(prompt, Prompt)  # noqa: S101 - of `memory_share`, which asks in words
     return as_endings(prompt, answers)
-
-
-def _likely(classes: Sequence[str], chances: Sequence[float]) -> CellPrediction:
-    return CellPrediction(dict(zip(classes, chances, strict=True)), 0.0)
 
 
 def _both(trials: Sequence[Trial]) -> list[_PairChances]:

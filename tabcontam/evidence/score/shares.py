@@ -2,15 +2,27 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
 from tabcontam.statistics.paired_gains import MeanGain
+from tabcontam.tables.table import Table
+
+if TYPE_CHECKING:
+    from tabcontam.twins.base import UnseenTwin
 
 SUPERVISED = "supervised"  # the name of the fitted learners among the chances of a query
 MODELS = "gradient boosting and logistic regression"
+
+
+def unseen_twin(table: Table, kind: str) -> "UnseenTwin":
+    """Return the unseen twin of a table, by a module that takes long to import. Raises `Skip`."""
+    from tabcontam.twins.twin_making import unseen
+
+    return unseen(table, kind)
 
 
 def prediction_of(answers: Sequence[str]) -> CellPrediction:
@@ -28,10 +40,17 @@ def share_in_words(found: MeanGain, own: float, other: float) -> str:
     low, high = found.interval
     above = "above 0" if found.p_value <= MEMORY_SHARE_LEVEL else "not shown to be above 0"
     return (
-        f"memory's share {format_signed(found.mean)} ({format_signed(low)} to {format_signed(high)}), {above} (p = "
-        f"{found.p_value:.2g})"
-        f"{_difficulty(own, other)}"
+        f"memory's share {format_signed(found.mean)} ({format_signed(low)} to {format_signed(high)}), {above} "
+        f"(p = {found.p_value:.2g}){_difficulty(own, other)}"
     )
+
+
+def wrong_in_words(found: MeanGain | None) -> str:
+    """Return in brackets the share if answers without a class count as wrong, or "" if there is none."""
+    if found is None:
+        return ""
+    mean, low, high = map(format_signed, (found.mean, *found.interval))
+    return f" (if they count as wrong, the share is {mean}, {low} to {high})"
 
 
 # least: a smaller difference is none in three digits

@@ -101,14 +101,14 @@ class _ClassPrediction:
     answer: str | None
     chances: Chances | None
 
+    @classmethod
+    def of(cls, trial: Trial, answer: str | None, chances: Chances | None) -> "_ClassPrediction":
+        return cls(place_of(trial.query)[1], str(trial.query.expected[0]), answer, chances)
+
 
 def place_of(query: Query) -> tuple[int, int, int]:
     """Return the number of shots, the draw and the row's number in it, of a query or its twin: `ID-16-2-7`."""
-    return _numbers(query.id)
-
-
-def _numbers(name: str) -> tuple[int, int, int]:
-    _, shots, draw, number, *_ = name.split("-")
+    _, shots, draw, number, *_ = query.id.split("-")
     return int(shots), int(draw), int(number)
 
 
@@ -137,8 +137,9 @@ def fading(trials: Sequence[Trial]) -> MemoryFading | None:
     cancels.
     """
     gains: dict[int, dict[tuple[int, int], float]] = {}
+    places = {trial.query.id: place_of(trial.query) for trial in trials}
     for (name, _), pair in by_row(trials).items():
-        shots, draw, number = _numbers(name)
+        shots, draw, number = places[name]
         gains.setdefault(shots, {})[draw, number] = pair.gain
     if len(gains) < 2:
         return None
@@ -156,7 +157,7 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Shot
     named = {trial.query.id: answer for trial, answer in valid_answers(came)}
     refused = sum(trial.reply.state is ReplyState.REFUSED for trial in came)
     classes = trials[0].query.asked
-    predictions = [_of_llm(trial, named.get(trial.query.id)) for trial in came]
+    predictions = [_ClassPrediction.of(trial, named.get(trial.query.id), chances_of(trial)) for trial in came]
     readable = [one for one in predictions if one.answer is not None]
     rows = came or trials  # the learners' results are known though the model gave no answer
     truths = Counter(str(trial.query.expected[0]) for trial in rows)
@@ -178,30 +179,22 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Shot
     )
 
 
-def _of_llm(trial: Trial, answer: str | None) -> _ClassPrediction:
-    return _ClassPrediction(place_of(trial.query)[1], str(trial.query.expected[0]), answer, chances_of(trial))
-
-
 def _learners(trials: Sequence[Trial]) -> list[str]:
     """Return the learners that every one of these queries has, in their order."""
-    names = [learner.name for learner in LEARNERS]
-    return [name for name in names if all(name in trial.query.chance for trial in trials)]
+    return [one.name for one in LEARNERS if all(one.name in trial.query.chance for trial in trials)]
 
 
 def _of_learner(trials: Sequence[Trial], name: str) -> list[_ClassPrediction]:
-    found = []
-    for trial in trials:
-        chances = trial.query.chance[name].values
-        answer = max(chances, key=chances.__getitem__)
-        found.append(_ClassPrediction(place_of(trial.query)[1], str(trial.query.expected[0]), answer, chances))
-    return found
+    values = [trial.query.chance[name].values for trial in trials]
+    named = [max(chances, key=chances.__getitem__) for chances in values]
+    return [_ClassPrediction.of(*each) for each in zip(trials, named, values, strict=True)]
 
 
 def _measured(name: str, predictions: Sequence[_ClassPrediction], classes: Sequence[str]) -> ClassifierScore:
     right = sum(one.answer == one.truth for one in predictions)
     groups = list(grouped(predictions, lambda one: one.group).values())
     rated = [RatedRow(one.truth, one.chances, one.group) for one in predictions if one.chances is not None]
-    ranking = ranked(rated, classes)
+    ranking, by_group = ranked(rated, classes), grouped(rated, lambda one: one.group).values()
     return ClassifierScore(
         name,
         right,
@@ -211,12 +204,8 @@ def _measured(name: str, predictions: Sequence[_ClassPrediction], classes: Seque
         _spread([sum(one.answer == one.truth for one in group) / len(group) for group in groups]),
         None if ranking is None else ranking.value,
         None if ranking is None else ranking.interval,
-        _spread([each.value for group in groups if (each := ranked(_rated(group), classes)) is not None]),
+        _spread([each.value for rows in by_group if (each := ranked(rows, classes)) is not None]),
     )
-
-
-def _rated(predictions: Sequence[_ClassPrediction]) -> list[RatedRow]:
-    return [RatedRow(one.truth, one.chances) for one in predictions if one.chances is not None]
 
 
 def _spread(values: Sequence[float]) -> float | None:

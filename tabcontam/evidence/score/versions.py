@@ -13,7 +13,7 @@ from tabcontam.evidence.base import Evidence, Prompt, Query, Trial
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of, task_of
-from tabcontam.evidence.score.shares import SUPERVISED, learned, prediction_of
+from tabcontam.evidence.score.shares import SUPERVISED, learned, prediction_of, unseen_twin
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.statistics.paired_gains import gained
 from tabcontam.tables.cached_facts import cached_fact
@@ -129,12 +129,12 @@ class Versions(ClassificationTest):
 
     def _in(self, table: Table, serializer: Serializer, query: Query, kind: str) -> Query:
         """Return the query about another version of its rows."""
-        from tabcontam.twins.twin_making import unseen
-
-        twin = unseen(table, kind)
+        twin = unseen_twin(table, kind)
         answer = _answers(table, kind)
         place = twin.place[query.rows[-1]]
         answers = [answer[label] for label in twin.twins[place]]
+        shares = query.chance["majority"]
+        majority = CellPrediction({answer[label]: share for label, share in shares.values.items()}, shares.rest)
         return replace(
             query,
             id=_named(query.id, VERSIONS[kind]),
@@ -143,13 +143,11 @@ class Versions(ClassificationTest):
             expected=(answer[twin.labels[place]],),
             decoy_of=query.id,
             row=None,
-            chance={"majority": _renamed(query.chance["majority"], answer), SUPERVISED: prediction_of(answers)},
+            chance={"majority": majority, SUPERVISED: prediction_of(answers)},
         )
 
     def _version_prompt(self, table: Table, serializer: Serializer, rows: Sequence[int], kind: str) -> Prompt:
-        from tabcontam.twins.twin_making import unseen
-
-        twin, answer = unseen(table, kind), _answers(table, kind)
+        twin, answer = unseen_twin(table, kind), _answers(table, kind)
         _, question = task_of(table)
         features = sorted(set(table.columns) - {table.target})  # the order of a twin's features
         order = [features.index(name) for name in table.columns if name != table.target]
@@ -165,12 +163,10 @@ def _passing(table: Table) -> tuple[str, ...]:
     """Return the versions that pass their check. Raises `Skip` with the reason of the first if none does."""
 
     def find() -> tuple[str, ...] | str:
-        from tabcontam.twins.twin_making import unseen
-
         found, why = [], ""
         for kind in VERSIONS:
             try:
-                unseen(table, kind)
+                unseen_twin(table, kind)
             except Skip as skip:
                 why = why or str(skip)
             else:
@@ -185,9 +181,7 @@ def _passing(table: Table) -> tuple[str, ...]:
 
 def _first(table: Table) -> "UnseenTwin":
     """Return the first version that passes: all are made of the same rows."""
-    from tabcontam.twins.twin_making import unseen
-
-    return unseen(table, _passing(table)[0])
+    return unseen_twin(table, _passing(table)[0])
 
 
 def _answers(table: Table, kind: str) -> dict[str, str]:
@@ -198,10 +192,6 @@ def _answers(table: Table, kind: str) -> dict[str, str]:
         return {answer: answer for answer in answers}
     numbers = seeded(table, "classes", CODED).sample(range(len(answers)), len(answers))
     return {answer: str(number) for answer, number in zip(sorted(answers), numbers, strict=True)}
-
-
-def _renamed(prediction: CellPrediction, answer: Mapping[str, str]) -> CellPrediction:
-    return CellPrediction({answer[label]: share for label, share in prediction.values.items()}, prediction.rest)
 
 
 def _named(query: str, version: str) -> str:
@@ -221,6 +211,5 @@ def _lost(name: str, pairs: Sequence[tuple[Query, Query]], right: Mapping[str, b
     models = fmean(learned(own) - learned(other) for own, other in both)
     return (
         f"{name} {accuracy:.2f}, lost {format_signed(found.mean)} ({format_signed(low)} to {format_signed(high)}; "
-        "learners lose "
-        f"{format_signed(models)})"
+        f"learners lose {format_signed(models)})"
     )

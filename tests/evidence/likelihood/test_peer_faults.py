@@ -29,8 +29,8 @@ from tabcontam.evidence.likelihood.last_digits import Digits
 from tabcontam.evidence.likelihood.paired_score import PairedScore
 from tabcontam.evidence.likelihood.planted_digits import Planted
 from tabcontam.evidence.likelihood.published_scores import Loss, MinK, MinKPlusPlus, Zlib
+from tabcontam.evidence.likelihood.scored_rows import ValueToken
 from tabcontam.evidence.likelihood.surrogate_rank import SampledRank, SurrogateRank
-from tabcontam.evidence.likelihood.value_tokens import ValueToken
 from tabcontam.evidence.order.row_order import RowOrder
 from tabcontam.evidence.order.sharded_t import published_p_value
 from tabcontam.evidence.questions import Token
