@@ -89,8 +89,9 @@ def _parts(
     if isinstance(spec, str) and (split := split_named(spec)[1]) is not None and is_dated(split):
         return _by_dates(split_named(spec)[0], SplitChoice((split,)), target, name, form)
     if isinstance(spec, Table):
-        of_column = splits.column and _is_own(spec)
-        return _of_column(spec, splits.column) if of_column else [_SplitPart(spec, _asked(spec, splits))]
+        if splits.column and _is_own(spec):
+            return _of_column(spec, splits.column)
+        return [_SplitPart(spec, _asked(spec, splits))]
     check_part_named(spec)
     load = partial(load_table, target=target, name=name, form=form)
     named, split = split_named(spec)

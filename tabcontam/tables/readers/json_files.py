@@ -109,7 +109,7 @@ def _table(file: File, value: Any, how: str) -> Contents | None:
     columns, data = value.get("columns"), value.get("data")
     if isinstance(columns, list) and isinstance(data, list) and _is_table([columns, *data]):  # as pandas splits one
         return _of_arrays(file, [columns, *data], "columns and data apart", header=True)
-    rows = value.get("rows")
+    rows = value.get("rows") or []
     page_rows = _is_table(rows) and all(isinstance(row, dict) and isinstance(row.get("row"), dict) for row in rows)
     if page_rows:  # a page of the server of Hugging Face that shows datasets
         if any(row.get("truncated_cells") for row in rows):
