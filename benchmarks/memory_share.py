@@ -113,7 +113,7 @@ def nearest(found: TwinSample, cells: Sequence[Row], rows: Sequence[int]) -> Int
     from sklearn.neighbors import KNeighborsClassifier
 
     encoder, parts = Encoder.of(found), found.parts("benchmark")
-    learned_from, asked = encoder.spread(found.rows), encoder.spread(cells)
+    learned_from, asked = (encoder.spread_of(encoder.plain(own)) for own in (found.rows, cells))
     answers = np.zeros(len(cells), dtype=np.int64)
     for part in range(TWIN_FOLDS):
         own = parts[list(rows)] == part

@@ -330,8 +330,7 @@ def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[
         if wrong := {"split", "splits", "title"} & split.keys():
             raise ValueError(f"{where} split {name!r} has the unknown key {min(wrong)!r}")
         joined = {key: {**inherited.get(key, {}), **split.pop(key, {})} for key in TABLES}
-        part = _edition({**inherited, **split, "split": name, **{key: {} for key in TABLES}}, joined)
-        found.append(part)
+        found.append(_edition({**inherited, **split, "split": name, **{key: {} for key in TABLES}}, joined))
     names = [raw.get("split", ""), *(part.split for part in found)]
     if found and (not all(names) or len(set(names)) < len(names)):
         raise ValueError(f"{where} has splits named {', '.join(map(repr, names))}; each needs a name of its own")
@@ -363,7 +362,8 @@ def _question(raw: dict[str, Any], where: str) -> ClassificationQuestion | None:
 
 def _check_edition(edition: Edition, where: str) -> None:
     """Check what the type of a field does not ensure. Names become paths, so none may lead out of the folder."""
-    stays = edition.file.isprintable() and _stays(Path(edition.file))
+    path = Path(edition.file)
+    stays = path.name != "" and not path.is_absolute() and ".." not in path.parts and edition.file.isprintable()
     _check(f"{where} name", edition.name, EDITION_NAME.fullmatch(edition.name), "a-z, 0-9, ., - and _")
     _check(f"{where} title", edition.title, edition.title.isprintable(), "a text of one line")
     _check(f"{where} file", edition.file, stays, "the name of a file in the card's folder")
@@ -376,11 +376,6 @@ def _check_edition(edition: Edition, where: str) -> None:
     _check(f"{where} skip_rows", edition.skip_rows, edition.skip_rows >= 0, "a whole number")
     loader = edition.loader
     _check(f"{where} loader", loader, loader is None or LOADER.fullmatch(loader), "a load_ or fetch_ function")
-
-
-def _stays(path: Path) -> bool:
-    """Return whether a path leads to a file below the folder in which it starts."""
-    return path.name != "" and not path.is_absolute() and ".." not in path.parts
 
 
 def _check(where: str, value: object, right: object, wanted: str) -> None:

@@ -9,6 +9,7 @@ found first and never asked, like rows of known files (`known_rows.py`).
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tabcontam.errors import UsageError, option_name, unknown
 from tabcontam.groups import grouped
@@ -88,29 +89,24 @@ def _parts(
     if isinstance(spec, str) and (split := split_named(spec)[1]) is not None and is_dated(split):
         return _by_dates(split_named(spec)[0], SplitChoice((split,)), target, name, form)
     if isinstance(spec, Table):
-        return (
-            _of_column(spec, splits.column)
-            if splits.column and _is_own(spec)
-            else [_SplitPart(spec, _asked(spec, splits))]
-        )
+        if splits.column and _is_own(spec):
+            return _of_column(spec, splits.column)
+        return [_SplitPart(spec, _asked(spec, splits))]
     check_part_named(spec)
+    load = partial(load_table, target=target, name=name, form=form)
     named, split = split_named(spec)
     base, edition_name = split_edition(named)
     own = is_source(spec) or (edition_name is not None and named_file(spec) is not None)
     card = None if own else find_card(base)
     if card is None or (split is None and not splits.names):
-        table = load_table(spec, target=target, name=name, form=form)
+        table = load(spec)
         if splits.column and _is_own(table):
             return [replace(part, asked=splits.chooses(part.table.split)) for part in _of_column(table, splits.column)]
         return [_SplitPart(table, _asked(table, splits))]
     edition = card.edition(edition_name)
     if not edition.split:
-        if split is not None and card.dated_by:
-            return [
-                _SplitPart(load_table(spec, target=target, name=name, form=form))
-            ]  # its error shows the form of dates
-        if split is None and ALL in splits.names:
-            return [_SplitPart(load_table(spec, target=target, name=name, form=form))]
+        if (split is None and ALL in splits.names) or (split is not None and card.dated_by):
+            return [_SplitPart(load(spec))]  # of a split that does not exist the error shows the form of dates
         wrong = split or splits.names[0]
         if card.dated_by:
             forms = "before-cutoff, after-cutoff, before-YYYY-MM or after-YYYY-MM"
@@ -122,7 +118,7 @@ def _parts(
     for part in edition.parts:
         asked = wanted in (None, part.split) and splits.chooses(part.split)
         try:
-            table = load_table(f"{base}@{edition.name}#{part.split}", target=target, name=name, form=form)
+            table = load(f"{base}@{edition.name}#{part.split}")
         except UsageError:
             if asked:
                 raise
@@ -141,9 +137,8 @@ def _by_dates(
         raise UsageError(f"{option_name('split')}: {dated} splits by date and {other} does not; name one kind")
     table = spec if isinstance(spec, Table) else load_table(spec, target=target, name=name, form=form)
     if table.split:
-        raise UsageError(
-            f"{table.name} has the split {table.split}, and its rows have no dates; leave it out, or name its splits"
-        )
+        problem = f"{table.name} has the split {table.split}, and its rows have no dates"
+        raise UsageError(f"{problem}; leave it out, or name its splits")
     found: list[_SplitPart] = []
     for month in dict.fromkeys(named_month[1] for each in splits.names if (named_month := month_of(each))):
         sides, neither = sides_of(table, month)
@@ -212,9 +207,8 @@ def _asked_tables(parts: Sequence[_SplitPart], splits: SplitChoice) -> tuple[tup
             table, line = _without_shared(part.table, others)
             if part.lacking:
                 table, missing = replace(table, elsewhere=None), " and ".join(part.lacking)
-                lines.append(
-                    f"{table.named}: split {missing} cannot be read, so that rows that stand in it, too, may be asked"
-                )
+                problem = f"{table.named}: split {missing} cannot be read"
+                lines.append(f"{problem}, so that rows that stand in it, too, may be asked")
             tables.append(table)
             lines += filter(None, (line, *part.lines))
     return tuple(tables), tuple(dict.fromkeys(lines))
@@ -232,9 +226,8 @@ def _check_names(parts: Sequence[_SplitPart], splits: SplitChoice) -> None:
     for own in _datasets([part for part in parts if part.table.split]):
         if not any(part.asked for part in own):
             existing = ", ".join(part.table.split for part in own)
-            raise UsageError(
-                f"{own[0].table.name} has the splits {existing}, and none of them is chosen; name one of them"
-            )
+            problem = f"{own[0].table.name} has the splits {existing}, and none of them is chosen"
+            raise UsageError(f"{problem}; name one of them")
     for table in (part.table for part in parts if part.asked and part.table.split):
         if len(table.rows) < 2:
             count = "one row" if table.rows else "no row"
@@ -286,9 +279,7 @@ def _without_shared(table: Table, others: Sequence[Table]) -> tuple[Table, str]:
     if not shared:
         return table, ""
     if len(shared) == len(table.rows):
-        raise UsageError(
-            f"every row of {table.named} stands in another split, too, so that none is left to ask about; "
-            "give splits that differ"
-        )
+        problem = f"every row of {table.named} stands in another split, too, so that none is left to ask about"
+        raise UsageError(f"{problem}; give splits that differ")
     line = f"{table.named}: {len(shared):,} of {len(table.rows):,} rows are in another split, too, and are never asked"
     return replace(table, known=(*table.known, tuple(dict.fromkeys(shared))), elsewhere=len(shared)), line

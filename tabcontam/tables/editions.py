@@ -84,9 +84,8 @@ def _own_card_file(card: Card, edition: Edition) -> list[Path]:
     folder = Path(card.source).parent
     path = folder / edition.file
     if path.exists() and not (path.is_file() and path.resolve().is_relative_to(folder.resolve())):
-        raise UsageError(
-            f"dataset card {card.source} names {edition.file}, which is no regular file of its folder; put one there"
-        )
+        problem = f"dataset card {card.source} names {edition.file}, which is no regular file of its folder"
+        raise UsageError(f"{problem}; put one there")
     return [path]
 
 

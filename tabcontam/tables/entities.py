@@ -103,9 +103,8 @@ def _repeats(codes: "NDArray[np.int64]") -> bool:
 def _names(table: Table, name: str, cells: Sequence[Cell]) -> bool:
     """Return whether a column names the things of its rows by its nature."""
     values = [cell for cell in cells if cell is not None and not table.is_missing(cell)]
-    if len(values) < max(LEAST_ROWS_OF_ENTITIES, len(cells) / 2) or len(set(values)) < LEAST_SHARE_OF_NAMES * len(
-        values
-    ):
+    few = len(values) < max(LEAST_ROWS_OF_ENTITIES, len(cells) / 2)
+    if few or len(set(values)) < LEAST_SHARE_OF_NAMES * len(values):
         return False
     if not table.is_numeric(name):
         return median(map(len, values)) <= MOST_NAME_CHARACTERS and not _measures(values)
@@ -125,11 +124,8 @@ def _is_shared(table: Table, name: str, codes: "NDArray[np.int64]") -> bool:
 
     counts = np.bincount(codes[codes >= 0])
     shared = counts[counts > 1]
-    return (
-        not table.is_numeric(name)
-        and int(shared.sum()) >= LEAST_ROWS_OF_ENTITIES
-        and float(shared.mean()) <= MOST_ROWS_PER_KEY
-    )
+    common = not table.is_numeric(name) and int(shared.sum()) >= LEAST_ROWS_OF_ENTITIES
+    return common and float(shared.mean()) <= MOST_ROWS_PER_KEY
 
 
 def _agreement(key: "NDArray[np.int64]", other: "NDArray[np.int64]") -> float:

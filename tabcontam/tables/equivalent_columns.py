@@ -56,10 +56,8 @@ def _reduced(table: Table) -> ReducedTable:
         from_place = table.columns.index(kept)
         for name, mapping in others.items():
             to_place = table.columns.index(name)
-            mapping |= {
-                row[from_place]: row[to_place] for rows in table.known for row in rows if row[from_place] not in mapping
-            }
+            pairs = ((row[from_place], row[to_place]) for rows in table.known for row in rows)
+            mapping |= {cell: other for cell, other in pairs if cell not in mapping}
     whole = None if table.whole is None else table.whole.with_rows(fewer)
-    return ReducedTable(
-        replace(table, columns=columns, rows=fewer(table.rows), known=known, whole=whole), cells_left_out
-    )
+    reduced = replace(table, columns=columns, rows=fewer(table.rows), known=known, whole=whole)
+    return ReducedTable(reduced, cells_left_out)

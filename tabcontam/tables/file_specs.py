@@ -80,9 +80,8 @@ def check_part_named(spec: str) -> None:
 def check_stays(path: Path) -> None:
     """Check that a file can be read several times, as a table is. Raises `UsageError` for a pipe or a device."""
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise UsageError(
-            f"{path} is a pipe or a device, which can be read only once; write it to a file, and name the file"
-        )
+        problem = f"{path} is a pipe or a device, which can be read only once"
+        raise UsageError(f"{problem}; write it to a file, and name the file")
 
 
 def check_file(path: Path) -> bytes:

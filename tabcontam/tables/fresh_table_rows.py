@@ -44,16 +44,13 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
     seen = {key for own in (table.rows, *table.known) for key in keys_of(table, own)}
     unseen = [row for row, key in zip(rows, keys_of(table, rows), strict=True) if key not in seen] if rows else []
     classes = _written(table, file, [row[target] for row in unseen])
-    fresh = tuple(
-        (*row[:target], classes[row[target]], *row[target + 1 :]) for row in unseen if classes[row[target]] is not None
-    )
+    answered = ((row, classes[row[target]]) for row in unseen)
+    fresh = tuple((*row[:target], own, *row[target + 1 :]) for row, own in answered if own is not None)
     left = _left_out(len(rows) - len(unseen), len(unseen) - len(fresh), table)
     if len(fresh) < LEAST_FRESH_ROWS:
         why = f" ({left})" if left else ""
-        raise UsageError(
-            f"{option_name('fresh')}: {file.name} has {len(fresh)} fresh rows with a class{why}; "
-            f"{LEAST_FRESH_ROWS} or more are needed"
-        )
+        problem = f"{option_name('fresh')}: {file.name} has {len(fresh)} fresh rows with a class{why}"
+        raise UsageError(f"{problem}; {LEAST_FRESH_ROWS} or more are needed")
     line = f"{file.name}: {len(fresh):,} fresh rows are compared with rows of {table.named}"
     return replace(table, fresh=(*table.fresh, *fresh)), f"{line}; not asked about: {left}" if left else line
 

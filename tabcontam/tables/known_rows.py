@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import compress
 
 from tabcontam.errors import UsageError, option_name
 from tabcontam.reading.answer_text import value_key
@@ -60,10 +61,8 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
     """
     for file in files:
         if not any(has_columns(file, table) for table in tables):
-            raise UsageError(
-                f"{option_name('known')}: {lacking_columns(file, tables)}; give a file with all columns of a dataset, "
-                "under the same names"
-            )
+            problem = f"{option_name('known')}: {lacking_columns(file, tables)}"
+            raise UsageError(f"{problem}; give a file with all columns of a dataset, under the same names")
     return tuple(_with(table, [file for file in files if has_columns(file, table)]) for table in tables)
 
 
@@ -80,10 +79,8 @@ def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
     """Return the place of the one table with the columns of a file of the option `given`. Raises `UsageError`."""
     fitting = [place for place, table in enumerate(tables) if has_columns(file, table)]
     if not fitting:
-        raise UsageError(
-            f"{option_name(given)}: {lacking_columns(file, tables)}; give rows of the same source with all of its "
-            "columns, under the same names"
-        )
+        problem = f"{option_name(given)}: {lacking_columns(file, tables)}"
+        raise UsageError(f"{problem}; give rows of the same source with all of its columns, under the same names")
     if len(fitting) > 1:
         names = " and ".join(tables[place].named for place in fitting[:2])
         raise UsageError(f"{option_name(given)}: {file.name} has the columns of {names}; test one of them at a time")
@@ -95,31 +92,23 @@ def _with(table: Table, files: Sequence[Table]) -> Table:
         return table
     found = replace(table, known=(*table.known, *(in_columns(file, table) for file in files)))
     if len(known_rows(found)) == len(found.rows):
-        raise UsageError(
-            f"{option_name('known')}: every row of {table.name} is in a known file, so that none is left to ask about"
-        )
+        given = option_name("known")
+        raise UsageError(f"{given}: every row of {table.name} is in a known file, so that none is left to ask about")
     return found
 
 
 def in_columns(file: Table, table: Table) -> tuple[Row, ...]:
     """Return the file's rows in the order of the table's columns; a cell that the file marks as missing is None."""
-    columns = [
-        tuple(None if file.is_missing(cell) else cell for cell in file.column(name))
-        if file.missing
-        else file.column(name)
-        for name in table.columns
-    ]
+    columns = [file.column(name) for name in table.columns]
+    if file.missing:
+        columns = [tuple(None if file.is_missing(cell) else cell for cell in cells) for cells in columns]
     return tuple(zip(*columns, strict=True))
 
 
 def known_rows(table: Table) -> frozenset[int]:
     """Return the places of the table's rows that stand in a known file: no query asks about them."""
-
-    def find() -> frozenset[int]:
-        known = {key for rows in table.known for key in keys_of(table, rows)}
-        return frozenset(place for place, key in enumerate(keys_of(table, table.rows)) if key in known)
-
-    return cached_fact(table, "known rows", find) if table.known else frozenset()
+    places = range(len(table.rows))
+    return cached_fact(table, "known rows", lambda: frozenset(compress(places, known_among(table, table.rows))))
 
 
 def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:

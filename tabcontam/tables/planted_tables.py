@@ -35,10 +35,8 @@ def _with_key(table: Table, key: PlantingKey, file: Path) -> Table:
         exists = cell.column in table.columns and cell.row < len(table.rows)
         drawn = key.drawn(cell)
         if not exists or drawn not in cell.alternatives or table.column(cell.column)[cell.row] != drawn:
-            raise UsageError(
-                f"{option_name('key')}: {file} does not fit {table.name}; give the key as it was written, and read the "
-                "table as `tabcontam plant` did"
-            )
+            problem = f"{option_name('key')}: {file} does not fit {table.name}"
+            raise UsageError(f"{problem}; give the key as it was written, and read the table as `tabcontam plant` did")
     return replace(table, drawn_cells=key.cells)
 
 

@@ -139,7 +139,8 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
     _check_naming(table, column, numbers)
     found = [float(number.units) for number in numbers.values()]
     step = _step(numbers)
-    _check_grid([numbers[row] for row in _distinct_rows(table) if row in numbers], step)
+    first = {row_cells: row for row, row_cells in reversed(list(enumerate(table.rows)))}  # of equal rows
+    _check_grid([numbers[row] for row in first.values() if row in numbers], step)
     spread = pstdev(found)
     wanted = min(MOST_DEFAULT_STEPS, math.floor(share * spread / step))
     if amount is not None:
@@ -154,9 +155,8 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
 def _decimals(written: Mapping[int, WrittenNumber]) -> int:
     """Return the decimals of the last place: the most that a fifth of the numbers have."""
     counts = Counter(number.decimals for number in written.values())
-    return max(
-        (places for places, times in counts.items() if times >= LEAST_SHARE_OF_DECIMALS * len(written)), default=0
-    )
+    least = LEAST_SHARE_OF_DECIMALS * len(written)
+    return max((places for places, times in counts.items() if times >= least), default=0)
 
 
 def _step(numbers: Mapping[int, WrittenNumber]) -> int:
@@ -182,11 +182,6 @@ def _check_naming(table: Table, column: str, numbers: Mapping[int, WrittenNumber
         raise Skip("it holds codes")
     if column in entities(table):
         raise Skip("it names things")
-
-
-def _distinct_rows(table: Table) -> list[int]:
-    """Return the rows, of equal ones the first."""
-    return list({cells: row for row, cells in reversed(list(enumerate(table.rows)))}.values())
 
 
 def _check_grid(numbers: Sequence[WrittenNumber], step: int) -> None:

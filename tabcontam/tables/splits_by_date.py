@@ -77,24 +77,21 @@ def months_of(table: Table) -> list[str]:
     if not table.dated_by:
         span = " to ".join(filter(None, (table.released, table.completed)))
         stated = f", and the table is of {span}" if span else ""
-        raise UsageError(
-            f"the rows of {table.name} have no dates{stated}; name a dataset whose card has dated_by, or no split"
-        )
+        problem = f"the rows of {table.name} have no dates{stated}"
+        raise UsageError(f"{problem}; name a dataset whose card has dated_by, or no split")
     if table.dated_by not in table.columns:
         raise UsageError(f"{table.name} has no column {table.dated_by!r}; correct dated_by in its card")
     found = []
     for number, cell in enumerate(table.column(table.dated_by), 1):
+        message = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
         if table.dates:
             if not (day := table.dates.get(cell or "")):
-                message = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
                 raise UsageError(f"{message}, and the card's dates do not have it; add it")
             found.append(day[: len("YYYY-MM")])
             continue
         try:
             found.append(f"{datetime.strptime(cell or '', table.dated_as):%Y-%m}")
         except ValueError:
-            message = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
-            raise UsageError(
-                f"{message}, which is no date of the form {table.dated_as}; correct dated_as in its card"
-            ) from None
+            problem = f"{message}, which is no date of the form {table.dated_as}"
+            raise UsageError(f"{problem}; correct dated_as in its card") from None
     return found

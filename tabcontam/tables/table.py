@@ -416,7 +416,7 @@ def _file_table(named: FileSpec, target: str | None, name: str | None, form: Tex
     check_stays(named.path)
     large = None if whole else read_large(named, form, target)
     if large is not None:
-        read, digest, split = large.read, large.sha256, large.split
+        read, digest, split = large
     else:
         check_size(named.path)
         content = check_file(named.path)
@@ -478,10 +478,8 @@ def _table_of(name: str, title: str, read: TableExcerpt, sha256: str, target: st
     if target is not None:
         answers = sorted(read.values(target))
         if 2 <= len(answers) <= MOST_CLASSES:
-            text = f"What is the value of {target}?"
-            question = ClassificationQuestion(
-                text, {value: value for value in answers}, fair=not bare_codes(target, answers)
-            )
+            text, fair = f"What is the value of {target}?", not bare_codes(target, answers)
+            question = ClassificationQuestion(text, {value: value for value in answers}, fair=fair)
     return Table(
         name=name,
         title=title,

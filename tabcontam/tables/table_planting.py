@@ -4,7 +4,7 @@ import hashlib
 import math
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -192,18 +192,13 @@ def _tied_to(table: Table, spare: SpareDigits, tied: Tied) -> str | None:
 def _eligible(table: Table, layout: CellLayout, spare: Mapping[str, SpareDigits]) -> dict[int, list[PlantedCell]]:
     """Return the cells that may be planted, by their row: only unique rows, so that no copy gives them away."""
     times = Counter(table.rows)
-    found = {}
-    for row, cells in enumerate(table.rows):
-        if times[cells] == 1 and (row_cells := list(_cells_of(table, layout, spare, row))):
-            found[row] = row_cells
+    found: dict[int, list[PlantedCell]] = {}
+    for row in (row for row, cells in enumerate(table.rows) if times[cells] == 1):
+        for column, digits in spare.items():
+            texts = digits.alternatives(row)
+            if texts and layout.cell((row, table.columns.index(column))) == digits.cells[row]:
+                found.setdefault(row, []).append(PlantedCell(row, column, texts))
     return found
-
-
-def _cells_of(table: Table, layout: CellLayout, spare: Mapping[str, SpareDigits], row: int) -> Iterator[PlantedCell]:
-    for column, digits in spare.items():
-        texts = digits.alternatives(row)
-        if texts and layout.cell((row, table.columns.index(column))) == digits.cells[row]:
-            yield PlantedCell(row, column, texts)
 
 
 def _chosen(

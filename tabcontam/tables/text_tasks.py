@@ -74,9 +74,8 @@ def found_texts(
 
 
 def _is_text(cells: Sequence[str]) -> bool:
-    if median(cell.count(" ") for cell in cells) < LEAST_WORDS_OF_TEXTS - 1 or len(
-        set(cells)
-    ) < LEAST_SHARE_OF_DISTINCT_TEXTS * len(cells):
+    repeated = len(set(cells)) < LEAST_SHARE_OF_DISTINCT_TEXTS * len(cells)
+    if repeated or median(cell.count(" ") for cell in cells) < LEAST_WORDS_OF_TEXTS - 1:
         return False
     signs = "".join("".join(cells).split())
     return sum(map(str.isalpha, signs)) >= LEAST_SHARE_OF_LETTERS * len(signs)

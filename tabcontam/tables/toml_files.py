@@ -160,10 +160,6 @@ def plain_name(where: str, name: str) -> None:
 
 def texts(where: str, value: object, *, blank: bool) -> tuple[str, ...]:
     """Return a list of texts as a tuple. Raises ValueError for anything else."""
-    if (
-        isinstance(value, list)
-        and all(isinstance(item, str) and (item or blank) for item in value)
-        and (value or blank)
-    ):
+    if isinstance(value, list) and (value or blank) and all(isinstance(one, str) and (one or blank) for one in value):
         return tuple(value)
     raise ValueError(f"{where} is no list of texts")

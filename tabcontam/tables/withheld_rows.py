@@ -37,16 +37,14 @@ def with_withheld(
         place = place_of(file, found, "withheld")
         found[place].check_whole("withheld")
         table = found[place] = _with(found[place], file)
-        also = _also_published(table)
+        published = set(keys_of(table, table.rows))
+        also = sum(key in published for key in keys_of(table, table.withheld))
         if also == len(table.withheld):
-            raise UsageError(
-                f"{option_name('withheld')}: every row of {file.name} stands in {table.name}, too; give rows of its "
-                "source that were never published"
-            )
+            problem = f"{option_name('withheld')}: every row of {file.name} stands in {table.name}, too"
+            raise UsageError(f"{problem}; give rows of its source that were never published")
         if also:
-            lines.append(
-                f"{file.name}: {also} of {len(table.withheld)} rows are in {table.name}, too, and not compared"
-            )
+            rows = f"{also} of {len(table.withheld)} rows"
+            lines.append(f"{file.name}: {rows} are in {table.name}, too, and not compared")
     return tuple(found), tuple(lines)
 
 
@@ -69,11 +67,6 @@ def _with(table: Table, file: Table) -> Table:
     if not file.rows:
         raise UsageError(f"{option_name('withheld')}: {file.name} has no row; give rows that were never published")
     return replace(table, withheld=(*table.withheld, *in_columns(file, table)))
-
-
-def _also_published(table: Table) -> int:
-    published = set(keys_of(table, table.rows))
-    return sum(key in published for key in keys_of(table, table.withheld))
 
 
 def digest_of(rows: Sequence[Row]) -> str:

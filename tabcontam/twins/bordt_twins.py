@@ -75,10 +75,8 @@ class LastDigitsTwin(Twin):
             raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which have no last digits to change")
         columns = _perturbed(moves, baseline, rng)
         if columns == _columns(sample):
-            raise Skip(
-                f"it has no feature of numbers with more than {LAST_DIGITS_VALUES} values, and no names, "
-                "so nothing can be changed"
-            )
+            problem = f"it has no feature of numbers with more than {LAST_DIGITS_VALUES} values"
+            raise Skip(f"{problem}, and no names, so nothing can be changed")
         return _made(self.kind, sample, sample.features, columns)
 
 

@@ -11,8 +11,6 @@ from tabcontam.tables.table import Table
 from tabcontam.twins.label_baseline import BOOSTING, LINEAR, models
 from tabcontam.twins.twin_sample import sample
 
-Predicted = tuple[str, ...]
-
 
 @dataclass(frozen=True)
 class FreshPredictions:
@@ -21,8 +19,8 @@ class FreshPredictions:
     They learned from other rows of the table, and from no fresh one.
     """
 
-    own: dict[int, Predicted]
-    fresh: tuple[Predicted, ...]
+    own: dict[int, tuple[str, ...]]
+    fresh: tuple[tuple[str, ...], ...]
 
 
 def predict_fresh_rows(table: Table) -> FreshPredictions:

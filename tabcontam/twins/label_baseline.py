@@ -48,24 +48,23 @@ def models(sample: TwinSample, kind: str, parts: Ints) -> FoldLearners:
     reads = looks.get(kind, np.asarray)
     read = reads(encoder.plain(sample.rows))
     make = _boosting if kind == BOOSTING else _linear
-    fitted = tuple(make()(read[parts != part], sample.codes[parts != part]) for part in range(TWIN_FOLDS))
+    fitted = tuple(make(read[parts != part], sample.codes[parts != part]) for part in range(TWIN_FOLDS))
     return FoldLearners(encoder, parts, fitted, reads, len(sample.classes))
 
 
-def _boosting() -> Callable[[Floats, Ints], Any]:
+def _boosting(read: Floats, codes: Ints) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(
         max_iter=40, max_leaf_nodes=15, early_stopping=False, l2_regularization=1.0, random_state=0
     )
-    return lambda read, codes: model.fit(for_trees(read), codes)
+    return model.fit(for_trees(read), codes)
 
 
-def _linear() -> Callable[[Floats, Ints], Any]:
+def _linear(read: Floats, codes: Ints) -> Any:
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(max_iter=1000)
-    return lambda read, codes: model.fit(read, codes)
+    return LogisticRegression(max_iter=1000).fit(read, codes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,10 +40,8 @@ class ValueInformation:
 
     def is_found(self, tests: int = 1) -> bool:
         """Return whether the information is more than a trifle, by a test at 0.05 over `tests` tests."""
-        return (
-            self.variance > LEAST_VALUE_INFORMATION
-            and self.variance > float(special.ndtri(1 - VALUE_INFORMATION_LEVEL / tests)) * self.error
-        )
+        least = float(special.ndtri(1 - VALUE_INFORMATION_LEVEL / tests)) * self.error
+        return self.variance > max(LEAST_VALUE_INFORMATION, least)
 
     @property
     def is_bounded(self) -> bool:
@@ -114,12 +112,10 @@ class MovableFeatures:
     @cached_property
     def _groups(self) -> list[Ints]:
         """For each feature the rows that share a value, or, for numbers that hardly repeat, those that are near."""
-        return [self._grouped(place) for place in range(len(self.moves.columns))]
-
-    def _grouped(self, place: int) -> Ints:
-        if not self.moves.numeric(place) or self._repeats(place):
-            return self._values[place]
-        return self._by_rank(place, RANK_BINS)
+        return [
+            self._by_rank(place, RANK_BINS) if self.moves.numeric(place) and not self._repeats(place) else values
+            for place, values in enumerate(self._values)
+        ]
 
     @cached_property
     def _values(self) -> list[Ints]:
@@ -131,9 +127,8 @@ class MovableFeatures:
     @cached_property
     def _coarse(self) -> list[Ints]:
         """For each feature a few groups of rows: by ranks, or those of the most frequent values and the rest."""
-        groups = min(
-            RANK_BINS, max(LEAST_PARTNER_GROUPS, len(self.moves.sample.rows) // (ROWS_PER_PAIRED_GROUP * RANK_BINS))
-        )
+        filled = len(self.moves.sample.rows) // (ROWS_PER_PAIRED_GROUP * RANK_BINS)
+        groups = min(RANK_BINS, max(LEAST_PARTNER_GROUPS, filled))
         return [
             self._by_rank(place, groups) if self.moves.numeric(place) else _most_frequent(values, groups)
             for place, values in enumerate(self._values)

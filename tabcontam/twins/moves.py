@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -79,11 +80,8 @@ class Moves:
 
         spread = self.encoder.spread_of(self.plain)
         most = min(NEAREST_ROWS, len(spread) - 1)
-        found = (
-            NearestNeighbors(n_neighbors=most + 1)
-            .fit(spread)
-            .kneighbors(spread[: self.sample.twins], return_distance=False)
-        )
+        neighbours = NearestNeighbors(n_neighbors=most + 1).fit(spread)
+        found = neighbours.kneighbors(spread[: self.sample.twins], return_distance=False)
         return np.array([[other for other in own if other != row][:most] for row, own in enumerate(found.tolist())])
 
     @cached_property
@@ -99,15 +97,12 @@ class Moves:
     def _ties(self) -> list[tuple[int, int]]:
         places = [place for place in range(len(self.columns)) if not self.named(place)]
         ranks = {place: _ranked(self.plain[:, place]) for place in places if self.numeric(place)}
-        found = []
-        for number, first in enumerate(places):
-            for second in places[number + 1 :]:
-                both = first in ranks and second in ranks
-                if (both and abs(_correlation(ranks[first], ranks[second])) >= TIED_CORRELATION) or self.follows(
-                    first, second
-                ):
-                    found.append((first, second))
-        return found
+
+        def correlated(first: int, second: int) -> bool:
+            both = first in ranks and second in ranks
+            return both and abs(_correlation(ranks[first], ranks[second])) >= TIED_CORRELATION
+
+        return [pair for pair in combinations(places, 2) if correlated(*pair) or self.follows(*pair)]
 
     def follows(self, first: int, second: int) -> bool:
         """Return whether one of two features follows from the other, whose values occur several times."""
@@ -194,20 +189,13 @@ class Moves:
 
     def texts(self) -> list[str]:
         """Return the names of features whose cells are texts to read."""
-        return [
-            name
-            for place, name in enumerate(self.sample.features)
-            if self.named(place) and _words(self.columns[place]) > TEXT_WORDS
-        ]
+        features = enumerate(self.sample.features)
+        return [name for place, name in features if self.named(place) and _words(self.columns[place]) > TEXT_WORDS]
 
     def _continuous(self, place: int) -> bool:
         """Return whether numbers between those of a feature can be written as it writes them."""
-        values = self.counts(place)
-        return (
-            self.numeric(place)
-            and len(values) > MOST_CATEGORIES
-            and not any("e" in (one or "").lower() for one in values)
-        )
+        own = self.counts(place)
+        return self.numeric(place) and len(own) > MOST_CATEGORIES and not any("e" in (one or "").lower() for one in own)
 
     def _shifted(self, place: int, rows: Sequence[int], rng: np.random.Generator, far: float) -> list[Cell]:
         """Return numbers as the column has them, a few ranks away; a missing one stays."""
@@ -227,14 +215,11 @@ class Moves:
         """Return numbers between a row's own and a near row's, in the column's form; else the row's own."""
         cells, numbers = self.columns[place], self.plain[:, place]
         digits, same = self.digits(place)
-        found: list[Cell] = []
-        for row, other, part in zip(rows, lent.tolist(), share.tolist(), strict=True):
-            number = numbers[row] + part * (numbers[other] - numbers[row])
-            if not np.isfinite(number):
-                found.append(cells[row])
-                continue
-            found.append(written(number, digits, same))
-        return found
+        pulled = numbers[list(rows)] + share * (numbers[lent] - numbers[list(rows)])
+        return [
+            written(number, digits, same) if np.isfinite(number) else cells[row]
+            for row, number in zip(rows, pulled.tolist(), strict=True)
+        ]
 
     def digits(self, place: int) -> tuple[int, bool]:
         """Return how many digits a feature's numbers have after the point, and whether all have as many."""
@@ -248,10 +233,8 @@ class Moves:
     def renamed(self, place: int, rows: Sequence[int], rng: np.random.Generator) -> list[Cell]:
         """Return new names: rare pieces are spliced from two other rows' pieces, and digits are drawn."""
         cells = self.columns[place]
-        pieces = [
-            PIECES.findall(cell) if cell is not None and not self.sample.table.is_missing(cell) else []
-            for cell in cells
-        ]
+        known = ("" if cell is None or self.sample.table.is_missing(cell) else cell for cell in cells)
+        pieces = [PIECES.findall(cell) for cell in known]
         counts = Counter(piece for own in pieces for piece in set(own))
         few = max(2, len(cells) // 100)
         rare = sorted(piece for piece in counts if counts[piece] <= few and piece.isalpha())

@@ -72,14 +72,8 @@ class PerturbedTwin(Twin):
             )
         kept = sorted(draws)
         made = tuple(_chosen(sample, kept, [draws[row] for row in kept], rng))
-        return UnseenTwin(
-            self.kind,
-            tuple(sample.places[row] for row in kept),
-            sample.features,
-            made,
-            tuple(sample.labels[row] for row in kept),
-            unchanged=moves.unchanged,
-        )
+        places, labels = tuple(sample.places[row] for row in kept), tuple(sample.labels[row] for row in kept)
+        return UnseenTwin(self.kind, places, sample.features, made, labels, unchanged=moves.unchanged)
 
 
 def _chosen(
@@ -120,9 +114,8 @@ def _accepted(
 
 def _stays(own: Floats, other: Floats) -> Flags:
     """Return for which rows a learner finds the label as likely after they are moved."""
-    return np.asarray(
-        (np.abs(other - own).max(axis=1) <= MOST_CHANCE_CHANGE) & (other.argmax(axis=1) == own.argmax(axis=1))
-    )
+    same = other.argmax(axis=1) == own.argmax(axis=1)
+    return np.asarray(same & (np.abs(other - own).max(axis=1) <= MOST_CHANCE_CHANGE))
 
 
 def _unknown(sample: TwinSample, moves: Moves, chances: Floats) -> str | None:
@@ -138,9 +131,8 @@ def _unknown(sample: TwinSample, moves: Moves, chances: Floats) -> str | None:
     gains = np.log(chances[np.arange(len(codes)), codes]) - np.log(shares[codes])
     if gains.mean() > float(stdtrit(len(gains) - 1, 0.95)) * gains.std(ddof=1) / len(gains) ** 0.5:
         return None
-    return (
-        "the baseline learns nothing about the label from its cells, so it is unknown which noise leaves it unchanged"
-    )
+    problem = "the baseline learns nothing about the label from its cells"
+    return f"{problem}, so it is unknown which noise leaves it unchanged"
 
 
 def _moved(sample: TwinSample, row: Row, twin: Row) -> bool:

@@ -37,38 +37,33 @@ class RecodedTwin(Twin):
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row."""
-        columns = []
-        for name, cells in zip(sample.features, zip(*sample.rows, strict=True), strict=True):
-            recode = _rescaled if sample.table.is_numeric(name) else _renamed
-            columns.append(recode(sample, cells, rng))
+        columns = [
+            (_rescaled if sample.table.is_numeric(name) else _renamed)(sample, cells, rng)
+            for name, cells in zip(sample.features, zip(*sample.rows, strict=True), strict=True)
+        ]
         order = rng.permutation(len(columns))
         rows = tuple(zip(*(columns[place] for place in order), strict=True))
         names = tuple(f"X{number}" for number in range(1, len(columns) + 1))
-        return UnseenTwin(
-            self.kind, sample.places[: sample.twins], names, rows[: sample.twins], sample.labels[: sample.twins]
-        )
+        twins = slice(sample.twins)
+        return UnseenTwin(self.kind, sample.places[twins], names, rows[twins], sample.labels[twins])
 
 
 def _rescaled(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
     factor = float(rng.choice(FACTORS))
     digits = decimals(cells, sample.table.missing) + 4  # so that no two numbers become one
-    known = {str(cell) for cell in cells if not _is_missing(sample, cell)}
+    known = {str(cell) for cell in cells if not sample.table.is_missing(cell)}
     powers = any("e" in cell.lower() for cell in known)
     scaled: dict[Cell, str] = {
         cell: f"{float(cell) * factor:.15g}" if powers else f"{float(cell) * factor:.{digits}f}".rstrip("0").rstrip(".")
         for cell in known
     }
-    return [None if _is_missing(sample, cell) else scaled[cell] for cell in cells]
+    return [None if sample.table.is_missing(cell) else scaled[cell] for cell in cells]
 
 
 def _renamed(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    keys = sorted({value_key(str(cell)) for cell in cells if not _is_missing(sample, cell)})
+    keys = sorted({value_key(str(cell)) for cell in cells if not sample.table.is_missing(cell)})
     names = dict(zip(keys, (_letters(int(place)) for place in rng.permutation(len(keys))), strict=True))
-    return [None if _is_missing(sample, cell) else names[value_key(str(cell))] for cell in cells]
-
-
-def _is_missing(sample: TwinSample, cell: Cell) -> bool:
-    return sample.table.is_missing(cell)
+    return [None if sample.table.is_missing(cell) else names[value_key(str(cell))] for cell in cells]
 
 
 def _letters(number: int) -> str:

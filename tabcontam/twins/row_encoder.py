@@ -25,14 +25,11 @@ class Feature:
 
     def numbers(self, cells: Sequence[Cell]) -> Floats:
         """Return a number for each cell: its own, or its value's code; NaN if it is missing."""
-        return np.array([np.nan if self._is_missing(cell) else self._number(str(cell)) for cell in cells])
+        return np.array([np.nan if cell is None or cell in self.missing else self._number(cell) for cell in cells])
 
     def standard(self, numbers: Floats) -> Floats:
         """Return numbers as deviations from the centre; a missing one has none."""
         return np.clip(np.nan_to_num((numbers - self.centre) / self.spread), -10, 10)
-
-    def _is_missing(self, cell: Cell) -> bool:
-        return cell is None or cell in self.missing
 
     # other: any other value
     # farthest: the largest size of a number: squares of larger ones are beyond what a float holds
@@ -59,12 +56,11 @@ class Encoder:
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(self.features)
         return np.column_stack([one.numbers(cells) for one, cells in zip(self.features, columns, strict=True)])
 
-    def spread(self, rows: Sequence[Row]) -> Floats:
-        """Return standardised numbers, and a column for each usual value of others: (rows, columns), without NaN."""
-        return self.spread_of(self.plain(rows))
-
     def spread_of(self, plain: Floats) -> Floats:
-        """Return the columns of `spread` for rows that are already numbers."""
+        """Return standardised numbers, and a column for each usual value of others: (rows, columns), without NaN.
+
+        `plain` has the rows as numbers.
+        """
         columns: list[Floats] = []
         for place, one in enumerate(self.features):
             own = plain[:, place]

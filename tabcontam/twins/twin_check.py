@@ -10,7 +10,7 @@ from tabcontam.twins.base import Twin, UnseenTwin
 from tabcontam.twins.blind_classifier import BlindClassifier
 from tabcontam.twins.label_baseline import BOOSTING, LINEAR, models
 from tabcontam.twins.thresholds import MOST_TWIN_AUC
-from tabcontam.twins.twin_sample import Floats, Ints, TwinSample
+from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
 
 
 # digits: of a chance that is stored
@@ -25,24 +25,19 @@ def checked(sample: TwinSample, twin: Twin, made: UnseenTwin, *, digits: int = 4
     """
     place = {row: number for number, row in enumerate(sample.places)}
     rows = [place[row] for row in made.originals]
+    labels = np.array([sample.classes.index(label) for label in made.labels])
     chances = [_chances(sample, made, rows, kind, twin.relearned) for kind in (BOOSTING, LINEAR)]
     predicted = [(own.argmax(axis=1), other.argmax(axis=1)) for own, other in chances]
     for kind, (own, other) in zip((BOOSTING, LINEAR), predicted, strict=True):
-        _compare(sample, made, rows, kind, own, other)
+        _compare(sample, made, rows, kind, own, other == labels)
     if twin.like:
-        _check_likeness(sample, made, rows)
-    own, twins = (
-        np.array(sample.classes, dtype=object)[np.column_stack(each)] for each in zip(*predicted, strict=True)
-    )
-    likely = (tuple(map(tuple, np.mean(each, axis=0).round(digits).tolist())) for each in zip(*chances, strict=True))
-    own_chances, twin_chances = likely
+        _check_likeness(sample, made, rows, labels)
+    names = np.array(sample.classes, dtype=object)
+    own, twins = (tuple(map(tuple, names[np.column_stack(each)].tolist())) for each in zip(*predicted, strict=True))
+    means = (np.mean(each, axis=0).round(digits) for each in zip(*chances, strict=True))
+    own_chances, twin_chances = (tuple(map(tuple, each.tolist())) for each in means)
     return replace(
-        made,
-        own=tuple(map(tuple, own.tolist())),
-        twins=tuple(map(tuple, twins.tolist())),
-        classes=sample.classes,
-        own_chances=own_chances,
-        twin_chances=twin_chances,
+        made, own=own, twins=twins, classes=sample.classes, own_chances=own_chances, twin_chances=twin_chances
     )
 
 
@@ -67,10 +62,8 @@ def _chances(
     return of_rows, of_twins
 
 
-def _compare(sample: TwinSample, made: UnseenTwin, rows: list[int], kind: str, own: Ints, other: Ints) -> None:
-    classes = {label: number for number, label in enumerate(sample.classes)}
-    right = int((own == sample.codes[rows]).sum())
-    twins = float((other == np.array([classes[label] for label in made.labels])).mean())
+def _compare(sample: TwinSample, made: UnseenTwin, rows: list[int], kind: str, own: Ints, rights: Flags) -> None:
+    right, twins = int((own == sample.codes[rows]).sum()), float(rights.mean())
     low, high = clopper_pearson(right, len(rows))
     if not low <= twins <= high:
         harder = "harder" if twins < low else "easier"
@@ -80,10 +73,9 @@ def _compare(sample: TwinSample, made: UnseenTwin, rows: list[int], kind: str, o
         )
 
 
-def _check_likeness(sample: TwinSample, made: UnseenTwin, rows: list[int]) -> None:
-    classes = {label: number for number, label in enumerate(sample.classes)}
+def _check_likeness(sample: TwinSample, made: UnseenTwin, rows: list[int], labels: Ints) -> None:
     blind = BlindClassifier(sample, rows, made.kind)
-    ranking = blind.ranking(blind.read(made.rows, np.array([classes[label] for label in made.labels])))
+    ranking = blind.ranking(blind.read(made.rows, labels))
     low = ranking.interval[0] if ranking.interval else 0.0
     if low > MOST_TWIN_AUC:
         raise Skip(

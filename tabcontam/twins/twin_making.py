@@ -89,8 +89,5 @@ def _made(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
 
 
 def _learned(table: Table) -> tuple[TwinSample, LabelBaseline]:
-    def learn() -> tuple[TwinSample, LabelBaseline]:
-        found = sample(table)
-        return found, conditional(found)
-
-    return cached_fact(table, "unseen: learned", learn)
+    found = cached_fact(table, "unseen: sample", lambda: sample(table))
+    return found, cached_fact(table, "unseen: baseline", lambda: conditional(found))

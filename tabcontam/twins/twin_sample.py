@@ -56,13 +56,9 @@ class TwinSample:
 
     def is_real(self, row: Row) -> bool:
         """Return whether a row of the table or of a known file has these features, however its values are written."""
-        return self._key(row) in self._real or self._in_large_file(row)
-
-    def _in_large_file(self, row: Row) -> bool:
-        """Return whether a row of a large file that is not stored has these features, as they are written here."""
-        if self.table.whole is None:
-            return False
-        cells = dict(zip(self.features, row, strict=True))
+        if self._key(row) in self._real:
+            return True
+        cells = dict(zip(self.features, row, strict=True))  # a large file's other rows are recognised as written here
         return self.table.may_hold([cells.get(name) for name in self.table.columns], answered=False)
 
     @cached_property
@@ -100,40 +96,31 @@ def sample(table: Table) -> TwinSample:
     if table.text is not None:
         raise Skip("its rows are texts to read: an unseen twin needs a table of cells")
     if not 1 <= len(table.columns) - 1 <= MOST_TWIN_FEATURES:
-        raise Skip(
-            f"it has {len(table.columns) - 1:,} columns besides the target; "
-            f"an unseen twin needs 1 to {MOST_TWIN_FEATURES}"
-        )
+        problem = f"it has {len(table.columns) - 1:,} columns besides the target"
+        raise Skip(f"{problem}; an unseen twin needs 1 to {MOST_TWIN_FEATURES}")
     labels = labelled(table, target, question)
     learned = pool(table, sorted(labels), LEARNED_ROWS)
     asked = set(not_known(table, learned))
     places = sorted(learned, key=lambda row: row not in asked)
     if len(asked) < LEAST_TWIN_ROWS:
-        raise Skip(
-            f"only {len(asked)} rows have a class and may be asked about; an unseen twin needs {LEAST_TWIN_ROWS}"
-        )
+        problem = f"only {len(asked)} rows have a class and may be asked about"
+        raise Skip(f"{problem}; an unseen twin needs {LEAST_TWIN_ROWS}")
     features = tuple(sorted(set(table.columns) - {target}))
-    found = TwinSample(
-        table,
-        features,
-        tuple(places),
-        tuple(tuple(table.rows[row][table.columns.index(name)] for name in features) for row in places),
-        tuple(labels[row] for row in places),
-        min(TWINNED_ROWS, len(asked)),
-    )
-    if least := _too_few(found):
-        raise Skip(least)
+    columns = [table.columns.index(name) for name in features]
+    rows = tuple(tuple(table.rows[row][column] for column in columns) for row in places)
+    known = tuple(labels[row] for row in places)
+    found = TwinSample(table, features, tuple(places), rows, known, min(TWINNED_ROWS, len(asked)))
+    _check_classes(found)
     return found
 
 
-def _too_few(sample: TwinSample) -> str | None:
+def _check_classes(sample: TwinSample) -> None:
     different: dict[str, set[Row]] = {label: set() for label in sample.classes}
     for row, label in zip(sample.rows, sample.labels, strict=True):
         different[label].add(row)
     if len(different) < 2:
-        return "all its rows are of one class"
+        raise Skip("all its rows are of one class")
     rarest = min(different, key=lambda label: len(different[label]))
     if (count := len(different[rarest])) < 2 * TWIN_FOLDS:
         rows = "1 row" if count == 1 else f"{count} different rows"
-        return f"the class {rarest} has only {rows}; an unseen twin needs {2 * TWIN_FOLDS} of each class"
-    return None
+        raise Skip(f"the class {rarest} has only {rows}; an unseen twin needs {2 * TWIN_FOLDS} of each class")

@@ -120,9 +120,7 @@ def chunk_of(rows: Sequence[Sequence[str | None]], columns: int) -> Chunk:
 
 def from_columns(cells: Sequence[Sequence[str | None]], columns: int) -> Chunk:
     """Return the cells of `columns` columns, one column after the other, as bytes."""
-    found: list[bytes | None] = [
-        None if cell is None else cell.encode("utf-8", "surrogatepass") for part in cells for cell in part
-    ]
+    found = [None if cell is None else cell.encode("utf-8", "surrogatepass") for part in cells for cell in part]
     lengths = np.array([MISSING if cell is None else len(cell) for cell in found], dtype=np.int64).reshape(columns, -1)
     content = np.frombuffer(b"".join(filter(None, found)) + bytes(PADDING), dtype=np.uint8)
     ends = np.cumsum(np.maximum(lengths, 0).ravel()).reshape(lengths.shape)

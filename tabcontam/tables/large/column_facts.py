@@ -1,6 +1,6 @@
 """Facts about a column over all rows of a file, found in one pass: exact, in bounded memory."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,9 +48,8 @@ class ColumnFacts:
         if not len(new):
             return
         values, first, times = np.unique(hashes[new], return_index=True, return_counts=True)
-        if (
-            len(values) + len(self._hashes) > 2 * MOST_STORED_VALUES
-        ):  # even if half of them are known, in another one's slot
+        # even if half of them are known, in another one's slot
+        if len(values) + len(self._hashes) > 2 * MOST_STORED_VALUES:
             self._give_up(chunk, counts)
             return
         for number in np.argsort(first, kind="stable").tolist():
@@ -142,4 +141,3 @@ _LONGEST_MARK = max(map(len, MARKS))
 _BLANKS = [np.uint64(int.from_bytes(blank.encode()[:2], "little")) for blank in _WIDE]
 _IS_MARK = np.zeros(4099, dtype=bool)
 _IS_MARK[chunk_of([(mark,) for mark in sorted(MARKS)], 1).first_bytes(0) % np.uint64(len(_IS_MARK))] = True
-Found = Mapping[str, ColumnFacts]

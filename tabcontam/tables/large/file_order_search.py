@@ -72,7 +72,7 @@ class FileOrderSearch:
         last = np.append(first[1:], True) if len(kinds) else first
         for at in np.flatnonzero(first).tolist():
             if (waits := self._waiting.pop(int(kinds[at]), None)) is not None:
-                self._after[waits] = self._text(chunk, rows[at])
+                (self._after[waits],) = chunk.texts([int(rows[at])])
         inside, ending = own[~first[own]], own[~last[own]]
         for mine, place, text in (
             (self._before, inside, chunk.texts(rows[inside - 1].tolist())),
@@ -94,11 +94,6 @@ class FileOrderSearch:
         by = None if self.by is None else columns[self.by]
         informative = tuple(columns[one] for one in self.informative)
         return AdjoiningRows(by, columns[self.order], informative, tuple(self._before), tuple(self._after))
-
-    @staticmethod
-    def _text(chunk: Chunk, row: int) -> Row:
-        (text,) = chunk.texts([int(row)])
-        return text
 
 
 def lines_of(
@@ -196,9 +191,8 @@ class _OrderSample:
         ranks = self.ranks[column]
         steps = ranks[second] - ranks[first]
         steps = steps[np.isfinite(steps)]
-        if (steps != 0).sum() < LEAST_ORDERED_SHARE * len(first) or max(
-            (steps > 0).mean(), (steps < 0).mean()
-        ) < LEAST_ORDERED_SHARE:
+        few = (steps != 0).sum() < LEAST_ORDERED_SHARE * len(first)
+        if few or max((steps > 0).mean(), (steps < 0).mean()) < LEAST_ORDERED_SHARE:
             return False
         if by is not None:
             return True

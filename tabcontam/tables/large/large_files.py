@@ -1,7 +1,6 @@
 """The files that are read as a stream: large files of text, packed or not, and of Parquet, Feather, Arrow and ORC."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import Event
@@ -21,17 +20,11 @@ COMPRESSED = tuple(ending for kind in ARROW for ending in kind.endings)
 OLD = b"FEA1"  # the first version of Feather, which is read whole
 
 
-@dataclass(frozen=True)
-class LargeFile:
-    """The excerpt of a file, its SHA-256, and the split that it is named as."""
+def read_large(named: FileSpec, form: TextFormat, target: str | None) -> tuple[TableExcerpt, str, str] | None:
+    """Return the excerpt of a large file, its SHA-256, and the split that it is named as. Raises `UsageError`.
 
-    read: TableExcerpt
-    sha256: str
-    split: str
-
-
-def read_large(named: FileSpec, form: TextFormat, target: str | None) -> LargeFile | None:
-    """Return the excerpt of a large file; None for a small file, or a kind that is read whole. Raises `UsageError`."""
+    None for a small file, or a kind that is read whole.
+    """
     source, part = _stored(named)
     kind = None if source is None else _kind(source, form)
     if source is None or kind is None or (kind is not TEXT and form.given):
@@ -50,7 +43,7 @@ def read_large(named: FileSpec, form: TextFormat, target: str | None) -> LargeFi
                 read = read_arrow(named.path, ARROW[kind], target)
             if read is None:
                 return None
-            found = LargeFile(read, digest.result(), split)
+            found = read, digest.result(), split
         except (UsageError, OSError):
             if _state(named.path) == state:
                 raise

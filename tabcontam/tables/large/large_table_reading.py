@@ -17,7 +17,7 @@ from tabcontam.tables.large.class_sample import ClassSample
 from tabcontam.tables.large.column_facts import ColumnFacts, enumerated
 from tabcontam.tables.large.file_order_search import lines_of
 from tabcontam.tables.large.hashes import BloomFilter, cell_hash
-from tabcontam.tables.large.reading_progress import report_rows, report_share
+from tabcontam.tables.large.reading_progress import report_progress
 from tabcontam.tables.large.resembling_rows import ResemblingRowSearch, in_order, salted_cells
 from tabcontam.tables.large.shared_key_rows import SharedKeySearch
 from tabcontam.tables.large.table_excerpt import BlockSample, TableExcerpt, WholeTableFacts
@@ -28,13 +28,8 @@ from tabcontam.tables.readers.delimited_text import decoded_by
 from tabcontam.tables.table_contents import Rows
 from tabcontam.tables.thresholds import MOST_ROWS_FOR_TEXTS, MOST_ROWS_READ_WHOLE, MOST_STREAMED_COLUMNS
 
-CUT_OFF = (
-    OSError,
-    EOFError,
-    zlib.error,
-    lzma.LZMAError,
-    zipfile.BadZipFile,
-)  # errors of a packed file that ends early or was changed
+# Errors of a packed file that ends early or was changed.
+CUT_OFF = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 AT_ONCE = 20_000  # rows in memory that are looked at together
 Stream = Callable[[], Iterator[Chunk]]
 
@@ -61,7 +56,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
         classes.add(chunk, count)
         first += chunk.texts(range(min(chunk.rows, MOST_ROWS_FOR_TEXTS - len(first))))
         count += chunk.rows
-        report_rows(count)
+        report_progress(f"{count:,} rows read so far")
     if count <= MOST_ROWS_READ_WHOLE:
         return None
     drawn = dict(zip(*blocks.drawn(), strict=True))
@@ -76,9 +71,8 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
     bloom = BloomFilter(count * (1 if answered is None else 2))
     for chunk, cells in ahead((chunk, salted_cells(chunk)) for chunk in stream()):
         sampled = np.zeros(chunk.rows, dtype=bool)
-        sampled[sampled_places[(sampled_places >= position) & (sampled_places < position + chunk.rows)] - position] = (
-            True
-        )
+        here = (sampled_places >= position) & (sampled_places < position + chunk.rows)
+        sampled[sampled_places[here] - position] = True
         found.add(chunk, cells, position, sampled)
         key_search.add(chunk, cells, position, sampled)
         for line in lines:
@@ -89,7 +83,8 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
         if answered is not None:
             bloom.add(sums - cells[answered])
         position += chunk.rows
-        report_share(position, max(position, count))
+        total = max(position, count)
+        report_progress(f"{position / total:.0%} of {total:,} rows read a second time")
     if position != count:
         raise TextFault(f"{name} changed while it was read; read it again")
     names = dict(zip(columns, facts, strict=True))
@@ -115,10 +110,8 @@ def _check_cells(columns: int, stream: Stream, name: str) -> None:
         rows += chunk.rows
         if rows * columns > MOST_CELLS:
             size = f"{name} has {columns:,} columns and more than {MOST_CELLS:,} cells"
-            raise TextFault(
-                f"{size}, too many for memory; "
-                f"leave columns out until {MOST_STREAMED_COLUMNS} remain, or leave rows out"
-            )
+            problem = f"{size}, too many for memory"
+            raise TextFault(f"{problem}; leave columns out until {MOST_STREAMED_COLUMNS} remain, or leave rows out")
 
 
 class _Combinations:
@@ -140,9 +133,8 @@ class _Combinations:
     def add(self, cells: Words) -> None:
         """Take these rows into account."""
         if len(self._seen):
-            codes = np.sum(
-                [np.searchsorted(values, cells[place]) * step for place, values, step in self._features], axis=0
-            )
+            parts = [np.searchsorted(values, cells[place]) * step for place, values, step in self._features]
+            codes = np.sum(parts, axis=0)
             self._seen[np.minimum(codes, len(self._seen) - 1)] = True  # a value is new if the file has changed
 
     @property

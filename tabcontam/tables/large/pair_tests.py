@@ -53,10 +53,7 @@ def beats(hits: int, count: int, chance: float) -> bool:
 def as_far_apart(first: Ints, second: Ints, rows: Ints, hashes: Words) -> tuple[Ints, Ints]:
     """Return pairs of these rows as far apart as the given pairs that share nothing: neighbours may be alike."""
     rng = np.random.default_rng(0)
-    pairs, begin = (
-        rng.integers(len(first), size=4 * MOST_TESTED_PAIRS),
-        rng.integers(len(rows), size=4 * MOST_TESTED_PAIRS),
-    )
+    pairs, begin = (rng.integers(len(of), size=4 * MOST_TESTED_PAIRS) for of in (first, rows))
     apart = np.searchsorted(rows, second) - np.searchsorted(rows, first)
     one, other = rows[begin], rows[(begin + apart[pairs]) % len(rows)]
     different = hashes[one] != hashes[other]

@@ -17,13 +17,7 @@ def report_progress_to(report: Callable[[str], None]) -> Iterator[None]:
         _reporter.reset(token)
 
 
-def report_rows(rows: int) -> None:
-    """Report the number of rows read so far in the first pass."""
+def report_progress(sentence: str) -> None:
+    """Report the progress of the file that is being read."""
     if report := _reporter.get():
-        report(f"{rows:,} rows read so far")
-
-
-def report_share(rows: int, total: int) -> None:
-    """Report the share of rows read in the second pass, which collects rows that inform about the sampled ones."""
-    if report := _reporter.get():
-        report(f"{rows / total:.0%} of {total:,} rows read a second time")
+        report(sentence)

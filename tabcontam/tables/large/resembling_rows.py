@@ -26,12 +26,10 @@ class ResemblingGroups:
         sizes = np.bincount(groups, minlength=len(self.keys))
         self.met = sizes > 1
         self.alike = np.ones((columns, len(self.keys)), dtype=bool)
-        for column in range(columns):
-            if column in self.shown:
-                self.alike[column] = False
-            else:
-                differs = cells[column] != cells[column][self.first][groups]
-                self.alike[column][groups[differs]] = False
+        self.alike[sorted(self.shown)] = False
+        for column in set(range(columns)) - self.shown:
+            differs = cells[column] != cells[column][self.first][groups]
+            self.alike[column][groups[differs]] = False
         self._cells = cells  # of all sampled rows; every kind looks into the same array
         self._tidy()
 
@@ -76,10 +74,9 @@ class ResemblingRowSearch:
         sums = np.cumsum(cells, axis=0, dtype=np.uint64)
         every = range(columns)
         self._beginnings = [ResemblingGroups(range(size), sums[size - 1], cells) for size in range(1, columns + 1)]
-        others = [[place for place in every if place != column] for column in every[:-1]]  # the last is a beginning
         self._others = [
-            ResemblingGroups(shown, sums[-1] - cells[column], cells)
-            for column, shown in zip(every, others, strict=False)
+            ResemblingGroups([place for place in every if place != column], sums[-1] - cells[column], cells)
+            for column in every[:-1]  # all but the last are a beginning
         ]
         self.found: dict[int, tuple[str | None, ...]] = {}
 

@@ -141,10 +141,8 @@ class SharedKeySearch:
 
     def __init__(self, rows: Rows, cells: Words, missing: frozenset[str], count: int) -> None:
         few = informative_keys(rows, cells, missing)
-        usual, left = (
-            MOST_SHARED_KEY_ROWS // max(1, sum(len(rare.values) for rare in few.values())),
-            float(MOST_SHARED_KEY_ROWS),
-        )
+        usual = MOST_SHARED_KEY_ROWS // max(1, sum(len(rare.values) for rare in few.values()))
+        left = float(MOST_SHARED_KEY_ROWS)
         self._wanted = []
         for number, (key, (hashes, own)) in enumerate(few.items()):
             most = 0 if number else int(SUREST_KEY_SHARE * MOST_SHARED_KEY_ROWS) // max(1, len(hashes))
@@ -219,9 +217,8 @@ class _KeySample:
         ranks, logs = {}, dict[int, Floats]()
         for column, numbers in numbers_of(known).items():
             ranks[column] = stats.rankdata(numbers, nan_policy="omit") / len(numbers)
-            if (numbers > 0).mean() > LEAST_POSITIVE_SHARE and len(np.unique(numbers)) > len(
-                numbers
-            ) / ENOUGH_ROWS_PER_VALUE:
+            many = len(np.unique(numbers)) > len(numbers) / ENOUGH_ROWS_PER_VALUE
+            if many and (numbers > 0).mean() > LEAST_POSITIVE_SHARE:
                 logs[column] = np.log(np.where(numbers > 0, numbers, np.nan))
         pairs = list(combinations(logs, 2))[:MOST_RATIO_PAIRS]
         ratios = {(one, other): logs[one] - logs[other] for one, other in pairs}
@@ -261,11 +258,8 @@ class _KeySample:
         rows = len(self.chunk.starts[0])
         for size in (len(shared) - 1, len(shared) - 2):
             nearly_all = combinations(shared, size) if size > max(MOST_TOGETHER) else iter(())
-            many = (
-                columns
-                for columns in nearly_all
-                if rows < prod(different[one] for one in columns) * ENOUGH_ROWS_PER_VALUE
-            )
+            values = ((columns, prod(different[one] for one in columns)) for columns in nearly_all)
+            many = (columns for columns, count in values if rows < count * ENOUGH_ROWS_PER_VALUE)
             for columns in islice(many, MOST_NEARLY_ALL_KEYS):
                 parts = (one for one in others if set(one.columns) < set(columns))
                 yield SharedKey(columns, parts=tuple(islice(parts, MOST_KEY_PARTS)))
@@ -291,20 +285,16 @@ class _KeySample:
         yield from (key for _, key in sorted(chosen.items(), key=lambda one: one[0])[:MOST_PIECE_PAIRS])
 
     def _pieces(self, column: int) -> Iterator[SharedKey]:
-        texts = [
-            self.chunk.cell(column, row) or ""
-            for row in np.flatnonzero(self.present[column])[:MOST_TESTED_PAIRS].tolist()
-        ]
+        rows = np.flatnonzero(self.present[column])[:MOST_TESTED_PAIRS].tolist()
+        texts = [self.chunk.cell(column, row) or "" for row in rows]
         counts = {mark: sum(mark in text for text in texts) for mark in SEPARATORS}
-        common = sorted(
-            (mark for mark in counts if counts[mark] > LEAST_SEPARATED_SHARE * len(texts)), key=lambda one: -counts[one]
-        )
+        often = [mark for mark in counts if counts[mark] > LEAST_SEPARATED_SHARE * len(texts)]
+        common = sorted(often, key=lambda one: -counts[one])
         for mark in common[:MOST_KEY_SEPARATORS]:
             several = any(text.count(mark) > 1 for text in texts)
             for position in ("first", "last") if several else ("first",):
-                yield from (
-                    SharedKey((column,), CellPiece(position, separator=mark, after=after)) for after in (False, True)
-                )
+                for after in (False, True):
+                    yield SharedKey((column,), CellPiece(position, separator=mark, after=after))
             if several:
                 yield SharedKey((column,), CellPiece("middle", separator=mark))
         for position in ("first", "last"):

@@ -285,9 +285,8 @@ def whole_rows(
         if quotes and len(content) - end > 2 * READ:
             raise OddText
         if len(content) - end > longest:
-            raise UsageError(
-                f"{path.name} has a row of more than {longest // 1024**2} MiB, or a quote that is not closed"
-            )
+            problem = f"{path.name} has a row of more than {longest // 1024**2} MiB"
+            raise UsageError(f"{problem}, or a quote that is not closed")
         if end:
             yield content[:end]
         left = content[end:]

@@ -27,7 +27,8 @@ BROKEN = (
     zipfile.BadZipFile, OSError, EOFError, ValueError, LookupError, NotImplementedError, RuntimeError, zlib.error,
     lzma.LZMAError,
 )  # fmt: skip
-SHORT = {".tgz": ".tar", ".tbz": ".tar", ".txz": ".tar"}  # endings of two kinds in one
+# Endings of packed files, and the ending of their content: some are of two kinds in one.
+WITHOUT = {".gz": "", ".bz2": "", ".xz": "", ".tgz": ".tar", ".tbz": ".tar", ".txz": ".tar"}
 OFFICE = ("[content_types].xml", "mimetype")  # the first member of workbooks and similar files
 TEXTS = (".md", ".names", ".pdf", ".txt", ".html")  # endings of files that describe tables
 ABOUT = ("readme", "license", "licence", "index")
@@ -100,12 +101,9 @@ def _packed(path: Path) -> tuple[str, str]:
 
 def without_packing(name: str) -> str:
     """Return the name of the content of a packed file: `my.csv` for `my.csv.gz`."""
-    for ending in (".gz", ".bz2", ".xz"):
+    for ending, inner in WITHOUT.items():
         if name.lower().endswith(ending):
-            return name[: -len(ending)]
-    for short, long in SHORT.items():
-        if name.lower().endswith(short):
-            return name[: -len(short)] + long
+            return name[: -len(ending)] + inner
     return name
 
 
@@ -153,11 +151,8 @@ def _of_zip(file: File) -> File | None:
 
 def _member(file: File, archive: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, str | None]:
     """Return the member that is named, or the only one, and the part of it that another `#` names."""
-    members = {
-        info.filename: info
-        for info in archive.infolist()
-        if info.filename.strip("/") and not info.is_dir() and not _hidden(info.filename)
-    }
+    files = (info for info in archive.infolist() if info.filename.strip("/") and not info.is_dir())
+    members = {info.filename: info for info in files if not _hidden(info.filename)}
     if file.part is not None:
         ends = [place for place, sign in enumerate(file.part) if sign == "#"] + [len(file.part)]
         for end in reversed(ends):

@@ -31,24 +31,19 @@ class TextFormat:
     def __post_init__(self) -> None:
         """Check the options. Raises `UsageError` for one with which no text can be read."""
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in NO_DELIMITERS):
-            raise UsageError(
-                f"{option_name('delimiter')} is {self.delimiter!r}; give one character, such as ';' "
-                "(the word tab for a tab, a space for blanks)"
-            )
+            problem = f"{option_name('delimiter')} is {self.delimiter!r}"
+            raise UsageError(f"{problem}; give one character, such as ';' (the word tab for a tab, a space for blanks)")
         try:
             "".encode(self.encoding or "utf-8")
         except (LookupError, ValueError):
-            raise UsageError(
-                f"{option_name('encoding')} is {self.encoding!r}, which is no encoding; give one such as utf-8, "
-                "cp1252, latin-1 or utf-16"
-            ) from None
+            problem = f"{option_name('encoding')} is {self.encoding!r}, which is no encoding"
+            raise UsageError(f"{problem}; give one such as utf-8, cp1252, latin-1 or utf-16") from None
         if self.header_line is not None and (type(self.header_line) is not int or self.header_line < 1):
             given = option_name("header_line")
             raise UsageError(f"{given} is {self.header_line!r}; give the number of a line, counted from 1")
         if self.header_line is not None and self.header is False:
-            raise UsageError(
-                f"{option_name('header_line')} names a header, and another option denies it; leave one out"
-            )
+            problem = f"{option_name('header_line')} names a header, and another option denies it"
+            raise UsageError(f"{problem}; leave one out")
 
     def __str__(self) -> str:
         """Return the options that were given, in words; empty where all are detected."""
@@ -146,6 +141,11 @@ def listed(names: Iterable[str]) -> str:
 def too_many_cells(name: str) -> UsageError:
     """Return the error for a table that would fill the memory."""
     return UsageError(f"{name} has more than {MOST_CELLS:,} cells, and {STREAMED}")
+
+
+def sql_name(name: str) -> str:
+    """Return a name in quotes, as SQL takes it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def check_cells(count: int, name: str) -> None:

@@ -98,9 +98,8 @@ def _in_encoding(content: bytes, name: str, encoding: str) -> str:
         return content.decode(encoding).removeprefix("\ufeff")
     except UnicodeError as error:
         where = f"byte {error.start + 1:,}" if isinstance(error, UnicodeDecodeError) else "its first bytes"
-        raise UsageError(
-            f"{name} is not written in {encoding}: {where} cannot be read; try another {option('encoding')}"
-        ) from None
+        problem = f"{name} is not written in {encoding}: {where} cannot be read"
+        raise UsageError(f"{problem}; try another {option('encoding')}") from None
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:
@@ -155,16 +154,12 @@ class TextRecords:
 
     def read_as(self, codec: str) -> tuple[str, ...]:
         """Return the kind of the text, and how it was read, in words."""
-        line = first_line(*self.records[0])
-        return (*describe_text_format(self.dialect, codec), f"header in line {line:,}" if self.header else "no header")
-
-
-def describe_text_format(dialect: Dialect, codec: str) -> tuple[str, ...]:
-    """Return the kind of a text with this dialect, and how it is read, in words."""
-    signs = {" ": "blanks", "\t": "tab"}.get(dialect.delimiter, repr(dialect.delimiter))
-    quotes = {"escaped": ["quotes after a backslash"], "none": ["quotes as text"]}.get(dialect.quoting, [])
-    encoding = codecs.lookup(codec).name.removesuffix("-sig")
-    return "CSV", signs, encoding.upper() if encoding.startswith("utf") else encoding, *quotes
+        dialect, line = self.dialect, first_line(*self.records[0])
+        signs = {" ": "blanks", "\t": "tab"}.get(dialect.delimiter, repr(dialect.delimiter))
+        quotes = {"escaped": ["quotes after a backslash"], "none": ["quotes as text"]}.get(dialect.quoting, [])
+        encoding = codecs.lookup(codec).name.removesuffix("-sig")
+        encoding = encoding.upper() if encoding.startswith("utf") else encoding
+        return "CSV", signs, encoding, *quotes, f"header in line {line:,}" if self.header else "no header"
 
 
 def first_line(last: int, record: Sequence[str]) -> int:
@@ -174,9 +169,8 @@ def first_line(last: int, record: Sequence[str]) -> int:
 
 def head_of(numbered: Sequence[tuple[int, Sequence[str]]], form: TextFormat, name: str) -> HeaderPlace:
     """Return the place of a text's header, by its first records, each with its last line. Raises `UsageError`."""
-    return find_head(
-        [record for _, record in numbered], form, lambda place: f"{name}, line {first_line(*numbered[place])}"
-    )
+    records = [record for _, record in numbered]
+    return find_head(records, form, lambda place: f"{name}, line {first_line(*numbered[place])}")
 
 
 def laid_out(text: str, name: str, form: TextFormat) -> TextRecords:

@@ -8,7 +8,7 @@ from threading import Timer
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.readers.base import MOST_CELLS, File, choose_part, missing_extra, too_many_cells
+from tabcontam.tables.readers.base import MOST_CELLS, File, choose_part, missing_extra, sql_name, too_many_cells
 from tabcontam.tables.table_contents import Contents, contents
 
 if TYPE_CHECKING:
@@ -49,10 +49,8 @@ def read_duckdb(file: File) -> Contents:
         raise missing_extra(file.name, "a DuckDB database", "duckdb", "duckdb") from None
     atexit.register(gc.unfreeze)  # duckdb's types complain on standard error if the end of the process spares them
     if file.path is not None and (log := Path(f"{file.path}.wal")).is_file() and log.stat().st_size:
-        raise UsageError(
-            f"{file.name} has changes that are not in the file yet; close what writes to it, or type: "
-            f"duckdb {file.name} CHECKPOINT"
-        )
+        problem = f"{file.name} has changes that are not in the file yet"
+        raise UsageError(f"{problem}; close what writes to it, or type: duckdb {file.name} CHECKPOINT")
     with tempfile.TemporaryDirectory(prefix="tabcontam-") as folder:
         copy = Path(folder) / "table.duckdb"
         copy.write_bytes(file.content)
@@ -70,7 +68,7 @@ def _contents(file: File, connection: "DuckDBPyConnection", *, seconds: float = 
              for schema, table in connection.execute(TABLES).fetchall()}  # fmt: skip
     name = choose_part(file, "table", list(found))
     schema, table = found[name]
-    where = f"{_quoted(schema)}.{_quoted(table)}"
+    where = f"{sql_name(schema)}.{sql_name(table)}"
     clock = Timer(seconds, connection.interrupt)
     clock.start()
     try:
@@ -83,7 +81,3 @@ def _contents(file: File, connection: "DuckDBPyConnection", *, seconds: float = 
     if len(rows) > most:
         raise too_many_cells(file.name)
     return contents(columns, rows, file.read_as("DuckDB", f"table {name!r}"))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

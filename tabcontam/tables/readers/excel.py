@@ -115,10 +115,8 @@ def _check_size(file: File) -> None:
             if left < 0:
                 raise too_many_cells(file.name)
             name = info.filename.lower()
-            measure = (
-                _area if name.startswith("xl/worksheets/") else _area_of_repeats if name == "content.xml" else None
-            )
-            if measure is not None and measure(content) > MOST_CELLS:
+            cells = _area(content) if name.startswith("xl/worksheets/") else 0
+            if cells > MOST_CELLS or (name == "content.xml" and _area_of_repeats(content) > MOST_CELLS):
                 raise too_many_cells(file.name)
 
 

@@ -66,10 +66,8 @@ def _check_is_table(text: str, name: str, *, drawn: int = 20) -> None:
         raise UsageError(f"{name} is a web page or XML, not a table; download the file itself as CSV")
     for number, line in enumerate(text.splitlines()[:drawn], 1):
         if _RULE.fullmatch(line.strip()):
-            raise UsageError(
-                f"{name}, line {number}: {line.strip()[:40]!r} is a line drawn between cells, as in Markdown; save the "
-                "table as CSV, without such lines"
-            )
+            problem = f"{name}, line {number}: {line.strip()[:40]!r} is a line drawn between cells, as in Markdown"
+            raise UsageError(f"{problem}; save the table as CSV, without such lines")
 
 
 def _read(kind: FileKind, file: File) -> Contents:
@@ -128,7 +126,8 @@ def _opened(file: File, *, layers: int = 3) -> tuple[File, FileKind]:
         if file.name.lower().endswith(WORKBOOK.endings) or (inner := unpack(file)) is None:
             break
         file = inner
-        _check_empty(file)
+        if not file.content:
+            raise UsageError(f"{file.name} is empty; give a table with a header line and rows")
     kind = kind_of(file)
     for field, option in file.form.given.items():
         if field not in kind.takes:
@@ -143,11 +142,6 @@ def stem(name: str) -> str:
     return plain if dot and plain else bare
 
 
-def _check_empty(file: File) -> None:
-    if not file.content:
-        raise UsageError(f"{file.name} is empty; give a table with a header line and rows")
-
-
 def kind_of(file: File) -> FileKind:
     """Return the kind of a file that is not packed; raises `UsageError` for one that no reader reads."""
     if file.content.startswith(POINTERS):
@@ -158,19 +152,11 @@ def kind_of(file: File) -> FileKind:
             return kind
     name = file.name.lower()
     for kind in BINARY:
-        if name.endswith(kind.endings) and not (kind is WORKBOOK and _is_text(file.content)):
+        # many programs give text the ending of a workbook
+        text = kind is WORKBOOK and b"\0" not in file.content[:START] and not file.content.startswith(ZIP)
+        if name.endswith(kind.endings) and not text:
             return kind
     check_supported(file)
-    return _kind_of_text(file)
-
-
-def _is_text(content: bytes) -> bool:
-    """Return whether bytes that are no workbook may be text: many programs give it the ending of a workbook."""
-    return b"\0" not in content[:START] and not content.startswith(ZIP)
-
-
-def _kind_of_text(file: File) -> FileKind:
-    name = file.name.lower()
     start = decoded(file.content, file.name, file.form.encoding)[:START]
     if name.endswith(ARFF.endings) or arff_files.begins_arff(start):
         return ARFF

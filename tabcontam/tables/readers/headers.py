@@ -26,10 +26,6 @@ class HeaderPlace:
     above: int
     header: bool
 
-    def read_as(self, place: str) -> str:
-        """Return the place of the header, in words."""
-        return f"header in {place}" if self.header else "no header"
-
 
 def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int], str]) -> HeaderPlace:
     """Return the place of the header, found in the first records of a table, whose usual width is that of the table.
@@ -40,7 +36,9 @@ def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int]
     """
     if form.header_line is not None or form.header:
         return HeaderPlace(0, True)
-    first = int(len(records) > 1 and _is_separator_line(records[0]))
+    # the line `sep=;` names the delimiter to a spreadsheet program
+    begin = records[0][0].strip().strip('"').lower() if len(records) > 1 else ""
+    first = int(begin in ("sep=", "sep") and not any(map(str.strip, records[0][1:])))
     if form.header is False:
         return HeaderPlace(first, False)
     width = usual_width(records)
@@ -80,11 +78,6 @@ def has_header(records: Sequence[Record]) -> bool:
             votes += _vote(cell, others)
             repeated = repeated or cell in others
     return votes > 0 if votes else not repeated
-
-
-def _is_separator_line(record: Record) -> bool:
-    """Return whether a record is the line `sep=;`, which names the delimiter to a spreadsheet program."""
-    return record[0].strip().strip('"').lower() in ("sep=", "sep") and not any(map(str.strip, record[1:]))
 
 
 def _filled(record: Record) -> list[str]:

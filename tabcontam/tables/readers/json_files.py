@@ -109,8 +109,9 @@ def _table(file: File, value: Any, how: str) -> Contents | None:
     columns, data = value.get("columns"), value.get("data")
     if isinstance(columns, list) and isinstance(data, list) and _is_table([columns, *data]):  # as pandas splits one
         return _of_arrays(file, [columns, *data], "columns and data apart", header=True)
-    rows = value.get("rows")
-    if isinstance(rows, list) and _is_page(rows):  # of the server of Hugging Face that shows datasets
+    rows = value.get("rows") or []
+    page_rows = _is_table(rows) and all(isinstance(row, dict) and isinstance(row.get("row"), dict) for row in rows)
+    if page_rows:  # a page of the server of Hugging Face that shows datasets
         if any(row.get("truncated_cells") for row in rows):
             raise ValueError("some of its cells are cut off (truncated_cells); fetch the dataset's own file")
         total = str(value.get("num_rows_total", len(rows)))
@@ -125,11 +126,6 @@ def _table(file: File, value: Any, how: str) -> Contents | None:
     return None
 
 
-def _is_page(rows: Sequence[Any]) -> bool:
-    """Return whether rows come with their places, each under the key `row`."""
-    return bool(rows) and all(isinstance(row, dict) and isinstance(row.get("row"), dict) for row in rows)
-
-
 def _of_objects_by_name(file: File, value: Mapping[str, Record]) -> Contents:
     """Return the table of objects under names: each a column, with its cells under the rows' names, or each a row.
 
@@ -140,15 +136,12 @@ def _of_objects_by_name(file: File, value: Mapping[str, Record]) -> Contents:
     check_cells(len(inner) * len(value), file.name)
     columns = [[one.get(key) for key in inner] for one in value.values()]
     rows = [[one.get(key) for one in value.values()] for key in inner]
-    votes = (
-        _are_counted(inner) - _are_counted(list(value)),
-        all(map(_of_one_type, columns)) - all(map(_of_one_type, rows)),
-    )
+    counted = _are_counted(inner) - _are_counted(list(value))
+    votes = counted, all(map(_of_one_type, columns)) - all(map(_of_one_type, rows))
     by_columns = next((vote > 0 for vote in votes if vote), None)
     if by_columns is None:
-        raise ValueError(
-            "its objects have names that may be columns or rows; write an array with an object for each row"
-        )
+        problem = "its objects have names that may be columns or rows"
+        raise ValueError(f"{problem}; write an array with an object for each row")
     names, labels = (list(value), inner) if by_columns else (inner, list(value))
     found: dict[str, Sequence[Any]] = dict(zip(names, columns if by_columns else rows, strict=True))
     if not _are_counted(labels):  # they are an informative column

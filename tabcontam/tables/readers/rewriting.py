@@ -45,7 +45,8 @@ class CellLayout:
         Raises `UsageError` where the result would not be read as the same table with these cells changed.
         """
         parts, done = [], 0
-        for (start, end), text in sorted((self._known_span(place), text) for place, text in changed.items()):
+        spans = ((self._span(place), text) for place, text in changed.items())  # one without a place fails below
+        for (start, end), text in sorted((span, text) for span, text in spans if span is not None):
             parts += [self.text[done:start], text]
             done = end
         content = "".join([*parts, self.text[done:]]).encode(self.codec)
@@ -57,12 +58,6 @@ class CellLayout:
         if (again[0], [list(row) for row in again[1]]) != (columns, wanted):
             raise UsageError(f"{self.file.name} becomes another table if digits change; save it as plain CSV first")
         return content
-
-    def _known_span(self, place: Place) -> tuple[int, int]:
-        found = self._span(place)
-        if found is None:
-            raise ValueError(f"the cell at {place} has no known place in the text")
-        return found
 
     def _span(self, place: Place) -> tuple[int, int] | None:
         row, column = place

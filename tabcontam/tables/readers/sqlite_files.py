@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.readers.base import MOST_CELLS, File, choose_part, too_many_cells
+from tabcontam.tables.readers.base import MOST_CELLS, File, choose_part, sql_name, too_many_cells
 from tabcontam.tables.table_contents import Contents, contents
 
 if TYPE_CHECKING:
@@ -45,10 +45,8 @@ def _check_whole(file: File) -> None:
         raise UsageError(f"{file.name} is cut off: it has {len(file.content):,} bytes of {size:,}; copy it again")
     wal = None if file.path is None else Path(f"{file.path}-wal")
     if wal is not None and wal.is_file() and wal.stat().st_size:
-        raise UsageError(
-            f"{file.name} has changes that are not in the file yet; close what writes to it, or type: "
-            f"sqlite3 {file.name} 'PRAGMA wal_checkpoint(TRUNCATE)'"
-        )
+        problem = f"{file.name} has changes that are not in the file yet; close what writes to it, or type"
+        raise UsageError(f"{problem}: sqlite3 {file.name} 'PRAGMA wal_checkpoint(TRUNCATE)'")
 
 
 # steps: of SQLite's machine between two looks at the clock
@@ -60,9 +58,9 @@ def _contents(file: File, connection: "Connection", *, steps: int = 100_000) -> 
     listed = connection.execute("SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid")
     kinds = {name: kind for name, kind in listed if not name.startswith("sqlite_")}
     table = choose_part(file, "table", list(kinds))
-    where = _quoted(table)
+    where = sql_name(table)
     columns = [name for name, *_ in connection.execute(f"SELECT * FROM {where} LIMIT 0").description]  # noqa: S608
-    names = [f"{where}.{_quoted(column)}" for column in columns]  # quoted alone, an unknown name would be a text
+    names = [f"{where}.{sql_name(column)}" for column in columns]  # quoted alone, an unknown name would be a text
     cells = ", ".join(f"CASE typeof({name}) WHEN 'blob' THEN {name} ELSE CAST({name} AS TEXT) END" for name in names)
     as_stored = "NOT INDEXED" if kinds[table] == "table" else ""  # an index would give the rows in its own order
     found = connection.execute(f"SELECT {cells} FROM {where} {as_stored}")  # noqa: S608 (names are quoted)
@@ -71,10 +69,6 @@ def _contents(file: File, connection: "Connection", *, steps: int = 100_000) -> 
     if len(rows) > most:
         raise too_many_cells(file.name)
     return contents(columns, rows, file.read_as("SQLite", f"table {table!r}"))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _cell(value: str | bytes | None) -> str | None:

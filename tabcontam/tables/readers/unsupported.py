@@ -11,18 +11,11 @@ PICKLE = "a pickle may run any program as you open it: open none that you do not
 
 def _python(code: str) -> Callable[[str, str], str]:
     """Return a command that runs Python, whatever signs the file's name has."""
-
-    def line(name: str, stem: str) -> str:
-        return f"python -c {shlex.quote(code.format(name=repr(name), csv=repr(f'{stem}.csv')))}"
-
-    return line
+    return lambda name, stem: f"python -c {shlex.quote(code.format(name=repr(name), csv=repr(f'{stem}.csv')))}"
 
 
-def _shell(command: str, *words: str) -> Callable[[str, str], str]:
-    def line(name: str, stem: str) -> str:
-        return " ".join([command, *(word.format(name=shlex.quote(name), stem=shlex.quote(stem)) for word in words)])
-
-    return line
+def _shell(command: str) -> Callable[[str, str], str]:
+    return lambda name, stem: command.format(name=shlex.quote(name), stem=shlex.quote(stem))
 
 
 def _r(code: str) -> Callable[[str, str], str]:
@@ -56,11 +49,11 @@ KINDS: tuple[tuple[str, tuple[str, ...], tuple[bytes, ...], Callable[[str, str],
              "pandas.DataFrame(found[key]).to_csv({csv}, index=False)"), ""),
     ("an array of NumPy", (".npy",), (b"\x93NUMPY",),
      _python("import numpy, pandas; pandas.DataFrame(numpy.load({name})).to_csv({csv}, index=False)"), ""),
-    ("a TAR archive", (".tar",), (), _shell("tar", "-xf", "{name}"), ""),
-    ("a Zstandard file", (".zst",), (b"\x28\xb5\x2f\xfd",), _shell("zstd", "-d", "{name}"), ""),
-    ("a 7-Zip archive", (".7z",), (b"7z\xbc\xaf\x27\x1c",), _shell("7z", "x", "{name}"), ""),
-    ("a RAR archive", (".rar",), (b"Rar!",), _shell("unrar", "x", "{name}"), ""),
-    ("a PDF document", (".pdf",), (b"%PDF-",), _shell("pdftotext", "-layout", "{name}", "{stem}.txt"),
+    ("a TAR archive", (".tar",), (), _shell("tar -xf {name}"), ""),
+    ("a Zstandard file", (".zst",), (b"\x28\xb5\x2f\xfd",), _shell("zstd -d {name}"), ""),
+    ("a 7-Zip archive", (".7z",), (b"7z\xbc\xaf\x27\x1c",), _shell("7z x {name}"), ""),
+    ("a RAR archive", (".rar",), (b"Rar!",), _shell("unrar x {name}"), ""),
+    ("a PDF document", (".pdf",), (b"%PDF-",), _shell("pdftotext -layout {name} {stem}.txt"),
      "mend the columns by hand"),
 )  # fmt: skip
 

@@ -51,10 +51,8 @@ def _check(name: str, lacking: Sequence[str]) -> None:
     if lacking:
         count = "1 formula" if len(lacking) == 1 else f"{len(lacking):,} formulas"
         where = f", the first in cell {lacking[0]}" if lacking[0] else ""
-        raise UsageError(
-            f"{name} stores no values for {count}{where}; open it in a spreadsheet program, save it there, and give "
-            "that file"
-        )
+        problem = f"{name} stores no values for {count}{where}"
+        raise UsageError(f"{problem}; open it in a spreadsheet program, save it there, and give that file")
 
 
 def _part(archive: zipfile.ZipFile, name: str, file_name: str) -> bytes:
@@ -65,9 +63,8 @@ def _part(archive: zipfile.ZipFile, name: str, file_name: str) -> bytes:
 def _place(archive: zipfile.ZipFile, book: bytes, number: int, file_name: str) -> str:
     """Return the path in the archive of the sheet `number` of the workbook. Raises KeyError, IndexError."""
     wanted = _SHEET.findall(book)[number]
-    fields = (
-        dict(_FIELD.findall(one)) for one in _RELATION.findall(_part(archive, "xl/_rels/workbook.xml.rels", file_name))
-    )
+    relations = _RELATION.findall(_part(archive, "xl/_rels/workbook.xml.rels", file_name))
+    fields = (dict(_FIELD.findall(one)) for one in relations)
     targets = {one.get(b"Id"): one.get(b"Target", b"") for one in fields}
     target = targets[wanted].decode("utf-8", "replace")
     return target.lstrip("/") if target.startswith("/") else f"xl/{target}"

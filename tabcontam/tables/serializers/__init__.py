@@ -1,7 +1,6 @@
 """Ways to write a row as text: templates, the paper's and one's own, and the forms in which the web holds tables."""
 
 from tabcontam.tables.serializers.base import Serializer as Serializer
-from tabcontam.tables.serializers.passage_rows import PassageRows as PassageRows
 from tabcontam.tables.serializers.serializer_files import DEFAULT as DEFAULT
 from tabcontam.tables.serializers.serializer_files import all_serializers as all_serializers
 from tabcontam.tables.serializers.serializer_files import as_facts as as_facts
@@ -13,5 +12,6 @@ from tabcontam.tables.serializers.serializer_files import load_serializer as loa
 from tabcontam.tables.serializers.serializer_files import load_serializers as load_serializers
 from tabcontam.tables.serializers.serializer_files import load_template as load_template
 from tabcontam.tables.serializers.serializer_files import shipped_templates as shipped_templates
+from tabcontam.tables.serializers.template import PassageRows as PassageRows
 from tabcontam.tables.serializers.template import TemplateRows as TemplateRows
 from tabcontam.tables.serializers.template import write_value as write_value

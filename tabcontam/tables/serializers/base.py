@@ -3,7 +3,7 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -85,6 +85,28 @@ class Serializer(ABC):
         return line
 
 
+class LineRows(Serializer):
+    """A form whose rows are cells in their order on a line, below a line with the names."""
+
+    names_features: ClassVar[bool] = False
+
+    def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
+        """Return the asked features by a header in the text, or the cells of a line that has as many."""
+        places, width = list(range(len(asked))), len(asked)
+        for line in text.splitlines():
+            for cells in self.cuts(line):
+                if all(name in cells for name in asked):
+                    places, width = [cells.index(name) for name in asked], len(cells)
+                    break
+                if len(cells) == width and not all(cell is None or not cell.strip(":-") for cell in cells):
+                    return {name: cells[place] for name, place in zip(asked, places, strict=True)}
+        return {}
+
+    def spaced(self, line: str) -> str:
+        """Return the cells, with a comma and a space between them."""
+        return ", ".join(cell or "" for cell in next(self.cuts(line), []))
+
+
 def value_places(before: Iterable[str], values: Iterable[str]) -> list[tuple[int, int]]:
     """Return the beginning and the end of each value in a text where one piece stands before each of them."""
     found, end = [], 0
@@ -114,7 +136,7 @@ class Escapes:
         """Return the cell with its escapes."""
         if "\\" not in cell and cell.isprintable() and not any(mark in cell for mark in self.marks):
             return cell  # nearly all cells
-        if not (LINE_BREAK.search(cell) or self._has_escape(cell) or any(mark in cell for mark in self.marks)):
+        if not (LINE_BREAK.search(cell) or self._pattern.search(cell) or any(mark in cell for mark in self.marks)):
             return cell
         return self.write_all(cell)
 
@@ -127,9 +149,6 @@ class Escapes:
         """Return the cell that was written with these escapes."""
         return self._pattern.sub(_unescaped, text) if "\\" in text else text
 
-    def _has_escape(self, cell: str) -> bool:
-        return self._pattern.search(cell) is not None
-
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         return re.compile(rf"\\(?:([nr\\{re.escape(self.marks + self.more)}])|u([0-9a-f]{{4}}))")
@@ -138,17 +157,3 @@ class Escapes:
 def _unescaped(match: re.Match[str]) -> str:
     letter, code = match.groups()
     return chr(int(code, 16)) if code else UNESCAPED.get(letter, letter)
-
-
-def by_header(cut: Callable[[str], Iterator[list[Cell]]], text: str, asked: Sequence[str]) -> dict[str, Cell]:
-    """Return the asked features of a text of rows without names: by a header above, or by their order alone."""
-    places = list(range(len(asked)))
-    width = len(asked)
-    for line in text.splitlines():
-        for cells in cut(line):
-            if all(name in cells for name in asked):
-                places, width = [cells.index(name) for name in asked], len(cells)
-                break
-            if len(cells) == width and not all(cell is None or not cell.strip(":-") for cell in cells):
-                return {name: cells[place] for name, place in zip(asked, places, strict=True)}
-    return {}

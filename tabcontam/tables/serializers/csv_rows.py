@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tabcontam.reading.numbers import is_number
-from tabcontam.tables.serializers.base import Escapes, Serializer, by_header, value_places
+from tabcontam.tables.serializers.base import Escapes, LineRows, value_places
 from tabcontam.tables.table import Cell
 
 ESCAPES = Escapes()
@@ -17,11 +17,10 @@ TIGHT = re.compile(r",(?! )")  # no comma within a text
 
 
 @dataclass(frozen=True)
-class CsvRows(Serializer):
+class CsvRows(LineRows):
     r"""A row as Python's csv.writer writes it. A missing value is empty, an empty text `""`; line breaks are `\n`."""
 
     form: ClassVar[str] = "csv"
-    names_features: ClassVar[bool] = False
 
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
         """Return the row as one line of text."""
@@ -53,10 +52,6 @@ class CsvRows(Serializer):
             raise ValueError(f"{len(cells)} fields for {len(columns)} columns")
         return tuple(cells)
 
-    def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features by a header in the text, or the cells of a line that has as many."""
-        return by_header(self.cuts, text, asked)
-
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
         """Return the cells of the first line; a single one is the first field, which `, ` does not end."""
         line = next(iter(text.splitlines()), "").strip()
@@ -84,10 +79,6 @@ class CsvRows(Serializer):
                 yield cells[1:]  # or that repeats the last of the prompt
         if ", " in line and '"' not in line:
             yield _cells(TIGHT.split(line))
-
-    def spaced(self, line: str) -> str:
-        """Return the fields, with a space after each comma."""
-        return ", ".join(cell or "" for cell in next(self.cuts(line), []))
 
 
 def _cells(fields: Sequence[str]) -> list[Cell]:

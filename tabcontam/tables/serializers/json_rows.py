@@ -56,8 +56,7 @@ class JsonRows(Serializer):
         """Return the asked features that an answer names in quotes, anywhere in its text."""
         found = {}
         for feature in asked:
-            match = re.search(rf"{re.escape(quoted(feature))}\s*:", text, re.IGNORECASE)
-            if match:
+            if match := re.search(rf"{re.escape(quoted(feature))}\s*:", text, re.IGNORECASE):
                 found[feature] = _cell(text[match.end() :])
         return found
 

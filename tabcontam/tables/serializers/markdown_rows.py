@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tabcontam.tables.serializers.base import Escapes, Serializer, by_header, value_places
+from tabcontam.tables.serializers.base import Escapes, LineRows, value_places
 from tabcontam.tables.table import Cell
 
 ESCAPES = Escapes(marks="|", more='"')
@@ -14,11 +14,10 @@ BAR = re.compile(r"((?:[^|\\]|\\.|\\$)*)(?:\||$)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class MarkdownRows(Serializer):
+class MarkdownRows(LineRows):
     r"""A row between bars. A missing value is blank, an empty text `""`; bars are `\|` and line breaks `\n`."""
 
     form: ClassVar[str] = "markdown"
-    names_features: ClassVar[bool] = False
 
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
         """Return the row as one line of text."""
@@ -51,10 +50,6 @@ class MarkdownRows(Serializer):
             raise ValueError(f"{len(cells)} cells for {len(columns)} columns")
         return tuple("" if cell == EMPTY else ESCAPES.read(cell) or None for cell in cells)
 
-    def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features by a header in the text, or the cells of a line that has as many."""
-        return by_header(self.cuts, text, asked)
-
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
         """Return the cells of the first line; a single one is the text before the first bar."""
         cells = next(self.cuts(next(iter(text.splitlines()), "")), [None])
@@ -74,10 +69,6 @@ class MarkdownRows(Serializer):
         if len(pieces) > 1 and pieces[-1].strip() in ("", "."):
             pieces = pieces[:-1]  # after the closing bar
         yield [None if piece.strip() == EMPTY else ESCAPES.read(piece.strip()) or None for piece in pieces]
-
-    def spaced(self, line: str) -> str:
-        """Return the cells, with a comma and a space between them."""
-        return ", ".join(cell or "" for cell in next(self.cuts(line), []))
 
 
 def _between(text: str) -> list[str]:

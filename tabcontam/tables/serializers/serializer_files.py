@@ -10,8 +10,7 @@ from tabcontam.tables.serializers.base import LINE_BREAK, Serializer
 from tabcontam.tables.serializers.csv_rows import CsvRows
 from tabcontam.tables.serializers.json_rows import JsonRows
 from tabcontam.tables.serializers.markdown_rows import MarkdownRows
-from tabcontam.tables.serializers.passage_rows import PassageRows
-from tabcontam.tables.serializers.template import TemplateRows
+from tabcontam.tables.serializers.template import PassageRows, TemplateRows
 from tabcontam.tables.toml_files import (
     check_fields,
     load_named,
@@ -57,10 +56,8 @@ def load_serializer(spec: str) -> Serializer:
     """Return a serializer by name, or by a user's own TOML file. Raises `UsageError`, also for a form of passages."""
     if isinstance(found := load_template(spec), PassageRows):
         known = ", ".join(load_serializers())
-        raise UsageError(
-            f"serializer {spec} writes rows that no model can complete from a cut; give it to evaluate as a template, "
-            f"or give one of {known}"
-        )
+        problem = f"serializer {spec} writes rows that no model can complete from a cut"
+        raise UsageError(f"{problem}; give it to evaluate as a template, or give one of {known}")
     return found
 
 

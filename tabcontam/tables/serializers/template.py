@@ -72,9 +72,8 @@ class TemplateRows(Serializer):
         """Return the asked features that an answer names, anywhere in its text; None is a missing value."""
         found = {}
         for feature in asked:
-            position = self._value_start(text, feature)
-            if position is not None:
-                found[feature] = self._loose_cell(text, position)
+            if match := _naming(self, feature).search(text):
+                found[feature] = self._loose_cell(text, match.end())
         return found
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
@@ -109,10 +108,6 @@ class TemplateRows(Serializer):
             raise ValueError(f"no {following!r} after character {position}")
         return text[position:end] or None, end
 
-    def _value_start(self, text: str, feature: str) -> int | None:
-        match = _naming(self, feature).search(text)
-        return match.end() if match else None
-
     def _loose_cell(self, text: str, position: int) -> Cell:
         rest = text[position:].removeprefix(" ")
         if rest.startswith('"'):
@@ -123,6 +118,34 @@ class TemplateRows(Serializer):
         end = self._next_feature.search(rest)
         value = (rest[: end.start()] if end else rest).strip()
         return value.lstrip(": ").removesuffix(self.feature_separator.strip()).strip() or None
+
+
+@dataclass(frozen=True)
+class PassageRows(TemplateRows):
+    """A template whose features may stand on lines of their own, or in sentences, each with an `end` after its value.
+
+    So TabLLM writes rows (Hegselmann et al. 2023). Such a row cannot be continued: it can be shown and asked about as a
+    whole, and not completed. `evaluate` takes these forms, and tests that hide a cell do not.
+    """
+
+    end: str = ""
+    form: ClassVar[str] = "passage"
+
+    def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
+        """Return the row as one text."""
+        return self._sentences.row(columns, cells) + self.end
+
+    def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
+        """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
+        if not text.endswith(self.end):
+            raise ValueError(f"no {self.end!r} at the end")
+        return self._sentences.parse(text.removesuffix(self.end), columns)
+
+    @property
+    def _sentences(self) -> TemplateRows:
+        """The form as a template, in which the end of a feature belongs to the separator after it."""
+        between = self.end + self.feature_separator
+        return TemplateRows(self.name, self.about, self.specifier, self.value_separator, between)
 
 
 @lru_cache(maxsize=4096)  # wide tables have more names than `re` caches patterns

@@ -51,9 +51,7 @@ def read_source(source: TableSource) -> tuple[Contents, str]:
         rows += more
     kept = [place for place, column in enumerate(columns) if column not in source.left_out]
     if len(kept) < len(columns):
-        columns, rows = (
-            tuple(columns[place] for place in kept),
-            tuple(tuple(row[place] for place in kept) for row in rows),
-        )
+        columns = tuple(columns[place] for place in kept)
+        rows = tuple(tuple(row[place] for place in kept) for row in rows)
     files = f" ({len(source.files)} files)" if len(source.files) > 1 else ""
     return Contents(columns, rows, replace(found.how, kind=f"{found.how.kind}{files}")), source.split or split

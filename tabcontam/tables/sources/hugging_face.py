@@ -28,12 +28,7 @@ _SPLITS = {
     "dev": "validation", "test": "test", "testing": "test", "eval": "test", "evaluation": "test",
 }  # fmt: skip
 _ABOUT = {
-    "dataset_info.json",
-    "dataset_infos.json",
-    "dataset_dict.json",
-    "state.json",
-    "metadata.json",
-    "croissant.json",
+    f"{name}.json" for name in ("dataset_info", "dataset_infos", "dataset_dict", "state", "metadata", "croissant")
 }
 
 
@@ -74,10 +69,8 @@ def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
         about = json.loads(_asked(f"{SITE}/api/datasets/{name}", token).content)
     except UsageError as error:
         if "HTTP 401" in str(error) or "HTTP 404" in str(error):  # the answer to any name that it does not have
-            raise UsageError(
-                f"{named} is not on Hugging Face, or private; check the name, or set {TOKEN} to a token that may read "
-                "it"
-            ) from None
+            problem = f"{named} is not on Hugging Face, or private"
+            raise UsageError(f"{problem}; check the name, or set {TOKEN} to a token that may read it") from None
         raise
     except (ValueError, RecursionError):
         about = None

@@ -21,9 +21,8 @@ def read_openml(spec: str) -> TableSource:
     """
     number = spec.removeprefix(PREFIX)
     if not number.isascii() or not number.isdecimal():
-        raise UsageError(
-            f"{spec} is no dataset of OpenML; give its number, as in openml:61 ({SITE}/search?type=data shows it)"
-        )
+        problem = f"{spec} is no dataset of OpenML"
+        raise UsageError(f"{problem}; give its number, as in openml:61 ({SITE}/search?type=data shows it)")
     about = _description(spec, number)
     name, file_id, format_ = (str(about.get(key) or "") for key in ("name", "file_id", "format"))
     if not name or not file_id.isdecimal():

@@ -79,15 +79,11 @@ def check_address(address: str) -> None:
     except ValueError as error:
         raise UsageError(f"{address} is no address of the web: {one_line(error)}") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise UsageError(
-            f"{address} is no address of the web; give one that begins with https:// and a host, or fetch the file and "
-            "give it"
-        )
+        problem = f"{address} is no address of the web"
+        raise UsageError(f"{problem}; give one that begins with https:// and a host, or fetch the file and give it")
     if user is not None:
-        raise UsageError(
-            f"an address with a name or password before {host} would stand in the report; fetch the file yourself, and "
-            "give the file"
-        )
+        problem = f"an address with a name or password before {host} would stand in the report"
+        raise UsageError(f"{problem}; fetch the file yourself, and give the file")
 
 
 def _cached(folder: Path) -> FetchedFile | None:
@@ -170,10 +166,7 @@ class _CarefulRedirects(HTTPRedirectHandler):
             raise OSError(f"it redirects to {after.scheme}://{after.hostname or ''}, which is not safe")
         made = super().redirect_request(req, fp, code, msg, headers, newurl)
         token: Mapping[str, str] = req.unredirected_hdrs
-        if (
-            made is not None
-            and "Authorization" in token
-            and (before.scheme, before.netloc) == (after.scheme, after.netloc)
-        ):
+        same_host = (before.scheme, before.netloc) == (after.scheme, after.netloc)
+        if made is not None and same_host and "Authorization" in token:
             made.add_unredirected_header("Authorization", token["Authorization"])
         return made
