@@ -117,7 +117,7 @@ def test_a_cell_says_what_would_have_been_seen_and_nothing_of_the_kind_where_som
         document([weighed("m", "iris", "full_completion", verdict) for verdict in verdicts])
     ).results
     missed = "a model that remembers 12% of the rows would have been detected"
-    assert clean.why == f"1 of 45 cut rows is right, where the baseline gets 0.7; {missed}"
+    assert clean.why == f"1 of 45 cut rows is right, and 0.7 are expected of the baseline; {missed}"
     assert "would have been detected" not in found.why
     (bare,) = parse_results(
         document([cell("m", "iris", "full_completion", "not detected", sentence="None was.")])

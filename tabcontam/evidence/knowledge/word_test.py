@@ -169,7 +169,7 @@ class WordTest(Test):
 
 
 def _explained(by_decoys: float, p_value: float) -> str:
-    return f"of which answers about decoys explain {format_small_number(by_decoys)} ({describe_p_value(p_value)})"
+    return f"{format_small_number(by_decoys)} expected from answers about decoys ({describe_p_value(p_value)})"
 
 
 def undeclined(text: str) -> str:

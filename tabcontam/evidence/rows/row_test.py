@@ -239,11 +239,12 @@ class RowTest(Test):
         chances = [row.chance for row in rows]
         readable = [row.odds for row in rows if row.readable]  # unread answers could not show memory
         hits = sum(row.hit for row in rows)
-        counted = f"{hits} of {len(rows)} {self.whole}, where the baseline gets {format_small_number(sum(chances))}"
+        of_baseline = f"{format_small_number(sum(chances))} are expected of the baseline"
+        counted = f"{hits} of {len(rows)} {self.whole}, and {of_baseline}"
         by_chance = f"{format_small_number(expected)} expected by chance"
         if silent_lead >= BIT_UNITS:
             by_chance += f", {format_small_number(silent_lead / BIT_UNITS)} more by a predictor with all other rows"
-        gained = f"{asked_often(trials)}{counted}: {recalled:.0f} bits recalled, {by_chance}"
+        gained = f"{asked_often(trials)}{counted}; the right cells hold {recalled:.0f} bits, {by_chance}"
         return Evidence(
             statistic="recalled bits",
             value=recalled,

@@ -384,7 +384,7 @@ def test_words_said_of_the_table_alone_are_known() -> None:
     assert evidence.expected_hits == pytest.approx(4 / 7)
     assert (
         evidence.sentence
-        == "answers name 4 of 4 names of features, of which answers about decoys explain 0.57 (p = 0.00042)"
+        == "answers name 4 of 4 names of features, 0.57 expected from answers about decoys (p = 0.00042)"
     )
     assert evidence.interval is not None
     assert evidence.interval[1] == 1
