@@ -57,9 +57,7 @@ class CorpusModel(Model):
         corpus_files(self._typed)
 
     async def connect(self) -> None:
-        """List the files, split them into portions and compute the version. Raises `UsageError` with one line if that
-        fails.
-        """
+        """List the files, split them into portions and compute the version. Raises `UsageError` if that fails."""
         most_named = 5  # unread paths that a message names
         if self._files is not None:
             return
