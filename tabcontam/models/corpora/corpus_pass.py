@@ -22,7 +22,8 @@ from tabcontam.evidence.questions import Lookup, LookupMode
 from tabcontam.models.corpora.corpus_search import CorpusSearch
 from tabcontam.models.corpora.file_forms import FileForm
 from tabcontam.models.corpora.lookup_matches import LookupMatches
-from tabcontam.models.corpora.portions import Portion, read
+from tabcontam.models.corpora.portions import read
+from tabcontam.models.corpora.reader_input import Portion
 from tabcontam.models.corpora.tally import Reason, Tally
 from tabcontam.processes import code_to_run, processors, send, start_process
 

@@ -47,7 +47,7 @@ class ExcerptReader:
                 self.unseen += 1
                 self._seen.append((place, 0, 0))
                 continue
-            # A match at an edge does not count (`excerpts`), unless the document begins or ends there.
+            # A match at an edge does not count (`found_in`), unless the document begins or ends there.
             before = excerpt.before - (0 if excerpt.begins else 2 * reach)
             after = excerpt.after - (1 if excerpt.ends else 2 * reach)
             self._seen.append((place, max(0, before), max(0, after)))

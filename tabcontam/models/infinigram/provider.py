@@ -65,9 +65,7 @@ class InfinigramModel(ServedModel):
         everything = {"index": self.model, "query_type": "count", "query": ""}
         for turn in range(1, CONNECT_TRIES + 1):
             try:
-                self.version = (
-                    f"tokens={count_in(await self._post({'index': self.model, 'query_type': 'count', 'query': ''}))}"
-                )
+                self.version = f"tokens={count_in(await self._post(everything))}"
             except TransientError as error:
                 if turn == CONNECT_TRIES:
                     raise self._mistake(f"{error}: cannot reach {self._who}; check the network and the proxy") from None

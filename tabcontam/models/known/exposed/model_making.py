@@ -80,9 +80,7 @@ def make(
     streams = [stream(recipe, copies, reader, number) for number, copies in enumerate(design)]
     _claim(recipe, out)
     return [
-        _model(
-            recipe, number, copies, read, reader, out / f"model-{number}", partial(report, number, len(design)), every
-        )
+        _model(recipe, number, copies, read, reader, out, partial(report, number, len(design)), every)
         for number, (copies, read) in enumerate(zip(design, streams, strict=True))
     ]
 

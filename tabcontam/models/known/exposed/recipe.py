@@ -111,9 +111,8 @@ def recipe(
             raise unknown(kind, name, known)
     if not tables:
         raise UsageError(f"the models have no table to read; name one with {option('dataset', 'iris')}")
-    if twice := [
-        table.name for place, table in enumerate(tables) if table.sha256 in {one.sha256 for one in tables[:place]}
-    ]:
+    digests = [table.sha256 for table in tables]
+    if twice := [table.name for place, table in enumerate(tables) if table.sha256 in digests[:place]]:
         raise UsageError(f"{twice[0]} is given twice; name each table once")
     if not copies or not all(0 <= number <= most_copies for number in copies):
         raise UsageError(f"copies are whole numbers from 0 to {most_copies:,}; write them as 0,1,4,16")
