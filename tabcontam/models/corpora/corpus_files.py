@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,7 +100,7 @@ def _below(typed: str, skipped: list[SkippedPath]) -> Iterator[NamedFile]:
         return
     if not MAGIC & set(typed):
         raise UsageError(f"there is no file or folder {typed}; check the path of the corpus")
-    begin = _plain(Path(written))
+    begin = list(takewhile(lambda part: not MAGIC & set(part), Path(written).parts))
     root, parts = Path(*begin), Path(written).parts[len(begin) :]
     before = len(skipped)
     found = list(_matching(root.resolve(), os.path.join(*begin) if begin else "", parts, root.resolve(), skipped))
@@ -134,16 +135,6 @@ def _matching(
             yield from _matching(path, own, rest, root, skipped)
         elif path.is_symlink():
             skipped.append(SkippedPath(own, _link(path, root)))
-
-
-def _plain(path: Path) -> list[str]:
-    """Return the parts of a pattern before the first one with a wildcard."""
-    parts: list[str] = []
-    for part in path.parts:
-        if MAGIC & set(part):
-            break
-        parts.append(part)
-    return parts
 
 
 def _of_named(path: Path, name: str, skipped: list[SkippedPath]) -> Iterator[NamedFile]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tabcontam.errors import UsageError, one_line
 from tabcontam.models.corpora.corpus_files import CorpusFiles
 from tabcontam.models.corpora.digest import corpora_folder, digest
+from tabcontam.models.corpora.exact_places import everywhere
 from tabcontam.models.corpora.index_shards import MARKS, IndexShard, SearchTexts, ShardBuilder, header_of
 from tabcontam.models.corpora.portions import portions, read
 from tabcontam.models.corpora.tally import Tally
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
 VERSION = 1
 HEADER = "index.json"
 
-ReportProgress = Callable[
-    [int, int, int], None
-]  # bytes of files read, of how many, and bytes of text in the shards so far
+# Called with the bytes of files read, of how many, and bytes of text in the shards so far.
+ReportProgress = Callable[[int, int, int], None]
 
 
 class DocumentPlace(NamedTuple):
@@ -103,15 +103,14 @@ class CorpusIndex:
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def count(self, texts: Sequence[bytes]) -> list[int]:
-        """Return how often each text occurs in the corpus; overlapping occurrences all count, and none crosses
-        documents.
-        """
+        """Return how often each text occurs; overlapping occurrences all count, and none crosses documents."""
         sought, found = SearchTexts(texts), dict.fromkeys(texts, 0)
         for shard in self.shards:
             low, high = _ranges(shard, sought, self.folder)
             for place in (high > low).nonzero()[0]:
                 text = sought.texts[place]
-                found[text] += int(high[place] - low[place]) - _twice(shard, text)
+                shared = sum(1 for _ in everywhere(shard.beginning, text))  # with the shard before
+                found[text] += int(high[place] - low[place]) - shared
         return [found[text] for text in texts]
 
     def find(self, texts: Sequence[bytes], most: int = 1000) -> list[list[DocumentPlace]]:
@@ -164,15 +163,6 @@ def _damaged(folder: Path) -> UsageError:
     return UsageError(f"the index in {folder} is damaged; delete this folder, and the index is built again")
 
 
-def _twice(shard: IndexShard, text: bytes) -> int:
-    """Return how often a text stands in the bytes that this shard shares with the one before."""
-    shared, found = shard.beginning, 0
-    place = shared.find(text)
-    while place >= 0:
-        found, place = found + 1, shared.find(text, place + 1)
-    return found
-
-
 def _built(files: CorpusFiles, folder: Path, progress: ReportProgress, largest: int) -> tuple[Tally, int]:
     """Build the missing shards; return the tally of what was read, and the number of shards."""
     number, facts = _whole(folder)
@@ -211,9 +201,8 @@ def _whole(folder: Path) -> tuple[int, dict[str, Any]]:
     while (header := header_of(_shard(folder, number))) is not None:
         number, facts = number + 1, header
     for path in folder.iterdir():
-        if path.name.startswith(".shard-") or (
-            path.name.startswith("shard-") and path.name >= _shard(folder, number).name
-        ):
+        after = path.name.startswith("shard-") and path.name >= _shard(folder, number).name
+        if after or path.name.startswith(".shard-"):
             shutil.rmtree(path, ignore_errors=True)
     return number, facts
 

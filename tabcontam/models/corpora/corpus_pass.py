@@ -22,7 +22,8 @@ from tabcontam.evidence.questions import Lookup, LookupMode
 from tabcontam.models.corpora.corpus_search import CorpusSearch
 from tabcontam.models.corpora.file_forms import FileForm
 from tabcontam.models.corpora.lookup_matches import LookupMatches
-from tabcontam.models.corpora.portions import Portion, read
+from tabcontam.models.corpora.portions import read
+from tabcontam.models.corpora.reader_input import Portion
 from tabcontam.models.corpora.tally import Reason, Tally
 from tabcontam.processes import code_to_run, processors, send, start_process
 
@@ -70,7 +71,10 @@ class CorpusPass:
         self._left = iter(range(len(self.portions)))
         workers = min(self.workers or processors(), len(self.portions))
         if not self.workers and (self._size < small or not sys.executable):
-            self._here()
+            search = CorpusSearch(self.lookups)
+            for place in self._places():
+                tally, portion = Tally(), self.portions[place]
+                self._join(place, _searched(search, portion, self._over(), tally, self._reporter(place)), tally)
         else:
             self._with_processes(workers)
         if self._stop.is_set():
@@ -85,12 +89,6 @@ class CorpusPass:
     @property
     def _size(self) -> int:
         return sum(portion.weight for portion in self.portions)
-
-    def _here(self) -> None:
-        search = CorpusSearch(self.lookups)
-        for place in self._places():
-            tally, portion = Tally(), self.portions[place]
-            self._join(place, _searched(search, portion, self._over(), tally, self._reporter(place)), tally)
 
     def _with_processes(self, workers: int) -> None:
         with ThreadPoolExecutor(workers) as pool:
@@ -115,7 +113,7 @@ class CorpusPass:
 
     def _work(self) -> None:
         """Have a process search one portion after the other."""
-        with _process() as process:
+        with start_process(START, {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}) as process:
             self._processes.append(process)
             with suppress(BrokenPipeError):
                 send(process, json.dumps([_lookup_facts(lookup) for lookup in self.lookups]).encode())
@@ -183,10 +181,6 @@ def _searched(
     return search.find_matches(read(portion, tally=tally), plain_text and portion.end < portion.size, over, report)
 
 
-def _process() -> "subprocess.Popen[bytes]":
-    return start_process(START, {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
-
-
 def _lookup_facts(lookup: Lookup) -> list[object]:
     return [lookup.texts, lookup.most, lookup.by.value, lookup.context, lookup.lacking]
 
@@ -215,9 +209,8 @@ def main() -> None:
     while line := sys.stdin.buffer.readline():
         job, tally = json.loads(line), Tally()
         try:
-            found = _searched(
-                search, _portion(job["portion"]), job["over"], tally, lambda size: _print_json({"read": size})
-            )
+            portion = _portion(job["portion"])
+            found = _searched(search, portion, job["over"], tally, lambda size: _print_json({"read": size}))
         except UsageError as error:
             _print_json({"error": str(error), "usage": True})
             return

@@ -7,7 +7,7 @@ from tabcontam.evidence.questions import Lookup, LookupMode, Match
 from tabcontam.models.corpora.documents import DocumentStretch
 from tabcontam.models.corpora.lookup_matches import LookupMatches, quote_match
 from tabcontam.models.corpora.phrase_search import PhraseSearch
-from tabcontam.models.corpora.row_places import RowLookup, TextSpan
+from tabcontam.models.corpora.row_places import RowLookup
 from tabcontam.models.corpora.row_search import RowSearch
 from tabcontam.models.corpora.string_search import StringSearch
 from tabcontam.models.corpora.text_blocks import TextBlock, blocks
@@ -65,13 +65,9 @@ class CorpusSearch:
         """Add the matches in a block; return the lookups that need no further search."""
         for number, piece, places in chain.from_iterable(way.find(block, over) for way in self._ways):
             counted = found.setdefault(number, LookupMatches(self._lookups[number].most))
-            self._add(counted, block, piece, places)
+            source, start, low, high, _, _ = block.pieces[piece]
+            for begin, end, text, lacking, *_ in places:
+                if block.pieces[piece].owns(begin) and not counted.holds(source, text):
+                    quote = quote_match(block.text, begin, end, low, high)
+                    counted.add(Match(source, start + begin - low, *quote, text, lacking))
         return {number for number, counted in found.items() if counted.full}
-
-    def _add(self, counted: LookupMatches, block: TextBlock, piece: int, places: Iterable[TextSpan]) -> None:
-        source, start, low, high, _, _ = block.pieces[piece]
-        for place in places:
-            begin, end, text, lacking = place[:4]
-            if block.pieces[piece].owns(begin) and not counted.holds(source, text):
-                quote = quote_match(block.text, begin, end, low, high)
-                counted.add(Match(source, start + begin - low, *quote, text, lacking))

@@ -42,7 +42,7 @@ class TextWord(NamedTuple):
 def blank_punctuation(text: bytes) -> bytes:
     """Return the text, at the same length, with blanks or line breaks for each multi-byte punctuation mark."""
     if b"&" in text:
-        text = ENTITY.sub(_blank, text)
+        text = ENTITY.sub(lambda match: b" " * len(match[0]), text)
     if b"\\" in text:
         for escaped, blanks in ESCAPED.items():
             text = text.replace(escaped, blanks)
@@ -81,7 +81,3 @@ def _word(clean: bytes, word: bytes, begin: int, end: int) -> TextWord:
 def _is_negative(clean: bytes, begin: int) -> bool:
     """Return whether a hyphen before a number is a minus sign, so that it joins no word to the number (`3-5`)."""
     return begin > 0 and clean[begin - 1] == HYPHEN and clean[begin - 2 : begin - 1] not in OF_A_WORD
-
-
-def _blank(match: "re.Match[bytes]") -> bytes:
-    return b" " * len(match[0])

@@ -1,13 +1,13 @@
 """CSV and TSV: each record is a document, whose text is the record without the quotes around its cells."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
 from tabcontam.models.corpora.documents import DocumentStretch, as_valid_utf8
 from tabcontam.models.corpora.file_opening import open_file
-from tabcontam.models.corpora.json_values import RawDocument
+from tabcontam.models.corpora.json_values import read_records
 from tabcontam.models.corpora.reader_input import ReaderInput
 from tabcontam.models.corpora.stream_lines import Line, LinePiece, lines
 from tabcontam.models.corpora.tally import Reason
@@ -40,9 +40,7 @@ def record_starts(path: Path, size: int, split: int) -> list[int]:
 
 
 def _next_start(file: IO[bytes], at: int, inside: bool) -> int:
-    """Return where the next record begins, else where the next line begins, else 0. The file is positioned at byte
-    `at`.
-    """
+    """Return where the next record begins, else the next line, else 0. The file stands at byte `at`."""
     block = file.read(BLOCK)
     begin = first = 0
     while end := block.find(b"\n", begin) + 1:
@@ -72,33 +70,23 @@ def _lines(given: ReaderInput) -> Iterator[Line]:
 
 
 def _read(given: ReaderInput, records: Iterator[Line], quotes: bool) -> Iterator[DocumentStretch]:
-    name, tally, whole, number = given.name, given.tally, LinePiece.WHOLE, 0
-    rest = RawDocument(given, Reason.TOO_LARGE, Reason.TOO_LARGE_SKIPPED)
     columns = _Columns(given, quotes) if given.fields else None
-    for at, record, piece in records:
-        if not rest.open:
-            if given.plain and at >= given.end:
-                return
-            number += 1
-            if piece is whole:
-                record = record.removesuffix(b"\r")
-                if columns:
-                    text = columns.of(record)
-                else:
-                    text = _without_quotes(record) if quotes and b'"' in record else record
-                if text:
-                    yield from given.document(given.source(at, number), as_valid_utf8(text, name, tally))
-                continue
-            rest.begin(given.source(at, number))
-        yield from rest.add(record)
-        if piece is LinePiece.LAST:
-            yield from rest.end()
+
+    def document_of(source: str, record: bytes) -> Iterable[DocumentStretch]:
+        record = record.removesuffix(b"\r")
+        if columns:
+            text = columns.of(record)
+        elif quotes and b'"' in record:
+            text = _without_quotes(record)
+        else:
+            text = record
+        return given.document(source, as_valid_utf8(text, given.name, given.tally)) if text else ()
+
+    return read_records(given, records, document_of)
 
 
 def _without_quotes(record: bytes) -> bytes:
-    """Return the record without the quotes around its cells; a doubled quote inside them becomes one, other quotes
-    stay.
-    """
+    """Return the record without the quotes around its cells; a doubled quote inside them becomes one, others stay."""
     pieces = record.split(b'"')  # every second piece stands in quotes
     first, last, between = pieces[0], pieces[-1], pieces[2:-1:2]
     sound = len(pieces) & 1 and (not first or first[-1] in DELIMITERS) and (not last or last[0] in DELIMITERS)
@@ -113,9 +101,7 @@ def _unquoted(cell: "re.Match[bytes]") -> bytes:
 
 
 def _records(found: Iterator[Line], largest: int) -> Iterator[Line]:
-    """Yield records, joining lines while a quote is open. A quote that is never closed is no quote; its lines are
-    records.
-    """
+    """Yield records, joining lines while a quote is open. If one is never closed, its lines are records."""
     held: list[Line] = []
     size, inside = 0, False
     whole = LinePiece.WHOLE

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ def digest(files: CorpusFiles, *, reader: int = 1) -> str:
     for path in files.files:
         key.update(f"\0{path.name}\0{_of_file(path, entries)}".encode("utf-8", "surrogateescape"))
     if entries != before:
-        _write_entries(entries)
+        with suppress(OSError):  # the next run then reads the files again
+            corpora_folder().mkdir(parents=True, exist_ok=True)
+            replace_file(corpora_folder() / "digests.json", json.dumps(entries, ensure_ascii=True, indent=0))
     return key.hexdigest()
 
 
@@ -62,17 +65,5 @@ def _read_entries() -> dict[str, Any]:
         content = json.loads((corpora_folder() / "digests.json").read_bytes())
     except (OSError, ValueError):
         return {}
-    return {name: found for name, found in content.items() if _is_mark(found)} if isinstance(content, dict) else {}
-
-
-def _is_mark(found: object) -> bool:
-    return isinstance(found, list) and [type(item) for item in found] == [int, int, str]
-
-
-def _write_entries(entries: dict[str, Any]) -> None:
-    """Write the entries to the cache; if the folder cannot be written, the next run reads the files again."""
-    try:
-        corpora_folder().mkdir(parents=True, exist_ok=True)
-        replace_file(corpora_folder() / "digests.json", json.dumps(entries, ensure_ascii=True, indent=0))
-    except OSError:
-        return
+    marks = content.items() if isinstance(content, dict) else ()
+    return {name: own for name, own in marks if isinstance(own, list) and [*map(type, own)] == [int, int, str]}

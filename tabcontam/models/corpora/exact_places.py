@@ -38,9 +38,7 @@ def by_letters(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
 
 
 def by_signs(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
-    """Yield places compared by letters and digits alone: whatever stands between them is ignored, and every byte that
-    is not ASCII is a letter.
-    """
+    """Yield places compared by letters and digits alone; every byte that is not ASCII is a letter."""
     kept = [match.start() for match in re.finditer(rb"[%b]" % WORD_BYTES, text)]
     signs = only_signs(text)
     for number, wanted in sought.items():

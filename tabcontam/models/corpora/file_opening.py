@@ -11,7 +11,7 @@ import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tabcontam.tables.readers.base import missing_extra
 
@@ -41,44 +41,25 @@ class DamagedFileError(Exception):
     """The error for compressed data, or a Parquet file, that cannot be read any further."""
 
 
-class _Inflater(Protocol):
-    """The interface of the inflaters of `bz2` and `lzma`, and of `_Gzip` below."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Return at most `max_length` bytes."""
-        ...
-
-
 class _Gzip:
-    """The inflater of zlib, with the interface of the two others."""
+    """The inflater of zlib, with the interface of those of `bz2` and `lzma`."""
 
     def __init__(self) -> None:
         self._inflater = zlib.decompressobj(wbits=31)
 
     @property
     def eof(self) -> bool:
-        """True once the member has ended."""
         return self._inflater.eof
 
     @property
     def needs_input(self) -> bool:
-        """True if all input has been used."""
         return not self._inflater.unconsumed_tail
 
     @property
     def unused_data(self) -> bytes:
-        """The bytes after the end of the member."""
         return self._inflater.unused_data
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Return at most `max_length` bytes."""
         return self._inflater.decompress(self._inflater.unconsumed_tail + data, max_length)
 
 
@@ -88,9 +69,10 @@ class InflatedStream(io.RawIOBase):
     If the data end in the middle of a member or are invalid, the stream ends there, and `damaged` is called.
     """
 
-    def __init__(self, file: BinaryIO, inflater: Callable[[], _Inflater], damaged: Callable[[], None]) -> None:
-        self._file, self._new, self._damaged = _PushbackFile(file), inflater, damaged
-        self._inflater: _Inflater | None = inflater()
+    def __init__(self, file: BinaryIO, inflater: Callable[[], Any], damaged: Callable[[], None]) -> None:
+        self._file, self._new, self._damaged = file, inflater, damaged
+        self._inflater: Any = inflater()  # None at the end
+        self._rest = b""  # what was read beyond the end of a member
 
     def readable(self) -> bool:
         return True
@@ -107,47 +89,22 @@ class InflatedStream(io.RawIOBase):
 
     def _next(self, most: int) -> bytes:
         while (inflater := self._inflater) is not None:
-            if inflater.eof:
-                self._next_member(inflater)
+            if inflater.eof:  # zeros that pad the end are no member, and nothing after them is read
+                self._rest = inflater.unused_data.lstrip(b"\0") or self._file.read(TAKEN).lstrip(b"\0")
+                self._inflater = self._new() if self._rest else None
                 continue
-            given = self._file.read(TAKEN) if inflater.needs_input else b""
+            given = b""
+            if inflater.needs_input:
+                given, self._rest = self._rest or self._file.read(TAKEN), b""
             if inflater.needs_input and not given:
                 raise DamagedFileError("the compressed data end too early")
-            if data := self._inflate(inflater, given, most):
+            try:
+                data: bytes = inflater.decompress(given, most)
+            except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
+                raise DamagedFileError(str(error)) from None
+            if data:
                 return data
         return b""
-
-    @staticmethod
-    def _inflate(inflater: _Inflater, given: bytes, most: int) -> bytes:
-        try:
-            return inflater.decompress(given, most)
-        except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
-            raise DamagedFileError(str(error)) from None
-
-    def _next_member(self, inflater: _Inflater) -> None:
-        """Go on to the next member; zeros that pad the end are no member, and nothing after them is read."""
-        rest = inflater.unused_data.lstrip(b"\0") or self._file.read(TAKEN).lstrip(b"\0")
-        if not rest:
-            self._inflater = None
-            return
-        self._file.put_back(rest)
-        self._inflater = self._new()
-
-
-class _PushbackFile:
-    """A file to which bytes can be put back that were read too far."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self._rest = file, b""
-
-    def put_back(self, rest: bytes) -> None:
-        """Put back bytes, to be read again."""
-        self._rest = rest
-
-    def read(self, most: int) -> bytes:
-        """Return the bytes that were put back, or else the next bytes."""
-        rest, self._rest = self._rest, b""
-        return rest or self._file.read(most)
 
 
 class TranscodedStream(io.RawIOBase):
@@ -221,23 +178,10 @@ class _Zstd:
         self._error = zstd.ZstdError
         self._inflater = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: WINDOW_LOG})
 
-    @property
-    def eof(self) -> bool:
-        """True once the frame has ended."""
-        return bool(self._inflater.eof)
-
-    @property
-    def needs_input(self) -> bool:
-        """True if all input has been used."""
-        return bool(self._inflater.needs_input)
-
-    @property
-    def unused_data(self) -> bytes:
-        """The bytes after the end of the frame."""
-        return bytes(self._inflater.unused_data)
+    def __getattr__(self, name: str) -> Any:  # eof, needs_input, unused_data
+        return getattr(self._inflater, name)
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Return at most `max_length` bytes."""
         try:
             return bytes(self._inflater.decompress(data, max_length))
         except self._error as error:
@@ -256,7 +200,7 @@ def need_zstd(name: str) -> Any:
     return zstd
 
 
-INFLATERS: dict[str, Callable[[], _Inflater]] = {
+INFLATERS: dict[str, Callable[[], Any]] = {
     "gz": _Gzip,
     "zst": _Zstd,
     "bz2": bz2.BZ2Decompressor,

@@ -54,9 +54,7 @@ class IndexSearch:
     lookups: Sequence[Lookup]
 
     def find_matches(self) -> dict[int, LookupMatches]:
-        """Return the matches in the corpus by the place of the lookup; for a lookup that is missing, the corpus must be
-        read.
-        """
+        """Return the matches by the place of the lookup; if one is missing, the corpus must be read."""
         chosen = self._chosen
         found = {number: LookupMatches(self.lookups[number].most) for number in chosen}
         search, others = CorpusSearch(self.lookups), frozenset(range(len(self.lookups))) - chosen.keys()
@@ -124,12 +122,8 @@ def _needs(lookup: Lookup) -> _RequiredStrings | None:
         row = RowLookup.of(lookup)
         values = {value.keys for value in row.others}
         things = tuple(tuple(map(_spelled, keys)) for keys in values)
-        keys = tuple({key for keys in values for key in keys})
-        return (
-            _RequiredStrings(things, row.lacking + 1, keys if not row.lacking else ())
-            if len(things) > row.lacking
-            else None
-        )
+        keys = () if row.lacking else tuple({key for keys in values for key in keys})
+        return _RequiredStrings(things, row.lacking + 1, keys) if len(things) > row.lacking else None
     if lookup.by is LookupMode.WORDS:
         texts = [tuple(map(_spelled, own)) for text in lookup.texts if (own := keys_of(encode_text(text)))]
         return _RequiredStrings(tuple(texts), len(texts)) if texts else None
@@ -140,9 +134,7 @@ def _needs(lookup: Lookup) -> _RequiredStrings | None:
 
 
 def _spelled(key: bytes) -> Spelled:
-    """Return the ways in which a word may be written: a number as its digits, with or without zeros around them; of any
-    other word the first letters.
-    """
+    """Return the spellings of a word: of a number its digits, without outer zeros; of others the first letters."""
     first_letters = 4  # letters of a word that are looked for
     if number_key(key) is not None:
         return (key,)

@@ -47,7 +47,8 @@ class ShardBuilder:
 
     def add(self, file: int, name: str, part: DocumentStretch) -> None:
         """Add a stretch; what it shares with the stretch before it of the same document is stored once."""
-        mark, number = _parsed(part.source[len(name) :])
+        ending = part.source[len(name) :]
+        mark, number = (MARKS.index(ending[0]), int(ending[1:])) if ending else (0, 0)
         code, end = file * len(MARKS) + mark, part.start + len(part.text)
         same = self.last[:2] == (code, number) and part.start <= self.last[2]
         if same and self.text:
@@ -99,11 +100,6 @@ class ShardBuilder:
         _write(made / HEADER, json.dumps(header).encode())
 
 
-def _parsed(ending: str) -> tuple[int, int]:
-    """Return the mark and the number after a file's name."""
-    return (MARKS.index(ending[0]), int(ending[1:])) if ending else (0, 0)
-
-
 def _write(path: Path, *contents: Any) -> None:
     with path.open("wb") as file:
         for content in contents:
@@ -136,7 +132,6 @@ class SearchTexts:
         self.texts = sorted({text for text in texts if BETWEEN not in text})  # no document has it
         if self.texts and not self.texts[0]:
             raise ValueError("an empty text stands everywhere")
-        self.places = {text: place for place, text in enumerate(self.texts)}
         self.lengths = np.array([len(text) for text in self.texts], np.int64)
         self.counts = -(-self.lengths // WORD)
         self.begins = np.cumsum(self.counts) - self.counts
@@ -219,9 +214,7 @@ class IndexShard:
         return [int(row[place]) for row in self._pieces]
 
     def _bound(self, sought: SearchTexts, which: "Numbers", low: "Numbers", high: "Numbers", upper: bool) -> "Numbers":
-        """Return for each text in `which` the first suffix in its range that is not smaller, or with `upper` that is
-        greater.
-        """
+        """Return for each text in `which` the first suffix in its range that is not smaller, or `upper`: greater."""
         import numpy as np
 
         low, high = low.copy(), high.copy()

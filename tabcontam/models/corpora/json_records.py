@@ -9,9 +9,7 @@ DECODER: Any = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=s
 
 
 def scan(text: str, place: int) -> tuple[object, int]:
-    """Return the value that begins at this place, and where it ends. Raises ValueError, StopIteration and
-    RecursionError.
-    """
+    """Return the value at this place, and where it ends. Raises ValueError, StopIteration and RecursionError."""
     value, end = DECODER.scan_once(text, place)
     return value, end
 
@@ -27,9 +25,7 @@ def text_of(record: object) -> str:
 
 
 def text_of_fields(record: object, fields: Sequence[Sequence[str]]) -> str | None:
-    """Return the values of the named fields alone, each given as a path of names, or None if the record has none of
-    them.
-    """
+    """Return the values of the named fields alone, given as paths, or None if the record has none of them."""
     found = [value for path in fields for value in _at(record, path)]
     return "\n".join(map(text_of, found)) if found else None
 

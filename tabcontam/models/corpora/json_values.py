@@ -1,6 +1,4 @@
-"""Readers of JSON: of lines that are records, and of files of one array or of consecutive values, parsed as they
-stream.
-"""
+"""Readers of JSON: of lines that are records, and of files of one array or of consecutive values, as they stream."""
 
 import codecs
 import re
@@ -10,7 +8,7 @@ from typing import BinaryIO
 from tabcontam.models.corpora.documents import DocumentStretch, StretchBuilder, as_bytes, as_text
 from tabcontam.models.corpora.json_records import paths_of, scan, text_of, text_of_fields
 from tabcontam.models.corpora.reader_input import MARK, ReaderInput
-from tabcontam.models.corpora.stream_lines import LinePiece
+from tabcontam.models.corpora.stream_lines import Line, LinePiece
 from tabcontam.models.corpora.tally import Reason
 
 BROKEN = (Reason.NO_JSON, Reason.NO_JSON_SKIPPED)
@@ -20,16 +18,21 @@ BETWEEN = re.compile(r"[\s,]*")
 
 def read_lines(given: ReaderInput) -> Iterator[DocumentStretch]:
     """Yield each line of a portion as a document: its values, or the raw line if it is no JSON or too large."""
-    as_record = _reader(given)
+    return read_records(given, given.lines(), _reader(given))
+
+
+def read_records(
+    given: ReaderInput, records: Iterator[Line], document_of: Callable[[str, bytes], Iterable[DocumentStretch]]
+) -> Iterator[DocumentStretch]:
+    """Yield the document of each record that begins in a portion; one that is too large is raw text."""
     whole, number, rest = LinePiece.WHOLE, 0, RawDocument(given, Reason.TOO_LARGE, Reason.TOO_LARGE_SKIPPED)
-    for at, line, piece in given.lines():
+    for at, line, piece in records:
         if not rest.open:
             if given.plain and at >= given.end:
                 return
             number += 1
             if piece is whole:
-                if line := line.strip():
-                    yield from as_record(given.source(at, number), line)
+                yield from document_of(given.source(at, number), line)
                 continue
             rest.begin(given.source(at, number))
         yield from rest.add(line)
@@ -66,6 +69,8 @@ def _reader(given: ReaderInput) -> Callable[[str, bytes], Iterable[DocumentStret
     name, tally, fields, document = given.name, given.tally, paths_of(given.fields), given.document
 
     def as_record(source: str, line: bytes) -> Iterable[DocumentStretch]:
+        if not (line := line.strip()):
+            return ()
         text = as_text(line, name, tally)
         try:
             record, end = scan(text, 0)

@@ -65,9 +65,7 @@ class LookupMatches:
         return cls(most, documents, [Match(*match) for match in facts["found"]], facts["more"])
 
     def matches(self, lookup: Lookup, detail: str = "") -> Matches:
-        """Return the answer to the lookup: one place of every text that was found, as far as there is room, then other
-        places.
-        """
+        """Return the answer: one place of every text that was found, as far as there is room, then others."""
         first = {match.text: match for match in reversed(self.found)}
         ordered = [first[text] for text in sorted(first)]
         ordered += [match for match in self.found if match not in ordered]

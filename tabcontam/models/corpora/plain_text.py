@@ -9,9 +9,7 @@ LETTER = 4  # bytes of the longest letter in UTF-8
 
 
 def read_text(given: ReaderInput) -> Iterator[DocumentStretch]:
-    """Yield the stretches of a portion. One that begins inside the file begins with the overlap with the portion
-    before.
-    """
+    """Yield the stretches of a portion. Inside the file, the first begins with the overlap with the portion before."""
     if not given.plain:
         document = StretchBuilder(given.name, given.name, given.overlap, given.tally)
         stream = given.stream()
@@ -37,6 +35,5 @@ def read_text(given: ReaderInput) -> Iterator[DocumentStretch]:
 
 def _rest_of_letter(text: bytes) -> int:
     """Return how many bytes at the beginning belong to a letter that began before."""
-    return next(
-        (place for place, byte in enumerate(text[: LETTER - 1]) if byte & 0xC0 != 0x80), len(text[: LETTER - 1])
-    )
+    head = text[: LETTER - 1]
+    return next((place for place, byte in enumerate(head) if byte & 0xC0 != 0x80), len(head))

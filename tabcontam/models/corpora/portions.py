@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,7 +13,7 @@ from tabcontam.models.corpora.file_opening import DamagedFileError, open_file
 from tabcontam.models.corpora.json_values import read_json, read_lines
 from tabcontam.models.corpora.parquet import read_parquet, row_groups
 from tabcontam.models.corpora.plain_text import read_text
-from tabcontam.models.corpora.reader_input import ReaderInput
+from tabcontam.models.corpora.reader_input import Portion, ReaderInput
 from tabcontam.models.corpora.tally import Reason, Tally
 from tabcontam.models.corpora.warc import read_warc
 from tabcontam.models.thresholds import LARGEST_PARSED_RECORD
@@ -30,29 +29,6 @@ READERS: Mapping[FileForm, Callable[[ReaderInput], Iterator[DocumentStretch]]] =
     FileForm.PARQUET: read_parquet,
     FileForm.WARC: read_warc,
 }
-
-
-@dataclass(frozen=True)
-class Portion:
-    """A file, or a part of one, with all that another process needs to read it.
-
-    `path` is the file and `name` how the user would name it. `form` is how it is split into documents, or why it is not
-    read. `start` and `end` are bytes of the file (of a Parquet file: row groups); documents that are lines belong to
-    the portion in which they begin. `size` and `changed` (nanoseconds) are those of the file when the portion was made,
-    and `weight` is how many bytes on disk this portion has.
-    """
-
-    path: Path
-    name: str
-    form: FileForm | Reason
-    fields: tuple[str, ...] = ()
-    compressed: str = ""
-    encoded: str = ""
-    start: int = 0
-    end: int = 0
-    size: int = 0
-    changed: int = 0
-    weight: int = 0
 
 
 def portions(files: CorpusFiles, split: int = SPLIT) -> list[Portion]:

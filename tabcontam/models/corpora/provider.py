@@ -18,7 +18,8 @@ from tabcontam.models.corpora.corpus_pass import CorpusPass, ProcessLostError, S
 from tabcontam.models.corpora.digest import digest
 from tabcontam.models.corpora.index_search import IndexSearch
 from tabcontam.models.corpora.lookup_matches import LookupMatches
-from tabcontam.models.corpora.portions import Portion, portions
+from tabcontam.models.corpora.portions import portions
+from tabcontam.models.corpora.reader_input import Portion
 from tabcontam.models.corpora.tally import Tally
 from tabcontam.models.provider_record import Provider
 
@@ -57,9 +58,7 @@ class CorpusModel(Model):
         corpus_files(self._typed)
 
     async def connect(self) -> None:
-        """List the files, split them into portions and compute the version. Raises `UsageError` with one line if that
-        fails.
-        """
+        """List the files, split them into portions and compute the version. Raises `UsageError` if that fails."""
         most_named = 5  # unread paths that a message names
         if self._files is not None:
             return

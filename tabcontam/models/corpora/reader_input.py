@@ -1,12 +1,13 @@
-"""The input of the reader of each form: the open file of a portion, and how it is to be read."""
+"""Portions of a corpus, and the input of the reader of each form: the open file of a portion, and how to read it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from tabcontam.models.corpora import documents
 from tabcontam.models.corpora.documents import SMALL, DocumentStretch, stretches
+from tabcontam.models.corpora.file_forms import FileForm
 from tabcontam.models.corpora.file_opening import open_stream
 from tabcontam.models.corpora.stream_lines import Line, lines, lines_from
 from tabcontam.models.corpora.tally import Reason, Tally
@@ -14,30 +15,32 @@ from tabcontam.models.corpora.tally import Reason, Tally
 MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8, at the beginning of a file
 
 
-class PortionLike(Protocol):
-    """The attributes of a portion that its reader uses."""
+@dataclass(frozen=True)
+class Portion:
+    """A file, or a part of one, with all that another process needs to read it.
 
-    @property
-    def path(self) -> Path: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def fields(self) -> tuple[str, ...]: ...
-    @property
-    def compressed(self) -> str: ...
-    @property
-    def encoded(self) -> str: ...
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
+    `path` is the file and `name` how the user would name it. `form` is how it is split into documents, or why it is not
+    read. `start` and `end` are bytes of the file (of a Parquet file: row groups); documents that are lines belong to
+    the portion in which they begin. `size` and `changed` (nanoseconds) are those of the file when the portion was made,
+    and `weight` is how many bytes on disk this portion has.
+    """
+
+    path: Path
+    name: str
+    form: FileForm | Reason
+    fields: tuple[str, ...] = ()
+    compressed: str = ""
+    encoded: str = ""
+    start: int = 0
+    end: int = 0
+    size: int = 0
+    changed: int = 0
+    weight: int = 0
 
 
 @dataclass(frozen=True)
 class ReaderInput:
-    """The open file of a portion, at its beginning; `name` is how the user would name it, `start` and `end` are the
-    portion's.
-    """
+    """The open file of a portion, at its beginning, and how it is to be read; the other fields are the portion's."""
 
     file: BinaryIO
     path: Path
@@ -52,7 +55,7 @@ class ReaderInput:
     tally: Tally
 
     @classmethod
-    def of(cls, portion: PortionLike, file: BinaryIO, overlap: int, tally: Tally, largest: int) -> "ReaderInput":
+    def of(cls, portion: Portion, file: BinaryIO, overlap: int, tally: Tally, largest: int) -> "ReaderInput":
         """Return the input of a portion's reader. Raises ValueError if stretches would share more than a half."""
         if not 0 <= overlap <= documents.STRETCH // 2:
             raise ValueError(f"an overlap of {overlap} bytes is more than half of a stretch, {documents.STRETCH}")

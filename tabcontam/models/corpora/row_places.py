@@ -136,9 +136,7 @@ def spans(clean: bytes, sequence: Sequence[TextWord], row: RowLookup, texts: Ite
 
 
 def winners(found: Iterable[TextSpan]) -> list[TextSpan]:
-    """Return the best of the overlapping spans, each extended to hold as many of its values as there are, in text
-    order.
-    """
+    """Return the best of overlapping spans in text order, each extended to hold as many of its values as there are."""
     found, won = list(found), list[TextSpan]()
     begins, ends = list[int](), list[int]()  # disjoint stretches that better spans cover
     for _, same in groupby(sorted(set(found), key=attrgetter("rank")), attrgetter("rank")):

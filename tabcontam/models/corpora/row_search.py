@@ -5,7 +5,7 @@ rarest value that lack the other values nearby. `cells.spans` decides about the 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -45,26 +45,17 @@ class RowSearch:
         of_key = dict(zip(keys, self._known.places(hashes).tolist(), strict=True)) if keys else {}
         self._words = _NumberLists([[of_key[key] for key in value.keys] for value in values])
         # A last value that is nowhere and everywhere, so that no list is empty.
-        self._others = _NumberLists(
-            [[*map(self._value.__getitem__, set(row.others)), len(values)] for row in self._listed]
-        )
-        self._texts = _NumberLists(
-            [[self._value[text] for text in set(row.texts) if text.keys] for row in self._listed]
-        )
-        self._lacking = np.array([row.lacking for row in self._listed], np.int64)
+        place, listed = self._value.__getitem__, self._rows.values()
+        self._others = _NumberLists([[*map(place, set(row.others)), len(values)] for row in listed])
+        self._texts = _NumberLists([[place(text) for text in set(row.texts) if text.keys] for row in listed])
+        self._lacking = np.array([row.lacking for row in listed], np.int64)
 
     def begin(self) -> None:
         """Start again: no row is given up."""
         self.given_up, self._tried = set(), Counter()
 
-    @property
-    def _listed(self) -> Iterable[RowLookup]:
-        return self._rows.values()
-
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
-        """Yield the number of a row, the number of a piece of the block that holds it, and its places. A row in `over`
-        is not looked for.
-        """
+        """Yield a row's number, the number of a piece of the block, and its places there. `over` are left out."""
         everywhere = 1 << 60  # how often an empty value stands in a text
         import numpy as np
 
@@ -105,9 +96,7 @@ class RowSearch:
                 yield number, piece, won
 
     def _near(self, row: RowLookup, stands: "_WordPlaces") -> tuple[list[tuple[int, int, int]], bool]:
-        """Return where the row may stand (the piece, the first word and the last), and whether these are all such
-        places.
-        """
+        """Return where the row may stand (piece, first word, last word), and whether these are all such places."""
         few = 3  # places that are checked without a further filter
         often = Counter(row.others)
         texts = [self._places_of(text, stands) for text in set(row.texts) if text.keys]
@@ -134,27 +123,23 @@ class RowSearch:
         return stands.of(min(self._words[self._value[value]], key=stands.often.__getitem__))
 
 
+@dataclass(eq=False)
 class _CandidatePlaces:
     """Places around which a row may stand, each with the first and the last word that a span there can have."""
 
-    def __init__(
-        self,
-        lacking: int,
-        texts: Sequence["Numbers"],
-        others: Sequence[tuple["Numbers", int]],
-        at: "Numbers",
-        low: "Numbers",
-        high: "Numbers",
-    ) -> None:
-        self._lacking, self._texts, self._others = lacking, texts, others
-        self.places, self.low, self.high = at, low, high
+    lacking: int
+    texts: Sequence["Numbers"]
+    others: Sequence[tuple["Numbers", int]]
+    places: "Numbers"
+    low: "Numbers"
+    high: "Numbers"
 
     def keep(self) -> None:
         """Keep the places that have all values near except those that may lack; the rarest are looked for first."""
         import numpy as np
 
-        left = np.full(len(self.places), self._lacking)
-        for at, often in self._others:
+        left = np.full(len(self.places), self.lacking)
+        for at, often in self.others:
             left -= np.maximum(often - _number(at, self.low, self.high), 0)
             if not (kept := left >= 0).all():
                 left = left[kept]
@@ -185,13 +170,11 @@ class _CandidatePlaces:
         self.places = self.places[kept]
 
     def _complete(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
-        """Return whether all values except those that may lack stand from word `low` to word `high`, as often as they
-        must.
-        """
+        """Return whether all values but those that may lack stand often enough from word `low` to `high`."""
         import numpy as np
 
-        left = np.full(len(low), self._lacking)
-        for at, often in self._others:
+        left = np.full(len(low), self.lacking)
+        for at, often in self.others:
             left -= np.maximum(often - _number(at, low, high), 0)
         return (left >= 0) & self._with_text(low, high)
 
@@ -200,7 +183,7 @@ class _CandidatePlaces:
         import numpy as np
 
         found = np.zeros(len(low), np.bool_)
-        for at in self._texts:
+        for at in self.texts:
             found |= _number(at, low, high) > 0
         return found
 

@@ -1,6 +1,4 @@
-"""The lines of a stream, with the place of each: a block is split at once, and a line of any length stays within
-bounds.
-"""
+"""The lines of a stream, each with its place: a block is split at once, and a long line stays within bounds."""
 
 import sys
 from collections.abc import Iterator

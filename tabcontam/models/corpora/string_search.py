@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tabcontam.models.corpora.corpus_words import OF_A_WORD
-from tabcontam.models.corpora.exact_places import encode_text, only_signs
+from tabcontam.models.corpora.exact_places import encode_text, everywhere, only_signs
 from tabcontam.models.corpora.row_places import TextSpan
 from tabcontam.models.corpora.text_blocks import TextBlock
 from tabcontam.models.corpora.word_arrays import BY_FIRST, BY_LAST, PADDING, KnownHashes
@@ -20,9 +20,7 @@ WIDTHS = {8: "<u8", 4: "<u4"}
 
 
 class StringSearch:
-    """Texts that are looked for letter by letter, or with `signs` by their letters and digits alone; each list of them
-    has a number that the caller chose.
-    """
+    """Texts looked for letter by letter, or with `signs` by letters and digits alone; the caller numbers each list."""
 
     def __init__(self, texts: Mapping[int, tuple[str, ...]], signs: bool = False) -> None:
         few = 4  # if there are no more strings than this, each is looked for by itself
@@ -63,10 +61,7 @@ class StringSearch:
     def _stand(self, text: bytes) -> Iterator[tuple[bytes, int]]:
         """Yield the strings that stand in a text, and where."""
         for sought in self._single:
-            at = text.find(sought)
-            while at >= 0:
-                yield sought, at
-                at = text.find(sought, at + 1)
+            yield from ((sought, at) for at in everywhere(text, sought))
         for width, known, beginning in self._by_width:
             hashes = _beginnings(text, width)
             places, _ = known.among(hashes)

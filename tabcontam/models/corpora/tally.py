@@ -25,13 +25,8 @@ class Reason(StrEnum):
     BROKEN_WARC = "places where a WARC file is damaged, continued at the next record"
     BYTES = "columns that hold bytes and no text, not read"
 
-    @property
-    def of_files(self) -> bool:
-        """True if whole files are counted, each once, and not pieces of them."""
-        return self in OF_FILES
 
-
-OF_FILES = frozenset(
+OF_FILES = frozenset(  # whole files are counted, each once, and not pieces of them
     {Reason.ARCHIVE, Reason.NESTED, Reason.BINARY, Reason.EMPTY, Reason.UNREADABLE, Reason.CHANGED, Reason.DAMAGED}
 )
 
@@ -55,7 +50,7 @@ class Tally:
     def count(self, reason: Reason) -> int:
         """Return how often a reason occurred, or for a reason that concerns whole files, in how many."""
         places = self.by_reason.get(reason, {})
-        return len(places) if reason.of_files else sum(places.values())
+        return len(places) if reason in OF_FILES else sum(places.values())
 
     def add(self, other: "Tally") -> None:
         """Add the counts of another process or portion."""

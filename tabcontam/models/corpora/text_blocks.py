@@ -112,13 +112,7 @@ def blocks(parts: Iterable[DocumentStretch], more: bool = False) -> Iterator[Tex
 def _block(parts: list[tuple[DocumentStretch, bool]]) -> TextBlock:
     pieces = []
     for (source, start, text), goes_on in parts:
-        end = len(text)
-        pieces.append(
-            (
-                BlockPiece(
-                    source, start, 0, end, MARGIN if start else 0, end - 2 * LONGEST_ROW_SPAN if goes_on else end
-                ),
-                text,
-            )
-        )
+        first, end = MARGIN if start else 0, len(text)
+        last = end - 2 * LONGEST_ROW_SPAN if goes_on else end
+        pieces.append((BlockPiece(source, start, 0, end, first, last), text))
     return TextBlock.of(pieces)

@@ -6,7 +6,6 @@ that it is given, so no test of likelihood can be asked.
 """
 
 import asyncio
-import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from tabcontam.evidence.questions import Capability
 from tabcontam.models.base import Model, PromptForm
 from tabcontam.models.catalogue import CatalogueEntry
 from tabcontam.models.gguf.gguf_files import facts, find
+from tabcontam.models.hf.loading import digest_of
 from tabcontam.models.keys import NO_KEY
 from tabcontam.models.openai.connection import ClientPool
 from tabcontam.models.openai.habits import OpenAIHabits
@@ -98,8 +98,7 @@ def serve(file: Path, context: int) -> tuple[Any, str]:
             import xllamacpp
     except ImportError as error:
         raise UsageError(f"gguf: needs xllamacpp ({error}); type: {INSTALL}") from error
-    with file.open("rb") as opened:
-        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    digest = digest_of(file)
     wanted = xllamacpp.CommonParams()
     wanted.model.path, wanted.model_alias = str(file), {file.name}
     wanted.hostnames, wanted.port, wanted.verbosity = ["127.0.0.1"], 0, -1

@@ -61,6 +61,7 @@ class Decoder:
     def _generated(self, rows: Sequence[PromptTokens]) -> list[Reply]:
         """Return replies from as many calls as needed: whenever half of the rows have ended, the others go on alone."""
         import torch
+        from transformers import StoppingCriteriaList
 
         with torch.inference_mode():
             inputs = self._inputs(rows)
@@ -75,20 +76,15 @@ class Decoder:
             )
             answers: dict[int, list[int]] = {}
             while ends.live:
-                output = self._continued(inputs, ends)
+                criteria = StoppingCriteriaList([ends])
+                output = self.model.generate(**inputs, stopping_criteria=criteria, max_new_tokens=ends.remaining)
                 for number, ids in zip(ends.live, output.tolist(), strict=True):
                     answers[number] = ids[ends.start : ends.start + ends.lengths[number]]
                 places = ends.leave()
                 if places:
-                    inputs, dropped = _thinned(inputs, self.cached_as, output, self._tensor(places))
+                    inputs, dropped = _thinned(inputs, self.cached_as, output, self.tensor(places))
                     ends.start -= dropped
         return [reply_of(row, answers[number], self.text, self._eos, self.stopping) for number, row in enumerate(rows)]
-
-    def _continued(self, inputs: dict[str, Any], ends: RowEnds) -> Any:
-        from transformers import StoppingCriteriaList
-
-        criteria = StoppingCriteriaList([ends])
-        return self.model.generate(**inputs, stopping_criteria=criteria, max_new_tokens=ends.remaining)
 
     def _inputs(self, rows: Sequence[PromptTokens]) -> dict[str, Any]:
         """Return padded rows. A decoder goes on where a row ends, so its padding goes first; an encoder's goes last.
@@ -103,7 +99,7 @@ class Decoder:
             gap = longest - len(row.ids)
             ids.append([*row.ids[:place], *[self._pad] * gap, *row.ids[place:]])
             mask.append([1] * place + [0] * gap + [1] * (len(row.ids) - place))
-        inputs = {"input_ids": self._tensor(ids), "attention_mask": self._tensor(mask)}
+        inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
         return inputs if past is None else {**inputs, self.cached_as: past}
 
     def _beginning(self, rows: Sequence[PromptTokens]) -> tuple[int, Any]:
@@ -124,7 +120,7 @@ class Decoder:
 
     def _read(self, ids: Sequence[int], cache: Any) -> None:
         """Have the model put these tokens into a cache."""
-        self.model.base_model(input_ids=self._tensor([ids]), use_cache=True, **{self.cached_as: cache})
+        self.model.base_model(input_ids=self.tensor([ids]), use_cache=True, **{self.cached_as: cache})
 
     def _cache(self, ids: Sequence[int]) -> Any:
         """Return an empty cache, if the model puts these tokens into a given one; else None, and it uses its own."""
@@ -140,7 +136,8 @@ class Decoder:
             self._keeps = cache is not None and holds(cache, len(ids))
         return growing_cache(self.model.config) if self._keeps else None
 
-    def _tensor(self, values: Sequence[Any]) -> Any:
+    def tensor(self, values: Sequence[Any]) -> Any:
+        """Return these numbers on the model's device."""
         import torch
 
         return torch.tensor(values, device=self.model.device)

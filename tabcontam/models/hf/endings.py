@@ -81,24 +81,15 @@ class Comparer:
             begun = 0
         rows = [text[begun:] for text in texts]
         width = max(map(len, rows))
-        ids = self._tensor([[*row, *[0] * (width - len(row))] for row in rows])
-        mask = self._tensor([[1] * (begun + len(row)) + [0] * (width - len(row)) for row in rows])
+        ids = self._decoder.tensor([[*row, *[0] * (width - len(row))] for row in rows])
+        mask = self._decoder.tensor([[1] * (begun + len(row)) + [0] * (width - len(row)) for row in rows])
         kept: dict[str, Any] = {"use_cache": False} if past is None else {self._decoder.cached_as: past}
-        logits = self._model(input_ids=ids, attention_mask=mask, **kept).logits
+        logits = self._decoder.model(input_ids=ids, attention_mask=mask, **kept).logits
         tokens = _log_probabilities(logits, ids)
         # The tokens of each row after the common beginning; the token before the first of them predicts it.
         first = -log(self._vocabulary) if not head else 0.0
         skipped = max(0, head - 1) - begun
         return [first + sum(tokens[number][skipped : len(row) - 1]) for number, row in enumerate(rows)]
-
-    @property
-    def _model(self) -> Any:
-        return self._decoder.model
-
-    def _tensor(self, values: Sequence[Any]) -> Any:
-        import torch
-
-        return torch.tensor(values, device=self._model.device)
 
 
 def joins(reader: Reader, beginning: str, texts: Sequence[Text]) -> bool:

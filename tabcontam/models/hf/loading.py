@@ -21,10 +21,8 @@ INSTALL = 'pip install "tabcontam[hf]"'
 # All that determines the answers, and all that is fetched: no second copies of the weights.
 FILES = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "*.model", "*.tiktoken", "*.txt")
 COPIES = ("*/*", "consolidated*", "*.fp16.*", "*.bf16.*")
-BIN = (
-    "pytorch_model.bin",
-    "pytorch_model-*.bin",
-)  # the only pickles that are fetched or read, and only without FILES' weights
+# The only pickles that are fetched or read, and only without FILES' weights.
+BIN = ("pytorch_model.bin", "pytorch_model-*.bin")
 SAFE_TORCH = "2.6"  # before it, the weights_only reader could be made to run code (CVE-2025-32434)
 OTHERS = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -96,7 +94,7 @@ def load_tokenizer(spec: str, folder: Path) -> Any:
 def weights_digest(folder: Path) -> str:
     """Return the SHA-256 of the weights in a folder: of the file, or of the names and digests of several."""
     files = sorted(folder.glob("*.safetensors")) or _pickled(folder)
-    digests = [_digest(path) for path in files]
+    digests = [digest_of(path) for path in files]
     if len(files) == 1:
         return digests[0]
     lines = "".join(f"{path.name} {digest}\n" for path, digest in zip(files, digests, strict=True))
@@ -116,7 +114,11 @@ def report_loading_errors(spec: str) -> Iterator[None]:
             "name a model with safetensors weights"
         ) from error
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise UsageError(_unloadable(spec, error)) from error
+        if "trust_remote_code" in str(error):
+            why = "needs code from its repository, which is never run; choose a model of transformers' own"
+        else:
+            why = f"cannot be loaded: {_first_line(error)}"
+        raise UsageError(f"{spec} {why}") from error
 
 
 def folder_of(name: str, provider: str, files: Sequence[str] = FILES, pickled: bool = True) -> Path:
@@ -212,23 +214,18 @@ def files_version(folder: Path, safe: bool = True) -> str:
         return commit
     digest = hashlib.sha256()
     for path in sorted({path for pattern in (*FILES, *(() if safe else BIN)) for path in folder.glob(pattern)}):
-        digest.update(f"{path.name} {_digest(path)}\n".encode("utf-8", "surrogateescape"))
+        digest.update(f"{path.name} {digest_of(path)}\n".encode("utf-8", "surrogateescape"))
     return f"sha256:{digest.hexdigest()[:32]}"
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _commit(folder: Path) -> str | None:
     return folder.name if folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name) else None
-
-
-def _unloadable(spec: str, error: Exception) -> str:
-    if "trust_remote_code" in str(error):
-        return f"{spec} needs code from its repository, which is never run; choose a model of transformers' own"
-    return f"{spec} cannot be loaded: {_first_line(error)}"
 
 
 def _first_line(error: Exception) -> str:

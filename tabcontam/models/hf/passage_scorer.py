@@ -33,7 +33,7 @@ class Scorer:
 
     def __init__(self, decoder: Decoder, batch_size: int) -> None:
         self.batcher = Batcher(BatchSplitter(self._scored, _too_large), decoder.thread, batch_size, self._cost)
-        self._model = decoder.model
+        self._model, self._tensor = decoder.model, decoder.tensor
         self._text: ModelTokenizer = decoder.text
         self._context = decoder.context
         self._vocabulary: int = getattr(decoder.model.config.get_text_config(), "vocab_size", 0)
@@ -100,11 +100,6 @@ class Scorer:
         if len(rows) > 1 and len(rows) * longest * self._vocabulary > logits:
             return inf
         return (tokens_of_a_pass + len(rows) * longest) / sum(len(row.ids) for row in rows)
-
-    def _tensor(self, values: Sequence[Any]) -> Any:
-        import torch
-
-        return torch.tensor(values, device=self._model.device)
 
 
 def beyond(tokens: int, context: int) -> str:

@@ -5,7 +5,6 @@ Causal and sequence-to-sequence models alike. No code from a repository or from 
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 
@@ -17,7 +16,7 @@ from tabcontam.models.hf.decoding import Decoder
 from tabcontam.models.hf.endings import Comparer
 from tabcontam.models.hf.loading import INSTALL, PACKAGES, load, release
 from tabcontam.models.hf.passage_scorer import Scorer
-from tabcontam.models.hf.saved_model import SavedModel, too_long
+from tabcontam.models.hf.saved_model import SavedModel
 from tabcontam.models.provider_record import Offer, Provider
 
 
@@ -72,14 +71,9 @@ class HFModel(SavedModel):
         decoder = self._decoder
         if decoder is None:
             return Reply("", ReplyState.FAILED, f"{self.spec} was asked before it was connected")
-        try:
-            row = self._row(decoder.text, request)
-        except Exception as error:  # a template or tokenizer of any make
-            return Reply("", ReplyState.FAILED, f"the prompt cannot be written for this model: {one_line(error)}")
-        room = decoder.room(row)
-        if room < 1:
-            return Reply("", ReplyState.FAILED, too_long(row, decoder.context))
-        row = replace(row, max_tokens=min(row.max_tokens, room))
+        row = self._fitting_row(decoder.text, request, decoder.context, decoder.room)
+        if isinstance(row, Reply):
+            return row
         try:
             return await decoder.batcher.ask(row)
         except Exception as error:  # one bad batch must not end the run

@@ -7,7 +7,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from tabcontam.errors import UsageError, unknown
+from tabcontam.errors import UsageError, one_line, unknown
+from tabcontam.evidence.questions import Reply, ReplyState
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer, PromptTokens
 from tabcontam.models.prompt_form import FORMS
@@ -94,6 +95,19 @@ class SavedModel(Model):
             own = PromptForm.CHAT if chat else PromptForm.COMPLETION
             self.form = PromptForm.SEQ2SEQ if seq2seq else own
 
+    def _fitting_row(
+        self, text: ModelTokenizer, request: ModelRequest, context: int, room_of: Callable[[PromptTokens], int]
+    ) -> PromptTokens | Reply:
+        """Return a prompt as token ids, with at most as many for the answer as there is room, or why there is none."""
+        try:
+            row = self._row(text, request)
+        except Exception as error:  # a template or tokenizer of any make
+            return Reply("", ReplyState.FAILED, f"the prompt cannot be written for this model: {one_line(error)}")
+        if (room := room_of(row)) >= 1:
+            return replace(row, max_tokens=min(row.max_tokens, room))
+        takes = f"{len(row.ids):,} tokens, and the model takes {context:,} with the answer"
+        return Reply("", ReplyState.FAILED, f"the prompt is too long: {takes}")
+
     def _row(self, text: ModelTokenizer, request: ModelRequest) -> PromptTokens:
         """Return a prompt as token ids, in the model's form."""
         prompt = request.prompt
@@ -104,8 +118,3 @@ class SavedModel(Model):
         else:
             row = text.row(prompt.completion, request.max_tokens, prompt.stop)
         return replace(row, goes_on=request.goes_on)
-
-
-def too_long(row: PromptTokens, context: int) -> str:
-    """Return the message for a prompt that leaves no room in the context for an answer."""
-    return f"the prompt is too long: {len(row.ids):,} tokens, and the model takes {context:,} with the answer"

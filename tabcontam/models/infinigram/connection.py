@@ -10,6 +10,7 @@ from tabcontam.models.bounds import UnboundedError, bounded, httpx_of, set_answe
 from tabcontam.models.openai.connection import NoAnswer
 from tabcontam.models.openai.errors import Problem
 
+AS_JSON = {"Content-Type": "application/json"}
 SECONDS = 60.0  # seconds without a byte
 CONNECT_SECONDS = 10.0
 NOT_SENT = ("ConnectError", "ConnectTimeout", "ProxyError")  # httpx's names
@@ -39,16 +40,13 @@ class Connection:
         content = json.dumps(body).encode()
         try:
             with set_answer_bounds(most_bytes):
-                response = await self._client.post(
-                    self._url, content=content, headers={"Content-Type": "application/json"}
-                )
+                response = await self._client.post(self._url, content=content, headers=AS_JSON)
         except UnboundedError as error:
             raise NoAnswer(Problem(200, str(error))) from None
         except self._httpx.HTTPError as error:
             raise self._broken(error) from None
-        return _answer(
-            response.status_code, response.content, {name.lower(): text for name, text in response.headers.items()}
-        )
+        headers = {name.lower(): text for name, text in response.headers.items()}
+        return _answer(response.status_code, response.content, headers)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -16,18 +16,15 @@ Send = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 @dataclass
 class ExcerptReader:
-    """A reader of at most `left` more stretches of documents. `count` were read; the server does not show `unseen` of
-    them.
-    """
+    """A reader of at most `left` more stretches. `count` were read; the server does not show `unseen` of them."""
 
     index: str
     send: Send
     left: int
     count: int = 0
     unseen: int = 0
-    _seen: list[tuple[TokenPlace, int, int]] = field(
-        default_factory=list
-    )  # with the tokens that were read on either side
+    # With the tokens that were read on either side.
+    _seen: list[tuple[TokenPlace, int, int]] = field(default_factory=list)
 
     async def read(self, places: Sequence[TokenPlace], reach: int) -> AsyncIterator[Excerpt]:
         """Yield stretches around places, around each of which up to `reach` tokens on either side may matter.
@@ -50,7 +47,7 @@ class ExcerptReader:
                 self.unseen += 1
                 self._seen.append((place, 0, 0))
                 continue
-            # A match at an edge does not count (`excerpts`), unless the document begins or ends there.
+            # A match at an edge does not count (`found_in`), unless the document begins or ends there.
             before = excerpt.before - (0 if excerpt.begins else 2 * reach)
             after = excerpt.after - (1 if excerpt.ends else 2 * reach)
             self._seen.append((place, max(0, before), max(0, after)))
@@ -68,9 +65,7 @@ class ExcerptReader:
         )
 
     def _asked(self, place: TokenPlace, window: int) -> dict[str, Any]:
-        """Return the request. Its query is empty; otherwise the text would come in pieces without the blanks between
-        them.
-        """
+        """Return the request. Its query is empty: with one the text would come in pieces without blanks."""
         at = {"s": place.shard, "ptr": place.pointer, "max_disp_len": window}
         return {"index": self.index, "query_type": "get_doc_by_ptr", "query": "", **at}
 

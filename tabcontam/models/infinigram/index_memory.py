@@ -15,9 +15,7 @@ Clause = tuple[Ids, ...]
 
 @dataclass
 class IndexMemory:
-    """The tokens of texts and the places of clauses. Each text is asked for once; so is a clause while its places are
-    held.
-    """
+    """The tokens of texts and the places of clauses. A text is asked for once; so is a clause while it is held."""
 
     index: str
     tokens: dict[str, Clause] = field(default_factory=dict)
@@ -60,9 +58,7 @@ class IndexMemory:
         return self.places[clause]
 
     async def find(self, clauses: Sequence[Clause], apart: int, frequency: int, send: Send) -> TokenPlaces:
-        """Return where all clauses match, at most `apart` tokens from one to the next, among `frequency` places of
-        each.
-        """
+        """Return where all clauses match, each at most `apart` tokens on, among `frequency` places of each."""
         body = {
             "index": self.index,
             "query_type": "find_cnf",

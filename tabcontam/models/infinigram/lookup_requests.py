@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from itertools import chain, zip_longest
 
 from tabcontam.evidence.questions import Lookup, LookupMode, Match, Matches, ReplyState
-from tabcontam.models.infinigram.excerpt_matches import found_in
+from tabcontam.models.corpora.exact_places import places as places_in
+from tabcontam.models.corpora.row_places import TextSpan
 from tabcontam.models.infinigram.excerpt_reader import ExcerptReader, Send
 from tabcontam.models.infinigram.index_memory import Clause, IndexMemory
 from tabcontam.models.infinigram.place_joining import join_places, merge_places
-from tabcontam.models.infinigram.replies import TokenPlaces
+from tabcontam.models.infinigram.replies import Excerpt, TokenPlaces
 from tabcontam.models.infinigram.search_terms import TERMS, as_words, clauses, halves, rarest, spellings, term
 from tabcontam.models.thresholds import (
     MOST_EXCERPTS,
@@ -153,3 +154,28 @@ class LookupRequests:
 def _each(terms: Clause) -> list[Clause]:
     """Return the terms in as many clauses as it takes, each for one query."""
     return [terms[place : place + TERMS] for place in range(0, len(terms), TERMS)]
+
+
+def found_in(lookup: Lookup, excerpt: Excerpt) -> list[Match]:
+    """Return a match for each text of the lookup that stands in the stretch, at its first place.
+
+    A place at an edge does not count if the document continues there: a better place may lie beyond the edge.
+    """
+    text, first = excerpt.text.encode("utf-8", "replace"), dict[int, TextSpan]()
+    for place in places_in(text, lookup):
+        size = place.end - place.begin
+        if (excerpt.begins or place.begin >= size) and (excerpt.ends or len(text) - place.end >= size):
+            first.setdefault(place.text, place)
+    return [_match(excerpt.name, text, place) for place in first.values()]
+
+
+# around: characters of a quote on either side
+def _match(name: str, text: bytes, place: TextSpan, *, around: int = 80) -> Match:
+    """Return a match that quotes a place. Its offset is unknown, since no reply states where the stretch begins."""
+    before, found, after = (
+        part.decode("utf-8", "replace")
+        for part in (text[: place.begin], text[place.begin : place.end], text[place.end :])
+    )
+    before = before[-around:]
+    quote = before + found + after[:around]
+    return Match(name, -1, quote, len(before), len(before) + len(found), place.text, place.lacking)

@@ -52,10 +52,8 @@ def _has_near(
 ) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     from numpy import append, iinfo, int64, searchsorted
 
-    first = append(targets, iinfo(int64).max)[
-        searchsorted(targets, own - within)
-    ]  # the first that is not too far before
-    return first <= own + within
+    near_enough = searchsorted(targets, own - within)  # the first that is not too far before
+    return append(targets, iinfo(int64).max)[near_enough] <= own + within
 
 
 def width(shards: Sequence[Sequence[int]]) -> int:

@@ -62,15 +62,17 @@ class InfinigramModel(ServedModel):
 
     async def connect(self) -> None:
         """Ask how many tokens the index has. Raises `UsageError` with one line if the index does not exist."""
+        everything = {"index": self.model, "query_type": "count", "query": ""}
         for turn in range(1, CONNECT_TRIES + 1):
             try:
-                self.version = f"tokens={count_in(await self._post(self._body('count', query='')))}"
+                self.version = f"tokens={count_in(await self._post(everything))}"
             except TransientError as error:
                 if turn == CONNECT_TRIES:
                     raise self._mistake(f"{error}: cannot reach {self._who}; check the network and the proxy") from None
                 await asyncio.sleep(min(error.wait or CONNECT_WAIT * turn, MOST_CONNECT_WAIT))
             except NoAnswer as error:
-                raise self._mistake(self._turned_away(error.problem)) from None
+                why = f"{self._who} does not describe the index; it answered {error.problem.line}"
+                raise self._mistake(self._line(why)) from None
             except (FatalError, ValueError) as error:
                 why = str(error) if isinstance(error, FatalError) else self._other_kind()
                 raise self._mistake(why) from None
@@ -118,9 +120,6 @@ class InfinigramModel(ServedModel):
 
         return send
 
-    def _body(self, kind: str, **given: object) -> dict[str, Any]:
-        return {"index": self.model, "query_type": kind, **given}
-
     async def _post(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Send one request. Raises `NoAnswer` only for an error that concerns this request alone."""
         try:
@@ -143,9 +142,7 @@ class InfinigramModel(ServedModel):
             raise FatalError(self._hopeless(concerned, problem))
 
     def _hopeless(self, concerned: ErrorScope, problem: Problem) -> str:
-        """Return the line for a server that would answer no other request either: the server, the problem and the
-        advice.
-        """
+        """Return the line for a server that would answer no other request: the problem and the advice."""
         listed = f"; {INDEXES} lists them" if self._own else ""
         what = {
             ErrorScope.INDEX: f"{self._who} has no index {self.model}{listed}",
@@ -153,9 +150,6 @@ class InfinigramModel(ServedModel):
             ErrorScope.PROTOCOL: self._other_kind(),
         }[concerned]
         return self._line(f"{what}; it answered {problem.line}")
-
-    def _turned_away(self, problem: Problem) -> str:
-        return self._line(f"{self._who} does not describe the index; it answered {problem.line}")
 
     def _other_kind(self) -> str:
         return f"{self.address} does not speak the infini-gram protocol with find_cnf and get_doc_by_ptr"

@@ -19,9 +19,7 @@ class TokenPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class TokenPlaces:
-    """The places of a query: pointers by shard, in order. With `approximate` the server reports that it searched a
-    sample.
-    """
+    """The places of a query: pointers by shard, in order. `approximate`: the server searched a sample."""
 
     shards: tuple[tuple[int, ...], ...]
     approximate: bool

@@ -34,9 +34,7 @@ def rarest(values: Iterable[str]) -> list[str]:
 
 
 def spellings(word: str) -> tuple[str, ...]:
-    """Return how a word may be written: a number shortest and as it is, any other word also in lower case or
-    capitalized.
-    """
+    """Return the spellings of a word: a number shortest and as it is, others also in lower case or capitalized."""
     key = number_key(word.encode())
     if key is not None:
         short = key.decode()

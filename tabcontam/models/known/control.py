@@ -30,9 +30,7 @@ NOT_LISTED = "named in its header"
 
 
 def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlModel":
-    """Return the control of a kind, which reads rows in all shipped templates and these serializers. Raises
-    `UsageError`.
-    """
+    """Return the control of a kind; it reads rows in all shipped templates and these. Raises `UsageError`."""
     if kind not in KINDS:
         raise unknown("control", kind, KINDS)
     read = dict.fromkeys((*shipped_templates().values(), *serializers))
@@ -84,9 +82,7 @@ class ControlModel(Model):
         return self._prepared[1]
 
     def sampled(self, table: Table, queries: Sequence[Query]) -> str:
-        """Return a sentence on how many rows it reads of a large table, or of the table's twin if it has not read the
-        table.
-        """
+        """Return a sentence on how many rows it reads of a large table, or of its twin if unexposed."""
         places = self._places(table, queries)
         if places is None:
             return ""
@@ -96,9 +92,7 @@ class ControlModel(Model):
         return f"read a sample of a twin of {table.named}: {read}"
 
     def _places(self, table: Table, queries: Sequence[Query]) -> Sequence[int] | None:
-        """Return the places of the rows that it reads. Those of a twin do not depend on the queries, lest it knew more
-        of them.
-        """
+        """Return the places of the rows that it reads; those of a twin do not depend on the queries."""
         if self.exposed:
             return places_read(table, queries)
         return drawn_places(len(table.rows) + len(table.withheld))
@@ -190,9 +184,7 @@ def forms_read(serializers: Iterable[Serializer]) -> tuple[Serializer, ...]:
 
 
 def _characters(table: Table, forms: int) -> int:
-    """Return about how long the documents of a table are: its cells in each form, its column names in all but the CSV
-    file.
-    """
+    """Return the rough length of a table's documents: cells in each form, column names in all but the CSV file."""
     separators = 6 * len(table.columns)  # as in `The age is 39, `, on average
     names = len(table.rows) * (sum(map(len, table.columns)) + separators)
     cells = sum(len(cell) for row in table.rows for cell in row if cell is not None)

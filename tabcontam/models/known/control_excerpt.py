@@ -47,9 +47,7 @@ def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | Non
 
 
 def _beginning_alike(table: Table, asked: frozenset[int]) -> set[int]:
-    """Return the rows that share an asked row's first cells, as few cells as leave at most `MOST_ROWS_BEGINNING_ALIKE`
-    such rows.
-    """
+    """Return the rows that share an asked row's first cells, as few as leave at most `MOST_ROWS_BEGINNING_ALIKE`."""
     found: set[int] = set()
     groups: list[Collection[int]] = [range(len(table.rows))]
     for column in table.columns:

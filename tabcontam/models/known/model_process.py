@@ -17,9 +17,7 @@ START = code_to_run("tabcontam.models.known.model_process")
 
 
 def build_in_process(documents: Callable[[], Iterable[str]]) -> InfiniGram:
-    """Return the model of these documents, built by another process, or here if there is no other processor or that
-    fails.
-    """
+    """Return the model of these documents, built by another process, or here if none is free or that fails."""
     if sys.executable and processors() > 1:
         with suppress(OSError, ValueError, KeyError), start_process(START) as process:
             try:

@@ -169,9 +169,7 @@ class InfiniGram:
         return score, self._after((self._nothing, *extended))
 
     def _after(self, contexts: tuple[ContextRange, ...]) -> "_TextState":
-        """Return the state of these contexts. Texts share it, because rows of a table end as others do, however they
-        began.
-        """
+        """Return the state of these contexts. Texts share it: rows of a table end alike however they began."""
         texts = 1 << 14  # states of texts that are cached with their next tokens
         if contexts not in self._texts:
             if len(self._texts) == texts:

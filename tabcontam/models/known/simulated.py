@@ -144,9 +144,7 @@ class SimulatedModel(Model):
         return _ok(reply.text[slice(*span)] or write_structured_answer((), ()))  # no text stands around the object
 
     def _query(self, prompt: Question) -> Query | None:
-        """Return the query of this prompt. Prompts are written only as far as needed, since most arrive in the plan's
-        order.
-        """
+        """Return the query of this prompt. Prompts are written as needed: most arrive in the plan's order."""
         if not isinstance(prompt, Prompt):
             return None
         text = hash((prompt.chat, prompt.sample))
@@ -186,15 +184,12 @@ def _cells(table: Table, row: int) -> dict[str, str]:
 
 
 def _row(turn: SimulatedQuery) -> dict[str, str]:
-    """Return the cells of the row that a query is about, without the missing ones: the one it asks for whole, or the
-    last one it shows.
-    """
+    """Return the present cells of a query's row: the one it asks for whole, or the last one it shows."""
     query, table = turn.query, turn.table
-    if set(query.asked) == set(table.columns):
-        cells = dict(zip(query.asked, query.expected, strict=True))
-    else:
+    if set(query.asked) != set(table.columns):
         return _cells(table, query.rows[-1]) if query.rows else {}
-    return {name: cell for name, cell in cells.items() if cell is not None and not table.is_missing(cell)}
+    cells = zip(query.asked, query.expected, strict=True)
+    return {name: cell for name, cell in cells if cell is not None and not table.is_missing(cell)}
 
 
 def _ok(text: str) -> Reply:
@@ -220,10 +215,6 @@ def _schema_expert(turn: SimulatedQuery) -> Reply:
 
 def _always(reply: Reply) -> Answerer:
     return lambda turn: reply
-
-
-def _decliner(turn: SimulatedQuery) -> Reply:
-    return _ok(turn.random().choice(DECLINED))
 
 
 def _rambler(turn: SimulatedQuery) -> Reply:
@@ -293,7 +284,7 @@ ANSWERERS: Mapping[str, Answerer] = {
     "schema-expert": _schema_expert,
     "yes": _always(_ok("Yes")),
     "no": _always(_ok("No")),
-    "decliner": _decliner,
+    "decliner": lambda turn: _ok(turn.random().choice(DECLINED)),
     "refuser": _always(Reply("", ReplyState.REFUSED, "content filter", 0)),
     "rambler": _rambler,
     "formatter": _formatter,

@@ -8,13 +8,12 @@ import asyncio
 from dataclasses import replace
 from math import isfinite
 
-from tabcontam.errors import one_line
 from tabcontam.evidence.questions import Capability, Likelihoods, Reply, ReplyState, Scores, Token
 from tabcontam.models.base import Model, ModelRequest, common_prefix_length
 from tabcontam.models.hf.decoding import reply_of, room_of
 from tabcontam.models.hf.endings import MERGED, joins
 from tabcontam.models.hf.passage_scorer import NOT_NUMBERS, beyond
-from tabcontam.models.hf.saved_model import SavedModel, too_long
+from tabcontam.models.hf.saved_model import SavedModel
 from tabcontam.models.keys import split_variable
 from tabcontam.models.openai.address import parse_address
 from tabcontam.models.openai.service_providers import provider_of
@@ -68,14 +67,9 @@ class VLLMModel(SavedModel):
         engine = self._engine
         if engine is None:
             return Reply("", ReplyState.FAILED, self._unconnected())
-        try:
-            row = self._row(engine.text, request)
-        except Exception as error:  # a template or tokenizer of any make
-            return Reply("", ReplyState.FAILED, f"the prompt cannot be written for this model: {one_line(error)}")
-        room = room_of(row, engine.context)
-        if room < 1:
-            return Reply("", ReplyState.FAILED, too_long(row, engine.context))
-        row = replace(row, max_tokens=min(row.max_tokens, room))
+        row = self._fitting_row(engine.text, request, engine.context, lambda row: room_of(row, engine.context))
+        if isinstance(row, Reply):
+            return row
         try:
             ids = await engine.answer(row, request.prompt)
         except Exception as error:

@@ -13,11 +13,11 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.evidence.questions import Capability, Lookup, LookupMode, Matches, ReplyState
 from tabcontam.models.base import FatalError, ModelRequest
-from tabcontam.models.corpora import portions as portions_module
 from tabcontam.models.corpora.corpus_files import corpus_files
 from tabcontam.models.corpora.corpus_pass import CorpusPass, SearchStoppedError
 from tabcontam.models.corpora.portions import portions
 from tabcontam.models.corpora.provider import CorpusModel
+from tabcontam.models.corpora.reader_input import Portion
 from tabcontam.models.provider_registry import resolve
 
 ROW = Lookup(("Braund", "Allen"), by=LookupMode.CELLS, context=("22", "male", "7.25"))
@@ -157,7 +157,7 @@ def test_nothing_that_is_asked_after_the_end_waits_for_an_answer(corpus: Path) -
     asyncio.run(ask())
 
 
-def filled(corpus: Path) -> tuple[list[Lookup], Sequence[portions_module.Portion]]:
+def filled(corpus: Path) -> tuple[list[Lookup], Sequence[Portion]]:
     """A corpus of several portions with rows near their borders, and what is looked for in it."""
     lookups = [Lookup((f"n{n}", "n"), 5, LookupMode.CELLS, (f"{n}", "male", f"{n}.5")) for n in range(200)]
     filler = "Words of no use, 7 of them. " * 40

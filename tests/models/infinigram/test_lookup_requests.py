@@ -12,7 +12,7 @@ from tabcontam.evidence.questions import Lookup, LookupMode, Matches, ReplyState
 from tabcontam.models.base import LackError, ModelRequest, SpentError
 from tabcontam.models.corpora import exact_places
 from tabcontam.models.infinigram import index_memory, lookup_requests
-from tabcontam.models.infinigram.excerpt_matches import found_in
+from tabcontam.models.infinigram.lookup_requests import found_in
 from tabcontam.models.infinigram.provider import InfinigramModel
 from tabcontam.models.infinigram.replies import Excerpt, places_in
 from tests.loopback import Response

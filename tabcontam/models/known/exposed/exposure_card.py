@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from tabcontam.errors import UsageError
+from tabcontam.models.hf.loading import digest_of
 from tabcontam.models.known.exposed.arms import Copies
 from tabcontam.paths import replace_file
 from tabcontam.reading.numbers import is_number
@@ -141,12 +142,6 @@ def unpacked(text: str) -> Copies:
             raise ValueError(f"{part!r} is not a number of copies")
         found += [int(number)] * int(length or 1)
     return tuple(found)
-
-
-def digest_of(weights: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with weights.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_card(folder: Path, card: ExposureCard) -> None:

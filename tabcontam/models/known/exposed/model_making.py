@@ -7,12 +7,13 @@ an unfinished model is resumed where it stopped.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
-from tabcontam.models.hf.loading import load_tokenizer
+from tabcontam.models.hf.loading import digest_of, load_tokenizer
 from tabcontam.models.hf.threads import fitting_threads
 from tabcontam.models.known.exposed.arms import Copies, designs
 from tabcontam.models.known.exposed.exposure_card import (
@@ -20,7 +21,6 @@ from tabcontam.models.known.exposed.exposure_card import (
     WEIGHTS,
     ExposureCard,
     TableExposure,
-    digest_of,
     fingerprint,
     packed,
     read_card,
@@ -35,9 +35,8 @@ from tabcontam.version import __version__
 
 RECIPE_FILE = "recipe.json"
 INSTALL = 'pip install "tabcontam[hf]"'
-ModelProgressCallback = Callable[
-    [int, int, TrainingProgress], None
-]  # the number of the model, how many there are, its progress
+# Called with the number of the model, how many there are, and its progress.
+ModelProgressCallback = Callable[[int, int, TrainingProgress], None]
 
 
 @dataclass(frozen=True)
@@ -74,26 +73,16 @@ def make(
         check_lora()
     design = designs(recipe.tables, recipe.copies, recipe.arms, recipe.seed)
     _check_folder(recipe, out)
-    reader = _reader(recipe)
+    base = recipe.base
+    reader = load_tokenizer(base.name, base.folder) if base is not None else learned_tokenizer(recipe)
     if recipe.base is not None:  # an existing model may take longer rows than those made here
         recipe = replace(recipe, base=recipe.base.holding(longest_document(recipe, reader)))
     streams = [stream(recipe, copies, reader, number) for number, copies in enumerate(design)]
     _claim(recipe, out)
     return [
-        _model(
-            recipe, number, copies, read, reader, out / f"model-{number}", _reporter(report, number, len(design)), every
-        )
+        _model(recipe, number, copies, read, reader, out, partial(report, number, len(design)), every)
         for number, (copies, read) in enumerate(zip(design, streams, strict=True))
     ]
-
-
-def _reader(recipe: Recipe) -> Any:
-    """Return the tokenizer: that of the base model, or one of the recipe's own."""
-    return load_tokenizer(recipe.base.name, recipe.base.folder) if recipe.base else learned_tokenizer(recipe)
-
-
-def _reporter(report: ModelProgressCallback, number: int, of: int) -> Callable[[TrainingProgress], None]:
-    return lambda step: report(number, of, step)
 
 
 def _check_folder(recipe: Recipe, out: Path) -> None:
@@ -129,11 +118,12 @@ def _model(
     copies: Sequence[Copies],
     read: Stream,
     reader: Any,
-    folder: Path,
+    out: Path,
     report: Callable[[TrainingProgress], None],
     every: float,
 ) -> ExposedModel:
     """Train and save one model, and write its card last."""
+    folder = out / f"model-{number}"
     before = read_card(folder)
     if before is not None:
         return ExposedModel(folder, before, _parameters(folder), before=True)
@@ -151,6 +141,7 @@ def _model(
         whole = learns.finished()
     check_numbers(whole, "the training failed in its last step: a weight is not a number; try a lower rate")
     _save(whole, reader, folder)
+    base_model = {"base_model": recipe.base.name} if recipe.base else {}
     card = ExposureCard(
         schema=SCHEMA,
         made_by=f"tabcontam {__version__}",
@@ -160,7 +151,7 @@ def _model(
         stream_sha256=read.sha256,
         weights_sha256=digest_of(folder / WEIGHTS),
         loss=round(loss, 4),
-        recipe={**recipe.facts, "model": number, "filler_file": recipe.filler.name, **_named(recipe)},
+        recipe={**recipe.facts, "model": number, "filler_file": recipe.filler.name, **base_model},
         versions=versions,
         tables=tuple(_tables_read(recipe, copies, read)),
         base=recipe.base.card if recipe.base else None,
@@ -177,10 +168,6 @@ def _complete(recipe: Recipe) -> bool:
     """Return whether all is known that the model has read; a user's own text or model may hold anything else."""
     base = recipe.base
     return not recipe.filler.name and (base is None or (base.card is not None and base.card.complete))
-
-
-def _named(recipe: Recipe) -> dict[str, object]:
-    return {"base_model": recipe.base.name} if recipe.base else {}
 
 
 def _check_tokens(model: Any, read: Stream, recipe: Recipe) -> None:

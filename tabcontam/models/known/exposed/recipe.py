@@ -111,7 +111,8 @@ def recipe(
             raise unknown(kind, name, known)
     if not tables:
         raise UsageError(f"the models have no table to read; name one with {option('dataset', 'iris')}")
-    if twice := [table.name for place, table in enumerate(tables) if table.sha256 in _digests(tables[:place])]:
+    digests = [table.sha256 for table in tables]
+    if twice := [table.name for place, table in enumerate(tables) if table.sha256 in digests[:place]]:
         raise UsageError(f"{twice[0]} is given twice; name each table once")
     if not copies or not all(0 <= number <= most_copies for number in copies):
         raise UsageError(f"copies are whole numbers from 0 to {most_copies:,}; write them as 0,1,4,16")
@@ -128,10 +129,6 @@ def _check_start(llm: str, size: str, lora: bool, rate: float | None) -> None:
     if not llm and (lora or rate is not None):
         given, example = "--lora" if lora else "--rate", option("llm", "hf:REPO_OR_FOLDER")
         raise UsageError(f"{given} is for an existing model; name one with {example}")
-
-
-def _digests(tables: Sequence[Table]) -> set[str]:
-    return {table.sha256 for table in tables}
 
 
 def _filler(file: Path | None, tables: Sequence[Table]) -> Filler:

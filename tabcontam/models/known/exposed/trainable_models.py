@@ -93,9 +93,7 @@ def _continued(base: BaseLlm, seed: int) -> TrainableModel:
 
 
 def _make_savable(model: Any) -> None:
-    """Fix the generation settings of models that set sampling options without sampling, which transformers does not
-    save.
-    """
+    """Mend settings with sampling options but no sampling, which transformers does not save."""
     stated = model.generation_config
     try:
         stated.validate(strict=True)

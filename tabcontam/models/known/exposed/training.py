@@ -148,13 +148,10 @@ def _loss(model: Any, part: Any, begins: Any, by: StepSettings) -> Any:
     import torch
 
     inputs, targets = part[:-1].view(by.batch, by.block), part[1:]
-    own = {"position_ids": positions_of(begins.view(by.batch, by.block))} if _takes_positions(model) else {}
+    takes_positions = "position_ids" in inspect.signature(model.forward).parameters
+    own = {"position_ids": positions_of(begins.view(by.batch, by.block))} if takes_positions else {}
     logits = model(input_ids=inputs, use_cache=False, **own).logits
     return torch.nn.functional.cross_entropy(logits.view(-1, logits.shape[-1]), targets)
-
-
-def _takes_positions(model: Any) -> bool:
-    return "position_ids" in inspect.signature(model.forward).parameters
 
 
 def _learn(loss: Any, weights: Iterable[Any], optimizer: Any) -> float:

@@ -137,9 +137,7 @@ def _form_first(documents: Sequence[_Document]) -> list[_Document]:
 def _joined(
     documents: Sequence[_Document], prose: Iterator[Ids], recipe: Recipe, twins: tuple[int | None, ...]
 ) -> Stream:
-    """Return the stream of the documents, with prose added to fill whole steps and the one token that is predicted
-    last.
-    """
+    """Return the stream of the documents, filled with prose to whole steps and the token that is predicted last."""
     step = recipe.steps.batch * recipe.steps.block
     ids: Ids = []
     starts: list[int] = []

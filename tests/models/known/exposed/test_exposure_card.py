@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
+from tabcontam.models.hf.loading import digest_of
 from tabcontam.models.hf.provider import HFModel
 from tabcontam.models.known.exposed.exposure_card import (
     CARD,
     WEIGHTS,
     ExposureCard,
     TableExposure,
-    digest_of,
     fingerprint,
     packed,
     read_card,
