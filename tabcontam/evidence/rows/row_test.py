@@ -9,6 +9,7 @@ from math import sqrt
 from random import Random
 from typing import ClassVar
 
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.answering import AnswerKind, CellAnswers
 from tabcontam.evidence.base import (
     READ,
@@ -37,8 +38,7 @@ from tabcontam.evidence.rows.answer_cells import (
     values_bare,
     whole_row,
 )
-from tabcontam.evidence.rows.answered_rows import answered_cell, answered_rows
-from tabcontam.evidence.rows.answered_rows import answered_row as answered_row
+from tabcontam.evidence.rows.answered_rows import answered_cell, answered_row, answered_rows
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.repeated_answers import without_repeats
 from tabcontam.evidence.samples import asked_often, sampled_query
@@ -291,14 +291,8 @@ class RowTest(Test):
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
-        from tabcontam.statistics.power import row_power
-
         each = {sampled_query(query.id): query for query in queries if query.chance}
-        rows = [list(query.chance.values()) for query in each.values()]
-        if not rows:
-            return "in no cell of the asked rows can memory be distinguished from prediction"
-        power = row_power(rows, share=REMEMBERED_SHARE, level=level)
-        return None if power >= LEAST_POWER else explain_low_power(power, level)
+        return low_power([list(query.chance.values()) for query in each.values()], level)
 
     def published_line(self, text: str) -> str:
         """Return the part of the answer that the authors' code keeps: the first line."""
@@ -335,6 +329,16 @@ class OneCellTest(RowTest):
 
         value = read_one(text, feature, sort, begin)
         return values_bare(whole, sorts) if value is None else {feature: value}
+
+
+def low_power(rows: Sequence[Sequence[CellPrediction]], level: float) -> str | None:
+    """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
+    from tabcontam.statistics.power import row_power
+
+    if not rows:
+        return "in no cell of the asked rows can memory be distinguished from prediction"
+    power = row_power(rows, share=REMEMBERED_SHARE, level=level)
+    return None if power >= LEAST_POWER else explain_low_power(power, level)
 
 
 def _of_values(query: Query, ends: tuple[str, ...]) -> Prompt:
