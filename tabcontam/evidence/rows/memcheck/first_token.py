@@ -114,12 +114,9 @@ class FirstToken(RawTest):
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - CSV_ROWS_BEFORE, place))
             chance = {begun: after(table, place, length, rule_out(predictions[place], places.left))}
-            name, first, write = (
-                f"{self.id}-{number}",
-                texts_of(table)[place][:length],
-                partial(row_begins, table, shown),
-            )
-            return Query(name, partial(write, count), (begun,), (first,), room, True, shown, chance=chance, row=place)
+            name, write = f"{self.id}-{number}", partial(row_begins, table, shown, count)
+            first = texts_of(table)[place][:length]
+            return Query(name, write, (begun,), (first,), room, True, shown, chance=chance, row=place)
 
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
 
