@@ -145,10 +145,8 @@ class HiddenCells:
         nothing is left of it, and its chance stays as it is.
         """
         marks = [share for cell, share in shares.items() if self.table.is_missing(cell)]
-        known = (
-            (cell, share) for cell, share in shares.items() if cell is not None and not self.table.is_missing(cell)
-        )
-        gone = {cell: prediction.values.get(cell, 0.0) * share for cell, share in known}
+        known = [cell for cell in shares if cell is not None and not self.table.is_missing(cell)]
+        gone = {cell: prediction.values.get(cell, 0.0) * shares[cell] for cell in known}
         if marks:
             column = self.table.column(name)
             missing = cached_fact(self.table, ("missing", name), lambda: sum(map(self.table.is_missing, column)))
