@@ -15,8 +15,8 @@ from tabcontam.evidence.knowledge.decoys import decoy, floors, is_english
 from tabcontam.evidence.knowledge.word_test import trials_about_table
 from tabcontam.evidence.number_wording import explain_low_power
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.rows.answered_rows import answered_row
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
-from tabcontam.evidence.rows.row_test import answered_row
 from tabcontam.evidence.thresholds import LEAST_POWER, REMEMBERED_SHARE
 from tabcontam.reading.word_decision import Dictionary, appears, stands_in, without_note
 from tabcontam.replay.answer_records import NAME_TESTS, NEXT_ROW, ONE_CELL, Record, lines, unrecorded

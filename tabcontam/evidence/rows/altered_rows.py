@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.baseline.altered_copies import AlteredCopies, revealing_column
+from tabcontam.baseline.altered_copies import AlteredCopies
 from tabcontam.baseline.cached_findings import cached_finding, ranks
 from tabcontam.baseline.predictor_weights import SortedHits
 from tabcontam.baseline.solving import thin_svd
 from tabcontam.errors import Skip
 from tabcontam.evidence.rows.membership import Swap
-from tabcontam.evidence.rows.revealing_laws import column_that_reveals, hints_of
+from tabcontam.evidence.rows.revealing_laws import column_that_reveals, hints_of, law_that_reveals
 from tabcontam.evidence.thresholds import (
     ALTERATION_CANDIDATES,
     ALTERATION_FOLDS,
@@ -39,6 +39,7 @@ from tabcontam.tables.thresholds import MOST_CATEGORIES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Law = tuple[Floats, Floats]  # a feature's numbers, and those that other features predict
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,8 @@ def blind_alteration(table: Table, *, version: int = 3) -> BlindAlteration:
             return found
         rank = ranks(table)
         swaps = [[rank[swap.row], rank[swap.donor]] for swap in found.swaps]
-        return {
-            "feature": table.columns[found.column],
-            "auc": found.auc,
-            "swaps": swaps,
-            "true": found.true,
-            "false": found.false,
-        }
+        name = table.columns[found.column]
+        return {"feature": name, "auc": found.auc, "swaps": swaps, "true": found.true, "false": found.false}
 
     def read(stored: Any) -> BlindAlteration | str:
         if isinstance(stored, str):
@@ -75,9 +71,8 @@ def blind_alteration(table: Table, *, version: int = 3) -> BlindAlteration:
         row, column = by_content(table), table.columns.index(stored["feature"])
         swaps = tuple(Swap(row[shown], column, row[donor]) for shown, donor in stored["swaps"])
         true, false = tuple(stored["true"]), tuple(stored["false"])
-        if not len(true) == len(false) == len(swaps) >= LEAST_ALTERABLE_ROWS or not all(
-            0 <= chance <= 1 for chance in true + false
-        ):
+        enough = len(true) == len(false) == len(swaps) >= LEAST_ALTERABLE_ROWS
+        if not enough or not all(0 <= chance <= 1 for chance in true + false):
             raise ValueError("not two chances of each row")
         return BlindAlteration(column, float(stored["auc"]), swaps, true, false)
 
@@ -118,9 +113,8 @@ def _find_alteration(table: Table) -> BlindAlteration | str:
             elif found is not None:
                 candidates.append(found)
         first = min(candidates, key=lambda candidate: _distance_from_chance(candidate.blind), default=None)
-        if first is None or (
-            lawless and min(map(_distance_from_chance, lawless)) <= _distance_from_chance(first.blind)
-        ):
+        least = min(map(_distance_from_chance, lawless), default=np.inf)
+        if first is None or least <= _distance_from_chance(first.blind):
             break
         candidates.remove(first)
         checked = _with_laws(table, first)
@@ -157,9 +151,8 @@ class _AlteredFeature:
 
 def _with_laws(table: Table, candidate: _AlteredFeature) -> BlindAlteration | str:
     """Return the rows with the chances of a classifier that knows laws, or the law that reveals the altered ones."""
-    name = candidate.copies.column
-    if (lawful := revealing_column(candidate.copies)) is not None:
-        return f"{name} follows from other columns" if lawful == name else f"{lawful} follows from {name} and others"
+    if (law := law_that_reveals(candidate.copies)) is not None:
+        return law
     hints = hints_of(candidate.copies, candidate.reference)
     if not hints:
         return candidate.blind
@@ -221,22 +214,17 @@ def _altered(
     if len(valued) < LEAST_ALTERABLE_ROWS:
         return None
     others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
-    context, values, row_at = (
-        codes[valued][:, others],
-        codes[valued, column],
-        [rows[place] for place in valued.tolist()],
-    )
+    context, values = codes[valued][:, others], codes[valued, column]
+    row_at = [rows[place] for place in valued.tolist()]
     leaves = _alike(context, values, table.is_numeric(name))
     given = _donors(table, row_at, column, values, leaves).items()
-    donors = dict(
-        [(base, donor) for base, donor in given if row_at[base] in shown and row_at[donor] in shown][:ALTERED_COPIES]
-    )
+    fitting = [pair for pair in given if all(row_at[place] in shown for place in pair)]
+    donors = dict(fitting[:ALTERED_COPIES])
     if len(donors) < LEAST_ALTERABLE_ROWS:
         return None
     bases, given_to = np.array([*donors]), np.array([*donors.values()])
-    copies = AlteredCopies(
-        table, name, [row_at[place] for place in donors], [cells[row_at[donor]] for donor in donors.values()]
-    )
+    copied = [cells[row_at[donor]] for donor in donors.values()]
+    copies = AlteredCopies(table, name, [row_at[place] for place in donors], copied)
     frequency = np.array([counts[cells[row]] for row in row_at], dtype=np.float64)
     laws = least_squares_laws(table, row_at, column)
     true, false = classifier_inputs(context, values, frequency, laws, bases, [bases, given_to])
@@ -273,7 +261,7 @@ def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leav
     return donors
 
 
-def least_squares_laws(table: Table, rows: Sequence[int], column: int) -> list[tuple[Floats, Floats]]:
+def least_squares_laws(table: Table, rows: Sequence[int], column: int) -> list[Law]:
     """Return numbers and their least-squares fits by sums and products (`z = depth * x`) of the row's other numbers."""
     name = table.columns[column]
     if not table.is_numeric(name):
@@ -312,12 +300,7 @@ def _logarithm(numbers: Floats) -> Floats:
 
 
 def classifier_inputs(
-    context: Floats,
-    values: Floats,
-    frequency: Floats,
-    laws: Sequence[tuple[Floats, Floats]],
-    bases: Ints,
-    shown: Sequence[Ints],
+    context: Floats, values: Floats, frequency: Floats, laws: Sequence[Law], bases: Ints, shown: Sequence[Ints]
 ) -> list[Floats]:
     """Return for each of `shown` a classifier's inputs about the rows of `bases`, with the values of those rows.
 
@@ -352,11 +335,8 @@ def _cross_validated(true: Floats, false: Floats) -> tuple[float, Floats]:
     looks, labels = np.concatenate([true, false]), np.repeat([1, 0], [len(true), len(false)])
     model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
     folds = PredefinedSplit(np.tile(np.arange(len(true)) % ALTERATION_FOLDS, 2))  # both copies of a row are in one fold
-    odds = np.clip(
-        cross_val_predict(model, looks, labels, cv=folds, method="decision_function"),
-        -MOST_CLASSIFIER_LOG_ODDS,
-        MOST_CLASSIFIER_LOG_ODDS,
-    )
+    odds = cross_val_predict(model, looks, labels, cv=folds, method="decision_function")
+    odds = np.clip(odds, -MOST_CLASSIFIER_LOG_ODDS, MOST_CLASSIFIER_LOG_ODDS)
     # scaled by logistic regression, so that the probabilities are calibrated
     slope = float(LogisticRegression(fit_intercept=False, C=1e6).fit(odds[:, None], labels).coef_[0, 0])
     chances = 1 / (1 + np.exp(-max(slope, 0.0) * odds))

@@ -39,11 +39,14 @@ def sorts_of(query: Query, serializer: Serializer) -> dict[str, FeatureValues]:
     """Return the sort of values of each asked feature: all of a few, else those of the baseline and the prompt."""
     shown = cache(lambda: _shown(query, serializer))
 
+    def values(name: str) -> list[str]:
+        return [cell for cells in shown() if (cell := cells.get(name))]
+
     def sort(name: str) -> FeatureValues:
         if name in query.values:
             return FeatureValues(query.values[name], listed=True)
         prediction = query.chance.get(name)
-        return FeatureValues(prediction.values if prediction else (), partial(_shown_values, shown, name))
+        return FeatureValues(prediction.values if prediction else (), partial(values, name))
 
     return {name: sort(name) for name in query.asked}
 
@@ -60,10 +63,6 @@ def few_values(table: Table, column: str) -> tuple[str, ...]:
         return values if 1 < len(values) <= min(MOST_FEW_VALUES, cells / 2) else ()
 
     return cached_fact(table, ("few values", column), find)
-
-
-def _shown_values(shown: Callable[[], Sequence[Mapping[str, str | None]]], name: str) -> list[str]:
-    return [cell for cells in shown() if (cell := cells.get(name))]
 
 
 def _shown(query: Query, serializer: Serializer) -> list[dict[str, str | None]]:
@@ -98,8 +97,7 @@ def named_cells(text: str, sorts: Mapping[str, FeatureValues], serializer: Seria
     folded = text.casefold()
     if "[" not in text and not any(piece in folded for piece in _first_pieces(asked)):
         return {}
-    best: dict[str, Cell] = {}
-    most = 0
+    best, most = dict[str, Cell](), 0
     for structured in (read_json, read_pairs, read_tags):
         cells = values_bare(answers(structured(text, asked), sorts), sorts)
         if len(cells) == len(asked) and any(cells.values()):
@@ -181,9 +179,7 @@ def cells_by_order(
                 places[len(cells)] = header
                 continue
             asked_places = places.get(len(cells)) or headers.get(len(cells)) or _after_separator(cells, headers)
-            if not asked_places or (
-                len(query.asked) == 1 and len(cells) == 1
-            ):  # a single cell is read as a short answer
+            if not asked_places or len(query.asked) == len(cells) == 1:  # a single cell is read as a short answer
                 continue
             row = {name: cells[place] for name, place in zip(query.asked, asked_places, strict=True)}
             if all(_fitting(name, cell, sorts[name], exact) for name, cell in row.items()):

@@ -29,10 +29,9 @@ def answer_tokens(table: Table, serializer: Serializer, columns: Sequence[str], 
 
 def _bytes_of_longest(table: Table, columns: Sequence[str]) -> int:
     """Return the bytes that the longest cells of these columns have together, an upper bound for a row."""
-    cells = (set(table.column(name)) - {None} for name in columns)
-    return sum(
-        max((len(cell.encode("utf-8", "replace")) for cell in of_column if cell), default=0) for of_column in cells
-    )
+    cells = (set(table.column(name)) for name in columns)
+    sizes = ((len(cell.encode("utf-8", "replace")) for cell in of_column if cell) for of_column in cells)
+    return sum(max(own, default=0) for own in sizes)
 
 
 def _longest(table: Table, columns: Sequence[str]) -> tuple[Cell, ...]:

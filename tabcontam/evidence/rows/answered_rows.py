@@ -73,9 +73,8 @@ class AnswerWorth:
     @classmethod
     def of(cls, prediction: CellPrediction, cell: str, truth: Cell, right: bool) -> "AnswerWorth":
         """Return the worth of the answer `cell`, given the true cell and whether the two are equal."""
-        return cls.at(
-            prediction.chances(cell), 0 if right else None if truth is None else prediction.precision(cell, truth)
-        )
+        place = 0 if right else None if truth is None else prediction.precision(cell, truth)
+        return cls.at(prediction.chances(cell), place)
 
     @classmethod
     def at(cls, chances: Sequence[float], place: int | None) -> "AnswerWorth":
@@ -113,11 +112,9 @@ def _together(trials: Sequence[Trial]) -> AnsweredRow:
     truth = dict(zip(query.asked, query.expected, strict=True))
 
     def odds(prediction: CellPrediction, cell: Cell) -> Odds:
-        known = None if cell is None else prediction.chances(cell)
-        likeliest = (
-            (min(1.0, prediction.surest),) if prediction.likeliest is None else prediction.chances(prediction.likeliest)
-        )
-        right = same_value(prediction.likeliest, cell)
+        known, best = None if cell is None else prediction.chances(cell), prediction.likeliest
+        likeliest = (min(1.0, prediction.surest),) if best is None else prediction.chances(best)
+        right = same_value(best, cell)
         return Odds(known[0] if known else None, likeliest[0], right, known[1:] if known else (), likeliest[1:])
 
     given: dict[str, AnsweredCell] = {}
@@ -129,10 +126,8 @@ def _together(trials: Sequence[Trial]) -> AnsweredRow:
             places = [answer.place for answer in answers if answer.place is not None]
             worth = AnswerWorth.at(chances, min(places, default=None))
             lies_in, right = query.lies_in.get(name, name), any(answer.right for answer in answers)
-            honest, *silent = _silent(guess, truth[name])
-            given[name] = AnsweredCell(
-                lies_in, chances[0], right, worth.outcomes, worth.bits, worth.ratio, honest, *silent
-            )
+            silent = _silent(guess, truth[name])
+            given[name] = AnsweredCell(lies_in, chances[0], right, worth.outcomes, worth.bits, worth.ratio, *silent)
     known = [name for name in query.chance if truth[name] is not None]
     return AnsweredRow(
         given=tuple(given.values()),

@@ -7,10 +7,10 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.earlier_rows import after_earlier
 from tabcontam.baseline.table_predictions import RowPrediction
 from tabcontam.baseline.thresholds import LAGS
-from tabcontam.evidence.base import Query
-from tabcontam.evidence.rows.memcheck.csv_row_tests import RawAnswers
+from tabcontam.evidence.base import Prompt, Query, Trial
+from tabcontam.evidence.rows.memcheck.csv_row_tests import RawAnswers, csv_serializer
 from tabcontam.groups import grouped
-from tabcontam.tables.table import Table
+from tabcontam.tables.table import Cell, Table
 
 IN = ", row "  # between a feature and the number of its row
 
@@ -27,6 +27,12 @@ class SeveralRowsAnswers(RawAnswers):
         """Return the row of each asked cell."""
         return [int(name.rpartition(IN)[2]) - 1 for name in query.asked]
 
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """Return a line for each row, of the cells that are asked of it."""
+        cells = iter(values)
+        rows = group_by_row(query.asked)
+        return "\n".join(csv_serializer().row(names, [next(cells) for _ in names]) for names in rows)
+
 
 def cell_name(column: str, row: int) -> str:
     """Return the name of a cell; rows are counted from 0."""
@@ -41,6 +47,12 @@ def column_of(name: str) -> str:
 def group_by_row(names: Sequence[str]) -> list[list[str]]:
     """Return the asked cells, grouped by their rows."""
     return list(grouped(names, lambda name: name.rpartition(IN)[2]).values())
+
+
+def cells_of(trial: Trial) -> Mapping[str, Cell]:
+    """Return the cells of a read answer by their names; none if it could not be read."""
+    parsed = trial.reading.parsed if trial.readable and trial.reading else None
+    return parsed if isinstance(parsed, Mapping) else {}
 
 
 def columns_of(query: Query, entities: Mapping[str, str]) -> dict[str, str]:

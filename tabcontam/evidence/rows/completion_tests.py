@@ -160,9 +160,8 @@ class FullCompletion(RowTest):
             return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, unsure=unsure)
 
         paper = [last for last in fitting[:1] if last == SHOWN_EXAMPLES]
-        wide = (
-            len(table.rows) >= LEAST_PART_FACTOR * (1 + self.further) * BLOCK
-        )  # so many rows that not every place has to be asked
+        # with so many rows not every place has to be asked
+        wide = len(table.rows) >= LEAST_PART_FACTOR * (1 + self.further) * BLOCK
         remainder = rng.randrange(BLOCK) if wide else SHOWN_EXAMPLES  # so that no two queries show the same row
         others = [last for last in pool if last % BLOCK == remainder and last not in paper]
         asked = [*paper, *unsure_first(rng, others, predictions, self.further)[: self.further]]
@@ -239,10 +238,9 @@ class FeatureCompletion(OneCellTest):
         own = self._pool(table, column)
         queries = removed(column).papers(rng, own if len(own) >= PUBLISHED_COMPLETIONS else candidates)
         features = [removed(places[name]) for name in self._unsure_features(table)]
-        more = [
-            feature.further(rng, list(feature.predictions), self.further // FURTHER_FEATURES) for feature in features
-        ]
-        queries += chain.from_iterable([list(islice(queries, self.further // FURTHER_FEATURES)) for queries in more])
+        each = self.further // FURTHER_FEATURES
+        more = [feature.further(rng, list(feature.predictions), each) for feature in features]
+        queries += chain.from_iterable([list(islice(queries, each)) for queries in more])
         queries += islice(chain.from_iterable(more), PUBLISHED_COMPLETIONS + self.further - len(queries))
         return _numbered(self.id, queries)
 
@@ -256,9 +254,8 @@ class FeatureCompletion(OneCellTest):
                 rows = determined_rows(table, range(column), [column])
                 if len(rows) >= PUBLISHED_COMPLETIONS:
                     return column, rows
-        raise Skip(
-            f"no feature has {SHOWN_EXAMPLES + 1} values, and rows whose features before it allow one value alone"
-        )
+        several = f"{SHOWN_EXAMPLES + 1} values"
+        raise Skip(f"no feature has {several}, and rows whose features before it allow one value alone")
 
     def _unsure_features(self, table: Table) -> Sequence[str]:
         """Return the features that further queries ask: the least sure ones, given all others, with enough rows."""
@@ -283,9 +280,8 @@ class FeatureCompletion(OneCellTest):
         predicts all but one of them.
         """
         unsure: dict[str, float] = {}
-        for count in range(
-            FITTED_FEATURES, min(MOST_FITTED_FEATURES, len(names) + FITTED_FEATURES - 1) + 1, FITTED_FEATURES
-        ):
+        most = min(MOST_FITTED_FEATURES, len(names) + FITTED_FEATURES - 1)
+        for count in range(FITTED_FEATURES, most + 1, FITTED_FEATURES):
             for name in sorted(set(least_sure(table, names, count)) - set(unsure)):
                 row_predictions = self._predictions(table, table.columns.index(name)).values()
                 unsure[name] = sum(prediction.unsure for prediction in row_predictions) / len(row_predictions)
@@ -319,9 +315,8 @@ def next_rows(table: Table) -> NextRows:
     if table.enumerates_domain:
         raise Skip("the table lists every combination of its values in order: the next row follows from this order")
     rows, lasts = table.rows, _lasts(table)
-    fitting = cached_fact(
-        table, "next rows", lambda: [last for last in lasts if rows[last] not in rows[last - SHOWN_EXAMPLES : last]]
-    )
+    new = (last for last in lasts if rows[last] not in rows[last - SHOWN_EXAMPLES : last])
+    fitting = cached_fact(table, "next rows", lambda: list(new))
     if not fitting:
         raise Skip(f"the last of every {SHOWN_EXAMPLES + 1} successive rows repeats another one of them")
     pool = pool_of(table, NEXT_ROW_PART, 0, lambda: fitting, (1 + FURTHER_NEXT_ROWS) * BLOCK)
@@ -335,15 +330,12 @@ def _lasts(table: Table) -> Sequence[int]:
 
     Neither that row nor the next one is a row that the model may know: a row between two others is like both.
     """
-    places, known = (
-        (SHOWN_EXAMPLES, *range(SHOWN_EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - SHOWN_EXAMPLES],
-        known_rows(table),
-    )
+    every, known = (SHOWN_EXAMPLES, *range(SHOWN_EXAMPLES + BLOCK, len(table.rows))), known_rows(table)
+    places = every[: len(table.rows) - SHOWN_EXAMPLES]
     if table.whole is not None:
         after = (*table.rows_before[1:], 0)  # 0 if it is unknown which row follows
-        places = tuple(
-            place for place in places if table.rows_before[place] >= SHOWN_EXAMPLES and (after[place] or not known)
-        )
+        late = (place for place in places if table.rows_before[place] >= SHOWN_EXAMPLES)
+        places = tuple(place for place in late if after[place] or not known)
     return [place for place in places if not known & {place, place + 1}] if known else places
 
 

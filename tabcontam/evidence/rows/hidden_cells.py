@@ -85,8 +85,7 @@ class HiddenCells:
                 yield query
 
     def _cells(self, row: int) -> tuple[str | None, ...]:
-        cells = self.table.rows[row]
-        return tuple(cells[place] for place in self.places)
+        return tuple(self.table.rows[row][place] for place in self.places)
 
     def _examples(self, rng: Random, row: int, parted: bool) -> list[int] | None:
         """Return random rows to show with the asked one, or None if many draws give too few.
@@ -113,15 +112,12 @@ class HiddenCells:
 
     def _chance(self, row: int, examples: Sequence[int]) -> dict[str, CellPrediction]:
         """Return the predictions of a row's hidden cells, which together are not the cells of any example."""
-        predictions = self.predictions[row].cells
-        matching = list(examples)
-        chance = {}
+        predictions, rows = self.predictions[row].cells, self.table.rows
+        matching, chance = list(examples), {}
         for number, place in enumerate(self.places, start=1):
             name = self.table.columns[place]
             chance[name] = self._without(predictions[name], name, self._going_on(matching, number))
-            matching = [
-                example for example in matching if self.table.rows[example][place] == self.table.rows[row][place]
-            ]
+            matching = [example for example in matching if rows[example][place] == rows[row][place]]
         return chance
 
     def _going_on(self, examples: Sequence[int], asked: int) -> dict[str | None, float]:
@@ -149,11 +145,8 @@ class HiddenCells:
         nothing is left of it, and its chance stays as it is.
         """
         marks = [share for cell, share in shares.items() if self.table.is_missing(cell)]
-        gone = {
-            cell: prediction.values.get(cell, 0.0) * share
-            for cell, share in shares.items()
-            if cell is not None and not self.table.is_missing(cell)
-        }
+        known = [cell for cell in shares if cell is not None and not self.table.is_missing(cell)]
+        gone = {cell: prediction.values.get(cell, 0.0) * shares[cell] for cell in known}
         if marks:
             column = self.table.column(name)
             missing = cached_fact(self.table, ("missing", name), lambda: sum(map(self.table.is_missing, column)))
@@ -170,10 +163,9 @@ class HiddenCells:
 
         values = {value: raised_one(value, chance) for value, chance in prediction.values.items()}
         left = 1 - away
+        rest = min(1.0, prediction.rest / max(left, prediction.rest))
         coarser = tuple(one.likelier(left) for one in prediction.coarser)
-        return replace(
-            prediction, values=values, rest=min(1.0, prediction.rest / max(left, prediction.rest)), coarser=coarser
-        )
+        return replace(prediction, values=values, rest=rest, coarser=coarser)
 
 
 def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:

@@ -12,33 +12,39 @@ from tabcontam.baseline.thresholds import LAGS
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import AnswerKind
 from tabcontam.evidence.base import READ, Evidence, Prompt, PublishedRule, Query, Reading, Reply, ReplyState, Trial
-from tabcontam.evidence.number_wording import describe_p_value, explain_low_power, explain_out_of_reach
+from tabcontam.evidence.number_wording import explain_out_of_reach
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_cells import values_bare
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.answers_of_several_rows import (
     SeveralRowsAnswers,
     cell_name,
+    cells_of,
     chances_of,
     column_of,
     columns_of,
     group_by_row,
 )
 from tabcontam.evidence.rows.bits_by_column import entity_names
-from tabcontam.evidence.rows.guided.guided_completion import partial_conjunction
+from tabcontam.evidence.rows.guided.guided_completion import evidence_of_runs, partial_conjunction, with_more
 from tabcontam.evidence.rows.guided.word_runs import WordRun, longest, phrases, words
 from tabcontam.evidence.rows.hidden_cells import without_missing
-from tabcontam.evidence.rows.memcheck.csv_row_tests import NUMBERED, agrees, csv_serializer, without_counts
-from tabcontam.evidence.rows.row_test import RowTest
+from tabcontam.evidence.rows.memcheck.csv_row_tests import (
+    NUMBERED,
+    agrees,
+    csv_serializer,
+    dataset_in_prompt,
+    without_counts,
+)
+from tabcontam.evidence.rows.row_test import RowTest, low_power
+from tabcontam.evidence.rows.task.recited_passages import text_of
 from tabcontam.evidence.thresholds import (
     LEAST_NEAR_CELL_SHARE,
     LEAST_NEAR_WORDS,
-    LEAST_POWER,
     LISTED_INSTANCES,
     MOST_COUNTED_FEATURES,
     MOST_PHRASE_TEXTS,
     PHRASE_WORDS,
-    REMEMBERED_SHARE,
 )
 from tabcontam.reading.answer_readers import possible_cells
 from tabcontam.reading.answer_text import declines, plain, same_value, unlabelled
@@ -59,10 +65,8 @@ class InstanceListAnswers(SeveralRowsAnswers):
     """Answers that hold rows of a file, a line each."""
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return a line for each row."""
-        cells = iter(values)
-        rows = [(names, [next(cells) for _ in names]) for names in group_by_row(query.asked)]
-        return "\n".join(csv_serializer().row(names, own) if len(names) > 1 else str(own[0]) for names, own in rows)
+        """Return a line for each row, or each text as it is."""
+        return "\n".join(map(str, values)) if _of_words(query) else super().text(query, values, prompt)
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ class ListInstances(RowTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return one query, the same for every seed. Raises `Skip` if rows follow from each other, or are too few."""
         if table.text is not None:
-            return [self._of_texts(table, table.text.texts)]
+            return [self._of_texts(table, table.text.texts[-1])]
         if table.enumerates_domain:
             raise Skip("the table lists every combination of its values in order: its first rows need no memory")
         if len(table.rows) <= LAGS:
@@ -129,13 +133,13 @@ class ListInstances(RowTest):
         query = Query(f"{self.id}-0", write, asked, cells, max(self.max_tokens, room), chance=chance)
         return [without_missing(query, table)]
 
-    def _of_texts(self, table: Table, names: Sequence[str]) -> Query:
-        """Return the query for texts; the cells of several text columns are one text."""
+    def _of_texts(self, table: Table, name: str) -> Query:
+        """Return the query for texts; the cells of several text columns are one text, of the name of the last."""
         rows = range(min(LISTED_INSTANCES, len(table.rows)))
-        texts = [_text(table, names, row) for row in rows]
-        asked = tuple(cell_name(names[-1], row) for row in rows)
+        texts = [text_of(table, row) for row in rows]
+        asked = tuple(cell_name(name, row) for row in rows)
         room = max(self.max_tokens, sum(2 * len(words(text)) + 8 for text in texts))
-        left_out = cached_fact(table, "phrases of first texts", lambda: _elsewhere(table, names, texts))
+        left_out = cached_fact(table, "phrases of first texts", lambda: _elsewhere(table, texts))
         write = partial(_listed, table, len(rows))
         return Query(f"{self.id}-0", write, asked, tuple(texts), room, not_expected=left_out)
 
@@ -146,12 +150,8 @@ class ListInstances(RowTest):
         lines = _lines(reply.text, cut=reply.state is ReplyState.TRUNCATED)
         answered = _as_texts(query, lines) if _of_words(query) else _as_rows(query, lines)
         truth = dict(zip(query.asked, query.expected, strict=True))
-        if _of_words(query):
-            right = tuple(name for name, text in truth.items() if words(answered.get(name) or "") == words(text or ""))
-        else:
-            right = tuple(
-                name for name, cell in truth.items() if cell is not None and same_value(answered.get(name), cell)
-            )
+        same = _same_words if _of_words(query) else same_value
+        right = tuple(name for name, cell in truth.items() if cell is not None and same(answered.get(name), cell))
         counted = [name for name in query.chance or query.asked if truth[name] is not None]
         hit = bool(counted) and set(counted) <= set(right)
         return Reading(answered or None, hit, query.paper and bool(_exact(query, answered)), bool(answered), right)
@@ -159,56 +159,29 @@ class ListInstances(RowTest):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh the recalled cells against the baseline or, of texts, the longest runs against a fluent writer."""
         texts = any(_of_words(trial.query) for trial in trials)
-        evidence = self._recited(trials) if texts else replace(super().weigh(trials, level), share=None)
-        readings = "; ".join(
-            dict.fromkeys(_published(trial) for trial in trials if trial.readable and trial.query.paper)
-        )
-        sentences = [f"{one}; {readings}" if one and readings else one for one in (evidence.sentence, evidence.counted)]
-        return replace(evidence, sentence=sentences[0], counted=sentences[1])
+        evidence = _recited(trials) if texts else replace(super().weigh(trials, level), share=None)
+        read = (trial for trial in trials if trial.readable and trial.query.paper)
+        return with_more(evidence, "; ".join(dict.fromkeys(map(_published, read))))
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why recitation would not be detected, or None if it would."""
         texts = [query for query in queries if _of_words(query)]
         if not texts:
-            return _low_power(queries, level)
-        best = partial_conjunction(
-            [run for query in texts[:1] for run in _runs(query, dict(zip(query.asked, query.expected, strict=True)))]
-        )
+            every = [(query.chance, own) for query in queries[:1] for own in group_by_row(query.asked)]
+            rows = [[chance[name] for name in own if name in chance] for chance, own in every]
+            return low_power(list(filter(None, rows)), level)
+        best = partial_conjunction(_runs(texts[0], dict(zip(texts[0].asked, texts[0].expected, strict=True))))
         what, whole = "words of their own in the first texts", "all were recited"
         return None if best <= level else explain_out_of_reach(what, whole, best, level)
 
-    def _recited(self, trials: Sequence[Trial]) -> Evidence:
-        runs = _best(trials)
-        p_value, recalled = partial_conjunction(runs), sum(run.bits for run in runs)
-        hits = len({name for trial in trials if trial.reading for name in trial.reading.right})
-        most = max((len(run.text) for run in runs), default=0)
-        gained = (
-            f"{hits} of {len(runs)} texts are right word for word, the longest run has {most} words: "
-            f"{recalled:.0f} bits recalled"
-        )
-        return Evidence(
-            statistic="recalled bits",
-            value=recalled,
-            null=TEXT_NULL,
-            sentence=f"{gained} ({describe_p_value(p_value)})",
-            hits=int(any(trial.reading and trial.reading.hit for trial in trials)),
-            asked=1,
-            answered=int(any(trial.readable for trial in trials)),
-            p_value=p_value,
-            recalled_bits=recalled,
-        )
 
-
-def _low_power(queries: Sequence[Query], level: float) -> str | None:
-    """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
-    from tabcontam.statistics.power import row_power
-
-    every = [(query.chance, own) for query in queries[:1] for own in group_by_row(query.asked)]
-    rows = [cells for chance, own in every if (cells := [chance[name] for name in own if name in chance])]
-    if not rows:
-        return "in no cell of the asked rows can memory be distinguished from prediction"
-    power = row_power(rows, share=REMEMBERED_SHARE, level=level)
-    return None if power >= LEAST_POWER else explain_low_power(power, level)
+def _recited(trials: Sequence[Trial]) -> Evidence:
+    runs = _best(trials)
+    right = {name for trial in trials if trial.reading for name in trial.reading.right}
+    gained = f"{len(right)} of {len(runs)} texts are right word for word, the longest run"
+    hits = int(any(trial.reading and trial.reading.hit for trial in trials))
+    evidence = evidence_of_runs(TEXT_NULL, gained, runs, partial_conjunction(runs), hits, trials)
+    return replace(evidence, asked=1, answered=int(evidence.answered > 0))
 
 
 def _of_words(query: Query) -> bool:
@@ -218,17 +191,14 @@ def _of_words(query: Query) -> bool:
 
 def _listed(table: Table, count: int) -> Prompt:
     """Return the prompt that names the dataset and asks for its first instances."""
-    split = f", {table.split} split" if table.split else ""
+    name, header = dataset_in_prompt(table)
     if table.text is not None:
-        about = f"Dataset: {table.title}{split}"
+        about = f"Dataset: {name}"
         question = f"Write down the first {count} texts of this dataset, in their order and word for word, a line each."
         return ask(about, question, f"{about}\nThe first {count} texts:\n", stop=())
-    header = "\n".join(csv_serializer().header(table.columns))
-    about = f"Dataset: {table.title}{split}\nIts columns: {header}"
-    question = (
-        f"Write down the first {count} rows of this dataset, in their order, as lines of a CSV file without header."
-    )
-    return ask(about, question, f"{table.title}{split}, the first {count} rows:\n\n{header}\n", stop=())
+    wanted = f"the first {count} rows"
+    question = f"Write down {wanted} of this dataset, in their order, as lines of a CSV file without header."
+    return ask(f"Dataset: {name}\nIts columns: {header}", question, f"{name}, {wanted}:\n\n{header}\n", stop=())
 
 
 def _chances(table: Table, rows: Sequence[int]) -> dict[str, CellPrediction]:
@@ -256,12 +226,12 @@ def _as_rows(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
         cuts = list(without_counts(wider, width))
     found = {name: cell for own, cells in zip(rows, cuts, strict=False) for name, cell in zip(own, cells, strict=True)}
     like = dict(zip(query.asked, query.expected, strict=True))
-    sorts = {name: FeatureValues((), partial(_one, text)) for name, text in like.items()}
+    sorts = {name: FeatureValues((), partial(tuple, () if text is None else (text,))) for name, text in like.items()}
     return possible_cells(values_bare(found, sorts), sorts, lambda cell: False)
 
 
-def _one(text: Cell) -> tuple[str, ...]:
-    return () if text is None else (text,)
+def _same_words(text: Cell, other: Cell) -> bool:
+    return words(text or "") == words(other or "")
 
 
 def _cells(line: str, width: int) -> list[Cell] | None:
@@ -278,24 +248,14 @@ def _as_texts(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
     return dict(zip(query.asked, long, strict=False))
 
 
-def _text(table: Table, names: Sequence[str], row: int) -> str:
-    cells = [table.rows[row][table.columns.index(name)] for name in names]
-    return " ".join(" ".join(cell.split()) for cell in cells if cell is not None and not table.is_missing(cell))
-
-
-def _elsewhere(table: Table, names: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+def _elsewhere(table: Table, texts: Sequence[str]) -> tuple[str, ...]:
     """Return the phrases of the first texts that other texts of the table have, too: they do not show recitation."""
     own = [set(phrases(words(text), PHRASE_WORDS)) for text in texts]
     every = set().union(*own)
     shared = {phrase for phrase in every if sum(phrase in one for one in own) > 1}
     for row in pool(table, range(len(texts), len(table.rows)), MOST_PHRASE_TEXTS):
-        shared.update(every & set(phrases(words(_text(table, names, row)), PHRASE_WORDS)))
+        shared.update(every & set(phrases(words(text_of(table, row)), PHRASE_WORDS)))
     return tuple(sorted(" ".join(phrase) for phrase in shared))
-
-
-def _answered(trial: Trial) -> Mapping[str, Cell]:
-    parsed = trial.reading.parsed if trial.readable and trial.reading else None
-    return parsed if isinstance(parsed, Mapping) else {}
 
 
 def _runs(query: Query, answer: Mapping[str, Cell]) -> list[WordRun]:
@@ -306,9 +266,8 @@ def _runs(query: Query, answer: Mapping[str, Cell]) -> list[WordRun]:
 
 def _best(trials: Sequence[Trial]) -> list[WordRun]:
     """Return the best run of each instance in all answers; each different answer is one more place for a run."""
-    every = {tuple(_answered(trial).items()): _runs(trial.query, _answered(trial)) for trial in trials}
-    each = zip(*every.values(), strict=True)
-    best = [max(own, key=lambda one: one.bits) for own in each]
+    every = {tuple(cells_of(trial).items()): _runs(trial.query, cells_of(trial)) for trial in trials}
+    best = [max(own, key=lambda one: one.bits) for own in zip(*every.values(), strict=True)]
     return [replace(one, length=one.length * len(every)) for one in best]
 
 
@@ -317,19 +276,14 @@ def _exact(query: Query, answer: Mapping[str, Cell]) -> list[int]:
     rows = group_by_row(query.asked)
     truth = dict(zip(query.asked, query.expected, strict=True))
     written = [[answer[name] for name in own] for own in rows if all(name in answer for name in own)]
-    if _of_words(query):
-        texts = [words(own[0] or "") for own in written]
-        return [place for place, own in enumerate(rows) if words(truth[own[0]] or "") in texts]
-    return [
-        place
-        for place, own in enumerate(rows)
-        if any(all(agrees(cell, truth[name]) for cell, name in zip(cells, own, strict=True)) for cells in written)
-    ]
+    same = _same_words if _of_words(query) else agrees
+    true = [[truth[name] for name in own] for own in rows]
+    return [place for place, own in enumerate(true) if any(all(map(same, cells, own)) for cells in written)]
 
 
 def _published(trial: Trial) -> str:
     """Return the strict and the lenient reading, in words."""
-    query, answer = trial.query, _answered(trial)
+    query, answer = trial.query, cells_of(trial)
     exact, rows = _exact(query, answer), group_by_row(query.asked)
     near = [place for place, own in enumerate(rows) if place not in exact and _nearly(trial, own)]
     format_only = sum(all(name in answer for name in own) for own in rows) - len(exact) - len(near)
@@ -343,6 +297,6 @@ def _nearly(trial: Trial, own: Sequence[str]) -> bool:
     """Return whether an instance is at least half right, or a text has five words in a row."""
     if _of_words(trial.query):
         truth = dict(zip(trial.query.asked, trial.query.expected, strict=True))
-        return len(longest(truth[own[0]] or "", _answered(trial).get(own[0]) or "").text) >= LEAST_NEAR_WORDS
+        return len(longest(truth[own[0]] or "", cells_of(trial).get(own[0]) or "").text) >= LEAST_NEAR_WORDS
     right = trial.reading.right if trial.reading else ()
     return sum(name in right for name in own) >= LEAST_NEAR_CELL_SHARE * len(own)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tabcontam.baseline.altered_copies import AlterationHint, AlteredCopies
+from tabcontam.baseline.altered_copies import AlterationHint, AlteredCopies, revealing_column
 from tabcontam.baseline.coded_columns import MISSING, Column, column
 from tabcontam.baseline.laws import with_derived
 from tabcontam.baseline.thresholds import FEW_VALUES, LEAST_LAW_EXCESS
@@ -45,6 +45,14 @@ def column_that_reveals(table: Table, name: str, rows: Sequence[int]) -> str | N
     return None
 
 
+def law_that_reveals(copies: AlteredCopies) -> str | None:
+    """Return in words the law that reveals altered copies, or None if none does."""
+    if (lawful := revealing_column(copies)) is None:
+        return None
+    name = copies.column
+    return f"{name} follows from other columns" if lawful == name else f"{lawful} follows from {name} and others"
+
+
 def _agreeing(one: Column, target: Column) -> tuple[int, int]:
     """Return how many rows share a cell of `one` with others, and in how many of these most agree on `target`."""
     pairs = [pair for pair in zip(one.keys, target.keys, strict=True) if pair[0] != MISSING]
@@ -61,9 +69,8 @@ def hints_of(copies: AlteredCopies, reference: Sequence[int]) -> list[Alteration
     hints = [hint for _, hint in copies.laws]
     texts = [name for name, one in copies.columns.items() if one.numbers is None and one.distinct > FEW_VALUES + 1]
     hints += [_together(copies, name, reference) for name in texts if name != copies.column]
-    return sorted((hint for hint in hints if hint.more > LEAST_LAW_EXCESS), key=lambda hint: -hint.more)[
-        :MOST_CLASSIFIER_HINTS
-    ]
+    telling = [hint for hint in hints if hint.more > LEAST_LAW_EXCESS]
+    return sorted(telling, key=lambda hint: -hint.more)[:MOST_CLASSIFIER_HINTS]
 
 
 def _together(copies: AlteredCopies, name: str, reference: Sequence[int]) -> AlterationHint:

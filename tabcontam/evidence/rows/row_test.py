@@ -9,6 +9,7 @@ from math import sqrt
 from random import Random
 from typing import ClassVar
 
+from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.answering import AnswerKind, CellAnswers
 from tabcontam.evidence.base import (
     READ,
@@ -37,8 +38,7 @@ from tabcontam.evidence.rows.answer_cells import (
     values_bare,
     whole_row,
 )
-from tabcontam.evidence.rows.answered_rows import answered_cell, answered_rows
-from tabcontam.evidence.rows.answered_rows import answered_row as answered_row
+from tabcontam.evidence.rows.answered_rows import answered_cell, answered_row, answered_rows
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.repeated_answers import without_repeats
 from tabcontam.evidence.samples import asked_often, sampled_query
@@ -106,9 +106,8 @@ class RowTest(Test):
             queries = [replace(query, write=partial(_of_values, query, ends(query.asked))) for query in queries]
         if self.too_small(len(table.row_set)):
             return [replace(query, chance={}) for query in queries]
-        return [
-            replace(query, lies_in=self.lies_in(table, query), values=self._values(table, query)) for query in queries
-        ]
+        lies, values = partial(self.lies_in, table), partial(self._values, table)
+        return [replace(query, lies_in=lies(query), values=values(query)) for query in queries]
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
         """Return the column or entity of each asked cell, if it is not the column of its own name: see `Query`."""
@@ -134,9 +133,8 @@ class RowTest(Test):
         cells = (self._uncut if cut else self.cells)(query, reply.text, serializer)
         truth = dict(zip(query.asked, query.expected, strict=True))
         marked = [feature for feature, cell in cells.items() if truth[feature] is None and is_mark(cell)]
-        paper = query.paper and decide_values(
-            serializer.spaced(self.published_line(reply.text)), truth, missing_shown=marked
-        )
+        line = serializer.spaced(self.published_line(reply.text))
+        paper = query.paper and decide_values(line, truth, missing_shown=marked)
         known = [feature for feature, value in truth.items() if value is not None]
         right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))
         hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
@@ -168,11 +166,10 @@ class RowTest(Test):
         denials = denied(answer[afresh:], query.asked)
         values = {name: cell for name, cell in values.items() if name not in denials}
 
-        def may_decline() -> bool:
-            return any(declines(value) for sort in sorts.values() for value in sort.likely)
-
         def is_none(cell: str) -> bool:
-            return _is_name(query, serializer, cell) or (declines(cell) and not may_decline())
+            if _is_name(query, serializer, cell):
+                return True
+            return declines(cell) and not any(declines(value) for sort in sorts.values() for value in sort.likely)
 
         return possible_cells(values, sorts, is_none)
 
@@ -180,11 +177,8 @@ class RowTest(Test):
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
         """Return the texts that the answer has for the asked features, even if they could not be their values."""
-        if by_order := cells_by_order(text, query, sorts, serializer, exact=True):
-            return by_order
-        if is_table(text):
-            table = read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
-            return values_bare(table, sorts)
+        if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
+            return placed
         row = values_bare(answers(whole_row(text, query.asked, serializer), sorts), sorts)
         if row and could_be(row.get(query.asked[0]), sorts[query.asked[0]]):
             return row
@@ -222,9 +216,8 @@ class RowTest(Test):
 
         def ahead(those: Sequence[int]) -> int:
             lead = sum(cells[one].silent - cells[one].due for one in those)
-            return max(
-                0, round(BIT_UNITS * (lead - SILENT_LUCK_DEVIATIONS * sqrt(sum(cells[one].luck for one in those))))
-            )
+            luck = SILENT_LUCK_DEVIATIONS * sqrt(sum(cells[one].luck for one in those))
+            return max(0, round(BIT_UNITS * (lead - luck)))
 
         def tail(indices: Sequence[int]) -> float:
             if sum(cells[one].silent for one in indices) >= sum(cells[one].bits for one in indices):
@@ -273,33 +266,21 @@ class RowTest(Test):
     def foreseen(self, query: Query) -> tuple[Trial, Trial]:
         """Return two trials: one gives the row's cells, the other the baseline's likeliest values."""
         truth = {name: cell for name, cell in zip(query.asked, query.expected, strict=True) if cell is not None}
-        predicted = {
-            name: prediction.likeliest for name, prediction in query.chance.items() if prediction.likeliest is not None
-        }
+        likeliest = ((name, prediction.likeliest) for name, prediction in query.chance.items())
+        predicted = {name: cell for name, cell in likeliest if cell is not None}
         return _answering(query, truth, truth), _answering(query, truth, predicted)
 
     def conceded(self, query: Query, reading: Reading) -> Query:
         """Return the query in which each cell that the reference gave has chance 1, right or not."""
         parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
-        answered = {
-            name: cell
-            for name in query.chance
-            if (cell := answered_cell(query.chance[name], parsed.get(name))) is not None
-        }
-        return replace(
-            query, chance={**query.chance, **{name: query.chance[name].sure(answered[name]) for name in answered}}
-        )
+        answered = [(name, own, answered_cell(own, parsed.get(name))) for name, own in query.chance.items()]
+        sure = {name: own.sure(cell) for name, own, cell in answered if cell is not None}
+        return replace(query, chance={**query.chance, **sure})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
-        from tabcontam.statistics.power import row_power
-
         each = {sampled_query(query.id): query for query in queries if query.chance}
-        rows = [list(query.chance.values()) for query in each.values()]
-        if not rows:
-            return "in no cell of the asked rows can memory be distinguished from prediction"
-        power = row_power(rows, share=REMEMBERED_SHARE, level=level)
-        return None if power >= LEAST_POWER else explain_low_power(power, level)
+        return low_power([list(query.chance.values()) for query in each.values()], level)
 
     def published_line(self, text: str) -> str:
         """Return the part of the answer that the authors' code keeps: the first line."""
@@ -321,11 +302,8 @@ class OneCellTest(RowTest):
     ) -> dict[str, Cell]:
         """Return the one asked cell, named or bare."""
         (feature,) = query.asked
-        if row := cells_by_order(text, query, sorts, serializer, exact=True):
-            return row
-        if is_table(text):
-            table = read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
-            return values_bare(table, sorts)
+        if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
+            return placed
         whole = named_cells(text, sorts, serializer)
         if whole and serializer.names_features and len(text.splitlines()) == 1:
             return values_bare(whole, sorts)
@@ -336,6 +314,27 @@ class OneCellTest(RowTest):
 
         value = read_one(text, feature, sort, begin)
         return values_bare(whole, sorts) if value is None else {feature: value}
+
+
+def _placed_cells(
+    query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
+) -> dict[str, Cell] | None:
+    """Return the asked cells of a line just as the serializer writes it, or of a table; None for any other text."""
+    if row := cells_by_order(text, query, sorts, serializer, exact=True):
+        return row
+    if not is_table(text):
+        return None
+    return values_bare(read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer), sorts)
+
+
+def low_power(rows: Sequence[Sequence[CellPrediction]], level: float) -> str | None:
+    """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
+    from tabcontam.statistics.power import row_power
+
+    if not rows:
+        return "in no cell of the asked rows can memory be distinguished from prediction"
+    power = row_power(rows, share=REMEMBERED_SHARE, level=level)
+    return None if power >= LEAST_POWER else explain_low_power(power, level)
 
 
 def _of_values(query: Query, ends: tuple[str, ...]) -> Prompt:

@@ -54,10 +54,8 @@ def _overlap(trial: Trial) -> float:
     if of_text(query):
         come = isinstance(trial.reply, Reply) and trial.reply.state in READ
         first = first_piece(query) if measure.joined and not of_pair(query) else ""
-        true, answer = (
-            f"{first} {text}".strip() for text in (query.expected[0] or "", trial.reply.text if come else "")
-        )
-        return _scored(measure, true, answer)
+        texts = (query.expected[0] or "", trial.reply.text if come else "")
+        return _scored(measure, *(f"{first} {text}".strip() for text in texts))
     parsed = trial.reading.parsed if trial.reading else None
     cells = parsed if isinstance(parsed, Mapping) else {}
     return _scored(measure, _joined(query.expected), _joined(cells.get(name) for name in query.asked))

@@ -77,15 +77,11 @@ def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[C
 
     Raises `Skip` if no text can be cut in two.
     """
-    order = row_draws.by_content(table)
     wanted = set(not_known(table, range(len(table.rows))))
-    rows = [row for row in order if row in wanted]
+    rows = [row for row in row_draws.by_content(table) if row in wanted]
     rng.shuffle(rows)
-    cuts = [
-        (row, halves)
-        for row in rows[: PUBLISHED_INSTANCES + MOST_TEXTS_CUT]
-        if (halves := _halves(table, task, row, rng)) is not None
-    ]
+    pieces = ((row, _halves(table, task, row, rng)) for row in rows[: PUBLISHED_INSTANCES + MOST_TEXTS_CUT])
+    cuts = [(row, halves) for row, halves in pieces if halves is not None]
     papers, rest = cuts[:PUBLISHED_INSTANCES], cuts[PUBLISHED_INSTANCES:]
     longer = ((row, halves) for row, halves in rest if len(words(halves.second)) >= LEAST_SECOND_PIECE_WORDS)
     drawn = [*papers, *islice(longer, further)]
@@ -137,10 +133,8 @@ def elsewhere(
     own: dict[tuple[str, ...], int] = {}  # the row, or -1 if several have it
     for (row, second), before in zip(seconds.items(), shown, strict=True):
         true = words(second)
-        for phrase in {
-            *phrases(true, PHRASE_WORDS),
-            *phrases(slotted(true, rare.intersection(words(before))), PHRASE_WORDS),
-        }:
+        with_slots = slotted(true, rare.intersection(words(before)))
+        for phrase in {*phrases(true, PHRASE_WORDS), *phrases(with_slots, PHRASE_WORDS)}:
             own[phrase] = row if own.get(phrase, row) == row else -1
     shared = {phrase for phrase, row in own.items() if row < 0}
     for row, cells in texts.items():
@@ -171,10 +165,8 @@ def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
     if not fitting:
         raise Skip("the shown cells identify no row")
     instances = [_cut_row(table, row, columns, cuts[row], predictions) for row in fitting]
-    papers, rest = (
-        instances[:PUBLISHED_INSTANCES],
-        {instance.row: instance for instance in instances[PUBLISHED_INSTANCES:]},
-    )
+    papers = instances[:PUBLISHED_INSTANCES]
+    rest = {instance.row: instance for instance in instances[PUBLISHED_INSTANCES:]}
     unsure = {row: RowPrediction(instance.predictions, instance.unsure) for row, instance in rest.items()}
     return [*papers, *(rest[row] for row in unsure_first(rng, list(rest), unsure, further)[:further])]
 
@@ -234,12 +226,13 @@ def _cut_row(
 ) -> CutRow:
     cells = tuple(table.column(name)[row] for name in columns)
     hidden = [name for name in columns[shown:] if name in predictions]
-    # a later cell is predicted from hidden ones, so that only the mean over all rows reveals nothing of this row
-    unsure = sum(
-        predictions[name][row].unsure if name == columns[shown] else _mean_unsure(predictions[name]) for name in hidden
-    )
-    return CutRow(row, columns, cells, shown, {name: predictions[name][row].cells[name] for name in hidden}, unsure)
 
+    def unsure(name: str) -> float:
+        of_rows = predictions[name]
+        if name == columns[shown]:
+            return of_rows[row].unsure
+        # it is predicted from hidden cells, so that only the mean over all rows reveals nothing of this row
+        return sum(one.unsure for one in of_rows.values()) / len(of_rows)
 
-def _mean_unsure(of_rows: Mapping[int, RowPrediction]) -> float:
-    return sum(one.unsure for one in of_rows.values()) / len(of_rows)
+    chances = {name: predictions[name][row].cells[name] for name in hidden}
+    return CutRow(row, columns, cells, shown, chances, sum(map(unsure, hidden)))

@@ -1,12 +1,13 @@
 """The guided completion test: the model must continue an instance, and does so better if it knows the named dataset."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import ClassVar
 
 from tabcontam.evidence.base import Evidence, Query, Trial
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.rows.answered_rows import answered_row
 from tabcontam.evidence.rows.guided.algorithm_one import AlgorithmOne, overlaps
 from tabcontam.evidence.rows.guided.guided_test import (
     GENERAL,
@@ -16,9 +17,9 @@ from tabcontam.evidence.rows.guided.guided_test import (
     arm_of,
     of_text,
     run_of,
+    whole_run,
 )
-from tabcontam.evidence.rows.guided.word_runs import WordRun, longest
-from tabcontam.evidence.rows.row_test import answered_row
+from tabcontam.evidence.rows.guided.word_runs import WordRun
 from tabcontam.evidence.thresholds import LEAST_RECITED_TEXTS, LUCKY_RUN_BITS, MOST_RECITED_CHANCE
 from tabcontam.statistics.permutation_tests import sign_flipped
 
@@ -79,50 +80,18 @@ class GuidedCompletion(GuidedTest):
         """Weigh the recalled cells against the baseline or, of texts, the longest runs against a fluent writer."""
         guided = [trial for trial in trials if not trial.query.decoy_of]
         texts = any(of_text(trial.query) for trial in guided)
-        evidence = self._recited(trials) if texts else super().weigh(guided, level)
+        evidence = _recited(trials, guided) if texts else super().weigh(guided, level)
         comparisons = "; ".join(filter(None, (arms_in_words(trials), self._labels(trials), _algorithm_one(trials))))
-        sentences = [
-            f"{one}; {comparisons}" if comparisons and one else one for one in (evidence.sentence, evidence.counted)
-        ]
-        return replace(evidence, sentence=sentences[0], counted=sentences[1])
+        return with_more(evidence, comparisons)
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why recitation would not be detected, or None if it would."""
         texts = [query for query in queries if of_text(query) and not query.decoy_of]
         if not texts:
             return super().uninformative([query for query in queries if not query.decoy_of], level)
-        whole = [longest(query.expected[0] or "", query.expected[0] or "", query.not_expected) for query in texts]
-        best = min(1.0, 2 * partial_conjunction(whole))
-        return (
-            None
-            if best <= level
-            else explain_out_of_reach("words of their own in the texts", "all were recited", best, level)
-        )
-
-    def _recited(self, trials: Sequence[Trial]) -> Evidence:
-        guided = [trial for trial in trials if not trial.query.decoy_of]
-        runs = [run_of(trial) for trial in guided]
-        p_values = [partial_conjunction(runs), max(gained_by_name(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))]
-        p_value = min(1.0, 2 * min(p_values))
-        recalled = sum(run.bits for run in runs)
-        hits = sum(trial.reading is not None and trial.reading.hit is True for trial in guided)
-        recited = sum(run.chance <= MOST_RECITED_CHANCE for run in runs)
-        longest_run = max((len(run.text) for run in runs), default=0)
-        gained = (
-            f"{hits} of {len(guided)} second pieces are right word for word; {recited} have a run of words that fluent "
-            f"writing gives in 1 of 100 at most, the longest has {longest_run} words: {recalled:.0f} bits recalled"
-        )
-        return Evidence(
-            statistic="recalled bits",
-            value=recalled,
-            null=NULL,
-            sentence=f"{gained} ({describe_p_value(p_value)})",
-            hits=hits,
-            asked=len(guided),
-            answered=sum(trial.readable for trial in guided),
-            p_value=p_value,
-            recalled_bits=recalled,
-        )
+        best = min(1.0, 2 * partial_conjunction(list(map(whole_run, texts))))
+        what = "words of their own in the texts"
+        return None if best <= level else explain_out_of_reach(what, "all were recited", best, level)
 
     def _labels(self, trials: Sequence[Trial]) -> str:
         """Return in words the number of right second pieces that stay right with a wrong label: the label control."""
@@ -131,6 +100,50 @@ class GuidedCompletion(GuidedTest):
             return ""
         stay = sum(_right(other) for _, other in right)
         return f"{stay} of the {len(right)} right second pieces stay right with a wrong label"
+
+
+def with_more(evidence: Evidence, more: str) -> Evidence:
+    """Return the evidence whose sentences, as far as it has some, go on with this text."""
+    own = (evidence.sentence, evidence.counted)
+    sentence, counted = (f"{one}; {more}" if more and one else one for one in own)
+    return replace(evidence, sentence=sentence, counted=counted)
+
+
+def _recited(trials: Sequence[Trial], guided: Sequence[Trial]) -> Evidence:
+    p_values = [partial_conjunction(list(map(run_of, guided))), gained_by_names(trials)]
+    return evidence_of_pieces(NULL, "second pieces are right word for word", guided, min(1.0, 2 * min(p_values)))
+
+
+def evidence_of_pieces(
+    null: str, hit: str, trials: Sequence[Trial], p_value: float, bits: str = "bits recalled"
+) -> Evidence:
+    """Return the evidence of the runs of words in answers about texts; `hit` says in words when one is right."""
+    runs, hits = list(map(run_of, trials)), sum(map(_right, trials))
+    recited = sum(run.chance <= MOST_RECITED_CHANCE for run in runs)
+    often = f"{recited} have a run of words that fluent writing gives in 1 of 100 at most, the longest"
+    return evidence_of_runs(null, f"{hits} of {len(trials)} {hit}; {often}", runs, p_value, hits, trials, bits)
+
+
+def evidence_of_runs(
+    null: str,
+    gained: str,
+    runs: Sequence[WordRun],
+    p_value: float,
+    hits: int,
+    trials: Sequence[Trial],
+    bits: str = "bits recalled",
+) -> Evidence:
+    """Return the evidence of runs of words; `gained` says in words what was found, up to the longest run."""
+    recalled, most = sum(run.bits for run in runs), max((len(run.text) for run in runs), default=0)
+    sentence = f"{gained} has {most} words: {recalled:.0f} {bits} ({describe_p_value(p_value)})"
+    answered = sum(trial.readable for trial in trials)
+    found = Evidence("recalled bits", recalled, null, sentence, hits, len(trials), answered, p_value)
+    return replace(found, recalled_bits=recalled)
+
+
+def gained_by_names(trials: Sequence[Trial]) -> float:
+    """Return the p-value that answers are better under the right name than under none and under another one."""
+    return max(gained_by_name(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))
 
 
 def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
@@ -157,12 +170,11 @@ def arms_in_words(trials: Sequence[Trial]) -> str:
     return "; ".join(parts)
 
 
-def pairs_of(trials: Iterable[Trial], arm: str) -> list[tuple[Trial, Trial]]:
+def pairs_of(trials: Sequence[Trial], arm: str) -> list[tuple[Trial, Trial]]:
     """Return each guided trial with that of its arm, weighed by the same chances, if both can be read."""
-    known = list(trials)
-    own = {trial.query.id: trial for trial in known if not trial.query.decoy_of}
+    own = {trial.query.id: trial for trial in trials if not trial.query.decoy_of}
     pairs = []
-    for trial in known:
+    for trial in trials:
         guided = own.get(trial.query.decoy_of)
         if guided is not None and arm_of(trial.query) == arm and guided.readable and trial.readable:
             pairs.append((guided, replace(trial, query=replace(trial.query, chance=guided.query.chance))))

@@ -32,12 +32,9 @@ class AlgorithmTwo(PublishedRule):
         readable = [trial for trial in trials if trial.readable]
         if len(readable) < LEAST_JUDGED_SHARE * len(trials):
             return f"only {len(readable)} of {len(trials)} completions could be read"
-        silent = sum(word_of(trial) is None for trial in readable)
-        return (
-            f"{silent} of {len(trials)} completions were not judged: no judge decided whether they match"
-            if silent
-            else None
-        )
+        silent = f"{sum(word_of(trial) is None for trial in readable)} of {len(trials)} completions were not judged"
+        judged = all(word_of(trial) is not None for trial in readable)
+        return None if judged else f"{silent}: no judge decided whether they match"
 
     def hits(self, trials: Sequence[Trial]) -> int:
         """Return how many completions are exact or near-exact matches."""
@@ -155,12 +152,6 @@ def _compared(trial: Trial) -> CompletionPair:
     if of_text(query):
         return CompletionPair(query.id, first_piece(query), query.expected[0] or "", parsed.get(SECOND) or answer, ARM)
     hidden = {name: cell for name, cell in zip(query.asked, query.expected, strict=True) if cell is not None}
-    return CompletionPair(
-        query.id,
-        first_piece(query),
-        ", ".join(f"{name} is {cell}" for name, cell in hidden.items()),
-        answer,
-        ARM,
-        tuple(hidden.values()),
-        bool(hidden) and all(same_value(parsed.get(name), cell) for name, cell in hidden.items()),
-    )
+    true = ", ".join(f"{name} is {cell}" for name, cell in hidden.items())
+    exact = bool(hidden) and all(same_value(parsed.get(name), cell) for name, cell in hidden.items())
+    return CompletionPair(query.id, first_piece(query), true, answer, ARM, tuple(hidden.values()), exact)

@@ -48,8 +48,7 @@ def of_text(query: Query) -> bool:
 
 def of_pair(query: Query) -> bool:
     """Return whether a query about a text shows the first sentence of a pair and asks for the second."""
-    prompt = query.prompt
-    return of_text(query) and is_pair(prompt.chat[-1].content if prompt.chat else prompt.seq2seq)
+    return of_text(query) and is_pair(_instruction(query))
 
 
 def arm_of(query: Query) -> str:
@@ -63,10 +62,19 @@ def run_of(trial: Trial) -> WordRun:
     return longest(trial.query.expected[0] or "", text, trial.query.not_expected)
 
 
+def whole_run(query: Query) -> WordRun:
+    """Return the run of an answer that is the true second piece."""
+    return longest(query.expected[0] or "", query.expected[0] or "", query.not_expected)
+
+
 def first_piece(query: Query) -> str:
     """Return the first piece as the query shows it, without the words around it."""
+    return shown_in(_instruction(query))
+
+
+def _instruction(query: Query) -> str:
     prompt = query.prompt
-    return shown_in(prompt.chat[-1].content if prompt.chat else prompt.seq2seq)
+    return prompt.chat[-1].content if prompt.chat else prompt.seq2seq
 
 
 @dataclass(frozen=True)
@@ -79,12 +87,12 @@ class GuidedAnswers(CellAnswers):
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
         """Return the most frequent values or, of texts, the end of the table's first one that is not asked."""
-        return [_ending(table, query, 0)] if of_text(query) else super().usual(query, table)
+        return self._of_another(table, query, 0) if of_text(query) else super().usual(query, table)
 
     def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
         """Return the likeliest values or, of texts, the end of any other one."""
         if of_text(query):
-            return [_ending(table, query, rng.randrange(len(table.rows)))]
+            return self._of_another(table, query, rng.randrange(len(table.rows)))
         return super().predicted(query, table, rng)
 
     def by_schema(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
@@ -95,12 +103,14 @@ class GuidedAnswers(CellAnswers):
         """Return the piece as it is, or a row in the form of the prompt's."""
         return values[0] or "" if of_text(query) else super().text(query, values, prompt)
 
+    def piece(self, table: Table, query: Query, row: int) -> str:
+        """Return the end of a row's last text, of as many words as are asked."""
+        column = table.text.texts[-1] if table.text else table.columns[-1]
+        return " ".join((table.column(column)[row] or "").split()[-len((query.expected[0] or "").split()) :])
 
-def _ending(table: Table, query: Query, place: int) -> str:
-    """Return the end of a row's last text, of as many words as are asked; the next row's if this row is asked."""
-    row = place if place not in query.rows else (place + 1) % len(table.rows)
-    column = table.text.texts[-1] if table.text else table.columns[-1]
-    return " ".join((table.column(column)[row] or "").split()[-len((query.expected[0] or "").split()) :])
+    def _of_another(self, table: Table, query: Query, row: int) -> list[str]:
+        """Return the piece of a row, or of the next one if this row is asked."""
+        return [self.piece(table, query, row if row not in query.rows else (row + 1) % len(table.rows))]
 
 
 class GuidedTest(OneCellTest):
@@ -110,8 +120,6 @@ class GuidedTest(OneCellTest):
     answering: ClassVar[CellAnswers] = GuidedAnswers()
     on_request: ClassVar[bool] = True
     resampled: ClassVar[bool] = False  # each answer is compared with that of another arm
-    further_rows: ClassVar[int] = FURTHER_ROWS
-    further_texts: ClassVar[int] = FURTHER_TEXTS
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries of a result; those about texts are weighed by their words and have no prediction."""
@@ -158,7 +166,7 @@ class GuidedTest(OneCellTest):
 
     def _of_texts(self, table: Table, task: TextTask, rng: Random) -> Iterator[Query]:
         place, others = InstanceOrigin(table.title, table.split), other_places(table, OTHERS[task.form])
-        for number, instance in enumerate(cut_texts(table, task, rng, self.further_texts)):
+        for number, instance in enumerate(cut_texts(table, task, rng, FURTHER_TEXTS)):
             other_label = _other_label(table, task, instance, rng)
             other = others[rng.randrange(len(others))]
             write = partial(text_prompt, task.form, first=instance.halves.first)
@@ -172,13 +180,9 @@ class GuidedTest(OneCellTest):
                 (instance.row,),
                 not_expected=instance.common,
             )
-            arms = {}
-            if number < PAIRED_TEXTS:
-                arms = {
-                    GENERAL: partial(write, None, label=instance.label),
-                    WRONG_NAME: partial(write, other, label=instance.label),
-                }
-            if number < PUBLISHED_INSTANCES and other_label:
+            named = {GENERAL: None, WRONG_NAME: other} if number < PAIRED_TEXTS else {}
+            arms = {arm: partial(write, name, label=instance.label) for arm, name in named.items()}
+            if query.paper and other_label:
                 arms[WRONG_LABEL] = partial(write, place, label=other_label)
             yield from with_arms(query, arms)
 
@@ -186,12 +190,13 @@ class GuidedTest(OneCellTest):
         place, others = InstanceOrigin(table.title, table.split), other_places(table, _titles(table))
         columns = label_first(table)
         room = answer_tokens(table, serializer, columns, LEAST_ROW_PIECE_TOKENS)
-        for number, instance in enumerate(cut_rows(table, rng, self.further_rows)):
+        for number, instance in enumerate(cut_rows(table, rng, FURTHER_ROWS)):
             other = others[rng.randrange(len(others))]
             cells = _with_other_label(table, instance, rng)
+            write = partial(_write_row, serializer, table.target, instance)
             query = Query(
                 f"{self.id}-{number}",
-                partial(_write_row, serializer, table.target, instance, place, instance.cells),
+                partial(write, place, instance.cells),
                 columns[instance.shown :],
                 instance.cells[instance.shown :],
                 room,
@@ -201,15 +206,10 @@ class GuidedTest(OneCellTest):
                 row=instance.row,
                 unsure=instance.unsure,
             )
-            arms = {}
-            if number < PUBLISHED_INSTANCES:
-                written = partial(_write_row, serializer, table.target, instance)
-                arms = {
-                    GENERAL: partial(written, None, instance.cells),
-                    WRONG_NAME: partial(written, other, instance.cells),
-                }
-            if number < PUBLISHED_INSTANCES and cells:
-                arms[WRONG_LABEL] = partial(_write_row, serializer, table.target, instance, place, cells)
+            named = {GENERAL: None, WRONG_NAME: other} if query.paper else {}
+            arms = {arm: partial(write, name, instance.cells) for arm, name in named.items()}
+            if query.paper and cells:
+                arms[WRONG_LABEL] = partial(write, place, cells)
             yield from (without_missing(each, table) for each in with_arms(query, arms))
 
 

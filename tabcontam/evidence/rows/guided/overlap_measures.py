@@ -114,13 +114,8 @@ class BertScore:
         import torch
 
         model, tokenizer = _loaded(self.name, head=False)
-        inputs = tokenizer(
-            text,
-            truncation=True,
-            max_length=_room(model, tokenizer),
-            return_tensors="pt",
-            return_special_tokens_mask=True,
-        )
+        room: dict[str, Any] = {"truncation": True, "max_length": _room(model, tokenizer)}
+        inputs = tokenizer(text, return_tensors="pt", return_special_tokens_mask=True, **room)
         kept = inputs.pop("special_tokens_mask")[0] == 0
         with torch.inference_mode():
             states = model(**inputs, output_hidden_states=True).hidden_states

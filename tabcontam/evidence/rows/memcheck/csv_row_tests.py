@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import chain
 from typing import ClassVar
 
 from tabcontam.evidence.answering import AnswerKind, CellAnswers, shown_value
@@ -13,7 +14,7 @@ from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply
 from tabcontam.evidence.rows.answer_cells import sorts_of, values_bare
 from tabcontam.evidence.rows.row_test import RowTest
 from tabcontam.reading.answer_readers import possible_cells
-from tabcontam.reading.answer_text import is_mark, plain, same_value
+from tabcontam.reading.answer_text import is_mark, plain, same_value, value_key
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.value_forms import FeatureValues
 from tabcontam.reading.word_decision import Dictionary
@@ -38,11 +39,8 @@ class RawAnswers(CellAnswers):
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
         """Return the line, or the one value."""
-        return (
-            csv_serializer().value(shown_value(values[0]))
-            if len(query.asked) < 2
-            else csv_serializer().row(query.asked, values)
-        )
+        one = len(query.asked) < 2
+        return csv_serializer().value(shown_value(values[0])) if one else csv_serializer().row(query.asked, values)
 
 
 class RawTest(RowTest):
@@ -86,12 +84,11 @@ class RawTest(RowTest):
 
 
 def cuts(line: str) -> Iterator[list[Cell]]:
-    """Yield each way to cut a line of an answer into cells: at commas, then at the separators of other files.
+    """Return each way to cut a line of an answer into cells: at commas, then at the separators of other files.
 
     A model that knows a file by its own text may write its rows as they stand there, and not as the prompt does.
     """
-    yield from csv_serializer().cuts(line)
-    yield from other_cuts(line)
+    return chain(csv_serializer().cuts(line), other_cuts(line))
 
 
 def other_cuts(line: str) -> Iterator[list[Cell]]:
@@ -111,9 +108,8 @@ def first_row(
     cells after it whether they could be a row, since a comma within a cell would make one more of them, too.
     """
     every = _every_cut(text)
-    return next((cells for cells in every if len(cells) == width), None) or next(
-        filter(counted, without_counts(every, width)), None
-    )
+    whole = next((cells for cells in every if len(cells) == width), None)
+    return whole or next(filter(counted, without_counts(every, width)), None)
 
 
 def widths(text: str) -> set[int]:
@@ -147,17 +143,31 @@ def agrees(cell: Cell, expected: Cell) -> bool:
     return is_mark(cell) if expected is None else same_value(cell, expected)
 
 
+def cell_key(cell: Cell) -> Cell:
+    """Return the key that equal cells share, in any notation; None for a missing one."""
+    return None if cell is None or is_mark(cell) else value_key(cell)
+
+
+def shown_text(query: Query) -> str:
+    """Return a query's prompt in one of its forms: a prompt that is read from a file has only one."""
+    prompt = query.prompt
+    return prompt.completion or prompt.chat[-1].content
+
+
 def lists_rows(query: Query, likely: Iterable[str] = ()) -> bool:
     """Return whether rows that a prompt shows, or likely answers, begin by themselves as lines of a list do."""
-    prompt = query.prompt
-    shown = (prompt.completion or prompt.chat[-1].content).splitlines()
-    return any(map(NUMBERED.match, (*shown, *likely)))
+    return any(map(NUMBERED.match, (*shown_text(query).splitlines(), *likely)))
 
 
 def last_shown(query: Query) -> str:
-    """Return the last line of a query's prompt in one of its forms: a prompt that is read from a file has only one."""
-    prompt = query.prompt
-    return (prompt.completion or prompt.chat[-1].content).rstrip("\n").rpartition("\n")[2]
+    """Return the last line of a query's prompt."""
+    return shown_text(query).rstrip("\n").rpartition("\n")[2]
+
+
+def dataset_in_prompt(table: Table) -> tuple[str, str]:
+    """Return a dataset's name in a prompt, with that of its split if it has one, and the header of its file."""
+    split = f", {table.split} split" if table.split else ""
+    return f"{table.title}{split}", "\n".join(csv_serializer().header(table.columns))
 
 
 def lines_of(table: Table, rows: Sequence[int]) -> list[str]:

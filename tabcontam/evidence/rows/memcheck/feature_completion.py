@@ -89,10 +89,8 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return the value that the answer gives, which counts for the paper, too."""
         reading = super().read(query, reply, serializer, dictionary)
-        (name,), (value,) = query.asked, query.expected
-        answer = reading.parsed.get(name) if isinstance(reading.parsed, dict) else None
-        exact = reading.readable and isinstance(reading.parsed, dict) and agrees(answer, value)
-        return replace(reading, paper_hit=query.paper and exact)
+        exact = isinstance(reading.parsed, dict) and agrees(reading.parsed.get(query.asked[0]), query.expected[0])
+        return replace(reading, paper_hit=query.paper and reading.readable and exact)
 
 
 def without_one(table: Table, place: int, row: int, examples: Sequence[int]) -> Prompt:

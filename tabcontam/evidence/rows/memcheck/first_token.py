@@ -25,6 +25,7 @@ from tabcontam.evidence.rows.memcheck.csv_row_tests import (
     csv_serializer,
     lines_of,
     lists_rows,
+    shown_text,
 )
 from tabcontam.evidence.rows.memcheck.row_completion import places_of
 from tabcontam.evidence.thresholds import (
@@ -103,10 +104,8 @@ class FirstToken(RawTest):
         """Return twenty-five queries. Raises `Skip` if half of the rows begin alike."""
         places, length = places_of(table), length_of(table)
         if not length:
-            raise Skip(
-                f"half of the rows begin with the same {MOST_FIRST_CHARACTERS} characters, "
-                "or all of them in one of two ways"
-            )
+            alike = f"half of the rows begin with the same {MOST_FIRST_CHARACTERS} characters"
+            raise Skip(f"{alike}, or all of them in one of two ways")
         count = _fields(table, length)
         room = answer_tokens(table, csv_serializer(), table.columns[:count], self.max_tokens)
         begun = f"first {length} characters" if length > 1 else "first character"
@@ -114,20 +113,10 @@ class FirstToken(RawTest):
 
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - CSV_ROWS_BEFORE, place))
-            prediction = after(table, place, length, rule_out(predictions[place], places.left))
+            chance = {begun: after(table, place, length, rule_out(predictions[place], places.left))}
+            name, write = f"{self.id}-{number}", partial(row_begins, table, shown, count)
             first = texts_of(table)[place][:length]
-            write = partial(row_begins, table, shown, count)
-            return Query(
-                f"{self.id}-{number}",
-                write,
-                (begun,),
-                (first,),
-                room,
-                True,
-                shown,
-                chance={begun: prediction},
-                row=place,
-            )
+            return Query(name, write, (begun,), (first,), room, True, shown, chance=chance, row=place)
 
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
 
@@ -147,8 +136,7 @@ class FirstToken(RawTest):
 
     def _line(self, query: Query, text: str) -> str:
         """Return the line that answers; rows that the prompt shows may be repeated before it."""
-        prompt = query.prompt
-        shown = frozenset((prompt.completion or prompt.chat[-1].content).splitlines())
+        shown = frozenset(shown_text(query).splitlines())
         lines = plain(text).splitlines()
         own = [line for line in lines if line not in shown] or lines
         line = answer_line("\n".join(own[1:] if _names_columns(own, shown) else own)).strip()
@@ -165,9 +153,8 @@ class FirstToken(RawTest):
             def begin(rows: Sequence[tuple[str | None, ...]]) -> tuple[tuple[str | None, ...], ...]:
                 return tuple((_text(table, row)[:length], *row) for row in rows)
 
-            known = tuple(map(begin, table.known))
             whole = None if table.whole is None else table.whole.with_rows(begin)
-            own = replace(table, columns=columns, rows=cells, known=known, whole=whole)
+            own = replace(table, columns=columns, rows=cells, known=tuple(map(begin, table.known)), whole=whole)
             found = predict_rows(own, [begun], (), list(rows), before=True)
             return {row: replace(one.cells[begun], coarser=(), silent=None) for row, one in found.items()}
 
@@ -179,11 +166,9 @@ def after(table: Table, row: int, length: int, prediction: CellPrediction) -> Ce
 
     If a first cell is shorter than the characters that are compared, every beginning has at least the cell's chance.
     """
-    column = table.columns[0]
-    values = dict(prediction.values)
-    shorter = prediction.rest
-    for value, chance in likely_after(table, column, row, range(1, CSV_ROWS_BEFORE + 1)).items():
-        begun = f"{csv_serializer().value(value)}," if len(table.columns) > 1 else csv_serializer().value(value)
+    values, shorter = dict(prediction.values), prediction.rest
+    for value, chance in likely_after(table, table.columns[0], row, range(1, CSV_ROWS_BEFORE + 1)).items():
+        begun = csv_serializer().value(value) + ("," if len(table.columns) > 1 else "")
         if len(begun) < length:
             shorter = max(shorter, chance)
         else:
@@ -223,17 +208,14 @@ def _names_columns(lines: Sequence[str], shown: Iterable[str]) -> bool:
 
 
 def _text(table: Table, row: Sequence[Cell]) -> str:
-    return csv_serializer().row(table.columns[:MOST_FIRST_CHARACTERS], row[:MOST_FIRST_CHARACTERS])[
-        :MOST_FIRST_CHARACTERS
-    ]
+    most = MOST_FIRST_CHARACTERS
+    return csv_serializer().row(table.columns[:most], row[:most])[:most]
 
 
 def _fields(table: Table, length: int) -> int:
     """Return how many fields, of six at most, every row needs for so many characters."""
-    shortest = [
-        min(len(csv_serializer().value(cell)) for cell in table.column(name))
-        for name in table.columns[:MOST_FIRST_CHARACTERS]
-    ]
+    columns = map(table.column, table.columns[:MOST_FIRST_CHARACTERS])
+    shortest = [min(len(csv_serializer().value(cell)) for cell in cells) for cells in columns]
     ends = accumulate(field + 1 for field in shortest)
     return next((count for count, end in enumerate(ends, 1) if end > length), len(shortest))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from random import Random
 from typing import ClassVar
 
@@ -52,18 +52,6 @@ CUTS = (1, 3, 5, 7)  # the rows, from 0, in which the text stops
 
 
 @dataclass(frozen=True)
-class ContinuationAnswers(SeveralRowsAnswers):
-    """Answers that continue the text of a file: the rest of the row in which it stops, and the rows after that."""
-
-    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the text from where it stops."""
-        cells = iter(values)
-        return "\n".join(
-            csv_serializer().row(names, [next(cells) for _ in names]) for names in group_by_row(query.asked)
-        )
-
-
-@dataclass(frozen=True)
 class Header(RawTest):
     """Given the beginning of the file as CSV up to the middle of a row, the model must go on with the file's text.
 
@@ -98,7 +86,7 @@ class Header(RawTest):
     id: ClassVar[str] = "header"
     title: ClassVar[str] = "Beginning of the file"
     published = PublishedRule("rows at the beginning of the file are completed exactly", share=None, source=BORDT)
-    answering: ClassVar[AnswerKind] = ContinuationAnswers()
+    answering: ClassVar[AnswerKind] = SeveralRowsAnswers()
     bet_on: ClassVar[bool] = False  # one answer covers several rows
     whole: ClassVar[str] = "continuations of the file's beginning are right in every counted cell"
 
@@ -132,7 +120,8 @@ class Header(RawTest):
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """Return the asked cells that an answer gives: first the rest of the row, with or without its beginning."""
         own, *following = group_by_row(query.asked)
-        lines, begun = [unlabelled(line) for line in plain(text).splitlines() if line], _begun(query)
+        lines = [unlabelled(line) for line in plain(text).splitlines() if line]
+        begun = len(next(csv_serializer().cuts(last_shown(query)), [])) - 1  # nothing stands after the last comma
         width = begun + len(own)
         bare = lines if lists_rows(query) else [NUMBERED.sub("", line) for line in lines]
         every = [*enumerate(lines), *enumerate(bare)]
@@ -153,9 +142,8 @@ class Header(RawTest):
         unread = Reading(None, hit=False, paper_hit=False, readable=False)
         if reply.state not in READ or declines(reply.text):
             return unread
-        cells = (self._uncut if reply.state is ReplyState.TRUNCATED else self.cells)(
-            query, reply.text, csv_serializer()
-        )
+        read = self._uncut if reply.state is ReplyState.TRUNCATED else self.cells
+        cells = read(query, reply.text, csv_serializer())
         truth, own = dict(zip(query.asked, query.expected, strict=True)), group_by_row(query.asked)[0]
         if not all(name in cells for name in own):
             return unread
@@ -183,16 +171,13 @@ def _middle(table: Table) -> int:
         return 1 + sum(len(cell or "") for cell in table.column(name)) / len(table.rows)
 
     lengths = list(map(length, table.columns))
-    place, before = 0, lengths[0]
-    while before < sum(lengths) / 2:
-        place += 1
-        before += lengths[place]
-    return max(1, place)
+    return max(1, next(place for place, end in enumerate(accumulate(lengths)) if end >= sum(lengths) / 2))
 
 
 def _rows_after(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
     """Return for each row in which the text stops the rows after it that are asked with it."""
-    usual = sum(len(line) + 1 for line in lines_of(table, range(min(200, len(table.rows))))) / min(200, len(table.rows))
+    lines = lines_of(table, range(min(200, len(table.rows))))
+    usual = sum(len(line) + 1 for line in lines) / len(lines)
     last = min(len(table.rows), cuts[-1] + 1 + max(1, min(MOST_HEADER_ROWS, round(HEADER_CHARACTERS / usual))))
     return {row: list(range(row + 1, after)) for row, after in pairwise([*cuts, last])}
 
@@ -202,19 +187,16 @@ def _chances(
 ) -> dict[str, CellPrediction]:
     """Return the prediction of every counted cell by its name, without rows that a model may know."""
     later, known = table.columns[place:], known_rows(table)
-    counted = (
-        later if len(later) <= MOST_COUNTED_FEATURES else least_sure(table, later, MOST_COUNTED_FEATURES, before=True)
-    )
+    few = len(later) <= MOST_COUNTED_FEATURES
+    counted = later if few else least_sure(table, later, MOST_COUNTED_FEATURES, before=True)
 
     def counts(row: int) -> bool:
         return row >= LAGS and not known & {row, row + 1}
 
-    rows = list(filter(counts, cuts))
-    predictions = {**predict_rows(table, counted, table.columns[:place], rows, before=True)}
-    whole = [row for own in following.values() for row in own if counts(row)]
+    predictions = predict_rows(table, counted, table.columns[:place], list(filter(counts, cuts)), before=True)
+    whole = list(filter(counts, chain.from_iterable(following.values())))
     every = least_sure(table, table.columns, MOST_COUNTED_FEATURES, before=True)
-    predictions |= predict_rows(table, every, (), whole, before=True)
-    return chances_of(table, predictions)
+    return chances_of(table, {**predictions, **predict_rows(table, every, (), whole, before=True)})
 
 
 def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
@@ -223,16 +205,10 @@ def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
     The comma that ends the beginning may stand there once more.
     """
     anew = [line] if shown.strip() and line.startswith(shown.strip()) else []
-    whole = [
-        cells for text in (*anew, shown + line, shown + line.removeprefix(",")) for cells in csv_serializer().cuts(text)
-    ]
+    texts = (*anew, shown + line, shown + line.removeprefix(","))
+    whole = [cells for text in texts for cells in csv_serializer().cuts(text)]
     begun = next(csv_serializer().cuts(shown), [None])[:-1]  # nothing stands after the last comma
     for cells in other_cuts(line):
         whole += [cells] if cells[: len(begun)] == begun else [[*begun, *cells]]
     whole += [cells for cells in without_counts(cuts(line), width) if cells[: len(begun)] == begun]
     return next((cells for cells in whole if len(cells) == width), None)
-
-
-def _begun(query: Query) -> int:
-    """Return the number of shown cells of the row in which the text stops."""
-    return len(next(csv_serializer().cuts(last_shown(query)), [])) - 1  # nothing stands after the last comma

@@ -105,19 +105,15 @@ def places_of(table: Table) -> NextRowPlaces:
     """Return the places of a table at which a row can be asked. Raises `Skip` if there are none."""
     found = next_rows(table)
 
+    def late(last: int) -> bool:
+        return table.rows_before[last] >= CSV_ROWS_BEFORE
+
     def fits(last: int) -> bool:
-        return (
-            table.rows_before[last] >= CSV_ROWS_BEFORE
-            and table.rows[last] not in table.rows[last - CSV_ROWS_BEFORE : last]
-        )
+        return late(last) and table.rows[last] not in table.rows[last - CSV_ROWS_BEFORE : last]
 
     def find() -> NextRowPlaces:
-        rows = [last for last in found.pool if fits(last)]
-        left = (
-            found.left
-            * sum(map(fits, found.fitting))
-            / max(1, sum(table.rows_before[last] >= CSV_ROWS_BEFORE for last in found.fitting))
-        )
+        rows = list(filter(fits, found.pool))
+        left = found.left * sum(map(fits, found.fitting)) / max(1, sum(map(late, found.fitting)))
         return NextRowPlaces(rows, {row: found.predictions[row] for row in rows}, left)
 
     places = cached_fact(table, "places after ten rows", find)
@@ -129,7 +125,5 @@ def places_of(table: Table) -> NextRowPlaces:
 def next_row(table: Table, shown: Sequence[int]) -> Prompt:
     """Return the prompt that shows these rows as CSV and asks for the next one."""
     rows = "\n".join(lines_of(table, shown))
-    what = (
-        "Below are rows of a CSV file, one after the other. Write the row that follows in the file, on one line and as"
-    )
-    return ask(f"{what} these are written.", rows, f"{rows}\n")
+    what = "Below are rows of a CSV file, one after the other. Write the row that follows in the file"
+    return ask(f"{what}, on one line and as these are written.", rows, f"{rows}\n")

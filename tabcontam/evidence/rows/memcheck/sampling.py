@@ -1,10 +1,8 @@
 """The sampling test of Bordt et al.: rows that the model draws, given no row, are compared with rows of the table."""
 
-import json
 import zlib
-from base64 import b85decode, b85encode
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import prod
@@ -32,16 +30,26 @@ from tabcontam.evidence.checks import check_comparable
 from tabcontam.evidence.number_wording import format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
-from tabcontam.evidence.rows.memcheck.csv_row_tests import BORDT, MARKS, NUMBERED, csv_serializer, cuts, without_counts
+from tabcontam.evidence.rows.answers_of_several_rows import cells_of
+from tabcontam.evidence.rows.memcheck.csv_row_tests import (
+    BORDT,
+    MARKS,
+    NUMBERED,
+    cell_key,
+    csv_serializer,
+    cuts,
+    dataset_in_prompt,
+    without_counts,
+)
+from tabcontam.evidence.rows.task.packed_table import pack, unpack
 from tabcontam.evidence.thresholds import (
     LEAST_DIFFERENT_ROWS,
-    MOST_CARRIED_CHARACTERS,
     MOST_ROW_CHANCE,
     SAMPLED_ROWS,
     SAMPLING_SEEDS,
     SAMPLING_TEMPERATURE,
 )
-from tabcontam.reading.answer_text import declines, is_mark, plain, unlabelled, value_key
+from tabcontam.reading.answer_text import declines, plain, unlabelled
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
@@ -139,12 +147,8 @@ class Sampling(Test):
         queries = super().planned(table, serializer, rng)
         rows = not_known(table, range(len(table.rows)))
         rows = rng.sample(rows, min(len(queries), len(rows)))
-
-        def answered(number: int) -> SampledRowAnswers:
-            row = rows[number % len(rows)]
-            return SampledRowAnswers(row, table.rows[row])
-
-        return [replace(query, answering=answered(number)) for number, query in enumerate(queries)]
+        answers = [SampledRowAnswers(row, table.rows[row]) for row in rows]
+        return [replace(query, answering=answers[number % len(rows)]) for number, query in enumerate(queries)]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return 25 draws; the first query carries the table's rows. Raises `Skip` if a count shows nothing."""
@@ -161,14 +165,13 @@ class Sampling(Test):
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """Return whether the row of a cut answer ended before the cut."""
-        return _row(_whole_lines(text), query.asked) is not None
+        return _row(text.rpartition("\n")[0], query.asked) is not None
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Return the first row that the answer holds; `weigh` finds whether it is a row of the table."""
-        row = None
-        if reply.state in READ and not declines(reply.text):
-            text = _whole_lines(reply.text) if reply.state is ReplyState.TRUNCATED else reply.text
-            row = _row(text, query.asked)
+        cut = reply.state is ReplyState.TRUNCATED  # its last line may go on
+        text = reply.text.rpartition("\n")[0] if cut else reply.text
+        row = _row(text, query.asked) if reply.state in READ and not declines(reply.text) else None
         parsed = None if row is None else dict(zip(query.asked, row, strict=True))
         return Reading(parsed, hit=None, paper_hit=False, readable=row is not None)
 
@@ -218,27 +221,18 @@ def _counted(trials: Sequence[Trial]) -> DrawCounts:
     own = frozenset(table_rows)
     numeric = [place for place, cells in enumerate(zip(*table_rows, strict=True)) if all(map(_may_be_number, cells))]
     listed = any(NUMBERED.match(row[0] or "") for row in table_rows)  # rows of the table may begin like this
-    every = [row if listed else _unlisted(row) for trial in trials if (row := _keys(trial)) is not None]
+    keys = [tuple(map(cell_key, cells.values())) for trial in trials if (cells := cells_of(trial))]
+    every = keys if listed else list(map(_unlisted, keys))
     draws = [row for row in every if all(_may_be_number(row[place]) for place in numeric)]  # else it is talk
     rows = [row for row in draws if row in own]
     near = _near([row for row in draws if row not in own], own)
     return DrawCounts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(table_rows))
 
 
-def _keys(trial: Trial) -> Row | None:
-    """Return the key that a draw shares with an equal row, or None for an answer that could not be read."""
-    parsed = trial.reading.parsed if trial.readable and trial.reading else None
-    return tuple(map(_key, parsed.values())) if isinstance(parsed, Mapping) else None
-
-
 def _unlisted(row: Row) -> Row:
     """Return a draw without the number or dash before it that marks a line of a list."""
     first = row[0]
-    return row if first is None else (_key(NUMBERED.sub("", first)), *row[1:])
-
-
-def _key(cell: Cell) -> Cell:
-    return None if cell is None or is_mark(cell) else value_key(cell)
+    return row if first is None else (cell_key(NUMBERED.sub("", first)), *row[1:])
 
 
 def _may_be_number(cell: Cell) -> bool:
@@ -269,18 +263,12 @@ def _packed_rows(table: Table) -> str:
 
     def find() -> str:
         own = not_known(table, range(len(table.rows)))
-        keys = keys_of(table, [table.rows[row] for row in own])
-        rows = [tuple(map(_key, row)) for row in keys]
+        rows = [tuple(map(cell_key, row)) for row in keys_of(table, [table.rows[row] for row in own])]
         if len(set(rows)) < LEAST_DIFFERENT_ROWS:
             raise Skip(f"too few different rows: {LEAST_DIFFERENT_ROWS} are needed")
         if table.enumerates_domain or _by_itself(rows) > MOST_ROW_CHANCE:
             raise Skip("cells that are drawn one by one often make a row of the table: a count of rows shows nothing")
-        text = json.dumps(rows, separators=(",", ":"))
-        if len(text) > MOST_CARRIED_CHARACTERS:
-            raise Skip(
-                f"the table's rows have more than {MOST_CARRIED_CHARACTERS} characters: too many to compare draws with"
-            )
-        return b85encode(zlib.compress(text.encode())).decode()
+        return pack(rows, "draws")
 
     return cached_fact(table, "packed rows", find)
 
@@ -289,15 +277,9 @@ def _packed_rows(table: Table) -> str:
 def _unpacked(packed: str) -> tuple[Row, ...]:
     """Return packed rows. Raises `ValueError` for a text that holds none."""
     try:
-        text = zlib.decompressobj().decompress(b85decode(packed), MOST_CARRIED_CHARACTERS)
+        return tuple(map(tuple, unpack(packed)))
     except zlib.error as error:
         raise ValueError(f"the text holds no packed rows: {error}") from error
-    return tuple(map(tuple, json.loads(text)))
-
-
-def _whole_lines(text: str) -> str:
-    """Return the lines of a cut answer without the last one, which may go on."""
-    return text.rpartition("\n")[0]
 
 
 def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
@@ -311,9 +293,8 @@ def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
 
 def _draw(table: Table, number: int) -> Prompt:
     """Return the prompt that names the dataset and asks for a row of it: the draw of this number."""
-    split = f", {table.split} split" if table.split else ""
-    header = "\n".join(csv_serializer().header(table.columns))
-    about = f"Dataset: {table.title}{split}\nIts columns: {header}"
+    name, header = dataset_in_prompt(table)
     question = "Write down one row of this dataset, drawn at random, as a line of a CSV file without header."
-    prompt = ask(about, question, f"{table.title}{split}, rows drawn at random:\n\n{header}\n")
+    about = f"Dataset: {name}\nIts columns: {header}"
+    prompt = ask(about, question, f"{name}, rows drawn at random:\n\n{header}\n")
     return replace(prompt, temperature=SAMPLING_TEMPERATURE, sample=number)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.baseline.altered_copies import AlteredCopies, revealing_column
+from tabcontam.baseline.altered_copies import AlteredCopies
 from tabcontam.baseline.cached_findings import cached_finding, ranks
 from tabcontam.baseline.cell_draws import CellDraws, draw_cells
 from tabcontam.baseline.predictor_weights import SortedHits
@@ -24,7 +24,7 @@ from tabcontam.baseline.table_predictions import least_sure
 from tabcontam.errors import Skip
 from tabcontam.evidence.rows.altered_rows import classifier_inputs, least_squares_laws, ranked_cells
 from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
-from tabcontam.evidence.rows.revealing_laws import column_that_reveals
+from tabcontam.evidence.rows.revealing_laws import column_that_reveals, law_that_reveals
 from tabcontam.evidence.thresholds import (
     BLIND_SOLVED_SHARE,
     LEAST_QUIZ_ROWS,
@@ -85,11 +85,8 @@ def questions(table: Table, *, version: int = 2) -> tuple[QuizQuestion, ...]:
 def _read(table: Table, rank: int, feature: str, cells: Sequence[str], chances: Sequence[float]) -> QuizQuestion:
     row, column = by_content(table)[rank], table.columns.index(feature)
     one = QuizQuestion(row, column, tuple(cells), tuple(chances))
-    fits = (
-        len(one.cells) == QUIZ_OPTIONS + 1
-        and len(one.chances) == QUIZ_OPTIONS
-        and all(0 < each <= 1 for each in one.chances)
-    )
+    fits = (len(one.cells), len(one.chances)) == (QUIZ_OPTIONS + 1, QUIZ_OPTIONS)
+    fits = fits and all(0 < each <= 1 for each in one.chances)
     if not fits or value_key(one.cells[0]) != value_key(table.rows[row][column] or ""):
         raise ValueError("no question of this table")
     return one
@@ -130,9 +127,8 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
     most_recognized = 0.6  # of a feature's questions that a solver may answer right at most
     apart = rows_unlike_others(table, name, rows)
     if len(apart) < LEAST_QUIZ_ROWS:
-        return (
-            f"only {len(apart)} rows have no equal in the features besides {name}, and a solver needs {LEAST_QUIZ_ROWS}"
-        )
+        needed = f"a solver needs {LEAST_QUIZ_ROWS}"
+        return f"only {len(apart)} rows have no equal in the features besides {name}, and {needed}"
     if (known := column_that_reveals(table, name, apart)) is not None:
         return known
     every = draw_cells(table, name, apart, QUIZ_DRAWS)
@@ -140,14 +136,13 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
     if len(options) < LEAST_QUIZ_ROWS:
         return f"only {len(options)} rows can be altered in {name}, and a solver needs {LEAST_QUIZ_ROWS}"
     copies = AlteredCopies(table, name, [*options], [cells[1] for cells in options.values()])
-    if (lawful := revealing_column(copies)) is not None:
-        return f"{name} follows from other columns" if lawful == name else f"{lawful} follows from {name} and others"
+    if (law := law_that_reveals(copies)) is not None:
+        return law
     likely = np.array([_likelihoods(every[row], cells) for row, cells in options.items()])
     boosted = _boosted(table, name, list(every), options, likely)
     # the choice between options that are equally likely must not depend on which is the own one
-    mixed = np.array(
-        [seeded(table, "ties", name, row).sample(range(QUIZ_OPTIONS), QUIZ_OPTIONS) for row in range(len(options))]
-    )
+    ties = (seeded(table, "ties", name, row) for row in range(len(options)))
+    mixed = np.array([rng.sample(range(QUIZ_OPTIONS), QUIZ_OPTIONS) for rng in ties])
     likely, boosted = (np.take_along_axis(one, mixed, axis=1) for one in (likely, boosted))
     own = mixed.argmin(axis=1)
     recognized = max(float((one.argmax(axis=1) == own).mean()) for one in (likely, boosted))
@@ -156,11 +151,8 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
     surer = np.maximum(_checked(likely, own), _checked(boosted, own)).clip(1 / QUIZ_OPTIONS, 1.0).round(9)
     chances = np.take_along_axis(surer, mixed.argsort(axis=1), axis=1).tolist()
     column = table.columns.index(name)
-    asked = [
-        QuizQuestion(row, column, cells, tuple(each))
-        for (row, cells), each in zip(options.items(), chances, strict=True)
-    ]
-    return recognized, asked
+    asked = zip(options.items(), chances, strict=True)
+    return recognized, [QuizQuestion(row, column, cells, tuple(each)) for (row, cells), each in asked]
 
 
 def _options(table: Table, name: str, row: int, draws: CellDraws) -> tuple[str, ...] | None:

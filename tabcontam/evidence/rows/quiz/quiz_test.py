@@ -1,7 +1,7 @@
 """The base of the quiz tests: the choice of questions, their wording, reading and weighing."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
@@ -74,53 +74,39 @@ class QuizTest(Test):
         picked = _picked(_of_part(questions(table), self.part), self.asked, rng)
         lies = entity_names(table, {table.columns[one.column] for one in picked})
         shown = meaningless(table) if self.hides_meaning else table
-        return [
-            query
-            for number, one in enumerate(picked)
-            for query in self._asked(table, shown, serializer, number, one, lies)
-        ]
+
+        def asked(number: int, one: QuizQuestion) -> Iterator[Query]:
+            column = table.columns[one.column]
+            write = partial(self._prompt, table, shown, serializer, one)
+            return self._asked(number, one, write, lies.get(column, column))
+
+        return [query for number, one in enumerate(picked) for query in asked(number, one)]
 
     def _asked(
-        self,
-        table: Table,
-        shown: Table,
-        serializer: Serializer,
-        number: int,
-        question: QuizQuestion,
-        lies: Mapping[str, str],
+        self, number: int, question: QuizQuestion, write: Callable[[Sequence[str]], Prompt], lies_in: str
     ) -> Iterator[Query]:
         """Yield a question with the original at every place, or at the one whose turn it is."""
-        column, name = table.columns[question.column], f"{self.id}-{number}"
+        name = f"{self.id}-{number}"
         places = range(QUIZ_OPTIONS) if self.every_place else [number % QUIZ_OPTIONS]
         for first in places:
             order = [question.cells[(place - first) % QUIZ_OPTIONS] for place in range(QUIZ_OPTIONS)]
-            chance = {
-                letter: CellPrediction({letter: each}, each)
-                for place, letter in enumerate(PLACES)
-                for each in [question.chances[(place - first) % QUIZ_OPTIONS]]
-            }
+            chances = [question.chances[(place - first) % QUIZ_OPTIONS] for place in range(QUIZ_OPTIONS)]
+            every = zip(PLACES, chances, strict=True)
             yield Query(
                 f"{name}{AT}{PLACES[first]}",
-                partial(self._prompt, table, shown, serializer, question, order),
+                partial(write, order),
                 LETTERS,
                 (PLACES[first],),
                 self.max_tokens,
                 rows=(question.row,),
-                chance=chance,
+                chance={letter: CellPrediction({letter: each}, each) for letter, each in every},
                 row=question.row,
-                lies_in=dict.fromkeys(PLACES, lies.get(column, column)),
+                lies_in=dict.fromkeys(PLACES, lies_in),
             )
         if self.every_place:
             yield Query(
                 f"{name}{BIASED}",
-                partial(
-                    self._prompt,
-                    table,
-                    shown,
-                    serializer,
-                    question,
-                    [*question.cells[QUIZ_OPTIONS:], *question.cells[1:QUIZ_OPTIONS]],
-                ),
+                partial(write, [*question.cells[QUIZ_OPTIONS:], *question.cells[1:QUIZ_OPTIONS]]),
                 LETTERS,
                 (NONE,),
                 self.max_tokens,
@@ -138,10 +124,8 @@ class QuizTest(Test):
         written = [original if cell == question.cells[0] else _as_shown(table, shown, question, cell)
                    for cell in order]  # fmt: skip
         if self.whole_rows:
-            rows = [
-                serializer.row(columns, [*row[: question.column], cell, *row[question.column + 1 :]])
-                for cell in written
-            ]
+            before, after = row[: question.column], row[question.column + 1 :]
+            rows = [serializer.row(columns, [*before, cell, *after]) for cell in written]
             about = "\n".join((f"Dataset: {_called(table)}", *serializer.header(columns)))
             asked = "Three of these four rows are not in the dataset: one value in them was changed. Which row stands "
             asked += f"in the dataset just as it is here? {NONE} says that none of them does."
@@ -211,8 +195,7 @@ class QuizTest(Test):
 
     def _published(self, trials: Sequence[Trial]) -> str:
         """Return in words the published count of the answers, or nothing if it does not apply."""
-        found = published_levels(trials) if self.published else None
-        if found is None:
+        if not self.published or (found := published_levels(trials)) is None:
             return ""
         shares = f"{found.lowest:.0%} to {found.highest:.0%} are contaminated (kappa {found.kappa:.2f})"
         return f"; by the published count {shares}"

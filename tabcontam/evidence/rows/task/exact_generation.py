@@ -4,14 +4,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
+from statistics import median
 from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import GENERATED, Evidence, Prompt, PublishedRule, Query, Reading, Reply, Test, Trial
-from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach
+from tabcontam.evidence.number_wording import explain_out_of_reach
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.guided.cut_instances import elsewhere
-from tabcontam.evidence.rows.guided.guided_completion import arms_in_words, gained_by_name, partial_conjunction
+from tabcontam.evidence.rows.guided.guided_completion import (
+    arms_in_words,
+    evidence_of_pieces,
+    gained_by_names,
+    partial_conjunction,
+    with_more,
+)
 from tabcontam.evidence.rows.guided.guided_test import (
     GENERAL,
     SECOND,
@@ -20,27 +27,32 @@ from tabcontam.evidence.rows.guided.guided_test import (
     GuidedTest,
     other_places,
     run_of,
+    whole_run,
     with_arms,
 )
 from tabcontam.evidence.rows.guided.guided_wording import OTHERS, InstanceOrigin
-from tabcontam.evidence.rows.guided.word_runs import common, longest, words
-from tabcontam.evidence.rows.task.outputs import TextOutput, output_of
+from tabcontam.evidence.rows.guided.word_runs import common, words
 from tabcontam.evidence.rows.task.task_examples import LI, OWN_MARKS
 from tabcontam.evidence.thresholds import (
     FURTHER_OUTPUTS,
+    LEAST_DISTINCT_OUTPUTS,
+    LEAST_OUTPUT_WORDS,
     LEAST_SECOND_PIECE_WORDS,
     LUCKY_RUN_BITS,
-    MOST_RECITED_CHANCE,
+    MOST_OUTPUT_ROWS,
     PUBLISHED_OUTPUTS,
     SECOND_PIECE_TOKENS,
 )
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.permutation_tests import sign_flipped
+from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.text_tasks import TextForm, TextTask
 
+ENDS = {TextForm.SUMMARY: "the summary", TextForm.SENTENCE: "the summary", TextForm.PAIR: "the text"}
 FREE = "free"  # in the id of a query whose output does not follow from its input
 NAME = "output:"
 NULL = (
@@ -53,18 +65,9 @@ NULL = (
 class OutputAnswers(GuidedAnswers):
     """Answers that hold the output of an input; without memory, the output of another one."""
 
-    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """Return the output of the table's first row that is not the asked one."""
-        return [_other_output(table, query, 0)]
-
-    def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return the output of any other row."""
-        return [_other_output(table, query, rng.randrange(len(table.rows)))]
-
-
-def _other_output(table: Table, query: Query, place: int) -> str:
-    row = place if place not in query.rows else (place + 1) % len(table.rows)
-    return " ".join((table.column(output_of(table).column)[row] or "").split())
+    def piece(self, table: Table, query: Query, row: int) -> str:
+        """Return the output of a row."""
+        return " ".join((table.column(output_of(table).column)[row] or "").split())
 
 
 @dataclass(frozen=True)
@@ -132,47 +135,69 @@ class ExactGeneration(GuidedTest):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh the runs of words against those under other names and, of summaries, against a fluent writer."""
         own = [trial for trial in trials if not trial.query.decoy_of]
-        runs = [run_of(trial) for trial in own]
-        p_value = max(gained_by_name(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))
-        if own and all(_free(trial.query) for trial in own):
-            p_value = min(1.0, 2 * min(p_value, partial_conjunction(runs)))
-        hits = sum(trial.reading is not None and trial.reading.hit is True for trial in own)
-        recited = sum(run.chance <= MOST_RECITED_CHANCE for run in runs)
-        recalled = sum(run.bits for run in runs)
-        gained = (
-            f"{hits} of {len(own)} outputs are exact; {recited} have a run of words that fluent writing gives in 1 of "
-            f"100 at most, the longest has {max((len(run.text) for run in runs), default=0)} words: {recalled:.0f} bits"
-        )
-        arms = arms_in_words(trials)
-        return Evidence(
-            statistic="recalled bits",
-            value=recalled,
-            null=NULL,
-            sentence=f"{gained} ({describe_p_value(p_value)})" + (f"; {arms}" if arms else ""),
-            hits=hits,
-            asked=len(own),
-            answered=sum(trial.readable for trial in own),
-            p_value=p_value,
-            recalled_bits=recalled,
-        )
+        p_value = gained_by_names(trials)
+        if own and all(f"-{FREE}-" in trial.query.id for trial in own):
+            p_value = min(1.0, 2 * min(p_value, partial_conjunction(list(map(run_of, own)))))
+        return with_more(evidence_of_pieces(NULL, "outputs are exact", own, p_value, "bits"), arms_in_words(trials))
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why recitation under the right name alone would not be detected, or None if it would."""
         paired = {query.decoy_of for query in queries if query.decoy_of}
         own = [query for query in queries if query.id in paired]
-        whole = [longest(query.expected[0] or "", query.expected[0] or "", query.not_expected) for query in own]
-        best = sign_flipped([max(0.0, run.bits - LUCKY_RUN_BITS) for run in whole])
-        what = "words of their own in the outputs"
-        return (
-            None
-            if best <= level
-            else explain_out_of_reach(what, "all were recited under their name alone", best, level)
-        )
+        best = sign_flipped([max(0.0, whole_run(query).bits - LUCKY_RUN_BITS) for query in own])
+        what, whole = "words of their own in the outputs", "all were recited under their name alone"
+        return None if best <= level else explain_out_of_reach(what, whole, best, level)
 
 
-def _free(query: Query) -> bool:
-    """Return whether the output does not follow from the input."""
-    return f"-{FREE}-" in query.id
+@dataclass(frozen=True)
+class TextOutput:
+    """An output that is a text: its column, those of its input, and its name in prompts.
+
+    `free` is whether it does not follow from the input, as a summary's words do not.
+    """
+
+    column: str
+    inputs: tuple[str, ...]
+    words: str
+    free: bool
+    task: TextTask
+
+    def of_row(self, table: Table, row: int) -> tuple[str, str] | None:
+        """Return the input and the output of a row, or None if one of them is missing or has no word."""
+        cells = [table.rows[row][table.columns.index(name)] for name in (*self.inputs, self.column)]
+        if any(table.is_missing(cell) for cell in cells):
+            return None
+        *given, output = (" ".join((cell or "").split()) for cell in cells)
+        return ("\n".join(given), output) if words(" ".join(given)) and words(output) else None
+
+
+def output_of(table: Table) -> TextOutput:
+    """Return the output of a table. Raises `Skip` if none of its columns is one."""
+    found = cached_fact(table, "output", lambda: _find_output(table))
+    if found is None:
+        raise Skip("no column is a text that belongs to another: a pair, a summary, or a target that is a text")
+    return found
+
+
+def _find_output(table: Table) -> TextOutput | None:
+    task = table.text
+    if task is not None and task.form in ENDS:
+        column = task.texts[-1]
+        free = task.form is not TextForm.PAIR
+        called = f"{ENDS[task.form]} ({column})"
+        return TextOutput(column, task.texts[:-1], called, free, task) if len(task.texts) > 1 else None
+    if table.target is None or not _is_text(table, table.target):
+        return None
+    inputs = tuple(name for name in table.columns if name != table.target and _is_text(table, name))
+    made = TextTask(TextForm.CLASSIFICATION, (*inputs, table.target))
+    return TextOutput(table.target, inputs, f"the text ({table.target})", False, made) if inputs else None
+
+
+def _is_text(table: Table, name: str) -> bool:
+    """Return whether a column has words, which differ in most rows."""
+    cells = table.column(name)[:MOST_OUTPUT_ROWS]
+    usual = median([len(words(cell or "")) for cell in cells] or [0])
+    return usual >= LEAST_OUTPUT_WORDS and len(set(cells)) >= LEAST_DISTINCT_OUTPUTS * len(cells)
 
 
 def _plain(text: Cell) -> str:
@@ -185,10 +210,8 @@ def _instances(name: str, table: Table, output: TextOutput, rng: Random) -> Iter
     rows = not_known(table, by_content(table))
     rng.shuffle(rows)
     cells = {row: texts for row in rows if (texts := output.of_row(table, row)) is not None}
-    papers = list(cells)[:PUBLISHED_OUTPUTS]
-    longer = [row for row in list(cells)[PUBLISHED_OUTPUTS:] if len(words(cells[row][1])) >= LEAST_SECOND_PIECE_WORDS][
-        :FURTHER_OUTPUTS
-    ]
+    papers, rest = list(cells)[:PUBLISHED_OUTPUTS], list(cells)[PUBLISHED_OUTPUTS:]
+    longer = [row for row in rest if len(words(cells[row][1])) >= LEAST_SECOND_PIECE_WORDS][:FURTHER_OUTPUTS]
     drawn = [*papers, *longer]
     if not drawn:
         raise Skip("no row has both an input and an output of words")

@@ -1,10 +1,11 @@
-"""A table packed as one text of a query: answers may hold any of its rows, and are compared with it when weighed."""
+"""Rows packed as one text of a query: answers may hold any of a table's, and are compared with them when weighed."""
 
 import json
 import zlib
 from base64 import b85decode, b85encode
 from dataclasses import asdict
 from functools import lru_cache
+from typing import Any
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.thresholds import MOST_CARRIED_CHARACTERS
@@ -14,19 +15,27 @@ from tabcontam.tables.table import Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 
 
+def pack(value: object, compared: str) -> str:
+    """Return a value as a text that `unpack` reads. Raises `Skip` if it is too long to be what is `compared` with."""
+    text = json.dumps(value, separators=(",", ":"))
+    if len(text) > MOST_CARRIED_CHARACTERS:
+        most = f"more than {MOST_CARRIED_CHARACTERS} characters"
+        raise Skip(f"the table's rows have {most}: too many to compare {compared} with")
+    return b85encode(zlib.compress(text.encode())).decode()
+
+
+def unpack(text: str) -> Any:
+    """Return the value that a text carries. Raises `zlib.error` or `ValueError` for a text that holds none."""
+    return json.loads(zlib.decompressobj().decompress(b85decode(text), MOST_CARRIED_CHARACTERS))
+
+
 def packed(table: Table) -> str:
     """Return the table's columns and rows, and the rows of known files, as a text. Raises `Skip` if it is too long."""
 
     def find() -> str:
         fields = [table.name, table.title, table.edition, table.sha256, table.columns, table.target]
         of_card = [table.question and asdict(table.question), table.text and asdict(table.text)]
-        text = json.dumps([*fields, *of_card, sorted(table.missing), table.known, table.rows], separators=(",", ":"))
-        if len(text) > MOST_CARRIED_CHARACTERS:
-            raise Skip(
-                f"the table's rows have more than {MOST_CARRIED_CHARACTERS} characters: "
-                "too many to compare answers with"
-            )
-        return b85encode(zlib.compress(text.encode("utf-8", "surrogatepass"))).decode()
+        return pack([*fields, *of_card, sorted(table.missing), table.known, table.rows], "answers")
 
     return cached_fact(table, "packed table", find)
 
@@ -35,12 +44,7 @@ def packed(table: Table) -> str:
 def unpacked(packed_text: str) -> Table:
     """Return the table that a text carries, cached with its facts. Raises `ValueError` for a text that holds none."""
     try:
-        text = (
-            zlib.decompressobj()
-            .decompress(b85decode(packed_text), MOST_CARRIED_CHARACTERS)
-            .decode("utf-8", "surrogatepass")
-        )
-        name, title, edition, sha256, columns, target, question, read, missing, known, rows = json.loads(text)
+        name, title, edition, sha256, columns, target, question, read, missing, known, rows = unpack(packed_text)
     except (zlib.error, ValueError, TypeError) as error:
         raise ValueError(f"the text holds no packed table: {error}") from error
     return Table(

@@ -8,16 +8,27 @@ not count.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, takewhile
 
+from tabcontam.evidence.base import READ, Evidence, Query, Reading, Reply, ReplyState, Trial
+from tabcontam.evidence.number_wording import explain_out_of_reach
+from tabcontam.evidence.rows.answers_of_several_rows import cell_name, cells_of
+from tabcontam.evidence.rows.guided.guided_completion import evidence_of_runs, partial_conjunction
 from tabcontam.evidence.rows.guided.word_runs import WordRun, phrases, words
+from tabcontam.evidence.rows.task.packed_table import unpacked
 from tabcontam.evidence.rows.task.row_keys import FIRST, LAST
 from tabcontam.evidence.thresholds import IDENTIFYING_WORDS, LEAST_PASSAGE_WORDS, PHRASE_WORDS, RUN_START_SHARE
 from tabcontam.groups import grouped
-from tabcontam.reading.answer_text import plain
+from tabcontam.reading.answer_text import declines, plain
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import not_known
+from tabcontam.tables.row_draws import pool
 from tabcontam.tables.table import Table
 
+TEXT = "text"  # the asked column of a table of texts
+NULL = (
+    f"a fluent writer that has {IDENTIFYING_WORDS} words in a row of a text that it has not read continues it by luck"
+)
 NONE = WordRun((), 0, 0)
 Phrase = tuple[str, ...]
 
@@ -55,18 +66,9 @@ def find_passages(table: Table, passages: Iterable[str]) -> list[RecitedPassage]
     counts.
     """
     lines = [words(line) for line in passages]
-    keys, others = (
-        _where(table, {key for line in lines for key in phrases(line, IDENTIFYING_WORDS)}, IDENTIFYING_WORDS),
-        set[Phrase](),
-    )
-    others = {
-        phrase
-        for phrase, rows in _where(
-            table, {one for line in lines for one in phrases(line, PHRASE_WORDS)}, PHRASE_WORDS
-        ).items()
-        if len(rows) > 1
-    }
-    counting = set(not_known(table, range(FIRST, max(FIRST, len(table.rows) - LAST))))
+    keys = _where(table, lines, IDENTIFYING_WORDS)
+    others = {phrase for phrase, rows in _where(table, lines, PHRASE_WORDS).items() if len(rows) > 1}
+    counting = set(_middle(table))
     return [_passage(table, line, keys, others, counting) for line in lines]
 
 
@@ -77,10 +79,16 @@ def best_by_row(passages: Sequence[RecitedPassage]) -> list[WordRun]:
     return [*best, *(NONE for one in passages if one.row is None)]
 
 
-def _where(table: Table, wanted: set[Phrase], length: int) -> Mapping[Phrase, set[int]]:
-    """Return for each of these phrases the rows whose text has it."""
+def _middle(table: Table) -> list[int]:
+    """Return the rows that may count: no known ones, and none at the beginning or the end of the file."""
+    return not_known(table, range(FIRST, max(FIRST, len(table.rows) - LAST)))
+
+
+def _where(table: Table, lines: Sequence[Sequence[str]], length: int) -> Mapping[Phrase, set[int]]:
+    """Return for each phrase of these lines, of so many words, the rows whose text has it."""
+    wanted = {phrase for line in lines for phrase in phrases(line, length)}
     found: dict[Phrase, set[int]] = {}
-    for row, text in enumerate(cached_fact(table, "words of texts", lambda: _texts(table))):
+    for row, text in enumerate(_texts(table)):
         for phrase in phrases(text, length):
             if phrase in wanted:
                 found.setdefault(phrase, set()).add(row)
@@ -88,31 +96,26 @@ def _where(table: Table, wanted: set[Phrase], length: int) -> Mapping[Phrase, se
 
 
 def _texts(table: Table) -> list[list[str]]:
-    return [words(text_of(table, row)) for row in range(len(table.rows))]
+    every = range(len(table.rows))
+    return cached_fact(table, "words of texts", lambda: [words(text_of(table, row)) for row in every])
 
 
 def _passage(
     table: Table, line: Sequence[str], keys: Mapping[Phrase, set[int]], others: set[Phrase], counting: set[int]
 ) -> RecitedPassage:
     """Return the longest run of a line after five words that identify a row."""
-    texts, place, runs = (
-        cached_fact(table, "words of texts", lambda: _texts(table)),
-        0,
-        list[tuple[int, Phrase, int]](),
-    )
+    texts, place, runs = _texts(table), 0, list[tuple[int, Phrase, int]]()
     while place + IDENTIFYING_WORDS <= len(line):
         rows = keys.get(tuple(line[place : place + IDENTIFYING_WORDS]), set())
         if len(rows) != 1:
             place += 1
             continue
         (row,) = rows
-        goes_on = _going_on(line, place, texts[row])
-        own = sum(
-            tuple(line[at - PHRASE_WORDS + 1 : at + 1]) not in others
-            for at in range(place + IDENTIFYING_WORDS, place + goes_on)
-        )
-        runs.append((row, tuple(line[place : place + goes_on]), own if row in counting else 0))
-        place += goes_on  # the next row is identified after it
+        end = place + _going_on(line, place, texts[row])
+        ends = range(place + IDENTIFYING_WORDS, end) if row in counting else ()
+        own = sum(tuple(line[at - PHRASE_WORDS + 1 : at + 1]) not in others for at in ends)
+        runs.append((row, tuple(line[place:end]), own))
+        place = end  # the next row is identified after it
     if not runs:
         return RecitedPassage(None, NONE, exact=False)
     row, run_words, own = max(runs, key=lambda one: (one[2], len(one[1])))
@@ -121,15 +124,46 @@ def _passage(
 
 def _going_on(line: Sequence[str], place: int, text: Sequence[str]) -> int:
     """Return how many words of a line, from a place on, stand in a text in the same order, five at least."""
-    key = list(line[place : place + IDENTIFYING_WORDS])
     most = IDENTIFYING_WORDS
-    for start in range(len(text) - IDENTIFYING_WORDS + 1):
-        if list(text[start : start + IDENTIFYING_WORDS]) == key:
-            both = zip(line[place + IDENTIFYING_WORDS :], text[start + IDENTIFYING_WORDS :], strict=False)
-            more = next((count for count, (one, other) in enumerate(both) if one != other), None)
-            most = max(
-                most,
-                IDENTIFYING_WORDS
-                + (min(len(line) - place, len(text) - start) - IDENTIFYING_WORDS if more is None else more),
-            )
+    for start in (start for start, word in enumerate(text) if word == line[place]):
+        both = zip(line[place:], text[start:], strict=False)
+        most = max(most, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both)))
     return most
+
+
+def of_texts(query: Query) -> bool:
+    """Return whether texts are asked for; else rows of cells."""
+    return query.asked == (TEXT,)
+
+
+def read_texts(query: Query, reply: Reply) -> Reading:
+    """Return the texts that an answer lists."""
+    texts = listed_passages(reply.text, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
+    if not texts or (len(texts) < 2 and declines(reply.text)):
+        return Reading(None, hit=None, paper_hit=False, readable=False)
+    return Reading({cell_name(TEXT, number): text for number, text in enumerate(texts)}, None, query.paper, True)
+
+
+def recited(trials: Sequence[Trial]) -> Evidence:
+    """Return the evidence of the runs after the words that identify texts; of two or more, as in guided completion."""
+    packed = next((text for trial in trials for text in trial.query.not_expected), None)
+    written = [[text or "" for text in cells_of(trial).values()] for trial in trials]
+    texts = list(dict.fromkeys(chain.from_iterable(written)))
+    found = find_passages(unpacked(packed), texts) if packed else []
+    runs, exact = best_by_row(found), {text for text, one in zip(texts, found, strict=False) if one.exact}
+    gained = (
+        f"{len(found)} texts written: {len(exact)} equal texts of the table, "
+        f"{sum(one.row is not None for one in found)} have {IDENTIFYING_WORDS} words in a row of a single one, "
+        "the longest run"
+    )
+    hits = sum(not exact.isdisjoint(own) for own in written)
+    return evidence_of_runs(NULL, gained, runs, partial_conjunction(runs), hits, trials)
+
+
+def hardly_recited(query: Query, texts: int, level: float) -> str | None:
+    """Return why reciting so many texts would not be detected, or None if it would. The query carries the table."""
+    table = unpacked(query.not_expected[0])
+    rows = pool(table, _middle(table), texts)
+    best = partial_conjunction(best_by_row(find_passages(table, [text_of(table, row) for row in rows])))
+    what = "words of their own in the texts"
+    return None if best <= level else explain_out_of_reach(what, f"{len(rows)} were recited", best, level)

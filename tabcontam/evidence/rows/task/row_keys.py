@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.baseline.table_predictions import RowPrediction, least_sure, predict_rows
+from tabcontam.evidence.rows.memcheck.csv_row_tests import cell_key
 from tabcontam.evidence.rows.task.rows_in_answers import Row
 from tabcontam.evidence.thresholds import MOST_COUNTED_FEATURES
-from tabcontam.reading.answer_text import is_mark, value_key
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import keys_of, known_rows
 from tabcontam.tables.table import Cell, Table
@@ -56,8 +56,7 @@ def order_of(table: Table) -> ColumnOrder:
     def find() -> ColumnOrder:
         columns = tuple(name for name in table.columns if not _numbers_rows(table, name))
         hardest = least_sure(table, columns, min(MOST_COUNTED_FEATURES, len(columns) - 1)) if len(columns) > 1 else ()
-        given = tuple(name for name in columns if name not in hardest)
-        return ColumnOrder(hardest, given)
+        return ColumnOrder(hardest, tuple(name for name in columns if name not in hardest))
 
     return cached_fact(table, "task order", find)
 
@@ -75,8 +74,7 @@ def keys(table: Table) -> list[Key]:
     """Return the key that each row of the table shares with an equal one: its cells in the order of `order_of`."""
 
     def find() -> list[Key]:
-        columns = order_of(table).columns
-        places = [table.columns.index(name) for name in columns]
+        places = [table.columns.index(name) for name in order_of(table).columns]
         return [tuple(row[place] for place in places) for row in keys_of(table, table.rows)]
 
     return cached_fact(table, "task keys", find)
@@ -101,11 +99,9 @@ def may_count(table: Table) -> frozenset[int]:
     """Return the rows of which a cell can count: no known ones, and none at the beginning or the end of the file."""
 
     def find() -> frozenset[int]:
-        width, known = len(order_of(table).counted), known_rows(table)
-        middle = range(FIRST, len(table.rows) - LAST)
-        return frozenset(
-            row for row in middle if identifying_lengths(table).get(row, width) < width and row not in known
-        )
+        width, middle = len(order_of(table).counted), range(FIRST, len(table.rows) - LAST)
+        lengths, known = identifying_lengths(table), known_rows(table)
+        return frozenset(row for row in middle if lengths.get(row, width) < width and row not in known)
 
     return cached_fact(table, "task rows that may count", find)
 
@@ -123,14 +119,7 @@ def predictions_of(table: Table, rows: Sequence[int]) -> Mapping[int, RowPredict
 
 def key_of(row: Row, order: ColumnOrder) -> tuple[str | None, ...] | None:
     """Return the key that a written row shares with an equal one, or None if it leaves a feature out."""
-    if not all(name in row for name in order.columns):
-        return None
-    return tuple(cell_key(row[name]) for name in order.columns)
-
-
-def cell_key(cell: Cell) -> Cell:
-    """Return the key that equal cells share, in any notation; None for a missing one."""
-    return None if cell is None or is_mark(cell) else value_key(cell)
+    return tuple(cell_key(row[name]) for name in order.columns) if row.keys() >= {*order.columns} else None
 
 
 def identified_row(table: Table, row: Row) -> int | None:
@@ -156,24 +145,13 @@ def _index(table: Table, length: int) -> dict[Key, int]:
 
 def differing(table: Table, rows: Sequence[Key]) -> list[int]:
     """Return for each written row, by its key, how many cells differ from the table's most similar row."""
-    codes = cached_fact(table, "task codes", lambda: _coded(table))
-    places = [{key: code for code, key in enumerate(own)} for own in codes.values]
-    found = []
-    for row in rows:
-        coded = [own.get(cell, -1) for own, cell in zip(places, row, strict=True)]
-        found.append(int((codes.cells != np.array(coded)).sum(axis=1).min()))
-    return found
 
+    def find() -> tuple[list[dict[Cell, int]], NDArray[np.int64]]:
+        columns = list(zip(*keys(table), strict=True))
+        codes = [{cell: code for code, cell in enumerate(dict.fromkeys(column))} for column in columns]
+        coded = [[code[cell] for cell in column] for code, column in zip(codes, columns, strict=True)]
+        return codes, np.array(coded, dtype=np.int64).T
 
-@dataclass(frozen=True, eq=False)
-class _Codes:
-    values: list[list[Cell]]
-    cells: NDArray[np.int64]
-
-
-def _coded(table: Table) -> _Codes:
-    columns = list(zip(*keys(table), strict=True))
-    values = [list(dict.fromkeys(own)) for own in columns]
-    coded = [{key: code for code, key in enumerate(own)} for own in values]
-    cells = [[code[cell] for cell in own] for code, own in zip(coded, columns, strict=True)]
-    return _Codes(values, np.array(cells, dtype=np.int64).T)
+    codes, coded = cached_fact(table, "task codes", find)
+    written = ([code.get(cell, -1) for code, cell in zip(codes, row, strict=True)] for row in rows)
+    return [int((coded != np.array(row)).sum(axis=1).min()) for row in written]

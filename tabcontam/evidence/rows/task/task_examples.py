@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from random import Random
 from typing import ClassVar
 
@@ -22,26 +23,26 @@ from tabcontam.evidence.base import (
     Trial,
 )
 from tabcontam.evidence.checks import check_comparable
-from tabcontam.evidence.number_wording import describe_p_value, explain_low_power, format_small_number
+from tabcontam.evidence.number_wording import describe_p_value, format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.answers_of_several_rows import cell_name, group_by_row
-from tabcontam.evidence.rows.memcheck.csv_row_tests import csv_serializer
-from tabcontam.evidence.rows.row_test import RowTest
+from tabcontam.evidence.rows.memcheck.csv_row_tests import csv_serializer, dataset_in_prompt
+from tabcontam.evidence.rows.row_test import RowTest, low_power
 from tabcontam.evidence.rows.task.packed_table import packed
-from tabcontam.evidence.rows.task.recited_passages import listed_passages, text_of
-from tabcontam.evidence.rows.task.recited_texts import TEXT, hardly_recited, of_texts, read_texts, recited
+from tabcontam.evidence.rows.task.recited_passages import (
+    TEXT,
+    hardly_recited,
+    listed_passages,
+    of_texts,
+    read_texts,
+    recited,
+    text_of,
+)
 from tabcontam.evidence.rows.task.row_keys import counted_of, may_count, predictions_of
 from tabcontam.evidence.rows.task.rows_in_answers import listed_rows
 from tabcontam.evidence.rows.task.written_rows import identified_rows, trials_by_row, written_rows
-from tabcontam.evidence.thresholds import (
-    LEAST_POWER,
-    MOST_ASKED_LABELS,
-    MOST_CLASS_LABELS,
-    PROBED_ROWS,
-    REMEMBERED_SHARE,
-    TEXT_LIST_TOKENS,
-)
+from tabcontam.evidence.thresholds import MOST_ASKED_LABELS, MOST_CLASS_LABELS, PROBED_ROWS, TEXT_LIST_TOKENS
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import declines
 from tabcontam.reading.word_decision import Dictionary
@@ -87,29 +88,21 @@ class TaskExampleAnswers(AnswerKind):
     def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
         """Return for each row cells of other rows that have the same label, each cell of another row."""
         if of_texts(query):
-            every = [
-                word
-                for row in rng.sample(range(len(table.rows)), min(50, len(table.rows)))
-                for word in text_of(table, row).split()
-            ]
+            drawn = rng.sample(range(len(table.rows)), min(50, len(table.rows)))
+            every = [word for row in drawn for word in text_of(table, row).split()]
             return [" ".join(rng.choice(every) for _ in range(20)) for _ in self.rows]
         several = table.target is not None and len(table.distinct(table.target)) <= MOST_CLASS_LABELS
         labels = table.column(table.target or "") if several else (None,) * len(table.rows)
         alike = grouped(range(len(labels)), lambda row: str(labels[row]))
-        return [
-            table.rows[rng.choice(alike[str(labels[row])])][place]
-            for row in self.rows
-            for place in range(len(query.asked))
-        ]
+        places = range(len(query.asked))
+        return [table.rows[rng.choice(alike[str(labels[row])])][place] for row in self.rows for place in places]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
         """Return the lines."""
         if of_texts(query):
             return "\n".join(value or "" for value in values)
-        width = len(query.asked)
-        return "\n".join(
-            csv_serializer().row(query.asked, values[at : at + width]) for at in range(0, len(values), width)
-        )
+        starts = range(0, len(values), len(query.asked))
+        return "\n".join(csv_serializer().row(query.asked, values[at : at + len(query.asked)]) for at in starts)
 
 
 @dataclass(frozen=True)
@@ -174,36 +167,27 @@ class TaskExamples(RowTest):
         queries = Test.planned(self, table, serializer, rng)
         if self.too_small(len(table.row_set)):
             queries = [replace(query, chance={}) for query in queries]
-        labels = [label for _, label in _wanted(table)]
-        return [
-            replace(query, answering=_known_examples(table, label, rng))
-            for query, label in zip(queries, labels, strict=True)
-        ]
+        examples = (_known_examples(table, label, rng) for _, label in _wanted(table))
+        return [replace(query, answering=known) for query, known in zip(queries, examples, strict=True)]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return queries in the same words for each seed, the first with the table. Raises `Skip` if there are none."""
         check_comparable(table)
         if table.text is not None:
-            return [self._query(number, table, what, (TEXT,), TEXT_LIST_TOKENS) for number, what in _numbered(table)]
+            return self._queries(table, (TEXT,), TEXT_LIST_TOKENS)
         if table.enumerates_domain:
             raise Skip("the table lists every combination of its values: every row that a model writes is one of them")
         if len(table.rows) < 3 or len(table.columns) < 2:
             raise Skip("too few rows or features to identify a written row")
         room = min(MOST_TOKENS, EXAMPLES * answer_tokens(table, csv_serializer(), table.columns, LEAST_TOKENS))
-        first, *others = [self._query(number, table, what, table.columns, room) for number, what in _numbered(table)]
+        first, *others = self._queries(table, table.columns, room)
         return [replace(first, chance=_probed(table)), *others]
 
-    def _query(self, number: int, table: Table, what: str, asked: tuple[str, ...], room: int) -> Query:
-        """Return the query of this number; the first carries the table."""
-        return Query(
-            id=f"{self.id}-{number}",
-            write=partial(_prompt, table, what),
-            asked=asked,
-            expected=(),
-            max_tokens=room,
-            paper=number == 0,
-            not_expected=() if number else (packed(table),),
-        )
+    def _queries(self, table: Table, asked: tuple[str, ...], room: int) -> list[Query]:
+        """Return the queries, of which the first is the paper's and carries the table."""
+        written = [partial(_prompt, table, what) for what, _ in _wanted(table)]
+        first, *others = [Query(f"{self.id}-{at}", write, asked, (), room, at == 0) for at, write in enumerate(written)]
+        return [replace(first, not_expected=(packed(table),)), *others]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """Return whether a row of a cut answer ended before the cut."""
@@ -250,20 +234,13 @@ class TaskExamples(RowTest):
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why a model that remembers half of the rows, and writes some, would mostly not be detected."""
-        from tabcontam.statistics.power import row_power
-
         if queries and of_texts(queries[0]):
             return hardly_recited(queries[0], TEXTS, level)
         chance = {name: prediction for query in queries for name, prediction in query.chance.items()}
         rows = [[chance[name] for name in names] for names in group_by_row(list(chance))]
         if not rows:
             return "no row is identified by its first cells, so that no continuation of a written row could be checked"
-        power = row_power(rows, share=REMEMBERED_SHARE, level=level)
-        return None if power >= LEAST_POWER else explain_low_power(power, level)
-
-
-def _numbered(table: Table) -> list[tuple[int, str]]:
-    return list(enumerate(what for what, _ in _wanted(table)))
+        return low_power(rows, level)
 
 
 def _wanted(table: Table) -> list[tuple[str, str]]:
@@ -285,19 +262,18 @@ def _labels(table: Table) -> tuple[str, ...]:
 
 def _prompt(table: Table, what: str) -> Prompt:
     """Return the prompt that names the dataset, its features and labels, and asks for examples."""
-    split, labels = f", {table.split} split" if table.split else "", _labels(table)
+    (name, header), labels = dataset_in_prompt(table), _labels(table)
     task = f"\nThe task is to predict {table.target}, which is one of: {', '.join(labels)}" if labels else ""
     wanted = what.removesuffix(" of this dataset")
     if table.text is not None:
         question = f"Write down the texts of {what}, word for word as they stand in it, each on a line of its own."
-        return ask(f"Dataset: {table.title}{split}{task}", question, f"{table.title}{split}, {wanted}:\n", stop=())
-    header = "\n".join(csv_serializer().header(table.columns))
+        return ask(f"Dataset: {name}{task}", question, f"{name}, {wanted}:\n", stop=())
     question = (
         f"Write down {what}, exactly as they stand in it, each on a line of its own: as a line of a CSV file without "
         "header. Write the lines alone."
     )
-    about = f"Dataset: {table.title}{split}\nIts columns: {header}{task}"
-    return ask(about, question, f"{table.title}{split}, {wanted}:\n\n{header}\n", stop=())
+    about = f"Dataset: {name}\nIts columns: {header}{task}"
+    return ask(about, question, f"{name}, {wanted}:\n\n{header}\n", stop=())
 
 
 def _known_examples(table: Table, label: str, rng: Random) -> TaskExampleAnswers:
@@ -307,9 +283,8 @@ def _known_examples(table: Table, label: str, rng: Random) -> TaskExampleAnswers
         column = table.column(table.target)
         rows = [row for row in rows if column[row] == label]
     rows = rng.sample(rows, min(EXAMPLES if table.text is None else TEXTS, len(rows)))
-    if table.text is not None:
-        return TaskExampleAnswers(tuple(rows), tuple(text_of(table, row) for row in rows))
-    return TaskExampleAnswers(tuple(rows), tuple(cell for row in rows for cell in table.rows[row]))
+    own = [table.rows[row] if table.text is None else (text_of(table, row),) for row in rows]
+    return TaskExampleAnswers(tuple(rows), tuple(chain.from_iterable(own)))
 
 
 def _probed(table: Table) -> dict[str, CellPrediction]:

@@ -1,16 +1,16 @@
 """The different rows that all answers list, the rows of the table that they begin like, and how similar they are."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tabcontam.evidence.base import Prompt, Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.rows.answer_cells import values_bare
-from tabcontam.evidence.rows.answers_of_several_rows import column_of, group_by_row
+from tabcontam.evidence.rows.answers_of_several_rows import cells_of, column_of, group_by_row
 from tabcontam.evidence.rows.bits_by_column import entity_names
+from tabcontam.evidence.rows.memcheck.csv_row_tests import cell_key
 from tabcontam.evidence.rows.task.packed_table import unpacked
 from tabcontam.evidence.rows.task.row_keys import (
-    cell_key,
     counted_of,
     differing,
     identified_row,
@@ -47,10 +47,8 @@ class WrittenRows:
         """The number of rows, and how similar they are to the table's, in words."""
         whole = [key for row in self.rows if (key := key_of(row, order_of(self.table))) is not None]
         apart = differing(self.table, whole)
-        exact, near = (
-            apart.count(0),
-            sum(0 < cells <= min(MOST_NEAR_ROW_CELLS, _most_near(self.table)) for cells in apart),
-        )
+        most = min(MOST_NEAR_ROW_CELLS, (len(self.table.columns) - 1) // 2)  # fewer than half of the cells
+        exact, near = apart.count(0), sum(0 < cells <= most for cells in apart)
         again = f", {self.repeated} of them again" if self.repeated else ""
         form = max(0, sum(map(self._of_its_form, self.rows)) - exact - near)
         invented = len(self.rows) - exact - near - form + self.strange
@@ -79,25 +77,18 @@ def written_rows(trials: Sequence[Trial]) -> WrittenRows | None:
     return WrittenRows(table, tuple(reversed(different.values())), again, len(strange))
 
 
-def rows_of(trial: Trial, table: Table) -> list[Row]:
-    """Return the rows that one read answer lists, without those that have words where the table has numbers."""
-    return [row for row in _listed(trial, table) if may_be(row, _numeric(table))]
-
-
 def _listed(trial: Trial, table: Table) -> list[Row]:
     """Return all rows that one read answer lists."""
-    parsed = trial.reading.parsed if trial.readable and trial.reading else None
-    if not isinstance(parsed, Mapping):
-        return []
-    sorts = _sorts_of(table)
-    listed = [{column_of(name): parsed[name] for name in names} for names in group_by_row(list(parsed))]
+    cells, sorts = cells_of(trial), _sorts_of(table)
+    listed = [{column_of(name): cells[name] for name in names} for names in group_by_row(list(cells))]
     known = [{name: cell for name, cell in row.items() if name in sorts} for row in listed]
     return [values_bare(_with_code(row, table), sorts) for row in known]
 
 
 def identified_rows(trial: Trial, table: Table) -> set[int]:
-    """Return the rows of the table that rows of one read answer begin like."""
-    return {place for row in rows_of(trial, table) if (place := identified_row(table, row)) is not None}
+    """Return the rows of the table that rows of one read answer begin like, if these have numbers where it has some."""
+    rows = (row for row in _listed(trial, table) if may_be(row, _numeric(table)))
+    return {place for row in rows if (place := identified_row(table, row)) is not None}
 
 
 def trials_by_row(found: WrittenRows) -> list[Trial]:
@@ -118,22 +109,10 @@ def trials_by_row(found: WrittenRows) -> list[Trial]:
         truth = {name: None if table.is_missing(cell) else cell for name, cell in zip(names, cells, strict=True)}
         chance = {name: predictions[row].cells[name] for name in names}
         entities = {name: lies_in[name] for name in names if name in lies_in}
-        return [
-            _trial(
-                Query(
-                    f"row-{row}{MARK}{number}",
-                    _unasked,
-                    names,
-                    tuple(truth.values()),
-                    0,
-                    chance=chance,
-                    row=row,
-                    lies_in=entities,
-                ),
-                {name: written_row[name] for name in names if name in written_row},
-            )
-            for number, written_row in enumerate(own[row], 1)
-        ]
+        expected = tuple(truth.values())
+        query = Query(f"row-{row}{MARK}", _unasked, names, expected, 0, chance=chance, row=row, lies_in=entities)
+        answers = ({name: written[name] for name in names if name in written} for written in own[row])
+        return [_trial(replace(query, id=f"{query.id}{at}"), answer) for at, answer in enumerate(answers, 1)]
 
     return [trial for row in sorted(own) for trial in trials(row)]
 
@@ -163,7 +142,13 @@ def _with_code(row: Row, table: Table) -> Row:
 
 
 def _sorts_of(table: Table) -> dict[str, FeatureValues]:
-    return cached_fact(table, "sorts of features", lambda: _sorts(table))
+    """Return the sort of values of each feature, by its most frequent ones and a word."""
+
+    def sort(name: str) -> FeatureValues:
+        word = [value for value in table.distinct(name) if not is_number(value)][:1]
+        return FeatureValues((*table.distinct(name)[:MOST_READING_VALUES], *word))
+
+    return cached_fact(table, "sorts of features", lambda: {name: sort(name) for name in table.columns})
 
 
 def _numeric(table: Table) -> list[str]:
@@ -173,17 +158,4 @@ def _numeric(table: Table) -> list[str]:
 def _few_words(table: Table) -> dict[str, set[Cell]]:
     """Return the values of each feature of words that has few different ones, as keys to compare."""
     own = {name: table.distinct(name) for name in table.columns if name not in _numeric(table)}
-    return {
-        name: {cell_key(value) for value in values} for name, values in own.items() if len(values) <= MOST_CLASS_WORDS
-    }
-
-
-def _sorts(table: Table) -> dict[str, FeatureValues]:
-    """Return the sort of values of each feature, by its most frequent ones."""
-    words = {name: [value for value in table.distinct(name) if not is_number(value)][:1] for name in table.columns}
-    return {name: FeatureValues((*table.distinct(name)[:MOST_READING_VALUES], *words[name])) for name in table.columns}
-
-
-def _most_near(table: Table) -> int:
-    """Return the number of cells in which a written row may differ from a similar one of the table: fewer than half."""
-    return (len(table.columns) - 1) // 2
+    return {name: set(map(cell_key, values)) for name, values in own.items() if len(values) <= MOST_CLASS_WORDS}

@@ -8,8 +8,7 @@ import pytest
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
-from tabcontam.evidence.rows.task.exact_generation import ExactGeneration
-from tabcontam.evidence.rows.task.outputs import output_of
+from tabcontam.evidence.rows.task.exact_generation import ExactGeneration, output_of
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
