@@ -24,8 +24,8 @@ from tabcontam.asking.table_turns import Job
 from tabcontam.asking.trial_file import Journal
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.questions import Answer, Prompt, Reply, ReplyState, Usage
-from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, SpentError, TransientError
-from tabcontam.models.batch_api import Batches, BatchProgress, failed
+from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, SpentError, TransientError, failed
+from tabcontam.models.batch_api import Batches, BatchProgress
 from tabcontam.models.prices import Price
 from tabcontam.models.served_model import sum_known_charges
 

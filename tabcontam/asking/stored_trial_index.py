@@ -26,7 +26,6 @@ NAMES = ("llm", "dataset", "edition", "serializer", "test", "prompts", "split") 
 HEAD = b", ".join(b'"%s": %s' % (name.encode(), TEXT) for name in NAMES)
 BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
 ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # of a line that no crash cut off
-OTHERS = 2**32 - 1  # the place of a result that is not asked for
 Asked = Mapping[ResultKey, int | None]  # results, each with the number of its own queries; None: all that the file has
 
 
@@ -237,6 +236,7 @@ class StoredTrialIndex:
         """Return each trial's result, query and place of its line, and the names of queries."""
         import numpy as np
 
+        others = 2**32 - 1  # the place of a result that is not asked for
         found, offset = array("Q"), 0
         queries: dict[str, int] = {}  # in the order of their first appearance
 
@@ -253,13 +253,13 @@ class StoredTrialIndex:
             """Return a result's place by the beginning of a line, up to its query."""
             if b"\\" not in begins:
                 with suppress(UnicodeDecodeError):  # the names are in the order of a result's
-                    return self._places.get(ResultKey(*begins.decode().split('"')[3::4]), OTHERS)
+                    return self._places.get(ResultKey(*begins.decode().split('"')[3::4]), others)
             line = line_of(begins + b"}", whole=False)
-            return OTHERS if line is None else self._places.get(ResultKey(*line_key(line)[:-1]), OTHERS)
+            return others if line is None else self._places.get(ResultKey(*line_key(line)[:-1]), others)
 
         if self._file is not None:
             with path.open("rb") as file:
-                key, head = OTHERS, b""  # of the line before: most lines begin as it does, up to their query
+                key, head = others, b""  # of the line before: most lines begin as it does, up to their query
                 for number, text in enumerate(file, start=1):
                     whole = text.endswith(ENDS)
                     if whole and head and text.startswith(head) and b"\\" not in (name := _name(text, len(head))):
@@ -269,9 +269,9 @@ class StoredTrialIndex:
                         head = begins[1] + b', "query": "'
                     else:
                         line = line_of(text)
-                        key = OTHERS if line is None else self._places.get(ResultKey(*line_key(line)[:-1]), OTHERS)
+                        key = others if line is None else self._places.get(ResultKey(*line_key(line)[:-1]), others)
                         query, head = 0 if line is None else numbered(line["query"]), b""
-                    if key != OTHERS:
+                    if key != others:
                         found.extend((key, query, offset, len(text), number))
                     offset += len(text)
         return list(np.array(found, dtype="Q").reshape(-1, 5).T), list(queries)

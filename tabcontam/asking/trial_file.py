@@ -13,21 +13,8 @@ from typing import Any, TypeGuard
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.rounded_numbers import RoundedPrediction
 from tabcontam.errors import UsageError, option
-from tabcontam.evidence.base import (
-    Answer,
-    Endings,
-    Likelihoods,
-    Lookup,
-    LookupMode,
-    Match,
-    Matches,
-    Query,
-    Scores,
-    Token,
-    Trial,
-    Usage,
-)
-from tabcontam.evidence.questions import Message, Passage, Prompt, Question, Reply, ReplyState
+from tabcontam.evidence.base import Endings, Likelihoods, Lookup, LookupMode, Match, Matches, Query, Scores, Trial
+from tabcontam.evidence.questions import Answer, Message, Passage, Prompt, Question, Reply, ReplyState, Token, Usage
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.structured_answers import in_json
 from tabcontam.models.base import PromptForm
