@@ -175,33 +175,27 @@ class Account:
         return concede(planned.test, [trial], self._of_reference(planned)).weighed[0]
 
     def _result(self, planned: PlannedResult) -> Result:
-        trials = self.trials.get(planned.name, {})
-        skip = planned.skip or self.skips.get(planned.name)
+        name, test, trials = planned.name, planned.test, self.trials.get(planned.name, {})
+        skip = planned.skip or self.skips.get(name)
         if skip and not trials:
-            return build_unjudged(planned.name, planned.test, Verdict.SKIPPED, skip, lacks=planned.lacks)
+            return build_unjudged(name, test, Verdict.SKIPPED, skip, lacks=planned.lacks)
         if planned.uninformative:
-            return build_unjudged(planned.name, planned.test, Verdict.UNINFORMATIVE, planned.uninformative)
-        turns = self._turns_of(planned)
+            return build_unjudged(name, test, Verdict.UNINFORMATIVE, planned.uninformative)
+        turns, ended, reference = self._turns_of(planned), skip or self._ended(name.llm), self._of_reference(planned)
         if turns is not None and (trials or turns.decided):
             own = list(trials.values())
-            ended, reference = skip or self._ended(planned.name.llm) or "", self._of_reference(planned)
-            return result_in_turns(
-                planned.name, planned.test, own, len(planned.written), turns.decided, ended, reference
-            )
+            return result_in_turns(name, test, own, len(planned.written), turns.decided, ended, reference)
         if self._spared(planned):
-            return build_unjudged(planned.name, planned.test, Verdict.SKIPPED, SPARED)
+            return build_unjudged(name, test, Verdict.SKIPPED, SPARED)
         if not trials:
-            unanswered = self.unreachable.get(planned.name.llm) or self._ended(planned.name.llm)
+            unanswered = self.unreachable.get(name.llm) or self._ended(name.llm)
             verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
-            return build_unjudged(
-                planned.name, planned.test, verdict, self._unasked(planned.name.llm), len(planned.queries)
-            )
+            return build_unjudged(name, test, verdict, self._unasked(name.llm), len(planned.queries))
         asked = [trials[query.id] for query in planned.written if query.id in trials]
-        asked = self.judgements.attached(planned.name, planned.test, asked)
-        ended = skip or self._ended(planned.name.llm)
-        pools = pool_parts(planned.name, planned.test, {key: own.values() for key, own in self.trials.items()})
-        rules, at, reference = self.options.rules, planned.level, self._of_reference(planned)
-        return build_result(planned.name, planned.test, asked, len(planned.askable), rules, at, ended, reference, pools)
+        asked = self.judgements.attached(name, test, asked)
+        pools = pool_parts(name, test, {key: own.values() for key, own in self.trials.items()})
+        rules, at = self.options.rules, planned.level
+        return build_result(name, test, asked, len(planned.askable), rules, at, ended, reference, pools)
 
     def _unasked(self, llm: str) -> str:
         """Return why nothing was asked of an LLM."""

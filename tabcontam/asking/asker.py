@@ -5,10 +5,13 @@ A query gives its slot back while it waits for another try, so that others are a
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import partial
 from random import uniform
+from typing import Any
 
 from tabcontam.asking.budget import Budget, Charge
 from tabcontam.asking.estimate import tokens_read
@@ -78,7 +81,7 @@ class Asker:
         answer that had come is lost. `unwanted` is called just before a request is sent.
         """
         try:
-            answer = await self._tried(model, query, keep, unwanted)
+            answer = await self._tried(partial(self._slotted, model, query, keep, unwanted))
         except TransientError as error:
             answer = self._gave_up(error, query)
             keep(answer)
@@ -93,9 +96,23 @@ class Asker:
         self._given_up = 0
         return answer
 
-    async def _tried(
-        self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool]
-    ) -> Answer:
+    async def ask_admitted(
+        self,
+        admitted: object,
+        model: Model,
+        query: Query,
+        keep: Callable[[Answer], object],
+        unwanted: Callable[[], bool] = lambda: False,
+    ) -> Answer | None:
+        """Ask as `ask` does, on behalf of what the limiter admitted; return None if nothing is sent."""
+        try:
+            return await self.ask(model, query, keep, unwanted)
+        except StoppedError:
+            return None
+        finally:
+            self.limiter.dismiss(admitted)
+
+    async def _tried(self, ask_once: Callable[[], Awaitable[Answer]]) -> Answer:
         """Ask again after failures that may pass. A rate limit uses up no try while other queries are answered.
 
         Tenacity does not fit here: its functions for stopping and waiting would share this loop's state, in twice the
@@ -105,7 +122,7 @@ class Asker:
         used, before, answers = 0, 0, self._answers
         while True:
             try:
-                return await self._slotted(model, query, keep, unwanted)
+                return await ask_once()
             except TransientError as error:
                 moving, answers = self._answers > answers, self._answers
                 used += not (error.crowded and moving)
@@ -117,15 +134,13 @@ class Asker:
             await self.pause(seconds)
             before += 1
 
-    async def _slotted(
-        self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool]
-    ) -> Answer:
+    async def _slotted(self, model: Model, *asked: Any) -> Answer:
         """Ask once a slot is free; until a model that learns from its first answer has it, other queries wait."""
         if model.learns and not self._answers:
             async with self._first:
                 if not self._answers:
-                    return await self._in_turn(model, query, keep, unwanted)
-        return await self._in_turn(model, query, keep, unwanted)
+                    return await self._in_turn(model, *asked)
+        return await self._in_turn(model, *asked)
 
     async def _in_turn(
         self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool]
@@ -192,11 +207,9 @@ class Asker:
 
     async def pause(self, seconds: float) -> None:
         """Wait for some seconds. Raises `StoppedError` if everything stops before."""
-        try:
+        with suppress(TimeoutError):
             await asyncio.wait_for(self._stopped.wait(), seconds)
-        except TimeoutError:
-            return
-        raise StoppedError
+            raise StoppedError
 
     def _gave_up(self, error: TransientError, query: Query) -> Answer:
         """Return the failed answer to a query whose tries are used up; end the LLM if several in a row were."""

@@ -7,6 +7,7 @@ later. A reply from a batch equals any other reply, under the same key, at the p
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -23,8 +24,8 @@ from tabcontam.asking.table_turns import Job
 from tabcontam.asking.trial_file import Journal
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.questions import Answer, Prompt, Reply, ReplyState, Usage
-from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, SpentError, TransientError
-from tabcontam.models.batch_api import Batches, BatchProgress, failed
+from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, SpentError, TransientError, failed
+from tabcontam.models.batch_api import Batches, BatchProgress
 from tabcontam.models.prices import Price
 from tabcontam.models.served_model import sum_known_charges
 
@@ -73,7 +74,7 @@ class BatchAsker:
         """Get an answer to each query, or leave a batch that goes on without this run. Raises nothing."""
         self._most = self.batches.most_requests
         waiting = deque((job, False) for job in jobs)
-        try:
+        with suppress(StoppedError):
             await self._find(waiting)
             while waiting or self.left:
                 await self._submit(waiting)
@@ -81,8 +82,6 @@ class BatchAsker:
                     break
                 for ended in await self._ended():
                     waiting.extend(await self._collected(ended))
-        except StoppedError:
-            return
 
     async def _find(self, waiting: deque[tuple[Job, bool]]) -> None:
         """Take up the batches that an earlier run left, and remove their queries from those that wait."""
@@ -100,7 +99,7 @@ class BatchAsker:
                     self._settled(noted)
                     continue
                 noted = replace(noted, id=found)
-                self._note(partial(self.notes.submitted, noted.mark, noted.id))
+                self._submitted(noted)
             most = sum((self._most_dollars(job, noted.sent.allowance) for job in jobs.values()), NOTHING)
             self.left.append(RunningBatch(noted, jobs, self.asker.budget.take_up(len(jobs), most)))
             own = set(map(id, jobs.values()))
@@ -139,7 +138,7 @@ class BatchAsker:
                 self.asker.budget.take_back(under_way.charge)
                 raise
             under_way.noted = replace(noted, id=found)
-            self._note(partial(self.notes.submitted, noted.mark, found))
+            self._submitted(under_way.noted)
             self.left.append(under_way)
 
     # pilots: queries that are asked at once, if need be, until one of them has a reply
@@ -166,12 +165,9 @@ class BatchAsker:
         size = 0
         while waiting and waiting[0][1] == again and len(lines) < self._most:
             job = waiting[0][0]
-            query = job.query
             name = self._name(job, sent.form)
             try:
-                line = self.batches.written(
-                    name, ModelRequest(query.question, query.max_tokens, structured=self.model.structured)
-                )
+                line = self.batches.written(name, self._request(job))
             except ValueError:
                 self._take(waiting.popleft()[0], failed("the prompt holds half of a surrogate pair, not valid in JSON"))
                 continue
@@ -247,11 +243,7 @@ class BatchAsker:
                 job = ended.jobs.get(result.name)
                 if job is None:  # it is of no request of this run, or came twice
                     continue
-                reply, may_better = self.batches.read(
-                    result,
-                    ModelRequest(job.query.question, job.query.max_tokens, structured=self.model.structured),
-                    noted.sent,
-                )
+                reply, may_better = self.batches.read(result, self._request(job), noted.sent)
                 del ended.jobs[result.name]
                 ended.spent += self._cost(job, reply, noted)
                 usage = sum_known_charges([self._used.pop(result.name, None), reply.usage])
@@ -315,16 +307,16 @@ class BatchAsker:
         self.asker.end(line)
         raise StoppedError
 
-    def _settled(self, noted: BatchNote) -> None:
-        self._note(partial(self.notes.settled, noted.mark))
+    def _submitted(self, noted: BatchNote) -> None:
+        with suppress(OSError):  # the next run can do without this note, and the one below: it then asks the provider
+            self.notes.submitted(noted.mark, noted.id)
 
-    @staticmethod
-    def _note(write: Callable[[], None]) -> None:
-        """Write a note that the next run can do without: it then asks the provider."""
-        try:
-            write()
-        except OSError:
-            return
+    def _settled(self, noted: BatchNote) -> None:
+        with suppress(OSError):
+            self.notes.settled(noted.mark)
+
+    def _request(self, job: Job) -> ModelRequest:
+        return ModelRequest(job.query.question, job.query.max_tokens, structured=self.model.structured)
 
     def _name(self, job: Job, form: PromptForm) -> str:
         """Return the name of a request in a batch: the key under which its reply is stored."""

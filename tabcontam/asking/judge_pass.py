@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from tabcontam.asking.asker import Asker, StoppedError
+from tabcontam.asking.asker import Asker
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.judgement_file import JudgementJournal
 from tabcontam.asking.query_plan import PlannedResult
-from tabcontam.asking.reply_store import key, shared_query_key
+from tabcontam.asking.reply_store import shared_query_key
 from tabcontam.asking.session import Session
 from tabcontam.errors import UsageError, option_name
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
@@ -72,7 +72,7 @@ class JudgePass:
         self.label = label(model)
         self.journal = JudgementJournal(folder)
         self.plan = [planned for planned in session.plan if planned.test.judgeable and planned.subject.tested]
-        self._settled = True
+        self._unsettled: set[str] = set()
         self._before: set[Judgement] = set()
         self._judgements: list[Judgement] = []
 
@@ -106,7 +106,8 @@ class JudgePass:
                 for same in left:
                     admitted = object()
                     await limiter.admit(admitted)
-                    under_way.create_task(self._answer(asker, same, admitted))
+                    take = partial(self._take, same)
+                    under_way.create_task(asker.ask_admitted(admitted, self.model, same[0].query, take))
                     if session.stopping or asker.stopped:
                         break
         finally:
@@ -150,9 +151,8 @@ class JudgePass:
         for planned in self.plan:
             trials = self.session.trials.get(planned.name, {})
             left = [query for query in planned.queries if query.id not in trials]
-            yield from (
-                JudgePair(planned.name, one) for one in to_judge([longest(own) for own in _unasked(planned, left)])
-            )
+            most = [longest(own) for own in _unasked(planned, left)]
+            yield from (JudgePair(planned.name, one) for one in to_judge(most))
 
     def _left(
         self, pairs: Sequence[JudgePair], judgements: Judgements
@@ -160,9 +160,7 @@ class JudgePass:
         """Return the pairs to ask, equal ones together, and the pairs whose replies are stored, with these."""
         digest = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
         model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
-        if not model.settled and model.identity is not None and (form := store.form(model.identity, model.version)):
-            model.settle(form)
-        self._settled = model.settled
+        self._unsettled = {self.label} if store.settle(model) else set()
         known = {one.key for one in judgements if one.version == model.version and one.word is not None}
         asked: dict[str, list[JudgePair]] = {}
         for number, pair in enumerate(pairs):
@@ -176,30 +174,13 @@ class JudgePass:
         ]
         return list(asked.values()), stored
 
-    async def _answer(self, asker: Asker, same: Sequence[JudgePair], admitted: object) -> None:
-        try:
-            await asker.ask(self.model, same[0].query, partial(self._take, same))
-        except StoppedError:
-            return
-        finally:
-            asker.limiter.dismiss(admitted)
-
     def _take(self, same: Sequence[JudgePair], reply: Answer) -> None:
         """Keep a reply, in the store and for every pair that it judges."""
-        self._put(same[0].query, reply)
+        self.session.store.keep(self.model, same[0].query, self.label, reply, self._unsettled)
         if isinstance(reply, Reply):
             self._note(same, reply)
         for _ in same:
             self.session.progress.answered(self.label, reply)
-
-    def _put(self, query: Query, reply: Answer) -> None:
-        model = self.model
-        if model.identity is not None:
-            asked = key(model.identity, model.version, model.form, query.question, query.max_tokens)
-            self.session.store.put(asked, self.label, reply)
-            if model.settled and not self._settled:
-                self._settled = True
-                self.session.store.note_form(model.identity, model.version, model.form)
 
     def _note(self, same: Sequence[JudgePair], reply: Reply) -> None:
         """Write down the judgements; if that fails, nothing more is asked."""

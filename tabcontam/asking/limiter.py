@@ -97,8 +97,8 @@ class Limiter:
         self._answers.append(now)
         self._fastest = min(self._fastest or took, took)
         self._latency += smoothing * (took - self._latency) if self._latency else took
-        if self._full < began or self._queued():
-            return
+        if self._full < began or self._latency > max(SLOW, QUEUED * self._fastest):
+            return  # more requests would only wait longer at the server, until they time out
         round_ = max(self._latency, ROUND)
         if now - self._changed > round_:  # a round without a complaint
             self._changed = now
@@ -123,10 +123,6 @@ class Limiter:
         while self._answers and self._answers[0] < now - window:
             self._answers.popleft()
         return len(self._answers) / window
-
-    def _queued(self) -> bool:
-        """Return whether more requests would only wait longer at the server, until they time out."""
-        return self._latency > max(SLOW, QUEUED * self._fastest)
 
     def _set(self, exact: float, kind: str, *, least: float = 0.01) -> None:
         before = self.limit

@@ -245,11 +245,10 @@ def plan(
         sheets.append(sheet_of(*place[:3], options, place[3]))
     # The p-value that is sure to be a finding: alpha, divided by the cells of a family that share it.
     deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
+    asking = [sheet.test for sheet in sheets]
     at = {
-        family: level(
-            options.alpha, planned_results * _sharing([one.test for one in sheets], family, subjects, options)
-        )
-        for family, planned_results in {sheet.test.family: deciding[sheet.test.family] for sheet in sheets}.items()
+        family: level(options.alpha, deciding[family] * _sharing(asking, family, subjects, options))
+        for family in {test.family for test in asking}
     }
     worded = _in_words(subjects, sheets, options)
     written = {sheet.named(""): sheet.written for sheet in sheets}
@@ -369,9 +368,8 @@ def sheet_of(
             return QuerySheet(test, table, serializer, own, unfit, len(queries) - len(own), prompts)
         asked = _first(worded.planned(table, serializer, rng), options.queries, test.decides)
         asked = with_shots(worded, asked, table, serializer, options.seed, shots)
-        return QuerySheet(
-            test, table, serializer, asked, TOO_FEW if options.queries and not asked else None, prompts=prompts
-        )
+        unfit = TOO_FEW if options.queries and not asked else None
+        return QuerySheet(test, table, serializer, asked, unfit, prompts=prompts)
     except Skip as skip:
         return QuerySheet(test, table, serializer, (), str(skip), prompts=prompts)
     except (ArithmeticError, ValueError, MemoryError) as error:  # of a computation that the test cannot do without

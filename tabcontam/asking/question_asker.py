@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from tabcontam.asking.asker import Asker, StoppedError
+from tabcontam.asking.asker import Asker
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.limiter import Limiters
 from tabcontam.asking.query_plan import Options
-from tabcontam.asking.reply_store import Store, key, shared_query_key
+from tabcontam.asking.reply_store import Store, shared_query_key
 from tabcontam.asking.run_progress import Progress
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Answer, Reply, ReplyState
@@ -86,17 +86,15 @@ class QuestionAsker:
                     break
                 admitted = object()
                 await limiter.admit(admitted)
-                under_way.create_task(self._answer(asker, model, same, admitted, found))
+                take = partial(self._take, model, same, found)
+                under_way.create_task(asker.ask_admitted(admitted, model, same[0], take))
         return found
 
     def _left(self, model: Model, queries: Sequence[Query]) -> tuple[dict[str, Answer], list[list[Query]]]:
         """Return the stored answers, and the queries left to ask, equal ones together."""
         digest = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
-        if not model.settled and model.identity is not None:
-            if form := self.store.form(model.identity, model.version):
-                model.settle(form)
-            else:
-                self._unsettled.add(model.spec)
+        if self.store.settle(model):
+            self._unsettled.add(model.spec)
         asked: dict[str, list[Query]] = {}
         for number, query in enumerate(queries):
             asked.setdefault(shared_query_key(model, query) or str(number), []).append(query)
@@ -107,25 +105,9 @@ class QuestionAsker:
                     found |= {query.id: answer for query in asked.pop(same)}
         return found, list(asked.values())
 
-    async def _answer(
-        self, asker: Asker, model: Model, same: Sequence[Query], admitted: object, found: dict[str, Answer]
-    ) -> None:
-        try:
-            await asker.ask(model, same[0], partial(self._take, model, same, found))
-        except StoppedError:
-            return
-        finally:
-            asker.limiter.dismiss(admitted)
-
     def _take(self, model: Model, same: Sequence[Query], found: dict[str, Answer], answer: Answer) -> None:
         """Keep an answer, in the store and under every query that it answers."""
-        query = same[0]
-        if model.identity is not None:
-            asked = key(model.identity, model.version, model.form, query.question, query.max_tokens)
-            self.store.put(asked, model.spec, answer)
-            if model.settled and model.spec in self._unsettled:
-                self._unsettled.remove(model.spec)
-                self.store.note_form(model.identity, model.version, model.form)
+        self.store.keep(model, same[0], model.spec, answer, self._unsettled)
         for one in same:
             found[one.id] = answer
             self.progress.answered(model.spec, answer)

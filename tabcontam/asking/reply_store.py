@@ -28,21 +28,8 @@ from tabcontam.asking.reply_file import (
     with_side_files,
 )
 from tabcontam.asking.trial_file import answer_fields, answer_held, looked_up, write_question
-from tabcontam.evidence.base import Query
-from tabcontam.evidence.questions import (
-    Answer,
-    Endings,
-    Likelihoods,
-    Lookup,
-    Matches,
-    Passage,
-    Prompt,
-    Question,
-    Reply,
-    ReplyState,
-    Scores,
-    Usage,
-)
+from tabcontam.evidence.base import Endings, Likelihoods, Lookup, Matches, Passage, Query, Scores, Usage
+from tabcontam.evidence.questions import Answer, Prompt, Question, Reply, ReplyState
 from tabcontam.models.base import Model, PromptForm
 from tabcontam.tables.editions import cache_folder
 from tabcontam.tables.table import Table
@@ -56,14 +43,8 @@ TABLES = (
 )
 LONGEST = 2**27  # bytes of a stored reply
 # An unknown table or column counts as damage too: the statements are ours, and the file's version promises them.
-_DAMAGE = {
-    sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_NOTADB,
-    sqlite3.SQLITE_FORMAT,
-    sqlite3.SQLITE_ERROR,
-    sqlite3.SQLITE_SCHEMA,
-}
-_UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)
+_BROKEN_FILE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
+_DAMAGE = _BROKEN_FILE | {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_SCHEMA}
 
 Found = TypeVar("Found")
 
@@ -161,6 +142,24 @@ class Store:
         """Store the form that a server was found to take."""
         row = (bytes.fromhex(_hashed(_server(identity, version))), form.value)
         self._do(lambda file: file.execute("INSERT OR REPLACE INTO forms VALUES (?, ?)", row), None)
+
+    def settle(self, model: Model) -> bool:
+        """Give a model the form that an earlier run found; return whether this run has to find it out."""
+        if model.settled or model.identity is None:
+            return False
+        if form := self.form(model.identity, model.version):
+            model.settle(form)
+        return form is None
+
+    def keep(self, model: Model, query: Query, llm: str, answer: Answer, unsettled: set[str]) -> None:
+        """Store an answer under the form that it was asked in, and this form if `llm` was one of the `unsettled`."""
+        if model.identity is None:
+            return
+        asked = key(model.identity, model.version, model.sent_in, query.question, query.max_tokens)
+        self.put(asked, llm, answer)
+        if llm in unsettled and model.settled:
+            unsettled.remove(llm)
+            self.note_form(model.identity, model.version, model.form)
 
     def facts(self) -> StoreFacts:
         """Return where the file is, how large it is with its side files, and how many replies it holds by LLM."""
@@ -339,7 +338,7 @@ def _read(digest: bytes, text: bytes, checksum: int) -> Answer | None:
         kinds: dict[str, type[Answer]] = {"scores": Scores, "log_probabilities": Likelihoods, "found": Matches}
         kind = next((kinds[name] for name in kinds if name in fields), Reply)
         return answer_held(kind, fields, usage)
-    except _UNREADABLE:
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
@@ -365,9 +364,8 @@ def shared_query_key(model: Model, query: Query) -> str | None:
         return None
     question = query.question
     open_form = isinstance(question, Prompt) and not model.settled
-    forms = (
-        (model.sent_in, *(form for form in PromptForm if form is not model.sent_in)) if open_form else (model.sent_in,)
-    )
+    others = (form for form in PromptForm if form is not model.sent_in) if open_form else ()
+    forms = (model.sent_in, *others)
     return " ".join(key(model.identity, model.version, form, question, query.max_tokens) for form in forms)
 
 

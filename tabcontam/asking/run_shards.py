@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.errors import UsageError, option
-from tabcontam.evidence.base import Query
 from tabcontam.groups import grouped
 
 
@@ -92,10 +91,7 @@ def digest(plan: Sequence[PlannedResult]) -> str:
     for planned in plan:
         queries = planned.written
         if id(queries) not in known:
-            known[id(queries)] = hashlib.sha256("\n".join(map(_asked, queries)).encode()).hexdigest()
+            asked = (repr((query.id, query.asked, query.expected, query.row)) for query in queries)
+            known[id(queries)] = hashlib.sha256("\n".join(asked).encode()).hexdigest()
         whole.update(repr((*planned.name, known[id(queries)])).encode())
     return whole.hexdigest()
-
-
-def _asked(query: Query) -> str:
-    return repr((query.id, query.asked, query.expected, query.row))

@@ -16,7 +16,7 @@ from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.limiter import Limiters
 from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, check_reachable
 from tabcontam.asking.repeat_policy import RepeatPolicy
-from tabcontam.asking.reply_store import Store, key, same_text, shared_query_key
+from tabcontam.asking.reply_store import Store, same_text, shared_query_key
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.table_turns import Job, Slot, TableTurns, turns_of
 from tabcontam.asking.trial_file import Journal, Key, Line, answer_of, answers, line_key, trial_line
@@ -99,7 +99,7 @@ class Session(Account):
         if asks and not found:
             with contextlib.suppress(StoppedError):  # the next query shows why
                 found.append(await self._asker(model).ask(model, query, lambda answer: None))
-                self._put(model, query, model.spec, found[0])
+                self.store.keep(model, query, model.spec, found[0], self._unsettled)
         if asks or found:
             model.structured = any(isinstance(reply, Reply) and is_enforced(reply) for reply in found)
 
@@ -230,15 +230,8 @@ class Session(Account):
         # A prompt to a model whose form is still to be found out has several keys, and no stored reply.
         stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
         for found, reply in stored.items():
-            trials = [
-                (
-                    planned,
-                    self._read(
-                        planned, complete_reply(planned.test, Trial(query, reply, cached=True), planned.serializer)
-                    ),
-                )
-                for planned, query in pending[found]
-            ]
+            asked = [(planned, Trial(query, reply, cached=True)) for planned, query in pending[found]]
+            trials = [(planned, self._read_whole(planned, trial)) for planned, trial in asked]
             if all(self._again.stands(trial) for _, trial in trials):
                 for planned, trial in trials:
                     self._recalled[planned.name, trial.query.id] = planned, trial.query
@@ -248,12 +241,8 @@ class Session(Account):
 
     def _settle(self, model: Model) -> None:
         """Give a model the form of prompts that an earlier run determined, or note that this run has to."""
-        if not model.settled and model.identity is not None:
-            form = self.store.form(model.identity, model.version)
-            if form is not None:
-                model.settle(form)
-            else:
-                self._unsettled.add(model.spec)
+        if self.store.settle(model):
+            self._unsettled.add(model.spec)
 
     def _stand_by(self) -> None:
         """Restore the old answers of queries that should have been asked again but were not."""
@@ -384,47 +373,33 @@ class Session(Account):
         return await self._answer(asker, job)
 
     async def _answer(self, asker: Asker, job: Job) -> Answer | None:
-        planned, query = job.places[0]
-        try:
-            return await asker.ask(job.model, query, partial(self._take, asker, job), lambda: self._over(planned))
-        except StoppedError:
-            return None
-        finally:
-            asker.limiter.dismiss(job)
+        (planned, query), take = job.places[0], partial(self._take, asker, job)
+        return await asker.ask_admitted(job, job.model, query, take, lambda: self._over(planned))
 
     def _take(self, asker: Asker, job: Job, reply: Answer) -> None:
         """Keep a reply, in the store, and in the folder for every place where it belongs."""
         planned = job.places[0][0]
-        self._put(job.model, job.places[0][1], asker.llm, reply)
+        self.store.keep(job.model, job.query, asker.llm, reply, self._unsettled)
         self.seconds[planned.name] = self.seconds.get(planned.name, 0.0) + (reply.seconds or 0.0)
         for planned, query in job.places:
-            trial = self._read(planned, complete_reply(planned.test, Trial(query, reply), planned.serializer))
+            trial = self._read_whole(planned, Trial(query, reply))
             self._file(planned, trial)
             self._record(planned, trial)
             self.progress.answered(asker.llm, trial.reply)
 
-    def _put(self, model: Model, query: Query, llm: str, reply: Answer) -> None:
-        """Store a reply under the form that it was asked in, which may have been found out only now."""
-        if model.identity is None:
-            return
-        self.store.put(key(model.identity, model.version, model.sent_in, query.question, query.max_tokens), llm, reply)
-        if llm in self._unsettled and model.settled:
-            self._unsettled.remove(llm)
-            self.store.note_form(model.identity, model.version, model.form)
-
     def _record(self, planned: PlannedResult, trial: Trial) -> None:
         """Write a trial down; if that fails, ask nothing more and keep the line for `Journal.rescue`."""
-        exposure = self._exposure_of(planned, trial.query)
-        line = trial_line(
-            planned.name._asdict(), planned.subject.model.sent_in, trial, self.options.rules == PAPER, exposure
-        )
+        exposure, form = self._exposure_of(planned, trial.query), planned.subject.model.sent_in
         try:
-            self.journal.append(line)
+            self.journal.append(trial_line(planned.name._asdict(), form, trial, self.options.rules == PAPER, exposure))
         except OSError:
             self.stop()
 
     def _read(self, planned: PlannedResult, trial: Trial) -> Trial:
         return read_trial(planned.test, trial, planned.serializer, self.dictionary)
+
+    def _read_whole(self, planned: PlannedResult, trial: Trial) -> Trial:
+        return self._read(planned, complete_reply(planned.test, trial, planned.serializer))
 
     def _file(self, planned: PlannedResult, trial: Trial) -> None:
         """Keep a read trial; if its table is asked in turns, it waits for its own."""

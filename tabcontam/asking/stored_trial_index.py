@@ -10,6 +10,7 @@ import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -25,7 +26,6 @@ NAMES = ("llm", "dataset", "edition", "serializer", "test", "prompts", "split") 
 HEAD = b", ".join(b'"%s": %s' % (name.encode(), TEXT) for name in NAMES)
 BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
 ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # of a line that no crash cut off
-OTHERS = 2**32 - 1  # the place of a result that is not asked for
 Asked = Mapping[ResultKey, int | None]  # results, each with the number of its own queries; None: all that the file has
 
 
@@ -236,77 +236,50 @@ class StoredTrialIndex:
         """Return each trial's result, query and place of its line, and the names of queries."""
         import numpy as np
 
-        found = array("Q")
-        keys, queries, offset = _ResultPlaces(self._places), _Queries(), 0
+        others = 2**32 - 1  # the place of a result that is not asked for
+        found, offset = array("Q"), 0
+        queries: dict[str, int] = {}  # in the order of their first appearance
+
+        def numbered(query: str) -> int:
+            return queries.setdefault(query, len(queries))
+
+        @cache
+        def query_written(text: bytes) -> int:
+            line = line_of(b'{"query": ' + text + b"}", whole=False) or {}
+            return numbered(str(line.get("query")))
+
+        @cache
+        def place_written(begins: bytes) -> int:
+            """Return a result's place by the beginning of a line, up to its query."""
+            if b"\\" not in begins:
+                with suppress(UnicodeDecodeError):  # the names are in the order of a result's
+                    return self._places.get(ResultKey(*begins.decode().split('"')[3::4]), others)
+            line = line_of(begins + b"}", whole=False)
+            return others if line is None else self._places.get(ResultKey(*line_key(line)[:-1]), others)
+
         if self._file is not None:
             with path.open("rb") as file:
-                key, head = OTHERS, b""  # of the line before: most lines begin as it does, up to their query
+                key, head = others, b""  # of the line before: most lines begin as it does, up to their query
                 for number, text in enumerate(file, start=1):
                     whole = text.endswith(ENDS)
                     if whole and head and text.startswith(head) and b"\\" not in (name := _name(text, len(head))):
-                        query = queries.written(name)
+                        query = query_written(name)
                     elif begins := BEGINNING.match(text) if whole else None:
-                        key, query = keys.written(begins[1]), queries.written(begins[2])
+                        key, query = place_written(begins[1]), query_written(begins[2])
                         head = begins[1] + b', "query": "'
                     else:
                         line = line_of(text)
-                        key = OTHERS if line is None else keys.named(ResultKey(*line_key(line)[:-1]))
-                        query, head = 0 if line is None else queries.named(line["query"]), b""
-                    if key != OTHERS:
+                        key = others if line is None else self._places.get(ResultKey(*line_key(line)[:-1]), others)
+                        query, head = 0 if line is None else numbered(line["query"]), b""
+                    if key != others:
                         found.extend((key, query, offset, len(text), number))
                     offset += len(text)
-        return list(np.array(found, dtype="Q").reshape(-1, 5).T), list(queries.places)
+        return list(np.array(found, dtype="Q").reshape(-1, 5).T), list(queries)
 
 
 def _name(line: bytes, start: int) -> bytes:
     """Return the text in quotes there, with them, up to the next quote."""
     return line[start - 1 : line.find(b'"', start) + 1]
-
-
-class _ResultPlaces:
-    """The places of results, by their names and by the beginnings of their lines."""
-
-    def __init__(self, places: Mapping[ResultKey, int]) -> None:
-        self.places = places
-        self._written: dict[bytes, int] = {}
-
-    def named(self, name: ResultKey) -> int:
-        return self.places.get(name, OTHERS)
-
-    def written(self, begins: bytes) -> int:
-        """Return a result's place by the beginning of a line, up to its query."""
-        place = self._written.get(begins)
-        if place is None:
-            self._written[begins] = place = self._place(begins)
-        return place
-
-    def _place(self, begins: bytes) -> int:
-        if b"\\" not in begins:
-            with suppress(UnicodeDecodeError):
-                return self.named(
-                    ResultKey(*begins.decode().split('"')[3::4])
-                )  # the names are in the order of a result's
-        line = line_of(begins + b"}", whole=False)
-        return OTHERS if line is None else self.named(ResultKey(*line_key(line)[:-1]))
-
-
-class _Queries:
-    """The places of queries' names, in the order of their first appearance."""
-
-    def __init__(self) -> None:
-        self.places: dict[str, int] = {}
-        self._written: dict[bytes, int] = {}
-
-    def named(self, name: str) -> int:
-        return self.places.setdefault(name, len(self.places))
-
-    def written(self, text: bytes) -> int:
-        """Return a query's place by its name as it stands in a line."""
-        place = self._written.get(text)
-        if place is None:
-            line = line_of(b'{"query": ' + text + b"}", whole=False) or {}
-            self._written[text] = place = self.named(str(line.get("query")))
-        return place
 
 
 def _number(query: str) -> tuple[int, ...]:

@@ -43,9 +43,8 @@ class TableTurns:
     @classmethod
     def of(cls, plan: Sequence[PlannedResult], options: Options, conceded: Conceded) -> "TableTurns":
         """Return the turns of the cells of one LLM and one table."""
-        slots = sorted(
-            ((planned, query) for planned in plan for query in planned.queries), key=lambda slot: slot[1].turn or 0
-        )
+        slots = [(planned, query) for planned in plan for query in planned.queries]
+        slots.sort(key=lambda slot: slot[1].turn or 0)
         by_test = {planned.test.id: planned for planned in plan}
 
         def weighed(test: Test, trial: Trial) -> Trial:
@@ -92,7 +91,6 @@ class TableTurns:
 
 def turns_of(plan: Sequence[PlannedResult], options: Options, conceded: Conceded) -> dict[ResultKey, TableTurns]:
     """Return the turns of each LLM and table that is asked in turns."""
-    own = grouped(
-        [planned for planned in plan if planned.sequential and planned.queries], lambda planned: planned.name.of_table
-    )
+    in_turns = [planned for planned in plan if planned.sequential and planned.queries]
+    own = grouped(in_turns, lambda planned: planned.name.of_table)
     return {place: TableTurns.of(plan, options, conceded) for place, plan in own.items()}

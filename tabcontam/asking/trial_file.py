@@ -8,30 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.rounded_numbers import RoundedPrediction
 from tabcontam.errors import UsageError, option
-from tabcontam.evidence.base import Query, Trial
-from tabcontam.evidence.questions import (
-    Answer,
-    Endings,
-    Likelihoods,
-    Lookup,
-    LookupMode,
-    Match,
-    Matches,
-    Message,
-    Passage,
-    Prompt,
-    Question,
-    Reply,
-    ReplyState,
-    Scores,
-    Token,
-    Usage,
-)
+from tabcontam.evidence.base import Endings, Likelihoods, Lookup, LookupMode, Match, Matches, Query, Scores, Trial
+from tabcontam.evidence.questions import Answer, Message, Passage, Prompt, Question, Reply, ReplyState, Token, Usage
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.structured_answers import in_json
 from tabcontam.models.base import PromptForm
@@ -147,10 +130,8 @@ def line_of(text: bytes, *, whole: bool = True) -> Line | None:
             line = json.loads(text.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
             return None  # cut off by a crash, or not a trial
-    if not isinstance(line, dict):
-        return None
     if not whole:
-        return line
+        return line if isinstance(line, dict) else None
     return line if is_trial(line) else None
 
 
@@ -172,13 +153,10 @@ FIELDS: dict[str, tuple[type, ...]] = {
 STATES = frozenset(ReplyState)
 
 
-def is_trial(line: object) -> bool:
+def is_trial(line: object) -> TypeGuard[Line]:
     """Return whether a line of trials.jsonl is a trial; anything else in the file is skipped."""
-    if not isinstance(line, dict):
+    if not isinstance(line, dict) or not all(isinstance(line.get(name), types) for name, types in FIELDS.items()):
         return False
-    for name, types in FIELDS.items():
-        if not isinstance(line.get(name), types):
-            return False
     return line["state"] in STATES and line["test"] in by_id()
 
 
@@ -301,11 +279,8 @@ def answer_fields(answer: Answer) -> Line:
     """Return the fields of an answer besides its text, as trials.jsonl and the store hold them."""
     match answer:
         case Reply():
-            log_probability = answer.log_probability
-            return {
-                "tokens": answer.tokens,
-                **({} if log_probability is None else {"log_probability": log_probability}),
-            }
+            weighed = {} if answer.log_probability is None else {"log_probability": answer.log_probability}
+            return {"tokens": answer.tokens, **weighed}
         case Scores():
             return {"scores": list(answer.tokens)}
         case Likelihoods():
@@ -423,25 +398,16 @@ def answer_held(kind: type[Answer], fields: Mapping[str, Any], usage: Usage | No
     if kind is Matches:
         found, counts = tuple(Match(*match) for match in fields["found"]), tuple(fields.get("counts", ()))
         return Matches(found, fields["documents"], state, detail, usage, counts=counts, more=bool(fields.get("more")))
-    log_probability = fields.get("log_probability")
-    return Reply(
-        fields["text"],
-        state,
-        detail,
-        fields["tokens"],
-        usage,
-        log_probability=None if log_probability is None else float(log_probability),
-    )
+    given = fields.get("log_probability")
+    log_probability = None if given is None else float(given)
+    return Reply(fields["text"], state, detail, fields["tokens"], usage, log_probability=log_probability)
 
 
 def _prediction(fields: Mapping[str, Any], may_be_nothing: bool) -> CellPrediction:
     """Return a prediction from a line. Raises ValueError if it has no probabilities: a p-value is made of them."""
     prediction = CellPrediction(**{**fields, "coarser": tuple(map(RoundedPrediction.read, fields.get("coarser", ())))})
-    known = (
-        [*prediction.values.values(), prediction.rest, prediction.missing]
-        if isinstance(prediction.values, dict)
-        else [None]
-    )
+    listed = prediction.values.values() if isinstance(prediction.values, dict) else [None]
+    known = [*listed, prediction.rest, prediction.missing]
     if not all(isinstance(chance, int | float) and 0 <= chance <= 1 for chance in known):
         raise ValueError(f"no probability in {fields!r}"[:200])
     if not (prediction.rest or may_be_nothing):

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
 
@@ -98,14 +97,6 @@ class PreparationQueue:
                 held.clear()
 
 
-@dataclass(frozen=True)
-class FindingClaim:
-    """The owner of a finding, and whether it is there by now, or was given up."""
-
-    owner: object
-    ended: Event
-
-
 class FindingRegistry:
     """The findings of the run and its helpers, each made once: the run's own side of sharing the work."""
 
@@ -113,7 +104,7 @@ class FindingRegistry:
 
     def __init__(self, check: Callable[[], None] = lambda: None) -> None:
         self._check = check
-        self._findings: dict[str, FindingClaim] = {}
+        self._findings: dict[str, tuple[object, Event]] = {}  # its owner, and when it is there, or is given up
         self._elsewhere: dict[str, Event] = {}
         self._lock = Lock()
 
@@ -124,15 +115,15 @@ class FindingRegistry:
         if prepared := self._elsewhere.get(str(Path(name).parent)):
             prepared.wait()
         with self._lock:
-            finding = self._findings.setdefault(name, FindingClaim(owner, Event()))
-        if finding.owner is owner:
+            its_owner, ended = self._findings.setdefault(name, (owner, Event()))
+        if its_owner is owner:
             return True
-        finding.ended.wait()
+        ended.wait()
         return False
 
     def end(self, name: str) -> None:
         """Note that a finding can be read, or was not made."""
-        self._findings[name].ended.set()
+        self._findings[name][1].set()
 
     def prepare(self, folder: Path) -> None:
         """Note that another machine prepares the table of this folder, so that all who need its findings wait."""
@@ -142,15 +133,15 @@ class FindingRegistry:
         """Note that the other machine has ended, and has made these findings."""
         for name in names:
             with self._lock:
-                self._findings.setdefault(name, FindingClaim(folder, Event())).ended.set()
+                self._findings.setdefault(name, (folder, Event()))[1].set()
         self._elsewhere.pop(str(folder)).set()
 
     def free(self, owner: object = None) -> None:
         """End all findings, or those of one owner, so that no process waits for them any longer."""
         with self._lock:
-            for finding in self._findings.values():
-                if owner is None or finding.owner is owner:
-                    finding.ended.set()
+            for its_owner, ended in self._findings.values():
+                if owner is None or its_owner is owner:
+                    ended.set()
         if owner is None:
             for prepared in list(self._elsewhere.values()):
                 prepared.set()

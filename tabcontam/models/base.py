@@ -20,24 +20,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Query
-from tabcontam.evidence.questions import (
-    Answer,
-    Capability,
-    Endings,
-    Likelihoods,
-    Lookup,
-    LookupMode,
-    Matches,
-    Message,
-    Passage,
-    Prompt,
-    Question,
-    Reply,
-    ReplyState,
-    Scores,
-    Usage,
-)
+from tabcontam.evidence.base import Capability, Endings, Likelihoods, Lookup, LookupMode, Matches, Query, Scores, Usage
+from tabcontam.evidence.questions import Answer, Message, Passage, Prompt, Question, Reply, ReplyState
 from tabcontam.evidence.structured_answers import in_json, schema_of
 from tabcontam.models.prompt_form import PromptForm as PromptForm
 from tabcontam.reading.endless_answers import goes_on
@@ -114,6 +98,11 @@ def as_reply(
     if blank:
         return Reply("", ReplyState.EMPTY, stopped or "no text", tokens)
     return Reply(text, ReplyState.TRUNCATED if stopped else ReplyState.OK, stopped, tokens)
+
+
+def failed(why: str) -> Reply:
+    """Return the failed reply to a request that got no answer, with the reason."""
+    return Reply("", ReplyState.FAILED, why)
 
 
 def without_system(messages: Sequence[Message]) -> list[Message]:
@@ -228,9 +217,8 @@ class Model(Protocol):
     version: str = ""  # a version or digest that the server states; "" if it states none
     connections: int | None = None  # requests at a time, if the model knows; else the limiter finds out
     allowance: int = 0  # tokens of thinking that may come on top of an answer's, as far as is known
-    finds: frozenset[LookupMode] = frozenset(
-        LookupMode
-    )  # how texts can be compared with its documents, if it can be searched
+    # how texts can be compared with its documents, if it can be searched
+    finds: frozenset[LookupMode] = frozenset(LookupMode)
     unread: str = ""  # which of its documents are not read, and why, as far as is known before a search
     learns: bool = False  # whether its first answer shows how it wants to be asked, so that it is asked one query first
     least: int = 0  # the fewest tokens that an answer must be allowed, as far as is known
@@ -350,9 +338,8 @@ class Model(Protocol):
             if scores.state is not ReplyState.OK:
                 return Likelihoods((), scores.state, scores.detail, sum_charges(charged))
             found[ending] = sum(token.log_probability for token in scores.tokens)
-        return Likelihoods(
-            tuple(found[ending] for ending in question.endings), ReplyState.OK, usage=sum_charges(charged)
-        )
+        values = tuple(found[ending] for ending in question.endings)
+        return Likelihoods(values, ReplyState.OK, usage=sum_charges(charged))
 
     async def search(self, request: ModelRequest) -> Matches:
         """Return the places that hold one of the texts of a lookup."""

@@ -8,10 +8,11 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tabcontam.evidence.questions import Reply, ReplyState
+from tabcontam.evidence.questions import Reply
 from tabcontam.models.base import ModelRequest, PromptForm, TransientError
 
 MARK = "tabcontam"  # the key under which a provider stores our own name of a batch
@@ -55,11 +56,12 @@ class Batches(Protocol):
     service: str
     most_requests: int
     most_bytes: int
+    _model: Any = None  # whose batches they are
 
     @property
-    @abstractmethod
     def sent(self) -> RequestStyle:
         """The form and the allowance with which a request would be written now."""
+        return RequestStyle(self._model.form, self._model.allowance)
 
     @abstractmethod
     def written(self, name: str, request: ModelRequest) -> bytes:
@@ -108,11 +110,6 @@ def as_line(request: Mapping[str, Any]) -> bytes:
     return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def failed(why: str) -> Reply:
-    """Return the failed reply to a request that got no answer, with the reason."""
-    return Reply("", ReplyState.FAILED, why)
-
-
 # longest: bytes of one result; no answer to our prompts is as long
 async def json_lines(chunks: AsyncIterator[bytes], longest: int = 16 * 2**20) -> AsyncIterator[Mapping[str, Any]]:
     """Yield the objects of a file of JSON lines while its bytes come; skip a line that is too long or no object."""
@@ -134,8 +131,7 @@ async def json_lines(chunks: AsyncIterator[bytes], longest: int = 16 * 2**20) ->
 
 
 def _object(line: bytes) -> Mapping[str, Any] | None:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    with suppress(ValueError, RecursionError):
+        if isinstance(found := json.loads(line), dict):
+            return found
+    return None

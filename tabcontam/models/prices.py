@@ -17,9 +17,6 @@ NAME = re.compile(r"[^\s:]+:\S+")
 RESOURCE = "models/"  # Google's models are also written models/NAME
 MILLION = 1_000_000
 
-# A chat template's tokens, if each of its bytes were one: the marks around a message and its role (57 bytes in Llama
-# 3's), and the preamble and the cue to answer, which come once (271 bytes in gpt-oss's).
-
 
 @dataclass(frozen=True)
 class Price:
@@ -83,6 +80,8 @@ def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Pric
     return next((prices[name] for name in names if name in prices), FREE if free else None)
 
 
+# A chat template's tokens, if each of its bytes were one: the marks around a message and its role (57 bytes in Llama
+# 3's), and the preamble and the cue to answer, which come once (271 bytes in gpt-oss's).
 def prompt_bound(
     prompt_text_bytes: int, messages: int, *, tokens_per_message: int = 64, tokens_per_prompt: int = 320
 ) -> int:

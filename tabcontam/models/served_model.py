@@ -36,7 +36,7 @@ class ServedModel(Model):
         self.local = is_loopback(address)
         self._own = self.host == host_of(own)
         usual = self._usual(self._own)
-        self._named = variable not in ("", NO_KEY)
+        self.names_variable = variable not in ("", NO_KEY)  # whether the user named it for this host
         self._variables = () if variable == NO_KEY else (variable,) if variable else usual
 
     @property
@@ -53,11 +53,6 @@ class ServedModel(Model):
     def key_variable(self) -> str:
         """The environment variable that holds the key; the first that could, if none does; "" for no key."""
         return next((name for name in self._variables if read_variable(name)), next(iter(self._variables), ""))
-
-    @property
-    def names_variable(self) -> bool:
-        """Return whether the user named the variable for this host."""
-        return self._named
 
     def check_at_hand(self) -> None:
         """Raise `UsageError` for a key that is needed and missing, or that is no key."""
@@ -94,7 +89,7 @@ class ServedModel(Model):
         """Return the key for this address alone. Raises `UsageError` for a bad key, or a missing one that is needed."""
         shortest_secret = 8  # a shorter key is a dummy such as "EMPTY", and may be a word of any text
         key = key_in(self.key_variable)
-        if not key and self._named:
+        if not key and self.names_variable:
             raise UsageError(f"no key for {self._who}; set the environment variable {self.key_variable}")
         if not key and self._needs_key and self._variables:
             usual = " or ".join(name for name in self._variables if name != OTHER_KEY)

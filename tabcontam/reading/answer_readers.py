@@ -271,9 +271,7 @@ def read_decimal(line: str, sort: FeatureValues) -> bool:
 
 def fits(value: str, sort: FeatureValues) -> bool:
     """Return whether a text could be a value of this sort: a number for a number, no talk for a word."""
-    if value in ("?", ""):
-        return True
-    if sort.has(value):
+    if value in ("?", "") or sort.has(value):
         return True
     if sort.numeric:
         return is_finite(number_in(value, sort.writing))

@@ -68,9 +68,8 @@ def _enchant() -> Callable[[str], bool] | None:
         return None
     tag = f"tabcontam{secrets.token_hex(4)}"  # no "_": enchant would fall back to the language before it
     with tempfile.TemporaryDirectory(prefix="tabcontam-", ignore_cleanup_errors=True) as folder:
-        word_folder = (
-            Path(folder) / "hunspell"
-        )  # where enchant's hunspell looks first; no other folder has this language
+        # Where enchant's hunspell looks first; no other folder has this language.
+        word_folder = Path(folder) / "hunspell"
         word_folder.mkdir()
         shutil.copyfile(files.AFFIXES, word_folder / f"{tag}.aff")
         shutil.copyfile(files.WORDS, word_folder / f"{tag}.dic")

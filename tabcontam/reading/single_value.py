@@ -132,8 +132,8 @@ def read_one(text: str, name: str, sort: FeatureValues, begin: Callable[[str], s
         return found
     if (value := {**read_tags(text, (name,)), **read_pairs(text, (name,))}.get(name)) is not None:
         return _value(value, sort)
-    for places in (_boxed, _tagged, _keyed):
-        if values := _values(places(text), sort):
+    for places in (_boxed(text), (match["value"] for match in TAG.finditer(text)), _keyed(text)):
+        if values := _values(places, sort):
             return values[-1]
     if after := list(_after_name(text, name, sort)):
         return after[-1]
@@ -143,8 +143,8 @@ def read_one(text: str, name: str, sort: FeatureValues, begin: Callable[[str], s
         return values[-1]
     if before := _values(_before_name(text, name), sort):
         return before[0]
-    for places in (_stated, _stressed, _quoted):
-        if values := _values(places(text), sort):
+    for marked in (STATED_TO_BE, STRESSED, QUOTED):
+        if values := _values((next(filter(None, match.groups())) for match in marked.finditer(text)), sort):
             return values[-1] if len(set(values)) == 1 else None
     if (found := _alone(filter(None, further), sort)) is not None:
         return found
@@ -188,14 +188,10 @@ def _boxed(text: str) -> Iterator[str]:
     return (match.group(1).strip() for match in BOXED.finditer(text))
 
 
-def _tagged(text: str) -> Iterator[str]:
-    return (match["value"] for match in TAG.finditer(text))
-
-
 def _keyed(text: str) -> Iterator[str]:
     """Yield the values of an object's keys that mean "answer"; for an object with a single key its value."""
     pairs = [(key_of(match), as_text(match) or "") for match in PAIR.finditer(text)]
-    return (value for key, value in pairs if len(pairs) == 1 or re.fullmatch(rf".*{THING}s?", key, re.IGNORECASE))
+    yield from (value for key, value in pairs if len(pairs) == 1 or re.fullmatch(rf".*{THING}s?", key, re.IGNORECASE))
 
 
 def _after_name(text: str, name: str, sort: FeatureValues) -> Iterator[str]:
@@ -225,11 +221,8 @@ def _begun(text: str, sort: FeatureValues) -> str | None:
     """Return the value of one line after a few words that cannot be part of it; None if two lines differ."""
     if sort.numeric or sort.closed or not sort.form.known:
         return None
-    found = {
-        value
-        for line in text.splitlines()[:MOST_PLACES_IN_ANSWER]
-        if (value := _end_of(line.split(), sort)) is not None
-    }
+    ends = (_end_of(line.split(), sort) for line in text.splitlines()[:MOST_PLACES_IN_ANSWER])
+    found = {value for value in ends if value is not None}
     return found.pop() if len(found) == 1 else None
 
 
@@ -244,24 +237,12 @@ def _end_of(words: list[str], sort: FeatureValues) -> str | None:
     return None
 
 
-def _stated(text: str) -> Iterator[str]:
-    return (match.group(1) for match in STATED_TO_BE.finditer(text))
-
-
 def _before_name(text: str, name: str) -> Iterator[str]:
     """Yield the subjects of sentences with the feature as predicate: `39 is the age`."""
     for match in islice(any_name((name,)).finditer(text), MOST_PLACES_IN_ANSWER):
         line = text[: match.start()].rpartition("\n")[2]
         if verb := IS_THE.search(line):
             yield line[: verb.start()]
-
-
-def _stressed(text: str) -> Iterator[str]:
-    return (next(filter(None, match.groups())) for match in STRESSED.finditer(text))
-
-
-def _quoted(text: str) -> Iterator[str]:
-    return (next(filter(None, match.groups())) for match in QUOTED.finditer(text))
 
 
 def _only(text: str, sort: FeatureValues) -> str | None:

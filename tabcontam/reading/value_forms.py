@@ -23,17 +23,12 @@ LETTERS = re.compile(r"[^\W\d_]")
 DIGITS = re.compile(r"0+")
 
 
-def nothing() -> Collection[str]:
-    """Return no values."""
-    return ()
-
-
 @dataclass(frozen=True)
 class FeatureValues:
     """The values of a feature that a reader of answers may know; if `listed`, `likely` holds all of them."""
 
     likely: Collection[str] = ()
-    show: Callable[[], Collection[str]] = nothing  # the feature's cells in the rows of the prompt, found when needed
+    show: Callable[[], Collection[str]] = lambda: ()  # the feature's cells in the rows of the prompt, found when needed
     listed: bool = False
 
     @cached_property

@@ -75,10 +75,16 @@ def judge_together(numbers: Sequence[int], results: list[Result], asked: Mapping
     at = level(ALPHA, sum(isinstance(asked[number], RecordedEvidence) for number in numbers))
     for number in numbers:
         results[number] = _judged(results[number], asked[number], at)
-    informative = [number for number in numbers if results[number].verdict is not Verdict.UNINFORMATIVE]
-    concluded = conclude([results[number] for number in informative], CALIBRATED, ALPHA)
-    for number, single_result in zip(informative, concluded, strict=True):
+    concluded = conclude_informative([results[number] for number in numbers])
+    for number, single_result in zip(numbers, concluded, strict=True):
         results[number] = single_result
+
+
+def conclude_informative(results: Sequence[Result]) -> list[Result]:
+    """Return the results of one error budget, in which an uninformative one takes no part."""
+    asked = [one for one in results if one.verdict is not Verdict.UNINFORMATIVE]
+    concluded = iter(conclude(asked, CALIBRATED, ALPHA))
+    return [one if one.verdict is Verdict.UNINFORMATIVE else next(concluded) for one in results]
 
 
 def _judged(single_result: Result, asked: RecordedEvidence | str, level_of_one: float) -> Result:
@@ -128,8 +134,6 @@ def _cause(single_result: Result, asked: RecordedEvidence | str) -> str:
         return PREAMBLE if PREAMBLE in asked.notes else PARTLY
     if single_result.verdict is Verdict.NO_ANSWER:
         return SILENT
-    cause, first = (
-        EXPLAINED if single_result.verdict is Verdict.NOT_DETECTED else TOO_FEW,
-        next(iter(asked.notes), None),
-    )
+    cause = EXPLAINED if single_result.verdict is Verdict.NOT_DETECTED else TOO_FEW
+    first = next(iter(asked.notes), None)
     return f"{cause}: {first}" if first and single_result.paper_verdict is Verdict.CONTAMINATED else cause

@@ -23,6 +23,7 @@ from tabcontam.reading.answer_text import declines, is_mark, same_value, value_k
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.answer_records import unrecorded
 from tabcontam.replay.calibrated_replay import judge_together
+from tabcontam.replay.published_replay import by_published_rule
 from tabcontam.replay.record_lines import Lines, count_of, optional_text, parse_lines, text_of
 from tabcontam.replay.recorded_null_model import KnownEdition
 from tabcontam.replay.recorded_trials import RecordedEvidence
@@ -32,8 +33,6 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import find_card
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.table import Cell, Table, load_table
-from tabcontam.verdicts.decisions import published
-from tabcontam.verdicts.result_building import published_counts
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import PAPER
 
@@ -112,15 +111,9 @@ def _counted(group: Sequence[PrintedAnswer]) -> Result:
         query = Query(f"line {record.line}", unrecorded, (), (), 0)
         trials.append(Trial(query, Reply(record.answer, ReplyState.OK), reading))
     assert test.published is not None  # noqa: S101 - both have one
-    found = published(test.published, trials)
     exact = sum(record.exact for record in group)
-    result = replace(
-        result, verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=len(trials)
-    )
-    result, sentence = (
-        published_counts(result, test.published, trials),
-        f"{exact} of {len(group)} answers are the file's",
-    )
+    result = by_published_rule(result, test.published, trials)
+    sentence = f"{exact} of {len(group)} answers are the file's"
     return replace(result, hits=exact, score=exact / len(group), sentence=sentence)
 
 

@@ -67,10 +67,13 @@ def published_result(group: Sequence[Record], dictionary: Dictionary) -> Result:
     if result.test == MEMBERSHIP:
         return _membership(result, group)
     rule, trials = _rule(result.test), [_trial(record, detected(record, dictionary)) for record in group]
-    found = published(rule, trials)
-    result = replace(
-        result, verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=len(trials)
-    )
+    return by_published_rule(result, rule, trials)
+
+
+def by_published_rule(result: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:
+    """Return a result with the verdict and the counts of a published rule on its trials."""
+    found, queries = published(rule, trials), len(trials)
+    result = replace(result, verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=queries)
     return published_counts(result, rule, trials)
 
 

@@ -100,10 +100,9 @@ def _letter(text: str) -> str:
 
 def published(questions: Sequence[QuizRecord]) -> ContaminationLevels | None:
     """Return the lowest and highest level of contamination as published; None where there are none."""
-    bias = Counter(one.without for one in questions if one.without)
-    return (
-        levels(bias, _right(questions), len(questions)) if any(one.without is not None for one in questions) else None
-    )
+    if all(one.without is None for one in questions):
+        return None
+    return levels(Counter(one.without for one in questions if one.without), _right(questions), len(questions))
 
 
 def _right(questions: Sequence[QuizRecord]) -> dict[str, int]:

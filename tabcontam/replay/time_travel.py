@@ -22,6 +22,7 @@ from tabcontam.groups import grouped
 from tabcontam.reading.rouge import rouge_l
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.answer_records import unrecorded
+from tabcontam.replay.calibrated_replay import conclude_informative
 from tabcontam.replay.record_lines import Lines, parse_lines
 from tabcontam.replay.recorded_judgements import compared_of, judgements_of, result_key
 from tabcontam.replay.replay_outcome import ReplayOutcome, place_of
@@ -32,7 +33,7 @@ from tabcontam.statistics.bootstrap import bootstrap
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
-from tabcontam.verdicts.result_building import build_result, conclude, read_trial
+from tabcontam.verdicts.result_building import build_result, read_trial
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.verdicts.thresholds import ALPHA
@@ -236,15 +237,7 @@ def _calibrated(settings: Sequence[RecordedSetting], dictionary: Dictionary) -> 
     for own in numbers.values():
         at = level(ALPHA, len(own))
         found = [_weighed(settings[number], settings[number].trials(dictionary), at) for number in own]
-        # an uninformative result takes no part in the budget
-        informative = [
-            place for place, single_result in enumerate(found) if single_result.verdict is not Verdict.UNINFORMATIVE
-        ]
-        for place, single_result in zip(
-            informative, conclude([found[place] for place in informative], CALIBRATED, ALPHA), strict=True
-        ):
-            found[place] = single_result
-        results |= zip(own, found, strict=True)
+        results |= zip(own, conclude_informative(found), strict=True)
     return [results[number] for number in range(len(settings))]
 
 

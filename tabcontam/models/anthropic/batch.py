@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tabcontam.evidence.questions import Reply
 from tabcontam.models.anthropic.connection import get, get_bytes, post_batch
-from tabcontam.models.base import FatalError, ModelRequest
+from tabcontam.models.base import FatalError, ModelRequest, failed
 from tabcontam.models.batch_api import (
     Batches,
     BatchProgress,
@@ -20,7 +20,6 @@ from tabcontam.models.batch_api import (
     RequestStyle,
     as_line,
     check_batch_id,
-    failed,
     json_lines,
 )
 from tabcontam.models.openai.connection import NoAnswer
@@ -53,15 +52,11 @@ class AnthropicBatches(Batches):
     service = "Anthropic"
     most_requests = 100_000
     most_bytes = 100_000_000  # of 256 MB: they are held in memory
+    _model: "AnthropicModel"
 
     def __init__(self, model: "AnthropicModel") -> None:
         self._model = model
         self._before = model.habits
-
-    @property
-    def sent(self) -> RequestStyle:
-        """The form and the allowance with which a request would be written now."""
-        return RequestStyle(self._model.form, self._model.allowance)
 
     def written(self, name: str, request: ModelRequest) -> bytes:
         """Return one request as an order holds it."""
@@ -78,9 +73,8 @@ class AnthropicBatches(Batches):
         """Return the id of a batch that was made then and has these requests, from the list of all, newest first."""
         after, known, fitting = "", set(names), list[tuple[float, str]]()
         while True:
-            page = await self._asked(
-                get(self._model.connection(), f"{PATH}?limit={PAGE}{after and f'&after_id={after}'}")
-            )
+            path = f"{PATH}?limit={PAGE}{after and f'&after_id={after}'}"
+            page = await self._asked(get(self._model.connection(), path))
             found = json_at(page, "data")
             batches = [batch for batch in (found if isinstance(found, list) else []) if isinstance(batch, dict)]
             made = 0.0
@@ -152,7 +146,7 @@ class AnthropicBatches(Batches):
             raise self._refused(error.problem) from None
 
     def _refused(self, problem: Problem) -> FatalError:
-        return FatalError(f"{self.service} accepts no batch of {self._model.model}: {self._model.words(problem)}")
+        return FatalError(f"{self.service} accepts no batch of {self._model.model}: {self._model._line(problem.line)}")
 
 
 def _counted(batch: object) -> int:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from tabcontam.models.openai.errors import NUMBER, Concern, Problem, retry_after, server_time
@@ -67,9 +68,7 @@ def _until_reset(headers: Mapping[str, str]) -> float | None:
 
 def _seconds_until(moment: str, now: float) -> float | None:
     """Return the seconds until a moment in RFC 3339."""
-    try:
+    with suppress(ValueError, OverflowError):
         stated = datetime.fromisoformat(moment)
-        stated = stated if stated.tzinfo else stated.replace(tzinfo=UTC)
-        return max(0.0, stated.timestamp() - now)
-    except (ValueError, OverflowError):
-        return None
+        return max(0.0, (stated if stated.tzinfo else stated.replace(tzinfo=UTC)).timestamp() - now)
+    return None

@@ -34,11 +34,9 @@ class AnthropicHabits:
 
     def joined(self, other: "AnthropicHabits") -> "AnthropicHabits":
         """Return the habits that either of the two has found."""
-        limits = [most for most in (self.most, other.most) if most is not None]
-        least = max(self.least, other.least)
-        return AnthropicHabits(
-            self.refused | other.refused, self.thinks or other.thinks, min(limits, default=None), least
-        )
+        most = min((most for most in (self.most, other.most) if most is not None), default=None)
+        refused, thinks = self.refused | other.refused, self.thinks or other.thinks
+        return AnthropicHabits(refused, thinks, most, max(self.least, other.least))
 
     def without(self, problem: Problem, arguments: Mapping[str, Any]) -> "AnthropicHabits | None":
         """Return these habits with what a refusal adds; None if another way of writing would not help."""
@@ -68,9 +66,9 @@ class AnthropicHabits:
     @property
     def allowance(self) -> int:
         """The most tokens that may come on top of the answer's."""
-        return (
-            (MOST_THINKING_TOKENS if self.most is None else min(MOST_THINKING_TOKENS, self.most)) if self.reasons else 0
-        )
+        if not self.reasons:
+            return 0
+        return MOST_THINKING_TOKENS if self.most is None else min(MOST_THINKING_TOKENS, self.most)
 
     def arguments(self, request: ModelRequest) -> dict[str, Any]:
         """Return what is sent besides the model's name: the chat, decoded greedily if the model takes that, or drawn.

@@ -19,8 +19,8 @@ from tabcontam.models.anthropic.connection import get, open_client, post
 from tabcontam.models.anthropic.errors import CROWDED, TOO_LONG, concern, wait
 from tabcontam.models.anthropic.habits import AnthropicHabits, stated_habits
 from tabcontam.models.anthropic.replies import AnthropicAnswer, listed_names, read_answer
-from tabcontam.models.base import MOST_WORDINGS, PAGE, FatalError, ModelRequest, PromptForm, TransientError
-from tabcontam.models.batch_api import RequestStyle, failed
+from tabcontam.models.base import MOST_WORDINGS, PAGE, FatalError, ModelRequest, PromptForm, TransientError, failed
+from tabcontam.models.batch_api import RequestStyle
 from tabcontam.models.keys import host_of, split_variable
 from tabcontam.models.openai.address import parse_address, validate_address
 from tabcontam.models.openai.api_search import UNREADABLE
@@ -62,7 +62,7 @@ class AnthropicModel(ServedModel):
         where = validate_address(address).rstrip("/").removesuffix("/v1") if address else ANTHROPIC  # the SDK adds /v1
         super().__init__(spec or f"{self.provider}:{name}", name, where, ANTHROPIC, variable)
         self._max_connections = max_connections
-        self._habits = AnthropicHabits()
+        self.habits = AnthropicHabits()  # as far as they are known
         self._answered = False
         self._client: AsyncAnthropic | None = None
 
@@ -90,7 +90,7 @@ class AnthropicModel(ServedModel):
 
         Habits learned from a refusal are stored only once the server has taken a request that follows them.
         """
-        habits, usages = self._habits, list[Usage | None]()
+        habits, usages = self.habits, list[Usage | None]()
         for left in reversed(range(MOST_WORDINGS)):
             arguments = habits.arguments(request)
             try:
@@ -99,7 +99,7 @@ class AnthropicModel(ServedModel):
                 fewer = habits.without(error.problem, arguments)
                 if fewer is None or not left:
                     return replace(self._turned_down(error.problem), usage=sum_known_charges(usages))
-                habits = self._habits.joined(fewer)  # other queries have been learning meanwhile
+                habits = self.habits.joined(fewer)  # other queries have been learning meanwhile
             else:
                 self._answered = True
                 usages.append(answer.usage)
@@ -118,18 +118,9 @@ class AnthropicModel(ServedModel):
         """Anthropic's own batch API; other servers that speak its protocol have none."""
         return AnthropicBatches(self) if self.host == host_of(ANTHROPIC) else None
 
-    @property
-    def habits(self) -> AnthropicHabits:
-        """The words that the model takes, as far as is known."""
-        return self._habits
-
     def written(self, request: ModelRequest) -> dict[str, Any]:
         """Return the body of a request, in words that the model takes as far as is known."""
-        return {"model": self.model, **self._habits.arguments(request)}
-
-    def words(self, problem: Problem) -> str:
-        """Return the line that a server sent in place of an answer."""
-        return self._line(problem.line)
+        return {"model": self.model, **self.habits.arguments(request)}
 
     def reply_in_batch(self, body: object, sent: RequestStyle) -> tuple[Reply, bool]:
         """Return the reply in a message from a batch, and whether its token limit was too small for it."""
@@ -175,8 +166,8 @@ class AnthropicModel(ServedModel):
         return replace(reply, text=self._without_key(reply.text), detail=self._line(reply.detail))
 
     def _learn(self, habits: AnthropicHabits) -> None:
-        self._habits = self._habits.joined(habits)
-        self.allowance, self.least = self._habits.allowance, self._habits.least
+        self.habits = self.habits.joined(habits)
+        self.allowance, self.least = self.habits.allowance, self.habits.least
 
     def connection(self) -> "AsyncAnthropic":
         """Return the SDK's client, which is opened when it is first needed."""
@@ -185,9 +176,8 @@ class AnthropicModel(ServedModel):
             try:
                 self._client = open_client(self.address, key, self.local, self._max_connections)
             except ImportError:
-                raise UsageError(
-                    f'{self.provider}: needs Anthropic\'s SDK; type: pip install "tabcontam[anthropic]"'
-                ) from None
+                needed = 'needs Anthropic\'s SDK; type: pip install "tabcontam[anthropic]"'
+                raise UsageError(f"{self.provider}: {needed}") from None
             except Exception as error:  # a proxy or a certificate file in the environment
                 raise self._mistake(f"Anthropic's SDK does not start: {error}") from None
         return self._client
@@ -234,10 +224,9 @@ class AnthropicModel(ServedModel):
         """Return the line for a server that would answer no other request either: who, what, and what to do."""
         longest_fatal = 600
         who, key = self._who, self.key_variable
+        refused = f"{who} refused the key in {key}; check the key and what it may be used for"
         what = {
-            Concern.KEY: f"{who} refused the key in {key}; check the key and what it may be used for"
-            if self._has_key()
-            else self._wants_key(),
+            Concern.KEY: refused if self._has_key() else self._wants_key(),
             Concern.REGION: f"{who} does not serve the region of this computer; ask from another region",
             Concern.QUOTA: f"the credit or spend limit of {key} at {who} is used up; raise it, and run this again",
             Concern.MODEL: f"{who} does not offer {self.model}, or no longer does; name another model",

@@ -61,9 +61,8 @@ def _open(rest: str, settings: ModelSettings) -> ServedModel:
         raise UsageError(f"bad name of a model {name[:100]!r}; type for example bedrock:openai.gpt-oss-20b-1:0")
     spec, key = settings.spec or f"bedrock:{rest}", variable or KEY
     if CLAUDE.match(name):
-        address = ANTHROPIC.format(region=region())
-        connections = settings.connections
-        return BedrockClaude(name, max_connections=connections, spec=spec, address=address, variable=key)
+        address, most = ANTHROPIC.format(region=region()), settings.connections
+        return BedrockClaude(name, max_connections=most, spec=spec, address=address, variable=key)
     address = OPENAI.format(region=region())
     return BedrockModel(name, address, settings.form, settings.connections, spec, variable=key)
 

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.questions import Reply
-from tabcontam.models.base import FatalError, ModelRequest
-from tabcontam.models.batch_api import MARK, Batches, BatchProgress, BatchResult, RequestStyle, check_batch_id, failed
+from tabcontam.models.base import FatalError, ModelRequest, failed
+from tabcontam.models.batch_api import MARK, Batches, BatchProgress, BatchResult, RequestStyle, check_batch_id
 from tabcontam.models.openai.replies import json_at
 
 if TYPE_CHECKING:
@@ -41,15 +41,11 @@ class GeminiBatches(Batches):
     service = "Google"
     most_requests = 50_000
     most_bytes = 18_000_000  # of 20 MB: the order around the requests has its own
+    _model: "GeminiModel"
 
     def __init__(self, model: "GeminiModel") -> None:
         self._model = model
         self._before = model.habits
-
-    @property
-    def sent(self) -> RequestStyle:
-        """The form and the allowance with which a request would be written now."""
-        return RequestStyle(self._model.form, self._model.allowance)
 
     def written(self, name: str, request: ModelRequest) -> bytes:
         """Return one request as the SDK takes it, in no fewer bytes than it sends."""

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Capability, Reply, ReplyState, Usage
-from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError
-from tabcontam.models.batch_api import RequestStyle, failed
+from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError, failed
+from tabcontam.models.batch_api import RequestStyle
 from tabcontam.models.bounds import UnboundedError, bounded
 from tabcontam.models.gemini.batch import GeminiBatches
 from tabcontam.models.gemini.habits import GeminiHabits
@@ -84,7 +84,7 @@ class GeminiModel(ServedModel):
         path = self._path(parts[1] or "models/", parts[2])
         super().__init__(spec or f"{self.provider}:{name}", path, address.rstrip("/"), GOOGLE, variable)
         self._max_connections = max_connections
-        self._habits = GeminiHabits()
+        self.habits = GeminiHabits()  # as far as they are known
         self._client: Client | None = None
         self._http: AsyncClient | None = None
 
@@ -116,7 +116,7 @@ class GeminiModel(ServedModel):
 
         Habits learned from a refusal are stored only once the server has taken a request that follows them.
         """
-        habits, usages = self._habits, list[Usage | None]()
+        habits, usages = self.habits, list[Usage | None]()
         while True:
             arguments = habits.arguments(request)
             try:
@@ -125,7 +125,7 @@ class GeminiModel(ServedModel):
                 fewer = habits.without(error, arguments["config"])
                 if fewer is None:
                     return self.failed(error, usages)
-                habits = self._habits.joined(fewer)  # other queries have been learning meanwhile
+                habits = self.habits.joined(fewer)  # other queries have been learning meanwhile
             else:
                 usages.append(answer.usage)
                 cramped = answer.cut and answer.thought and not habits.thinks
@@ -143,7 +143,7 @@ class GeminiModel(ServedModel):
 
     def written(self, request: ModelRequest) -> dict[str, Any]:
         """Return a request in words that the model takes as far as is known."""
-        return self._habits.arguments(request)
+        return self.habits.arguments(request)
 
     def reply_in_batch(self, body: object, sent: RequestStyle) -> tuple[Reply, bool]:
         """Return the reply in a body that came with a batch, and whether its token limit was too small for it."""
@@ -156,11 +156,6 @@ class GeminiModel(ServedModel):
         reply = answer.reply()
         reply = replace(reply, text=self._without_key(reply.text), usage=answer.usage)
         return reply, thought_to_the_end and not sent.allowance
-
-    @property
-    def habits(self) -> GeminiHabits:
-        """The words that the model takes, as far as is known."""
-        return self._habits
 
     def learned_from(self, error: Exception, request: ModelRequest, before: GeminiHabits) -> bool:
         """Return whether an error names a part that this model does not take; it is left out from now on.
@@ -213,8 +208,8 @@ class GeminiModel(ServedModel):
         return read_answer(json.loads((raw and raw.body) or ""))
 
     def _learn(self, habits: GeminiHabits) -> None:
-        self._habits = self._habits.joined(habits)
-        self.allowance = self._habits.allowance
+        self.habits = self.habits.joined(habits)
+        self.allowance = self.habits.allowance
 
     def connection(self) -> "Client":
         """Return the SDK's client, which is opened when it is first needed."""

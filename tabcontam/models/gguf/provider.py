@@ -47,7 +47,7 @@ class GGUFModel(OpenAIModel):
     def __init__(self, name: str, *, form: str = "auto", spec: str = "") -> None:
         super().__init__(name, NOWHERE, form, SLOTS, spec or f"gguf:{name}", variable=NO_KEY)
         self.connections = SLOTS
-        self._habits = OpenAIHabits(seed="seed", scores=True)
+        self.habits = OpenAIHabits(seed="seed", scores=True)
         self._wanted = form
         self._server: Any = None
 

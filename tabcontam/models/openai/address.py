@@ -1,6 +1,7 @@
 """The address of a server: the part after the @ of `openai:NAME@http://host:port/v1`."""
 
 import re
+from contextlib import suppress
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -44,10 +45,9 @@ def validate_address(url: str) -> str:
 
 
 def _port_exists(url: str) -> bool:
-    try:
+    with suppress(ValueError):
         return urlsplit(url).port != 0
-    except ValueError:
-        return False
+    return False
 
 
 def is_loopback(url: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from tabcontam.models.base import PAGE, TransientError
@@ -41,11 +42,10 @@ async def find_api_elsewhere(address: str, clients_at: Callable[[str], ClientPoo
         clients = clients_at(place)
         found: object = None
         try:
-            found = await listing(clients)
+            with suppress(TransientError):
+                found = await listing(clients)
         except NoAnswer as error:
             found = error if error.problem.status in WANTS_KEY else None
-        except TransientError:
-            found = None
         if isinstance(found, NoAnswer) or isinstance(json_at(found, "data"), list):
             print(f"tabcontam: no API at {address}; asking {place}", file=sys.stderr)
             return clients, found

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.questions import Reply
-from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError
+from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError, failed
 from tabcontam.models.batch_api import (
     MARK,
     Batches,
@@ -19,7 +19,6 @@ from tabcontam.models.batch_api import (
     RequestStyle,
     as_line,
     check_batch_id,
-    failed,
     json_lines,
 )
 from tabcontam.models.openai.connection import NoAnswer, download, get, post, upload
@@ -48,15 +47,11 @@ class OpenAIBatches(Batches):
     service = "OpenAI"
     most_requests = 50_000
     most_bytes = 100_000_000  # half of what a file may be: it is held in memory
+    _model: "OpenAIModel"
 
     def __init__(self, model: "OpenAIModel") -> None:
         self._model = model
         self._before = model.habits
-
-    @property
-    def sent(self) -> RequestStyle:
-        """The form and the allowance with which a request would be written now."""
-        return RequestStyle(self._model.form, self._model.allowance)
 
     def written(self, name: str, request: ModelRequest) -> bytes:
         """Return one request as a line of a batch's file."""
@@ -92,7 +87,18 @@ class OpenAIBatches(Batches):
 
     async def standing(self, batch: str) -> BatchProgress:
         """Return how far a batch is, from its status and its counts."""
-        return _standing(await self._batch(batch))
+        held = await self._batch(batch)
+        if held is None:
+            return BatchProgress(ended=True, reason=GONE)
+        status, names = held.get("status"), ("completed", "failed", "total")
+        done, failures, total = (tokens_at(held, "request_counts", name) or 0 for name in names)
+        if status not in ENDED:
+            return BatchProgress(ended=False, done=done + failures, total=total)
+        first = json_at(held, "errors", "data", 0)
+        why = _words(first)
+        reason = f"{ENDED[status]}{why and ': '}{why}"[:300]
+        crowded = status == "failed" and json_at(first, "code") == FULL
+        return BatchProgress(ended=True, done=done + failures, total=total, reason=reason, crowded=crowded)
 
     async def results(self, batch: str) -> AsyncIterator[BatchResult]:
         """Yield the lines of the batch's two files: one of replies, one of errors."""
@@ -115,9 +121,8 @@ class OpenAIBatches(Batches):
         response = result.content.get("response")
         status, body = json_at(response, "status_code"), json_at(response, "body")
         if not isinstance(status, int):
-            return failed(
-                self._model._line(_words(result.content.get("error")) or "the batch holds no reply to this request")
-            ), False
+            why = _words(result.content.get("error")) or "the batch holds no reply to this request"
+            return failed(self._model._line(why)), False
         if status >= 300 or not body:
             return self._turned_down(Problem(status, body), request, sent)
         return self._reply(body, request, sent)
@@ -180,20 +185,6 @@ class OpenAIBatches(Batches):
 
     def _refused(self, problem: Problem) -> FatalError:
         return FatalError(self._model._line(f"{self.service} accepts no batch of {self._model.model}: {problem.line}"))
-
-
-def _standing(batch: Mapping[str, Any] | None) -> BatchProgress:
-    if batch is None:
-        return BatchProgress(ended=True, reason=GONE)
-    status = batch.get("status")
-    done, failures, total = (tokens_at(batch, "request_counts", name) or 0 for name in ("completed", "failed", "total"))
-    if status not in ENDED:
-        return BatchProgress(ended=False, done=done + failures, total=total)
-    first = json_at(batch, "errors", "data", 0)
-    why = _words(first)
-    reason = f"{ENDED[status]}{why and ': '}{why}"[:300]
-    crowded = status == "failed" and json_at(first, "code") == FULL
-    return BatchProgress(ended=True, done=done + failures, total=total, reason=reason, crowded=crowded)
 
 
 def _words(error: object) -> str:

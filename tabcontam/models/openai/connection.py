@@ -158,9 +158,8 @@ async def download(clients: ClientPool, file: str) -> AsyncIterator[bytes]:
         except APIConnectionError as error:
             raise _broken(error, isinstance(error, APITimeoutError)) from None
         except Exception as error:  # a connection that breaks on the way is httpx's, or its successor's
-            raise TransientError(
-                f"the download was cut off ({error or type(error).__name__})", "cut connection"
-            ) from None
+            why = f"the download was cut off ({error or type(error).__name__})"
+            raise TransientError(why, "cut connection") from None
 
 
 async def listing(clients: ClientPool) -> object:
@@ -210,9 +209,8 @@ async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
 
 def _problem(error: Any) -> Problem:
     """Return the error with its whole body: the SDK drops the fields next to a field `error`."""
-    body, text = error.body, error.response.text
-    if isinstance(found := parsed(text), dict):
-        body = found
+    found = parsed(error.response.text)
+    body = found if isinstance(found, dict) else error.body
     return Problem(error.status_code, body, {name.lower(): text for name, text in error.response.headers.items()})
 
 

@@ -6,6 +6,7 @@ A body is a dict, a list or a text, and every field of it is checked: any server
 import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -235,8 +236,7 @@ def _scaled(text: str | None, unit: float) -> float | None:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the wait in a Retry-After header: in seconds, or until a date, measured by the server's own clock."""
     text = headers.get("retry-after")
-    seconds = _scaled(text, 1.0)
-    until = _timestamp(text)
+    seconds, until = _scaled(text, 1.0), _timestamp(text)
     if seconds is not None or until is None:
         return seconds
     return max(0.0, until - server_time(headers))
@@ -249,11 +249,10 @@ def server_time(headers: Mapping[str, str]) -> float:
 
 
 def _timestamp(text: str | None) -> float | None:
-    try:
+    with suppress(ValueError, TypeError, OverflowError, IndexError):
         moment = parsedate_to_datetime(text or "")
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
+    return None
 
 
 def _until_reset(headers: Mapping[str, str]) -> float | None:

@@ -88,14 +88,12 @@ class StreamWatch:
             self.streams = True
         if self._pieces >= self._due and not self._made.ended:
             self._due = self._pieces + OFTEN
-            self._look(self._made.made())
-
-    def _look(self, body: Any) -> None:
-        if self._goes_on(self._read(body)):
-            self.enough = True
-            usage = json_at(body, "usage") or {"completion_tokens": self._pieces}
-            choice = {**body["choices"][0], "finish_reason": ENDLESS}
-            self.body = {**body, "choices": [choice], "usage": usage}
+            body: Any = self._made.made()
+            self.enough = self._goes_on(self._read(body))
+            if self.enough:
+                usage = json_at(body, "usage") or {"completion_tokens": self._pieces}
+                choice = {**body["choices"][0], "finish_reason": ENDLESS}
+                self.body = {**body, "choices": [choice], "usage": usage}
 
 
 class _StreamBody:
@@ -159,10 +157,8 @@ class _StreamBody:
             case "message_delta":
                 self._top |= delta if isinstance(delta, dict) else {}
                 usage = event.get("usage")
-                self._top["usage"] = {
-                    **(json_at(self._top, "usage") or {}),
-                    **(usage if isinstance(usage, dict) else {}),
-                }
+                before = json_at(self._top, "usage") or {}
+                self._top["usage"] = {**before, **(usage if isinstance(usage, dict) else {})}
             case "message_stop":
                 self.ended = True
 

@@ -1,12 +1,11 @@
 """Habits of a model: how a request must be written so that its server takes it, learned from refusals."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from tabcontam.evidence.base import Prompt
 from tabcontam.models.base import ModelRequest, PromptForm, in_turns
 from tabcontam.models.openai.errors import NO_MODEL, NOT_THERE, Concern, Problem, concern
 from tabcontam.models.prompt_form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE
@@ -150,7 +149,9 @@ class OpenAIHabits:
         wanted = fewest + (MOST_THINKING_TOKENS if self.reasons else 0)
         room = _least(self.most, self.room)
         if self.context is not None:
-            room = _least(room, self.context - template - _length(request.prompt, form) // characters)
+            prompt = request.prompt
+            texts = [turn.content for turn in prompt.chat] if form is PromptForm.CHAT else [prompt.completion]
+            room = _least(room, self.context - template - sum(map(len, texts)) // characters)
         return wanted if room is None else max(fewest, min(wanted, room))
 
     def arguments(self, form: PromptForm, request: ModelRequest, streamed: bool = False) -> dict[str, Any]:
@@ -203,13 +204,6 @@ def smaller(limit: int, max_tokens: int, room: int | None) -> int:
     """Return the next limit to try after a refused one: what the server states is left, or half of the thinking."""
     half = max_tokens + (limit - max_tokens) // 2
     return max(max_tokens, min(half if room is None else room, limit - 1))
-
-
-def _length(prompt: Prompt, form: PromptForm) -> int:
-    texts: Iterable[str] = (
-        (message.content for message in prompt.chat) if form is PromptForm.CHAT else (prompt.completion,)
-    )
-    return sum(map(len, texts))
 
 
 def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:

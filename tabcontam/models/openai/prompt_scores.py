@@ -101,12 +101,8 @@ def _undecoded(token: str | None, unstated: bool) -> bool:
 
 def _plausible(scored: Sequence[Scored], pieces: Sequence[tuple[str, object]]) -> bool:
     """Return whether only characters that can be split were taken for split ones."""
-    both = zip(scored, pieces, strict=False)
-    return not any(
-        token and token != piece and piece.isascii() and UNDECODED.search(token)
-        for (token, _), (piece, _) in both
-        if piece
-    )
+    both = ((token, piece) for (token, _), (piece, _) in zip(scored, pieces, strict=False) if token and piece)
+    return not any(token != piece and piece.isascii() and UNDECODED.search(token) for token, piece in both)
 
 
 def _next(token: str | None, text: str, at: int, run: int) -> tuple[int, int] | None:

@@ -13,16 +13,7 @@ from typing import Any
 
 from tabcontam.errors import option, unknown
 from tabcontam.evidence.questions import Capability, Reply, ReplyState, Scores, Token, Usage
-from tabcontam.models.base import (
-    MOST_WORDINGS,
-    PAGE,
-    WENT_ON,
-    FatalError,
-    ModelRequest,
-    PromptForm,
-    TransientError,
-    as_reply,
-)
+from tabcontam.models.base import MOST_WORDINGS, PAGE, WENT_ON, FatalError, ModelRequest, TransientError, as_reply
 from tabcontam.models.bounds import UnboundedError
 from tabcontam.models.keys import OTHER_KEY, split_variable
 from tabcontam.models.openai.address import OPENAI, parse_address, validate_address
@@ -54,7 +45,7 @@ from tabcontam.models.openai.prompt_scores import read_scores, score_arguments
 from tabcontam.models.openai.replies import READERS, OpenAIAnswer, find_listed, json_at, read_listing, weights_version
 from tabcontam.models.openai.replies import usage as usage_of
 from tabcontam.models.openai.scoring_discovery import TOO_LONG, ScoringDiscovery
-from tabcontam.models.prompt_form import FORMS
+from tabcontam.models.prompt_form import FORMS, PromptForm
 from tabcontam.models.provider_record import ModelSettings, Offer, Provider
 from tabcontam.models.served_model import ServedModel, sum_known_charges
 from tabcontam.models.services import Service, service_at
@@ -102,7 +93,7 @@ class OpenAIModel(ServedModel):
         where = "" if base_url is None else f"@{base_url}"
         super().__init__(spec or f"openai:{model}{where}", model, address, entry.address if entry else OPENAI, variable)
         self._max_connections = max_connections
-        self._habits = OpenAIHabits(seed=entry.seed if entry else "")
+        self.habits = OpenAIHabits(seed=entry.seed if entry else "")  # as far as they are known
         openais = self._own and entry is None
         known = openais and form == "auto" and COMPLETION_MODEL.match(model)
         self.form = PromptForm.COMPLETION if known or form == "completion" else PromptForm.CHAT
@@ -110,9 +101,8 @@ class OpenAIModel(ServedModel):
         forms = {Capability(str(self.form))} if self.settled else {Capability.CHAT, Capability.COMPLETION}
         self.capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS, *forms})
         # A model that chats at OpenAI scores no text that it is given.
-        scores_none = (openais and self.form is PromptForm.CHAT) or (
-            entry is not None and entry.log_probabilities == "no"
-        )
+        scores_none = openais and self.form is PromptForm.CHAT
+        scores_none |= entry is not None and entry.log_probabilities == "no"
         self.may_have = frozenset() if scores_none else needs & {Capability.SCORE}
         self._scoring = ScoringDiscovery(self._scored, lambda: self._who, lacks=not self.may_have)
         self._openais = openais
@@ -174,7 +164,7 @@ class OpenAIModel(ServedModel):
 
         Habits learned here are stored only once the server has taken a request that follows them.
         """
-        form, habits = self.form, self._habits
+        form, habits = self.form, self.habits
         no_chat: Problem | None = None
         usages: list[Usage | None] = []
         for left in reversed(range(MOST_WORDINGS)):
@@ -184,7 +174,7 @@ class OpenAIModel(ServedModel):
                 answer = await self._answer(form, arguments, watch)
             except TransientError as error:
                 if watch and not (self._streamed or error.crowded):  # it may be the stream that fails
-                    self._habits = self._habits.joined(habits.whole())
+                    self.habits = self.habits.joined(habits.whole())
                 raise
             except NoAnswer as error:
                 problem = error.problem
@@ -197,7 +187,7 @@ class OpenAIModel(ServedModel):
                 elif left and form is PromptForm.CHAT and open_form and may_lack_chat(problem):
                     if says_no_chat(problem):
                         self.form, self.settled = PromptForm.COMPLETION, True
-                    form, habits, no_chat = PromptForm.COMPLETION, self._habits, problem
+                    form, habits, no_chat = PromptForm.COMPLETION, self.habits, problem
                 else:
                     if no_chat and problem.status in NOT_THERE:
                         problem = no_chat  # it has neither form: the first refusal states why
@@ -238,12 +228,7 @@ class OpenAIModel(ServedModel):
 
     def written(self, request: ModelRequest) -> dict[str, Any]:
         """Return the body of a request, in words that the model takes as far as is known."""
-        return {"model": self.model, **self._habits.arguments(self.form, request)}
-
-    @property
-    def habits(self) -> OpenAIHabits:
-        """The words that the model takes, as far as is known."""
-        return self._habits
+        return {"model": self.model, **self.habits.arguments(self.form, request)}
 
     async def close(self) -> None:
         """Close the connections."""
@@ -252,8 +237,8 @@ class OpenAIModel(ServedModel):
             await clients.close()
 
     def _learn(self, habits: OpenAIHabits) -> None:
-        self._habits = self._habits.joined(habits)
-        self.allowance, self.least = self._habits.allowance, self._habits.least
+        self.habits = self.habits.joined(habits)
+        self.allowance, self.least = self.habits.allowance, self.habits.least
 
     def _watch(self, form: PromptForm, habits: OpenAIHabits, request: ModelRequest) -> StreamWatch | None:
         """Return the watch that ends an answer that goes on without end; None if nothing shall end it.
@@ -329,10 +314,9 @@ class OpenAIModel(ServedModel):
             return self._no_api(f"{PAGE_TEXT} (HTTP {problem.status})")
         if whom is Concern.MODEL and self._unlisted and not NO_MODEL.search(problem.text):
             return FatalError(self._line(nowhere(self.address, f"no API at {self.address} ({problem.line})")))
+        refused = f"{who} refused the key in {key}; check its permissions"
         what = {
-            Concern.KEY: f"{who} refused the key in {key}; check its permissions"
-            if self._has_key()
-            else self._wants_key(),
+            Concern.KEY: refused if self._has_key() else self._wants_key(),
             Concern.REGION: f"{who} does not serve this region; ask another server",
             Concern.QUOTA: f"the quota of {who} is used up; raise it, or the credit of {key}, and run this again",
             Concern.MODEL: f"{who} does not offer {self.model!r}; correct the name, or {option('form')}",
@@ -347,7 +331,7 @@ class OpenAIModel(ServedModel):
         return FatalError(self._line(f"{self._who} answers with {what}; {advice}", longest=LONGEST_FATAL))
 
     async def _scored(self, text: str, way: Mapping[str, Any], again: Callable[[], None]) -> Scores:
-        habits = self._habits
+        habits = self.habits
         for left in reversed(range(MOST_WORDINGS)):
             arguments = habits.taken(score_arguments(text, way))
             try:

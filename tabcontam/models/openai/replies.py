@@ -6,6 +6,7 @@ The SDK's own types let anything pass as anything; here every field is checked f
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import fsum, isfinite
 from typing import Any
@@ -68,15 +69,8 @@ def completion_answer(body: object) -> OpenAIAnswer:
     text = choice.get("text")
     if not isinstance(text, str | None):
         raise ValueError("the reply's text is no text")
-    return OpenAIAnswer(
-        text or "",
-        _finish(choice),
-        "",
-        thought=False,
-        tokens=_answer_tokens(body),
-        usage=usage(body),
-        log_probability=_log_probability(choice),
-    )
+    counts = (_answer_tokens(body), usage(body), _log_probability(choice))
+    return OpenAIAnswer(text or "", _finish(choice), "", False, *counts)
 
 
 def _log_probability(choice: Mapping[str, Any]) -> float | None:
@@ -130,9 +124,8 @@ def usage(body: object) -> Usage | None:
 
 def _written(body: object) -> int | None:
     """Return all tokens that were written. Some servers count the thinking in the total alone."""
-    prompt, completion, total = (
-        tokens_at(body, "usage", f"{name}_tokens") for name in ("prompt", "completion", "total")
-    )
+    names = ("prompt_tokens", "completion_tokens", "total_tokens")
+    prompt, completion, total = (tokens_at(body, "usage", name) for name in names)
     if completion is None or prompt is None or total is None:
         return completion
     return max(completion, total - prompt)
@@ -189,10 +182,9 @@ def is_page(text: str) -> bool:
 
 def parsed(text: str) -> object:
     """Return the JSON in a text; None if it is none."""
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    return None
 
 
 def read_listing(listing: object) -> dict[str, Listed]:

@@ -56,9 +56,8 @@ class ScoringDiscovery:
                 if self._faults < most_faults:
                     raise
                 continue  # some servers break at what they do not know
-            if scores.state is ReplyState.REFUSED or (
-                scores.state is ReplyState.FAILED and scores.detail.startswith(TOO_LONG)
-            ):
+            too_long = scores.state is ReplyState.FAILED and scores.detail.startswith(TOO_LONG)
+            if scores.state is ReplyState.REFUSED or too_long:
                 return scores  # this text alone; what becomes of another is not known
             if scores.state is ReplyState.OK and any(token.log_probability < 0 for token in scores.tokens[1:]):
                 self.way = way

@@ -148,20 +148,15 @@ class Cluster:
     async def actor(self, make: Callable[[], Model], at_once: int) -> Any:
         """Return a new replica, which starts once a machine has room. Raises `FatalError` if the head is lost."""
         await self._headed()
-        gpus = self.order.gpus if self._gpus() else 0
-        kind = ray_library.ray().remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_concurrency=max(2, at_once))(
-            Replica
-        )
-        return kind.remote(make)
+        gpus, most = self.order.gpus if self._gpus() else 0, max(2, at_once)
+        as_actor = ray_library.ray().remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_concurrency=most)
+        return as_actor(Replica).remote(make)
 
     async def all_fit(self) -> bool:
         """Return whether all replicas of all models fit at once. Raises `FatalError` if the head is lost."""
         await self._headed()
-        room = (
-            self._gpus() // self.order.gpus
-            if self._gpus()
-            else int(ray_library.ray().cluster_resources().get("CPU", 0))
-        )
+        processors = int(ray_library.ray().cluster_resources().get("CPU", 0))
+        room = self._gpus() // self.order.gpus if self._gpus() else processors
         return len(self.models) * self.order.replicas <= room
 
     def wanted(self) -> str:

@@ -31,9 +31,8 @@ class ModelEnd:
 
 
 ScoreColumns = tuple[Any, ...]  # scores, as they are sent
-SentAnswer = tuple[
-    int, Answer | ModelEnd | ScoreColumns | str
-]  # an answer, or the line that explains why there is none
+# An answer, or the line that explains why there is none.
+SentAnswer = tuple[int, Answer | ModelEnd | ScoreColumns | str]
 
 
 @dataclass(frozen=True)
@@ -63,9 +62,8 @@ class Replica:
     async def about(self, version: str) -> ReplicaFacts | str:
         """Load the model. A returned text states why that failed, or that this machine has another tabcontam."""
         if version != __version__:
-            return (
-                f"a machine of the cluster has tabcontam {__version__}, this one {version}; install one version on both"
-            )
+            versions = f"a machine of the cluster has tabcontam {__version__}, this one {version}"
+            return f"{versions}; install one version on both"
         async with self._loading:
             if self._about is None:
                 try:

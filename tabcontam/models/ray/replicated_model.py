@@ -75,9 +75,8 @@ class ReplicatedModel(Model):
         except FatalError as error:
             raise UsageError(f"{self.spec}: {error}") from error
         except ray_library.lost_errors() as error:
-            raise UsageError(
-                f"{LOADS} replicas of {self.spec} were lost while they loaded: {ray_library.loss(error)}"
-            ) from error
+            lost = f"{LOADS} replicas of {self.spec} were lost while they loaded"
+            raise UsageError(f"{lost}: {ray_library.loss(error)}") from error
         except Exception as error:
             raise UsageError(self._unloaded(error)) from error
         if isinstance(about, str):
@@ -208,9 +207,8 @@ class ReplicatedModel(Model):
     def _note_lost(self, replica: ReplicaClient, error: Exception) -> None:
         if replica in self._ready:  # the first of those that waited for its answers
             self._ready.remove(replica)
-            self._end(
-                replica, TransientError(f"a replica of {self.spec} was lost: {ray_library.loss(error)}", "replica lost")
-            )
+            why = f"a replica of {self.spec} was lost: {ray_library.loss(error)}"
+            self._end(replica, TransientError(why, "replica lost"))
             self._lose(error)
 
     # lost: replicas of an LLM that may be lost without an answer between
