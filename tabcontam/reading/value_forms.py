@@ -28,7 +28,7 @@ class FeatureValues:
     """The values of a feature that a reader of answers may know; if `listed`, `likely` holds all of them."""
 
     likely: Collection[str] = ()
-    show: Callable[[], Collection[str]] = lambda: ()  # the feature's cells in the rows of the prompt, found when needed
+    show: Callable[[], Collection[str]] = tuple  # the feature's cells in the rows of the prompt, found when needed
     listed: bool = False
 
     @cached_property
