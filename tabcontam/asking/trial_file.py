@@ -216,7 +216,7 @@ def _sought(question: Lookup) -> str:
     given_cells = ", ".join(question.context)
     lacking = f" (all but {question.lacking} of them at least)" if question.lacking else ""
     one_of = "one of " * (len(question.texts) > 1)
-    return f"{given_cells}{lacking}{' beside ' if given_cells else ''}{one_of}{', '.join(question.texts)}"
+    return f"{given_cells}{lacking}{' next to ' if given_cells else ''}{one_of}{', '.join(question.texts)}"
 
 
 def trial_line(
@@ -270,7 +270,7 @@ def looked_up(question: Lookup) -> Line:
         "texts": list(question.texts),
         "most": question.most,
         "by": question.by,
-        "beside": list(question.context),
+        "context": list(question.context),
         "lacking": question.lacking,
     }
 
@@ -363,7 +363,7 @@ def question_of(line: Mapping[str, Any]) -> Question:
     if kind == ENDINGS:
         return Endings(prompt, tuple(line["endings"]))
     if kind == LOOKUP:
-        by, given_cells = LookupMode(line.get("by", LookupMode.LETTERS)), tuple(line.get("beside", ()))
+        by, given_cells = LookupMode(line.get("by", LookupMode.LETTERS)), tuple(line.get("context", ()))
         return Lookup(tuple(line["texts"]), line["most"], by, given_cells, line.get("lacking", 0))
     temperature, sample = float(line.get("temperature") or 0), int(line.get("sample") or 0)
     if isinstance(prompt, str):

@@ -176,7 +176,7 @@ def _by_release(one: LlmChronology) -> ChronologyPlot:
     marks = {BEFORE: "point", AFTER: "late"}
     dots = tuple(
         ChronologyDot(
-            across(year), up(pair.lift), up(least), up(most), _pair_words(pair), marks.get(pair.side, "untold")
+            across(year), up(pair.lift), up(least), up(most), _pair_words(pair), marks.get(pair.side, "unnamed")
         )
         for pair, year, (least, most) in zip(one.pairs, years, limits, strict=True)
     )

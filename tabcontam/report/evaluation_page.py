@@ -87,7 +87,7 @@ def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
         "parts": [(one, panels(one), published_auc(one.dataset)) for one in found],
         "marks": published(found),
         "box": AREA,
-        "number": number, "interval": interval, "spread": spread, "titled": titled, "told_by": answer_reading,
+        "number": number, "interval": interval, "spread": spread, "titled": titled,
         "sentences": sentences, "by_name": by_name,
     }  # fmt: skip
     return environment().get_template("evaluation.html.jinja").render(context)

@@ -49,7 +49,7 @@ RESULTS: Columns = {
     **dict.fromkeys(("memory_accuracy", "memory_twin_accuracy", "memory_share"), NUMBER),
     **dict.fromkeys(("memory_interval_low", "memory_interval_high", "memory_p_value", "memory_deviation"), NUMBER),
     **dict.fromkeys(("memory_if_wrong_low", "memory_if_wrong_high"), NUMBER),
-    **{f"memory_beside_{name}": NUMBER for name in ("share", "low", "high", "p_value")},
+    **{f"memory_single_reference_{name}": NUMBER for name in ("share", "low", "high", "p_value")},
 }
 TABLES: Columns = {
     **OF_RESULT,
@@ -82,8 +82,8 @@ def _memory(result: Result) -> dict[str, object]:
         return {}
     parts = {f"memory_{name}": value for name, value in field_values(result.memory).items()}
     if compared := result.memory.single_reference:
-        parts |= {"memory_beside_share": compared.share, "memory_beside_p_value": compared.p_value}
-        parts |= _ends("memory_beside", compared.interval)
+        parts |= {"memory_single_reference_share": compared.share, "memory_single_reference_p_value": compared.p_value}
+        parts |= _ends("memory_single_reference", compared.interval)
     return parts | _ends("memory_interval", result.memory.interval) | _ends("memory_if_wrong", result.memory.if_wrong)
 
 

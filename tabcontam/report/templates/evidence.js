@@ -43,7 +43,7 @@
       return make("tr", state, cell("th", "row", name(feature)), make("td", "", value(expected)), make("td", "given", given), sign, ...right);
     });
     const found = [make("table", "", make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...rows))];
-    if (row.some((told) => told[4] === null)) found.push(make("p", "note", "* has no prediction and does not count"));
+    if (row.some((item) => item[4] === null)) found.push(make("p", "note", "* has no prediction and does not count"));
     return found;
   };
 
@@ -56,20 +56,20 @@
     return make("ul", "words", ...items);
   };
 
-  const choice = (told) => {
-    const right = told.expected === told.read;
-    const state = right ? "right" : told.read === null ? "missing" : "wrong";
-    const lines = [make("p", "", `expected: ${told.expected}`)];
-    lines.push(make("p", "", "read as: ", told.read === null ? make("em", "", "no answer") : marked(state, told.read)));
-    if (told.chance) lines.push(make("p", "", `chance: ${told.chance}${told.bits ? `, ${told.bits} bits` : ""}`));
-    for (const [name, answer] of told.baselines || []) lines.push(make("p", "", `${name} baseline: ${answer}`));
+  const choice = (query) => {
+    const right = query.expected === query.read;
+    const state = right ? "right" : query.read === null ? "missing" : "wrong";
+    const lines = [make("p", "", `expected: ${query.expected}`)];
+    lines.push(make("p", "", "read as: ", query.read === null ? make("em", "", "no answer") : marked(state, query.read)));
+    if (query.chance) lines.push(make("p", "", `chance: ${query.chance}${query.bits ? `, ${query.bits} bits` : ""}`));
+    for (const [name, answer] of query.baselines || []) lines.push(make("p", "", `${name} baseline: ${answer}`));
     return lines;
   };
 
   const about = (query) => {
-    const said = [query.bits && `${query.bits} bits`, query.paper && "the paper's own query"];
-    if (query.line) said.push(`line ${query.line} of trials.jsonl`);
-    return said.map((part) => part && `, ${part}`).filter((part) => part).join("");
+    const facts = [query.bits && `${query.bits} bits`, query.paper && "the paper's own query"];
+    if (query.line) facts.push(`line ${query.line} of trials.jsonl`);
+    return facts.map((part) => part && `, ${part}`).filter((part) => part).join("");
   };
 
   const answer = (query) => {
@@ -103,8 +103,8 @@
     if (query.words) fact(query.kind === "decoy" ? "Compared with" : "Expected", words(query.words));
     if (query.choice) fact("Label", ...choice(query.choice));
     if (query.judged) {
-      const said = query.judged.map(([by, word]) => make("li", "", make("strong", "", word), ` by ${by}`));
-      fact("Judged", make("ul", "words", ...said));
+      const facts = query.judged.map(([by, word]) => make("li", "", make("strong", "", word), ` by ${by}`));
+      fact("Judged", make("ul", "words", ...facts));
     }
     const head = make("p", "title", make("strong", "", title), about(query));
     const article = make("article", `query ${query.kind === "hit" ? "hit" : "other"}`, head, make("dl", "", ...facts));
@@ -116,12 +116,12 @@
     return article;
   };
 
-  const shown = (told) => {
-    if (!told) return [make("p", "", "No query of this result is stored.")];
-    const queries = told.queries.map((query, number) => write(query, `${number + 1}. ${query.kind}`));
-    const more = told.more.map((line) => make("li", "", line));
+  const shown = (result) => {
+    if (!result) return [make("p", "", "No query of this result is stored.")];
+    const queries = result.queries.map((query, number) => write(query, `${number + 1}. ${query.kind}`));
+    const more = result.more.map((line) => make("li", "", line));
     const left = more.length ? [make("p", "", "More in trials.jsonl:"), make("ul", "more", ...more)] : [];
-    const about = [told.null && `Null: ${told.null}`, told.about].filter((line) => line);
+    const about = [result.null && `Null: ${result.null}`, result.about].filter((line) => line);
     return [...about.map((line) => make("p", "", line)), ...queries, ...left];
   };
 
@@ -150,9 +150,9 @@
     const [firsts, blob] = (document.getElementById(`evidence-${block}`)?.textContent ?? "").trim().split("\n");
     try {
       if (!unpacked.has(block)) unpacked.set(block, unpack(blob));
-      const told = (await unpacked.get(block))[place];
-      into.append(...shown(told));
-      speak(told ? `Evidence shown: ${told.about}` : "No evidence is stored.");
+      const result = (await unpacked.get(block))[place];
+      into.append(...shown(result));
+      speak(result ? `Evidence shown: ${result.about}` : "No evidence is stored.");
     } catch {
       into.replaceChildren(make("p", "lost", lost(place, firsts)));
       speak(lost(place, firsts));

@@ -165,8 +165,8 @@
     if (found || !right) return [block, found];
     for (let at = blocks.indexOf(block) + right; blocks[at]; at += right) {
       const start = right > 0 ? 1 : blocks[at].columns.length;
-      const beside = !blocks[at].element.hidden && search(blocks[at], row, start, 0, right);
-      if (beside) return [blocks[at], beside];
+      const neighbour = !blocks[at].element.hidden && search(blocks[at], row, start, 0, right);
+      if (neighbour) return [blocks[at], neighbour];
     }
     return [block, null];
   };

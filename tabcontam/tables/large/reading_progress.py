@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_reporter: ContextVar[Callable[[str], None] | None] = ContextVar("told", default=None)
+_reporter: ContextVar[Callable[[str], None] | None] = ContextVar("reading progress", default=None)
 
 
 @contextmanager
