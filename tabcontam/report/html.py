@@ -54,7 +54,6 @@ MOST_LISTED = 200  # tables, or results, that such a page lists one by one
 MOST_LLMS, MOST_RESULTS = 30, 30 * 15 * 15  # on one page
 NUMBERS = {
     "hits": "hits",
-    "expected_hits": "hits expected",
     "answered": "answered",
     "queries": "queries",
     "score": "score",
@@ -286,9 +285,10 @@ def numbers(result: Result) -> list[str]:
         return []
     # A score stands next to what its own null expects, which is not the baseline.
     of_baseline = " of the baseline" if result.p_value is not None or result.sequential else ""
-    names = NUMBERS | {"expected_hits": f"hits expected{of_baseline}"}
     known = result.numbers
-    named = {name: rounded(key, known[key]) for key, name in names.items() if key in known}
+    named = {name: rounded(key, known[key]) for key, name in NUMBERS.items() if key in known}
+    if "hits" in named and "expected_hits" in known:
+        named["hits"] += f" ({rounded('expected_hits', known['expected_hits'])} expected{of_baseline})"
     if statistic := result.statistic:  # recalled bits are a statistic, too, and are named once
         key, expected = statistic.name.replace(" ", "_"), statistic.expected
         by_chance = "" if expected is None else f" ({rounded(key, expected)} expected{of_baseline})"

@@ -128,7 +128,7 @@ class ResultMarkup:
             parts.append(f' <span class="{look}">({unlike}the paper\'s rules: {result.paper_verdict.value})</span>\n')
         parts.append("</p>\n")
         if numbers := self._numbers(result):
-            parts.append(f'<p class="numbers">{escaped(", ".join(numbers))}</p>\n')
+            parts.append(f'<p class="numbers">{escaped("; ".join(numbers))}</p>\n')
         if where := result.where:
             parts.append(f'<p class="numbers">Recalled bits by column: {escaped(where)}</p>\n')
         if unread := packed.unread.get(place):

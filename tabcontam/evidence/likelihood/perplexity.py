@@ -75,6 +75,6 @@ class Perplexity(PairedScore):
             answered=len(pairs),
             expected_hits=len(pairs) / 2,
             interval=interval,
-            interval_of="of the twin's bits a character minus the rows'",
+            interval_of="the twin's bits a character minus the rows'",
             score=hits / len(pairs) if pairs else None,
         )
