@@ -117,8 +117,8 @@ def about(view: RunResults) -> str:
     columns += [same] if (same := same_scores(view)) else []
     columns += left_out(view)
     limits = (
-        " Brackets hold 95% intervals: those of shares treat results as independent, and those of means are for these "
-        "tables, over the rows that were asked."
+        " Brackets hold 95% intervals. Intervals of shares treat results as independent. Intervals of means hold for "
+        "these tables; they cover the choice of the rows that were asked."
     )
     return " ".join(columns) + (limits if any(rank.intervals for rank in view.ranks_in_order) else "")
 

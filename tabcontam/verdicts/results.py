@@ -32,8 +32,8 @@ FACTS = (
 
 
 E_VALUE = (
-    "E is the value of one unit that was bet on the model's answers at the odds of the baseline: for a model that has "
-    "not seen the rows it ever reaches 100 with a probability of 1 in 100 at most, whenever the asking stops"
+    "E is what one unit has become that was bet on the model's answers at the odds of the baseline. If a model has not "
+    "seen the rows, the chance that E ever reaches 100 is at most 1 in 100, whenever the asking stops"
 )
 
 

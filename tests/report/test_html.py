@@ -215,7 +215,7 @@ def test_each_table_has_its_verdict_line_controls_last() -> None:
         "control:exposed (control) | wine | · not detected |  | 0.95 | 8.2 | "
         "a model that remembers 12% of the rows would have been detected",
     ]
-    assert "q is over all tables of the LLM" in source
+    assert "q is corrected over all tables of the LLM" in source
     assert "q is over" not in render_html(document([], [table("m", "iris", "contaminated")]), [])
     assert 'class="tables"' not in render_html(document([cell("m", "iris", "membership", None)]), [])
 
