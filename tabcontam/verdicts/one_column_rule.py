@@ -126,7 +126,7 @@ def reason_of(results: Sequence[Result], group: str, p_value: float) -> str:
     """Return why a finding of these results does not count; `p_value` is that without the column `group`."""
     if not any(bits for result in results for column, bits in result.columns.items() if column != group):
         return f"all right answers are in {group}: {ELSEWHERE}"
-    without = f"(without it p = {rounded('p_value', p_value)})"
+    without = f"(without this column p = {rounded('p_value', p_value)})"
     if p_value > LEAST_EXPLAINED_P:
         return f"the baseline explains the answers in all columns but {group} {without}: {ELSEWHERE}"
     return f"the result rests on {group} {without}: {ELSEWHERE}"

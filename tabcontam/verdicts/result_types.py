@@ -387,7 +387,8 @@ class Result(ResultFields):
     def where(self) -> str:
         """The columns of the recalled bits in words, most bits first, each with the p-value without it."""
         clauses = [
-            f"{rounded('recalled_bits', bits)} in {column} (without it p = {rounded('p_value', self.without[column])})"
+            f"{rounded('recalled_bits', bits)} in {column} "
+            f"(without this column p = {rounded('p_value', self.without[column])})"
             for column, bits in sorted(self.columns.items(), key=lambda one: -one[1])
             if bits and column in self.without
         ]

@@ -149,7 +149,7 @@ def phrase_no_rows(own: CorpusEvidence) -> str:
         return f"{phrase(list(own.evidence.corpora))} gave no result: {own.results[0].reason}"
     column = own.evidence.without if any(result.rests_on for result in own.results) else None
     p_without = rounded("p_value", own.evidence.p_without or 1.0)
-    rests_on = f", which rests on {column} (without it p = {p_without})" if column else ""
+    rests_on = f", which rests on {column} (without this column p = {p_without})" if column else ""
     found = f"{_shares(own)}{rests_on or f', which chance explains ({_p_value(own)})'}" if _shares(own) else NONE
     return f"corpora that it was trained on hold {found}, and it may have been trained on others as well"
 

@@ -59,7 +59,8 @@ def test_a_finding_in_one_column_is_told_so_and_keeps_its_numbers() -> None:
     assert (found.q_without, other.verdict) == (1.0, "not detected")
     assert (table.verdict, table.reason, table.rests_on) == (
         "uninformative",
-        "the baseline explains the answers in all columns but born (without it p = 1): facts from other sources would "
+        "the baseline explains the answers in all columns but born (without this column p = 1): "
+        "facts from other sources would "
         "explain this as well",
         "born",
     )
@@ -88,7 +89,7 @@ def test_the_same_column_in_two_tests_is_one_column() -> None:
 def test_what_is_lost_without_a_column_but_not_guessed_is_said_with_its_p() -> None:
     (found, *_), _ = judged(cell(ONE, 1e-9, {"born": 0.03, "height": 1e-8}, {"born": 40.0, "height": 6.0}))
     assert found.reason == (
-        "the result rests on born (without it p = 0.03): facts from other sources would explain this as well"
+        "the result rests on born (without this column p = 0.03): facts from other sources would explain this as well"
     )
 
 

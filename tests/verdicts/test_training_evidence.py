@@ -186,7 +186,10 @@ def test_a_find_of_documents_that_rests_on_one_column_is_none_and_says_so() -> N
     lone = cell(DUMP, "row_overlap", 1e-9, without={"zip": 0.5}, columns={"zip": 20.0})
     own = of(judged([*MISSED, lone]), A)
     assert own.verdict is Verdict.NOT_DETECTED
-    assert "hold 12 of 300 rows (corpus:dump), which rests on zip (without it p = 0.5), and it may have" in own.reason
+    assert (
+        "hold 12 of 300 rows (corpus:dump), which rests on zip (without this column p = 0.5), and it may have"
+        in own.reason
+    )
 
 
 def test_what_would_have_been_found_is_said_of_documents_as_such() -> None:
