@@ -27,7 +27,7 @@ class RecordedFields:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedDifference(RecordedFields):
-    """A difference between this reading of the published rules and the recorded decision."""
+    """A difference between the recorded decision and our decision by the published rules."""
 
     level: Literal["answer", "cell"]
     """The level of the difference: one answer, or all answers to one test."""

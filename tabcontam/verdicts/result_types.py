@@ -1,4 +1,4 @@
-"""The result of each test, and the verdict of the row tests together on a table, as results.json holds them."""
+"""The result of each test, and the joint verdict of the row tests on a table, as in results.json."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from tabcontam.tables.sources import is_source
 from tabcontam.verdicts.number_types import Amount, Count, Interval, Number, Share, Truth
 from tabcontam.verdicts.wording import rounded, shorten, text
 
-PROMPTS = "default"  # for results without a prompt set: they were made before there were several
+PROMPTS = "default"  # for results from before there were prompt sets
 LETTERS = {
     Verdict.CONTAMINATED: "C",
     Verdict.NOT_DETECTED: ".",
@@ -44,7 +44,7 @@ def outcome_of(verdict: Verdict | None) -> str:
 
 
 def count(results: Iterable["Result"]) -> dict[str, int]:
-    """Return the number of results with each outcome, worst first; outcomes that do not occur are left out."""
+    """Return the number of results with each outcome, worst first. Outcomes that do not occur are left out."""
     found = Counter(result.outcome for result in results)
     return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
 
@@ -67,7 +67,7 @@ class Statistic:
 
 
 class TableName(NamedTuple):
-    """A table as the queries show it: an edition of a dataset or a split of it, in a serializer and a prompt set."""
+    """A table as it is asked about: an edition of a dataset, or a split of it, in a serializer and a prompt set."""
 
     dataset: str
     edition: str | None
@@ -89,12 +89,12 @@ class ResultKey(NamedTuple):
 
     @property
     def of_table(self) -> "ResultKey":
-        """The part of the key that all results of this model and table share."""
+        """The key of this model and table without the test: all their results share it."""
         return self._replace(test="")
 
 
 class CachedPropertySlots:
-    """A base that gives dataclasses with slots a `__dict__`, in which cached properties store their values."""
+    """A base class for dataclasses with slots. It adds a `__dict__`, where cached properties store their values."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,8 +131,7 @@ class TableFields(CachedPropertySlots):
 
     @property
     def edition_group(self) -> tuple[str, str]:
-        """The dataset and, for a dataset of a source, the split: two tables that share both differ in their edition
-        alone. The splits of a source are files of their own, each with its own edition."""
+        """The dataset, and for a dataset of a source the split. Tables of one group differ only in their edition."""
         return self.dataset, (self.split or "") if is_source(self.dataset) else ""
 
     @property
@@ -338,14 +337,14 @@ class Result(ResultFields):
     """The reason why the score is left out of the means of the ranking; null if it counts in them."""
 
     def changed(self, **findings: Any) -> "Result":
-        """Return a copy with other findings, as `dataclasses.replace` would, but faster: a large run has many results.
+        """Return a copy with other findings. It is faster than `dataclasses.replace`: a large run has many results.
 
         Raises `TypeError` for a field that is not a finding.
         """
         if not findings.keys() <= FINDINGS:
             raise TypeError(f"no findings: {', '.join(sorted(findings.keys() - FINDINGS))}")
         result = object.__new__(Result)
-        vars(result).update(vars(self))  # carries over cached properties such as `key`: no finding changes them
+        vars(result).update(vars(self))  # copies cached properties such as `key`, too: no finding changes them
         for become, value in zip(BECOME, VALUES(self), strict=True):
             become(result, value)
         for name, value in findings.items():
@@ -354,7 +353,7 @@ class Result(ResultFields):
 
     @property
     def place(self) -> tuple[str, ...]:
-        """The fields that its trials share with it, in the order of `PLACE`; recorded answers also have the file."""
+        """The fields that its trials share with it, in the order of `PLACE`. Recorded answers also have the file."""
         names = (self.edition, self.split, self.serializer, self.prompts, self.source)
         return self.llm, self.dataset, *(name or "" for name in names), self.test
 
@@ -375,7 +374,7 @@ class Result(ResultFields):
 
     @property
     def why(self) -> str:
-        """The sentence, with the reason if nothing was detected; the reason alone if nothing was measured."""
+        """The sentence, with the reason if nothing was detected. If nothing was measured, the reason alone."""
         first, second = (self.reason, self.sentence) if self.verdict in UNDECIDED else (self.sentence, self.reason)
         if self.verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
@@ -385,7 +384,7 @@ class Result(ResultFields):
 
     @property
     def where(self) -> str:
-        """The columns of the recalled bits in words, most bits first, each with the p-value without it."""
+        """The columns with recalled bits in words, most bits first. Each has the p-value without this column."""
         clauses = [
             f"{rounded('recalled_bits', bits)} in {column} (without it p = {rounded('p_value', self.without[column])})"
             for column, bits in sorted(self.columns.items(), key=lambda one: -one[1])
@@ -395,7 +394,7 @@ class Result(ResultFields):
 
     @property
     def limits(self) -> str:
-        """The interval in words, with the quantity that it is of; "" if there is none."""
+        """The interval in words, with the quantity that it applies to; "" if there is none."""
         if self.interval is None:
             return ""
         of = f" ({self.interval_of})" if self.interval_of else ""
@@ -436,13 +435,13 @@ class FamilyEvidence:
     the corpus was asked itself."""
 
     def finds(self, alpha: float) -> bool:
-        """Return whether the family finds the table, whichever column is left out."""
+        """Return whether the family detects the table, whichever column is left out."""
         return max(self.q_value, self.q_without or 0.0) <= alpha
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableVerdict(TableFields):
-    """The verdict of the row tests together on a model and a table: they alone can show that rows were seen."""
+    """The joint verdict of the row tests on a model and a table. Only row tests can show that rows were seen."""
 
     verdict: Verdict
     """The verdict under the rules of this run."""

@@ -1,4 +1,4 @@
-"""The facts of a run, as results.json holds them: its inputs and settings, the models and tables, and its end."""
+"""The facts of a run for results.json: its inputs and settings, the models and tables, and its end."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from tabcontam.verdicts.number_types import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.result_types import ResultFields
 from tabcontam.verdicts.rules import LLM, PAPER, Over
 
-FILE = "file"  # the edition of a user's own FILE in a published report, in place of a digest of its content
+FILE = "file"  # in a published report, the edition of a user's own FILE, in place of a digest of its content
 
 
 def known_tests() -> dict[str, Facts]:
@@ -34,7 +34,9 @@ def _known(tests: tuple[Test, ...]) -> dict[str, Facts]:
 
 
 def in_words(tests: Iterable[Facts]) -> str:
-    """Return the tests by their numbers in the paper's Table 1, or else by title: `7 to 9 and matched membership`."""
+    """Return in words the tests by their numbers in the paper's Table 1, or else by title: `7 to 9 and matched
+    membership`.
+    """
     tests = tuple(tests)
     numbers = enumerate(sorted(test.number for test in tests if test.number))
     spans = [[number for _, number in span] for span in grouped(numbers, lambda one: one[1] - one[0]).values()]
@@ -44,7 +46,7 @@ def in_words(tests: Iterable[Facts]) -> str:
 
 
 def in_order(facts: Iterable[Facts]) -> tuple[Facts, ...]:
-    """Return the tests in the order of a report, each once: those of the paper's Table 1 first, others last."""
+    """Return the tests in the order of a report, each once: first the tests of the paper's Table 1."""
     order = {test: place for place, test in enumerate(known_tests())}
     found = {one.id: one for one in facts}
     return tuple(sorted(found.values(), key=lambda one: order.get(one.id, len(order))))
@@ -52,7 +54,7 @@ def in_order(facts: Iterable[Facts]) -> tuple[Facts, ...]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Duration(ResultFields):
-    """The time that those answers of a result took that this run asked for."""
+    """The total time of the answers of a result that this run asked for."""
 
     seconds: Amount
     """The sum over its answers, in seconds."""
@@ -87,7 +89,7 @@ class LlmFacts:
 
     @property
     def named_otherwise(self) -> str:
-        """The model that its name stands for; "" if that is the name itself."""
+        """The model that the name stands for; "" if the name is the model's own."""
         return "" if self.resolved == self.spec else self.resolved
 
     @property
@@ -125,7 +127,7 @@ class CatalogueFacts:
 
 
 def catalogued(specs: Mapping[str, str]) -> dict[str, CatalogueFacts]:
-    """Return the catalogue's facts of the models of a run, by their names there; models without an entry are left out.
+    """Return the catalogue's facts of a run's models, by their names in the run. Models without an entry are left out.
 
     `specs` maps the name of a model in the run to the form in which `--llm` would name it.
     """
@@ -180,17 +182,17 @@ class DatasetFacts:
 
     @property
     def named(self) -> str:
-        """Its name, with its edition and its split, if it has them: `adult@uci#test`."""
+        """The name of the dataset, with its edition and its split, if it has them: `adult@uci#test`."""
         return f"{self.name}{self.edition and f'@{self.edition}'}{f'#{self.split}' if self.split else ''}"
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The parts of its name that differ between the tables of a run: name, edition and split."""
+        """The name, edition and split, which together differ between all tables of a run."""
         return self.name, self.edition, self.split or ""
 
     @property
     def is_file(self) -> bool:
-        """True if it is a user's own FILE, whose edition is a digest of its content and which no page describes."""
+        """True for a user's own FILE: its edition is a digest of its content, and no page describes it."""
         if not self.sha256:
             return self.edition.partition(" ")[0] == FILE
         return bool(self.edition) and self.sha256.startswith(self.edition)
@@ -203,7 +205,7 @@ class DatasetFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class KnownFacts:
-    """A file of rows that the models may know: the baseline learned from them, and no query asked about one of them."""
+    """A file of rows that the models may know: the baseline learned from these rows, and no query asked about them."""
 
     name: str
     """The name of the file, or of the dataset."""
@@ -267,7 +269,7 @@ class MergedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class ShardFacts:
-    """The parts of a run that these results hold, of a run that several machines made."""
+    """The parts of a run that these results contain. Several machines asked one part each."""
 
     parts: tuple[Count, ...]
     """The numbers of the parts, from 1."""
@@ -280,7 +282,7 @@ class ShardFacts:
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """The numbers of the parts that are not here."""
+        """The numbers of the missing parts."""
         return tuple(number for number in range(1, self.total + 1) if number not in self.parts)
 
     def __str__(self) -> str:
@@ -296,7 +298,7 @@ def asked_queries(run: "RunFacts | MergedRun") -> str:
 
 
 def turns_in_words(run: "RunFacts") -> str:
-    """Return in words whether the row tests of a run were asked until a table was decided."""
+    """Return the options in words by which a run asked its row tests: until a table was decided, or all queries."""
     if run.until_decided is None:
         return f"that asked all queries, without {option('until_decided')}"
     return f"with {option('until_decided')} and {option('min_power', run.until_decided)}"
@@ -387,10 +389,10 @@ class RunFacts:
     """The time that the answers of each result took that this run asked for."""
 
     def level_of(self, family: str) -> float:
-        """Return the p-value at which a single result of a family counts as found whatever the others show."""
+        """Return the p-value at which a single result of a family is a finding, whatever the other results."""
         return self.levels.get(family, self.level or 0.0)
 
     @property
     def ended_early(self) -> bool:
-        """True if the run ended before all was asked, of all models or of one."""
+        """True if the run ended before everything was asked, of all models or of one model."""
         return bool(self.limit) or self.interrupted or not self.finished or any(llm.ended for llm in self.llms)
