@@ -38,7 +38,7 @@ def find_entry_points(
 def raise_as_usage_error(
     point: metadata.EntryPoint, what: str, failed: str = "cannot be loaded", passing: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Turn an error of another package's code into a `UsageError` of one line. Errors of the types `passing` are
+    """Turn errors of another package's code into a `UsageError` of one line. Errors of types in `passing` are
     unchanged.
     """
     try:

@@ -17,9 +17,7 @@ PACKAGE = Path(__file__).parent
 
 
 def shipped(folder: str) -> Path:
-    """Return the folder of shipped TOML files named `folder`. In a wheel it is in the package, in a checkout next to
-    it.
-    """
+    """Return the folder of shipped TOML files named `folder`: in the package of a wheel, or next to it in a checkout."""
     inside = PACKAGE / "_shipped" / folder
     return inside if inside.is_dir() else PACKAGE.parent / folder
 
@@ -27,7 +25,7 @@ def shipped(folder: str) -> Path:
 def check_own_files(folder: Path) -> None:
     """Raise `UsageError` if a folder has pipes, devices, or links to a place outside the folder.
 
-    Some folders come from other people. Reading a pipe would hang. A link could show or overwrite another file of the
+    Folders may come from other people. Reading a pipe would hang. A link could show or overwrite another file of the
     user.
     """
     try:
@@ -93,8 +91,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def replace_files_together(folder: Path) -> Iterator[Path]:
-    """Yield a new folder. At the end its files replace the files of the same name in `folder`; after an error, none
-    does.
+    """Yield a new folder. At the end its files replace those of the same name in `folder`; after an error, none does.
 
     A reader sees only whole files. Old and new files are mixed only during the renaming.
     """

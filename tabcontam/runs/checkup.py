@@ -76,8 +76,7 @@ def _python() -> Check:
 
 
 def _requirements() -> tuple[list[str], dict[str, list[str]]]:
-    """Return the distributions that tabcontam needs, and those of each extra; both empty if tabcontam is not installed.
-    """
+    """Return the distributions that tabcontam needs, and those of each extra; none if tabcontam is not installed."""
     required: list[str] = []
     extras: dict[str, list[str]] = {}
     try:
@@ -174,9 +173,7 @@ def _local_models() -> Check:
 # seconds: the longest silence of a local server
 # whole_seconds: the longest time for its complete answer
 def _listed(address: str, *, seconds: float = 0.5, whole_seconds: float = 5.0, longest_listing: int = 1 << 20) -> str:
-    """Return in words the models of a local server with OpenAI's protocol, asked without a key; "" without such a
-    server.
-    """
+    """Return in words the models of a local server with OpenAI's protocol, asked without a key; "" without one."""
     parts = urlsplit(address)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
     try:

@@ -1,5 +1,4 @@
-"""Dose and response from runs of LLMs of known exposure: each group of rows read equally often is judged as one table.
-"""
+"""Dose and response from runs of LLMs of known exposure: rows read equally often are judged together, as one table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,8 +23,7 @@ Read = Mapping[ResultKey, Sequence[tuple[Line, Trial]]]
 
 
 def run_folders(folder: Path) -> list[Path]:
-    """Return the runs in a folder: the folder itself if it is a run, else its direct subfolders. Raises `UsageError`.
-    """
+    """Return the runs in a folder: itself if it is a run, else its direct subfolders. Raises `UsageError`."""
     if (folder / RESULTS).is_file():
         return [folder]
     try:

@@ -22,9 +22,7 @@ def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> Non
 
 
 def _run_in_thread(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """Run the work in another thread. The first Ctrl-C finishes the requests in flight; the second ends the work at
-    once.
-    """
+    """Run the work in another thread. The first Ctrl-C finishes the requests in flight; the second ends at once."""
     with run_in_background(work) as (done, task):
         try:
             done.result()

@@ -169,8 +169,7 @@ def load(folder: Path) -> RunResults:
 
 
 def load_whole(folder: Path) -> RunResults:
-    """Return the results of a run that still contains its prompts and answers. Raises `UsageError` if it was redacted.
-    """
+    """Return the results of a run with its prompts and answers. Raises `UsageError` if these were redacted."""
     found = load(folder)
     if found.run.redacted is not None:
         raise UsageError(f"{folder} is a published report without prompts and answers; give the run's own folder")
@@ -219,8 +218,7 @@ def _judged(folders: Sequence[Path], own_results: Sequence[Result]) -> list[Judg
 
 
 def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool = False) -> RunResults:
-    """Return the results of a folder, or the results of several folders merged, without writing. Raises `UsageError`.
-    """
+    """Return the results of a folder, or of several merged folders, without writing. Raises `UsageError`."""
     if len(folders) > 1 or over:
         found, lines, pairs = _merged(folders, over, incomplete)
         judged = Judgements(_judged(folders, found.results))
@@ -315,9 +313,7 @@ def _check_asked_alike(name: ResultKey, one: StoredTrialIndex, other: StoredTria
 
 
 def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
-    """Return the facts of several merged runs. A control that the user named as a model in one run is under test in
-    all.
-    """
+    """Return the facts of several merged runs. A control that the user named in one run's `--llm` is under test in all."""
     rules = {run.rules for run in runs}
     if len(rules) > 1:
         raise UsageError(f"the runs were judged by different rules ({', '.join(sorted(rules))}); rescore one of them")

@@ -160,8 +160,7 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
 
 
 def _claim(feed: Feed, keyring: KeyRing) -> None:
-    """Raise `UsageError` if a feed's token may not be sent to its host, or if the user named a token that is not set.
-    """
+    """Raise `UsageError` if a feed's token may not be sent to its host, or if the named token is not set."""
     if not feed.token:
         return
     shipped = {one.token: (host_of(one.address),) for one in shipped_feeds().values() if one.token}

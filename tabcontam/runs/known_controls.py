@@ -31,8 +31,7 @@ def controls(typed: Sequence[str], tested: Mapping[str, str], built_in: bool) ->
 
 
 def check_known(word: str, models: Iterable[Model], tables: Sequence[Table]) -> None:
-    """Raise `UsageError` for a model of the option `word` if its exposure to a row is unknown, or if it is not served.
-    """
+    """Raise `UsageError` for a model of the option `word` with unknown exposure to a row, or if it is not served."""
     for model in models:
         if model.local or isinstance(model, MissingModel):  # the fault of its card explains more
             model.check_at_hand()

@@ -63,8 +63,7 @@ def check_shard(shard: RunShard | None, options: Options, judge: str | None) -> 
 
 
 def check_plannable(shard: RunShard | None, subjects: Sequence[RunSource]) -> None:
-    """Raise `UsageError` if an LLM of another part cannot be opened here: this machine would divide the run
-    differently.
+    """Raise `UsageError` if an LLM of another part cannot be opened here: this machine would form other parts.
 
     A missing key is no such reason: only the machine that asks the LLM needs it.
     """

@@ -64,9 +64,7 @@ def redact(
 
 @dataclass(frozen=True)
 class _PublishedTrials:
-    """The trials that may be shown, by the published keys of their results. `names` maps published keys to the run's
-    keys.
-    """
+    """The trials that may be shown, by their results' published keys. `names` maps these to the run's keys."""
 
     trials: StoredTrialIndex
     names: Mapping[ResultKey, ResultKey]
@@ -85,8 +83,7 @@ class _PublishedTrials:
 
 
 def proof(key: bytes, line: Mapping[str, Any], what: str, content: object) -> str:
-    """Return the hash of a published trial's "prompt", "expected" or "reply" (`what`), computed from the original
-    `content`.
+    """Return the hash of a published trial's "prompt", "expected" or "reply" (`what`), from the original `content`.
 
     `line` is the published trial. Prompts and expected cells have the same hash for all LLMs of a run.
     """

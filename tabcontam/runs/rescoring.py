@@ -42,8 +42,7 @@ from tabcontam.version import __version__
 
 
 def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunResults:
-    """Judge a past run again from its trials, and record it. The default rules and measure of overlap are the run's
-    own.
+    """Judge a past run again from its trials, and record it; by default with the run's rules and measure of overlap.
 
     Raises `UsageError`.
     """

@@ -171,10 +171,10 @@ class Outcome:
 
 
 def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True) -> Run:
-    """Open everything that the order names and plan every query. Before that, nothing is sent or written.
-
-    If the run `asks`, an LLM that lacks its key, or is not available, is reported before slow steps. Raises
+    """Open everything that the order names and plan every query, before anything is sent or written. Raises
     `UsageError`.
+
+    If the run `asks`, an LLM that lacks its key, or is not available, is reported before slow steps.
     """
     progress = progress or Progress()
     if order.out is not None:
@@ -282,9 +282,7 @@ def _scores(subject: RunSource) -> bool:
 def _tables(
     order: RunOrder, progress: Progress, notices: tuple[str, ...]
 ) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
-    """Return the tables without duplicates, the known files, and the notices. A `Table` object has its own target and
-    name.
-    """
+    """Return the tables without duplicates, the known files, and the notices. A `Table` has its own target and name."""
     named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
     if order.target or order.name:
         for table in named.values():
@@ -321,9 +319,7 @@ def _name_of_frame(order: RunOrder) -> str:
 
 
 def _opened(spec: str, settings: ModelSettings) -> tuple[Model, LlmResolution | None]:
-    """Return an LLM and the meaning of its name. An unavailable LLM is returned as a model that fails when it is
-    reached.
-    """
+    """Return an LLM and the meaning of its name. An unavailable LLM is a model that fails when it is reached."""
     try:
         resolved = resolve(spec)
     except Unavailable as error:
@@ -348,8 +344,7 @@ def _references(
     settings: ModelSettings,
     named: Sequence[str],
 ) -> dict[str, tuple[Model, LlmResolution | None]]:
-    """Return the references. Raises `UsageError` for an LLM that is tested, named twice, a control, or not available.
-    """
+    """Return the references. Raises `UsageError` for one that is tested, named twice, a control, or not available."""
     found: dict[str, tuple[Model, LlmResolution | None]] = {}
     for spec in specs:
         ((name, (model, how)),) = _reference(spec, opened, settings, named).items()
@@ -412,8 +407,7 @@ def check_rows_may_leave(run: Run) -> None:
 
 
 def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -> Outcome:
-    """Ask everything and record it; no answer is lost. `tell` is called with each FILE's reading. Raises `UsageError`.
-    """
+    """Ask everything and record it; no answer is lost. `tell` gets each FILE's reading. Raises `UsageError`."""
     check_rows_may_leave(run)
     check_last_failed(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
@@ -462,9 +456,7 @@ def _passed(run: Run) -> float:
 
 
 def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
-    """Return for each LLM an estimate of the queries left to ask, with the largest cost. LLMs are reached, but not
-    asked.
-    """
+    """Return an estimate for each LLM of the queries left to ask and the largest cost. No query is sent."""
     check_last_failed(run)
     progress = progress or Progress()
     folder = run.order.out or new_folder(datetime.now(UTC))

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 def open_judge(spec: str | None, tests: Sequence[Test], settings: ModelSettings, asks: bool) -> Model | None:
-    """Return the LLM that judges; None if no judge is named. Raises `UsageError` if it cannot judge, or has nothing to
-    judge.
+    """Return the LLM that judges, if one is named. Raises `UsageError` if it cannot judge, or has nothing to judge.
 
     If the run `asks`, a missing key is reported before anything is asked.
     """
@@ -49,8 +48,7 @@ def open_judge(spec: str | None, tests: Sequence[Test], settings: ModelSettings,
 
 
 def judging_of(run: "Run", session: Session, folder: Path) -> JudgePass | None:
-    """Return the object that asks the run's judge, if there is a judge. The session gets the judgements in the folder.
-    """
+    """Return the object that asks the run's judge, if there is one. The session gets the folder's judgements."""
     session.judgements = judgements_in(folder)
     return JudgePass(run.judge, session, folder) if run.judge is not None else None
 
@@ -74,8 +72,7 @@ def judge_facts(run: "Run", judging: JudgePass | None) -> LlmFacts | None:
 
 
 def rows_leaving(run: "Run") -> dict[tuple[str, str], int]:
-    """Return the number of private rows that would leave this machine, by LLM and dataset; includes rows for the judge.
-    """
+    """Return the number of private rows that would leave this machine, by LLM and dataset, with rows for the judge."""
     return rows_shown(run.plan) | (_rows_judged(run.judge, run.plan) if run.judge is not None else {})
 
 

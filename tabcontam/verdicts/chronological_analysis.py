@@ -32,10 +32,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SideCounts:
-    """The pairs of a model and a table on one side of the cut-off.
+    """The number of pairs on one side of the cut-off, and their mean lift. `above` counts pairs above the majority.
 
-    `above` counts pairs above the majority, `significant` and `exactly` the pairs that are significantly so by each
-    test.
+    `significant` and `exactly` count the pairs that are significantly above it, by the t-test and the exact test.
     """
 
     pairs: int
@@ -209,8 +208,7 @@ def _of_llm(pairs: Sequence[DatedPair]) -> LlmChronology:
 def _exchanged(
     pairs: Sequence[DatedPair], baselines: Baselines, seed: int, rule: Rule = _by_precision
 ) -> DateExchange | None:
-    """Return the permutation test of dates. With `baselines`, the part of each lift that they predict is removed first.
-    """
+    """Return the permutation test of dates. With `baselines`, the part of each lift that they predict is removed."""
     llms = list(dict.fromkeys(pair.llm for pair in pairs))
     released = {pair.dataset: (pair.released, pair.completed) for pair in pairs}
     datasets = [one for one in sorted(released) if not baselines or one in baselines]

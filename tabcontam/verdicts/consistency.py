@@ -55,8 +55,7 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
 
 
 def no_controls(view: RunResults) -> Iterator[str]:
-    """Yield a line for each model that is marked as a control that joined the run, but is not one. It would not count.
-    """
+    """Yield a line for each model that is marked as a control that joined the run, but is not one."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
     controls = {llm.spec for llm in view.run.llms if llm.control}
     for llm in view.joined:

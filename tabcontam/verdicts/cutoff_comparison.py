@@ -46,8 +46,7 @@ class SideAccuracy(AccuracyCounts):
 
 @dataclass(frozen=True)
 class CutoffComparison:
-    """A model on both sides of its cut-off, on one table. `p_value` is from Fisher's exact test of the two accuracies.
-    """
+    """A model on both sides of its cut-off, on one table. `p_value` is from Fisher's exact test of both accuracies."""
 
     llm: str
     title: str

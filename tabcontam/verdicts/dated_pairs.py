@@ -40,8 +40,7 @@ class DatedPair(AccuracyCounts):
 
     @cached_property
     def t_test(self) -> tuple[float, float]:
-        """The half-width of the one-sided 99% t-interval, and the p-value for an accuracy above the majority class's.
-        """
+        """The half-width of the one-sided 99% t-interval, and the p-value for an accuracy above the majority's."""
         return statistics.t_test(self.hits, self.answered, self.majority)
 
     @cached_property
@@ -71,8 +70,7 @@ def results_by_dates(view: RunResults) -> list[Result]:
 
 
 def _of_accuracy(view: RunResults, result: Result) -> bool:
-    """Return whether a result's score is an accuracy. Memory's share is none, although its test asks for classes, too.
-    """
+    """Return whether a result's score is an accuracy. Memory's share is none, although its test asks for classes."""
     return result.kind is EvidenceKind.CLASSIFICATION and view.facts[result.test].measure != RECALLED
 
 

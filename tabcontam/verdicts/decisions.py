@@ -29,9 +29,7 @@ class Decision:
 
 
 def level(alpha: float, results: int) -> float:
-    """Return the p-value that makes one of `results` results of a model and family a finding, whatever the other
-    results.
-    """
+    """Return the p-value that makes one of this many results a finding, whatever the other results."""
     return alpha / max(results, 1)
 
 

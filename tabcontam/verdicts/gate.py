@@ -139,8 +139,7 @@ class TableRuling:
 def rulings(
     view: RunResults, llms: Sequence[str] = (), datasets: Sequence[str] = (), *, knowledge: bool = False
 ) -> dict[Tested, TableRuling]:
-    """Return the gate's decision on each model and table; none for recorded answers. `llms` and `datasets` as in
-    `judge`.
+    """Return the gate's decision on each model and table, chosen as in `judge`; none for recorded answers.
 
     With `knowledge`, tests of knowledge count as well.
     """
@@ -312,8 +311,7 @@ class _Gate:
     def _contaminated(
         self, llm: str, place: TableName, flagged: Sequence[str], void: Sequence[str]
     ) -> tuple[Conclusion, str]:
-        """Return the conclusion on a table that the tests `flagged` call contaminated. The tests `void` do not count.
-        """
+        """Return the conclusion on a table that the tests `flagged` call contaminated. Tests in `void` do not count."""
         if not void:
             return Conclusion.CONTAMINATED, self._detected_by(llm, place, flagged)
         control = self._controls(place, exposed=False)
@@ -339,8 +337,7 @@ class _Gate:
     def _not_detected(
         self, llm: str, place: TableName, void: Sequence[str], share: float | None
     ) -> tuple[Conclusion, str]:
-        """Return the conclusion on a table that no row test flagged: clean if its verdict is, and enough tests agree.
-        """
+        """Return the conclusion on a table that no row test flagged: clean if its verdict is, and enough tests agree."""
         results, table = self._rows(llm, place), self._tables.get((llm, place))
         own = self._corpora_of(llm, place)
         corpus_notes = [phrase_no_rows(own)] if own is not None else []
@@ -389,9 +386,7 @@ class _Gate:
         return [result for result in known if facts[result.test].family is Family.KNOWLEDGE]
 
     def _checking(self, place: TableName, exposed: bool) -> dict[str, list[Result]]:
-        """Return the row tests' results of each control that is known to have read the table or, if not `exposed`, no
-        row.
-        """
+        """Return the row tests' results of each control that has read the table or, if not `exposed`, none of its rows."""
         checking = self.view.checking if exposed else self.view.checking | self.view.joined
         own = {llm: self._rows(llm, place) for llm in self.view.llms if llm in checking}
         return {
@@ -405,9 +400,7 @@ class _Gate:
         return " or ".join(self._voiding(place, exposed))
 
     def _void(self, llm: str, place: TableName, exposed: bool) -> frozenset[str]:
-        """Return the row tests that a control makes void on this table: for `clean` if `exposed`, else for
-        `contaminated`.
-        """
+        """Return the row tests that a control makes void on this table: for `clean` if `exposed`, or `contaminated`."""
         if llm in self._checking(place, exposed):
             return frozenset()
         return frozenset().union(*self._voiding(place, exposed).values())
@@ -449,8 +442,7 @@ class _Gate:
 
     @cached_property
     def _tables(self) -> dict[Tested, TableVerdict]:
-        """The verdict of the row tests alone on each model and table, without the corpora declared to be training data.
-        """
+        """The verdict of the row tests alone on each model and table, without corpora declared as training data."""
         stated, again = _verdicts(self.view.tables), self._alone
 
         def alone(key: Tested, table: TableVerdict) -> TableVerdict | None:
@@ -490,9 +482,7 @@ class _Gate:
         return {result.table: self.view.label(result) for result in self.view.results}
 
     def _flagged(self, llm: str, place: TableName) -> list[str]:
-        """Return the row tests with a finding. If only all tests together have one, return the test with the smallest
-        p-value.
-        """
+        """Return the row tests with a finding. If only all tests together have one, return that with the least p-value."""
         results, table = self._rows(llm, place), self._tables.get((llm, place))
         if found := [result.test for result in results if result.verdict is Verdict.CONTAMINATED]:
             return found

@@ -43,9 +43,7 @@ class LlmGeneration:
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """A table: the exactly generated outputs and the accuracy of each model, with Pearson's coefficient as in the
-    paper.
-    """
+    """A table: each model's exactly generated outputs and accuracy, with Pearson's coefficient as in the paper."""
 
     dataset: str
     """The table."""

@@ -59,9 +59,7 @@ def compact(value: object) -> str:
 
 
 def _written(value: object, pad: str) -> str:
-    """Return the text of a value, equal to the text of `_text`, but faster: there may be hundreds of thousands of
-    values.
-    """
+    """Return the text of a value. It equals the text of `_text`, but is made faster."""
     encode, not_encoded = _fast_encoder()
     try:
         return encode(value, indent=1, inf_nan_mode="constants").decode().replace("\n", pad)

@@ -101,8 +101,7 @@ def _parts(file: BinaryIO) -> Iterator[tuple[ListLayout | None, bytes]]:
 
 
 def _to_next(file: BinaryIO, text: bytes, layout: ListLayout) -> tuple[bytes, bool]:
-    """Return `text`, continued to the end of the item in which it stopped, and whether the list ends after this item.
-    """
+    """Return `text`, continued to the end of the item in which it stopped, and whether the list ends after it."""
     more = [text, file.readline()]  # `text` may stop in the middle of a line, so this may be the rest of it
     while line := file.readline():
         if line.startswith(layout.end[1:]):

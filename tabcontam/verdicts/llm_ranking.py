@@ -170,8 +170,7 @@ def ranking(results: Iterable[Result], rules: str, facts: Mapping[str, Facts] | 
 
 
 def shared_squares(results: Iterable[Result], rules: str, facts: Mapping[str, Facts]) -> frozenset[Square]:
-    """Return the tables and tests of the paper for which every model has a decided result; by the paper's rules, any
-    result.
+    """Return the tables and tests of the paper with a decided result, or by the paper's rules any, for every model.
 
     A model without any such result has no score, and does not count here.
     """
@@ -186,8 +185,7 @@ def _square(result: Result) -> Square:
 
 
 def _done(result: Result, rules: str) -> bool:
-    """Return whether a result was decided; by the paper's rules, which count undecided results, whether it was asked.
-    """
+    """Return whether a result was decided or, by the paper's rules, which count undecided results, asked."""
     return result.verdict is not Verdict.SKIPPED if rules == PAPER else result.verdict in DECIDED
 
 
@@ -215,8 +213,7 @@ def _rank(
 
 
 def _memory(results: Sequence[Result]) -> dict[str, Any]:
-    """Return the mean of memory's share over tables, with its interval. Several results on one table do not narrow it.
-    """
+    """Return the mean of memory's share over tables, with its interval. More results on one table do not narrow it."""
     known = [(result, result.memory) for result in results if result.memory is not None and result.verdict is None]
     if not known:
         return {}
@@ -240,8 +237,7 @@ def _majority(scored: Sequence[Scored]) -> float | None:
 
 
 def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
-    """Return the interval of the mean score. More results on one table do not narrow it: they ask about the same rows.
-    """
+    """Return the interval of the mean score. More results on one table do not narrow it: all ask about the same rows."""
     intervals = ((result, score, _score_interval(result, score)) for result, score in scored)
     known = [(result, score, interval) for result, score, interval in intervals if interval is not None]
     return _interval_of_mean(known) if scored and len(known) == len(scored) else None

@@ -30,7 +30,7 @@ def is_share(view: RunResults, result: Result) -> bool:
 def rule_on_share(results: Sequence[Result], limit: float, rows: int | None = None) -> tuple[Conclusion, str]:
     """Return the gate's worst conclusion on memory's share in these results of a model and a table, and its reason.
 
-    `rows` is the number of rows that the user wanted to ask about (`--rows`). If fewer were asked, the table has no
+    `rows` is the number of rows that the user wanted to ask about (`--rows`). Fewer were asked if the table has no
     more.
     """
     found = [_ruled(result, limit, rows) for result in results]
@@ -75,8 +75,7 @@ def _ruled(result: Result, limit: float, rows: int | None, *, digits: int = 3) -
 
 
 def _to_settle(memory: MemoryShareResult, limit: float, wanted: int | None) -> str:
-    """Return in words the number of rows that would settle the question, from the pairs' spread and the share answered.
-    """
+    """Return in words the number of rows that would settle the question, from the spread of the pairs."""
     needed = pairs_needed(memory.share, memory.deviation, limit)
     rows = "rows and as many fresh ones" if memory.fresh else "rows with twins"
     answered = f"{memory.pairs:,} were answered"

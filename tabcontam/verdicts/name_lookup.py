@@ -14,8 +14,7 @@ from tabcontam.verdicts.results import RunResults
 
 
 def llms_named(view: RunResults, names: Sequence[str]) -> list[str]:
-    """Return the models of a run with these names: their names in the run, their resolved names, or the catalogue's
-    names.
+    """Return the models of a run with these names: in the run, as resolved, or in the catalogue.
 
     Without names, return all models except the controls that joined. Raises `UsageError` for a name without a model.
     """

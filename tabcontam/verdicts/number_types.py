@@ -24,9 +24,7 @@ RIGHT, EXPLAINED = "<right>", "<said>"  # steps of an error's path: for pydantic
 
 
 class NumberCheck:
-    """A check that accepts numbers of one type within limits such as `minimum=0`. It rejects texts, truth values and
-    NaN.
-    """
+    """A check that accepts numbers of one type within limits such as `minimum=0`, but no text, truth value or NaN."""
 
     def __init__(self, kind: type, **limits: float) -> None:
         self.word, self.right = KINDS[kind]
@@ -45,9 +43,7 @@ class NumberCheck:
         return value
 
     def __get_pydantic_core_schema__(self, kind: object, handler: object) -> dict[str, Any]:
-        """Return a schema that accepts valid values without calling Python. For other values it calls this check to
-        explain.
-        """
+        """Return a schema that accepts valid values without calling Python. This check explains other values."""
         explained = {"type": "function-plain", "function": {"type": "no-info", "function": self}}
         limits = {LIMITS[name][0].__name__: limit for name, limit in self.limits.items()}
         right: dict[str, Any] = {"type": TYPES[self.word], "strict": True, **limits}

@@ -33,8 +33,7 @@ class StandingPValue(NamedTuple):
 
 
 class JointEvidence(NamedTuple):
-    """The joint evidence of several results on a table: p-value, standing p-value, and E (None if nothing is bet on).
-    """
+    """The joint evidence of several results on a table: p-value, standing p-value, and E if answers are bet on."""
 
     p_value: float
     standing: StandingPValue
@@ -124,9 +123,7 @@ def _largest(p_value: float, without: Mapping[str, float]) -> StandingPValue:
 
 
 def reason_of(results: Sequence[Result], group: str, p_value: float) -> str:
-    """Return the reason why a finding of these results does not count; `p_value` is the p-value without the column
-    `group`.
-    """
+    """Return the reason why a finding of these results does not count; `p_value` is without the column `group`."""
     if not any(bits for result in results for column, bits in result.columns.items() if column != group):
         return f"all right answers are in {group}: {ELSEWHERE}"
     without = f"(without it p = {rounded('p_value', p_value)})"

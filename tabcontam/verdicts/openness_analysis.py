@@ -40,8 +40,7 @@ class CataloguedLlm:
 
 @dataclass(frozen=True)
 class OpennessKind:
-    """The models of one openness: their mean score, and how many of the models with decided tables have a detected one.
-    """
+    """The models of one openness: mean score, number of models with decided tables, number with a detected table."""
 
     name: str
     llms: tuple[CataloguedLlm, ...]

@@ -197,7 +197,7 @@ class ParquetResults:
     def read(
         self, part: str, columns: Sequence[str] | None = None, **wanted: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a part as dicts: only `columns`, and only rows that have a `wanted` value in each of these
+        """Yield the rows of a part as dicts: only `columns`, and only rows with a `wanted` value in each of these
         fields.
 
         Row groups without such a row are skipped.

@@ -1,5 +1,4 @@
-"""The correction for a reference model, which has not seen the table: right answers that it also gives are no evidence.
-"""
+"""The correction for a reference model, which has not seen the table: right answers that it gives, too, do not count."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,8 +11,7 @@ from tabcontam.verdicts.thresholds import LEAST_REFERENCE_SHARE
 class Reference:
     """A reference model with its read trials of a test's queries, and the trials of further references, if any.
 
-    Right answers that the reference also gives count for nothing. Further references serve only to compare memory's
-    share.
+    Right answers that the reference also gives count for nothing. Further references are only for memory's share.
     """
 
     llm: str

@@ -397,8 +397,7 @@ def tables(
 
 
 def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
-    """Return the verdict on a table: `no answer` in place of `not detected` if most answers of its row tests were
-    unread.
+    """Return the verdict on a table: `no answer` in place of `not detected` if most answers to row tests were unread.
 
     The share of readable answers that a single test needs applies to all answers together, and to the number of tests.
     """

@@ -127,9 +127,7 @@ class RunResults:
 
     @cached_property
     def row_tests(self) -> frozenset[str]:
-        """The tests that can show that rows were seen. Reading a page about the dataset is enough to pass the other
-        tests.
-        """
+        """The tests that can show that rows were seen. Reading a page about the dataset is not enough to pass them."""
         return frozenset(test for test, facts in self.facts.items() if facts.row_test)
 
     @cached_property
@@ -182,9 +180,7 @@ class RunResults:
 
     @cached_property
     def llms(self) -> tuple[str, ...]:
-        """The models with results or with training corpora: first controls that joined, then the others in the run's
-        order.
-        """
+        """The models with results or training corpora: first controls that joined, then the others in the run's order."""
         asked, joined = self._llm_order, self.joined
         present = {result.llm for result in self.results} | {table.llm for table in self.tables}
         return tuple(sorted(present, key=lambda llm: (llm not in joined, asked[llm])))
@@ -270,8 +266,8 @@ class RunResults:
         )
 
     def label(self, part: Result | TableVerdict) -> str:
-        """Return the dataset, with each of these that differs between columns: edition, split, serializer, prompt set,
-        source.
+        """Return the dataset, with its edition, split, serializer, prompt set and source if these differ between
+        columns.
         """
         place = part.dataset, part.edition, part.split, part.serializer, part.prompts, part.source
         if place not in self._labels:
@@ -284,15 +280,12 @@ class RunResults:
         return {}
 
     def edition(self, part: Result | TableVerdict) -> str:
-        """Return `@EDITION` if the results have several editions of the dataset, then `#SPLIT` as `split` returns it.
-        """
+        """Return `@EDITION` if the results have several editions of the dataset, then `#SPLIT` as in `split`."""
         edition = f"@{part.edition}" if part.edition and len(self._editions.get(part.edition_group, ())) > 1 else ""
         return edition + self.split(part)
 
     def split(self, part: Result | TableVerdict) -> str:
-        """Return `#SPLIT`. Return "" without a split, or if the results have only this split and it is the card's
-        first.
-        """
+        """Return `#SPLIT`; "" without a split, or if the results have only the card's first split."""
         if not part.split or part.dataset.endswith(f"#{part.split}"):
             return ""
         alone = len(self._splits.get((part.dataset, part.edition), ())) <= 1
@@ -334,9 +327,7 @@ class RunResults:
 
     @property
     def durations(self) -> list[tuple[str, float]]:
-        """The results that this run asked for, with the total time of their answers in seconds. The longest time is
-        first.
-        """
+        """The results that this run asked for, with the total seconds of their answers, the longest first."""
         results = {result.key: result for result in self.results}
         took = [(results[key], seconds) for key, seconds in self.seconds.items() if key in results]
         named = [(f"{result.llm} {self.label(result)} {result.test}", seconds) for result, seconds in took]

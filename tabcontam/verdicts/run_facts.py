@@ -34,9 +34,7 @@ def _known(tests: tuple[Test, ...]) -> dict[str, Facts]:
 
 
 def in_words(tests: Iterable[Facts]) -> str:
-    """Return in words the tests by their numbers in the paper's Table 1, or else by title: `7 to 9 and matched
-    membership`.
-    """
+    """Return the tests by their numbers in the paper's Table 1, or else by title: `7 to 9 and matched membership`."""
     tests = tuple(tests)
     numbers = enumerate(sorted(test.number for test in tests if test.number))
     spans = [[number for _, number in span] for span in grouped(numbers, lambda one: one[1] - one[0]).values()]

@@ -106,9 +106,7 @@ class SequentialTest:
 
     @property
     def _needed(self) -> int:
-        """The smallest number of queries after which asking may be over, for example because all coming answers are
-        right.
-        """
+        """The smallest number of queries after which asking may be over, if all coming answers are right."""
         asked, planned = len(self.trials), len(self.queries)
         last = min(MOST_UNREAD_ANSWERS, planned) if self._silent else self._enough or planned
         to_come = (remembered for remembered, _ in self._foreseen[asked:last])
@@ -127,15 +125,11 @@ class SequentialTest:
 
     @cached_property
     def _enough(self) -> int | None:
-        """The number of queries after which a model that remembers the wanted share, and answers all, would be
-        detected.
-        """
+        """The number of queries after which a model that remembers the wanted share, and answers all, is detected."""
         return self._detected_after(self._share)
 
     def _detected_after(self, share: float) -> int | None:
-        """Return the number of queries after which a model that remembers `share` would be detected; None if all are
-        too few.
-        """
+        """Return the number of queries after which a model that remembers `share` is detected; None if none suffices."""
         from tabcontam.statistics.power import BetPower
 
         power = BetPower(share, self._bits)
@@ -148,8 +142,7 @@ class SequentialTest:
 
     @property
     def _least_share(self) -> float | None:
-        """The smallest share, in hundredths, that would have been detected; None if even the whole table is not enough.
-        """
+        """The smallest share, in hundredths, that would have been detected; None if no share would have been."""
         from tabcontam.statistics.power import smallest
 
         return smallest(lambda share: self._detected_after(share) is not None)
