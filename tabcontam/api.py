@@ -267,14 +267,13 @@ def run(
     out: str | Path | None = None,
     progress: bool = False,
 ) -> Results:
-    """Ask, judge and record, as `python -m tabcontam run` does. Arguments are its options: `tests` is `-k`, `marks`
-    `-m`.
+    """Ask, judge and record, as `python -m tabcontam run` with these options does: `tests` is `-k`, `marks` `-m`.
 
     `dataset` is a value of `--dataset`, a path, a `Table` or a data frame of pandas or polars, or several of these. A
     `Table` or frame counts as a FILE, and a frame needs a `name`. Without `llm` and `dataset` the controls are run on
     iris and wine. `delimiter`, `encoding`, `header` (does the first line name the columns?) and `header_line` (the
-    number of the line that does) replace what is otherwise detected in a FILE of text. `split` names the splits to ask
-    about, or is "all". `split_column` names the column of a FILE that contains the split of each row.
+    number of the line that does) describe a FILE of text; without them its format is detected. `split` names the splits
+    to ask about, or is "all". `split_column` names the column of a FILE that contains the split of each row.
 
     `llm` can give LLMs new names: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`. `trained_on` declares the
     documents that an LLM was trained on: `{"llama3": "corpus:dumps/"}` is `"llama3=corpus:dumps/"`. `judge` is an LLM
@@ -485,7 +484,7 @@ def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = F
 
 
 def _shard(given: str | None) -> "RunShard | None":
-    """Return the part of the run that "3/8" means, None for None. Raises `UsageError`."""
+    """Return the part of a run that a text such as "3/8" means; None for the whole run. Raises `UsageError`."""
     from tabcontam.asking.run_shards import RunShard
 
     try:

@@ -313,7 +313,7 @@ def _check_asked_alike(name: ResultKey, one: StoredTrialIndex, other: StoredTria
 
 
 def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
-    """Return the facts of several merged runs. A control that the user named in one run's `--llm` is under test in all."""
+    """Return the facts of several merged runs. A control that one run names in `--llm` is under test in all."""
     rules = {run.rules for run in runs}
     if len(rules) > 1:
         raise UsageError(f"the runs were judged by different rules ({', '.join(sorted(rules))}); rescore one of them")

@@ -85,7 +85,7 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
 
 
 def _checked(by: str, judgements: Judgements, *, longest_name: int = 100) -> str:
-    """Return a person's name in its recorded form. Raises `UsageError` for no name, and for the name of an LLM judge."""
+    """Return a person's name in its recorded form. Raises `UsageError` for "" and for the name of an LLM judge."""
     name = " ".join(visible(by, line=True).split())
     if not name or len(name) > longest_name:
         raise UsageError(f"--by: {by[:40]!r} is not a name of 1 to {longest_name} characters")

@@ -57,7 +57,7 @@ Ready = SimpleQueue[tuple[str, LlmExtract | None]]  # (LLM, its extract), or (LL
 
 @dataclass(frozen=True)
 class ExtractionJob:
-    """The results of one LLM: all, those on its page, and those compared with other results."""
+    """The results of one LLM: all results, the results on its page, and the results to compare."""
 
     results: Sequence[Result]
     placed: Sequence[PageResult]
@@ -78,8 +78,8 @@ def llm_extracts(
 ) -> Iterator[Iterator[tuple[str, LlmExtract]]]:
     """Yield an iterator of (LLM, extract), in the order in which they are ready. Other processes begin at once.
 
-    The pages use the results of `shown`, all other files those of `run_results`. The extract of an LLM also contains
-    the answers to its results that are `compared`.
+    The pages use the results of `shown`, all other files the results of `run_results`. The extract of an LLM also
+    contains the answers to its results that are `compared`.
     """
     results = shown.results if run_results.run.recorded else run_results.results
     terms, of_pages = ExtractionTerms(RunDigestFacts.of(shown), planned_alike(run_results.run)), results_by_llm(shown)

@@ -48,9 +48,9 @@ class SideCounts:
 class OpennessGroup:
     """The models of one openness, or all models.
 
-    `above_p` and `significant_p` are p-values of the Mann-Whitney test: the sides differ in the pairs above the
-    majority, or significantly above it. `signs` is (models with more such pairs before, models with more after, p-value
-    of the paired sign test).
+    `above_p` is the Mann-Whitney test's p-value for a difference between both sides in the share of pairs above the
+    majority, `significant_p` for the pairs significantly above it. `signs` is (models with the larger share above the
+    majority before, models with the larger share after, p-value of the paired sign test).
     """
 
     name: str

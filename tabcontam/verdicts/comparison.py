@@ -1,7 +1,7 @@
 """Pairs of results that differ in one thing: versions of a family, serializers, prompt sets or runs.
 
-A verdict states that chance does not explain one result. A comparison states that two results differ. The two are
-independent: a single answer may move a p-value across its level, and of two contaminated results one may have far more
+A verdict states that chance does not explain one result. A comparison states that two results differ. Neither implies
+the other: a single answer may move a p-value across its level, and of two contaminated results one may have far more
 right answers. So `change` states how the verdict changed, and `beyond_chance` whether the shares of right answers
 differ by more than chance. A difference need not be memory: a comparison ignores what the baseline explains.
 """

@@ -152,9 +152,9 @@ class MadePairRecord:
     unjudged: Count
     """The number of pairs for which it gave no readable word."""
     begging: Count = 0
-    """The number of pairs whose completion asks the judge for another word."""
+    """The number of pairs with a completion that asks the judge for another word."""
     led: Count = 0
-    """The number of these that it called by another word than their own."""
+    """The number of these pairs for which it gave another word than their likeness."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,13 +166,13 @@ class JudgeFacts:
     person: Truth
     """True if it is a person."""
     judged: Count
-    """The number of completions that have its word."""
+    """The number of completions with a word from this judge."""
     unjudged: Count
-    """The number of completions that were put to it and have no word: declined, cut off, failed, or without a label."""
+    """The number of completions without a word although it was asked: declined, cut off, failed, or without a label."""
     words: Mapping[str, Count]
     """The number of completions by the word that it gave."""
     made: tuple[MadePairRecord, ...] = ()
-    """Its record on pairs whose likeness is known; empty for people, who are shown none."""
+    """Its record on pairs with a known likeness; empty for people, who are shown none."""
 
     @property
     def sentence(self) -> str:

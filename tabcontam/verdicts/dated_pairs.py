@@ -40,12 +40,12 @@ class DatedPair(AccuracyCounts):
 
     @cached_property
     def t_test(self) -> tuple[float, float]:
-        """The half-width of the one-sided 99% t-interval, and the p-value for an accuracy above the majority's."""
+        """The half-width of the one-sided 99% t-interval, and the p-value of an accuracy above the majority's."""
         return statistics.t_test(self.hits, self.answered, self.majority)
 
     @cached_property
     def exact_p(self) -> float:
-        """The exact binomial p-value for an accuracy above the majority class's."""
+        """The exact binomial p-value of the test whether the accuracy is above the majority class's."""
         return statistics.exceeds(self.hits, self.answered, self.majority)
 
     @property

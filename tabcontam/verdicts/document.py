@@ -94,7 +94,7 @@ def _adapter() -> "TypeAdapter[RunResults]":
 
 
 def _fault(error: "ValidationError") -> str:
-    """Return the first fault and its place: `cell 3: p_value: Input should be a valid number, not 'small'`."""
+    """Return the first fault and its place: `result 3: p_value: Input should be a valid number, not 'small'`."""
     first = next(one for one in error.errors(include_url=False) if RIGHT not in one["loc"])
     part, *rest = (str(name) for name in first["loc"] if name != EXPLAINED)
     if rest and rest[0].isdigit():
@@ -224,7 +224,7 @@ def columns_of(folder: Path) -> ParquetResults | None:
 
 
 def rest_of(columns: ParquetResults) -> RunResults:
-    """Return all results in Parquet files except `cells`, comparisons and durations. Raises `UsageError`."""
+    """Return all results in Parquet files except results of tests, comparisons and durations. Raises `UsageError`."""
     tables = list(columns.read("tables"))
     results = parse_results({**columns.rest(), "tables": tables})
     joined = {row["llm"] for row in columns.read("results", ("llm", "control")) if row["control"]}
@@ -250,7 +250,7 @@ def results_of(columns: ParquetResults, **wanted: Sequence[str]) -> tuple[Result
 
 
 def whole_of(columns: ParquetResults) -> RunResults:
-    """Return the complete results in Parquet files, as results.json holds them. Raises `UsageError`."""
+    """Return the complete results in Parquet files, as in results.json. Raises `UsageError`."""
     document, lists = columns.rest(), {name: list(columns.read(name)) for name in FILES if name != "results"}
     run = {**document["run"], "durations": lists.pop("durations")}
     return replace(parse_results({**document, "run": run, **lists}), results=results_of(columns))

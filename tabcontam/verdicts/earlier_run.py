@@ -48,8 +48,7 @@ def judge_new(
     min_power: float | None = None,
     max_memory_share: float | None = None,
 ) -> GateDecision:
-    """Return the gate's decision as `gate.judge` does, except that contamination in the baseline is known and does not
-    fail.
+    """Return the gate's decision as `gate.judge` does, but contamination in the baseline is known and does not fail.
 
     A memory's share above the limit is known, too, if it was above the limit in the baseline. Raises `UsageError` as
     `judge` does, and for a baseline that is not a run's results.

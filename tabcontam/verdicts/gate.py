@@ -15,8 +15,8 @@ Controls get no conclusion, but they show how good a row test is on a table (sam
 
 A verdict that rests on such tests is computed again without them: by the same method, at the same level, with all
 tables of the model that share an error budget. If the other row tests give the same verdict, it counts; if not, the
-gate cannot tell. A test without a measured result for the control counts: no answer, skipped or uninformative. No
-control voids findings about itself.
+gate cannot tell. A test still counts if its result for the control is no answer, skipped or uninformative. No control
+voids findings about itself.
 
 A control that the user named (`--control`) and that has read none of the rows follows the same rule as
 `control:unexposed`. A named control that has read rows voids nothing: it may be missed because it has not learned them.
@@ -109,7 +109,7 @@ class GateDecision:
 
     @property
     def exit_code(self) -> Exit:
-        """0 for clean or known, 1 for contaminated, 6 for cannot tell, or 1 if `undecided_fails`."""
+        """0 for clean or known, 1 for contaminated, 6 for cannot tell (1 if `undecided_fails`)."""
         fails = self.undecided_fails and self.conclusion is Conclusion.CANNOT_TELL
         return Exit.CONTAMINATED if fails else EXIT[self.conclusion]
 
@@ -266,7 +266,7 @@ class _Gate:
         return GateFinding(llm, label, conclusion, visible(reason, line=True), SHARE)
 
     def beyond_scores(self, llm: str, place: TableName) -> bool:
-        """Return whether a table was to be asked about more than scores, so that there may be a finding on its rows."""
+        """Return whether the run planned more than scores for a table: then there may be a finding on its rows."""
         facts, here = self.view.facts, (llm, place)
         asked = (
             (result.llm, result.table) == here and facts[result.test].family is not Family.SCORE
@@ -337,7 +337,7 @@ class _Gate:
     def _not_detected(
         self, llm: str, place: TableName, void: Sequence[str], share: float | None
     ) -> tuple[Conclusion, str]:
-        """Return the conclusion on a table that no row test flagged: clean if its verdict is, and enough tests agree."""
+        """Return the conclusion on a table that no row test flagged: clean if its verdict and the tests allow it."""
         results, table = self._rows(llm, place), self._tables.get((llm, place))
         own = self._corpora_of(llm, place)
         corpus_notes = [phrase_no_rows(own)] if own is not None else []
@@ -386,7 +386,7 @@ class _Gate:
         return [result for result in known if facts[result.test].family is Family.KNOWLEDGE]
 
     def _checking(self, place: TableName, exposed: bool) -> dict[str, list[Result]]:
-        """Return the row tests' results of each control that has read the table or, if not `exposed`, none of its rows."""
+        """Return the row tests' results of each control that has read the table or, without `exposed`, no row."""
         checking = self.view.checking if exposed else self.view.checking | self.view.joined
         own = {llm: self._rows(llm, place) for llm in self.view.llms if llm in checking}
         return {
@@ -482,7 +482,7 @@ class _Gate:
         return {result.table: self.view.label(result) for result in self.view.results}
 
     def _flagged(self, llm: str, place: TableName) -> list[str]:
-        """Return the row tests with a finding. If only all tests together have one, return that with the least p-value."""
+        """Return the row tests with a finding. If only all together have one, return the smallest p-value's."""
         results, table = self._rows(llm, place), self._tables.get((llm, place))
         if found := [result.test for result in results if result.verdict is Verdict.CONTAMINATED]:
             return found
@@ -505,7 +505,7 @@ def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Tested, TableVerdict]:
 
 
 def cut_short(result: Result) -> bool:
-    """Return whether nothing is known of a result, because not all of its queries, or none, were asked."""
+    """Return whether a result is unknown because some or all of its queries were not asked."""
     return result.cut_short and result.verdict in (Verdict.SKIPPED, Verdict.NO_ANSWER)
 
 

@@ -237,7 +237,7 @@ def _majority(scored: Sequence[Scored]) -> float | None:
 
 
 def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
-    """Return the interval of the mean score. More results on one table do not narrow it: all ask about the same rows."""
+    """Return the interval of the mean score. More results on one table, about the same rows, do not narrow it."""
     intervals = ((result, score, _score_interval(result, score)) for result, score in scored)
     known = [(result, score, interval) for result, score, interval in intervals if interval is not None]
     return _interval_of_mean(known) if scored and len(known) == len(scored) else None

@@ -2,8 +2,9 @@
 
 The share is above the limit if the lower end of its 95 % interval is. It is within the limit if the upper end is at
 most the limit. Otherwise the gate cannot tell: the interval spans the limit, nothing was measured, or too few answers
-were read. A model that declines whenever it recalls nothing is as often right on the twins that it does answer. So a
-share is within a limit only if this is also true when unread and declined answers count as wrong.
+were read. Declining can hide memory: a model that declines whenever it recalls nothing is as accurate on the twins that
+it answers as on the rows. So a share is within a limit only if it stays there when unread and declined answers count as
+wrong.
 """
 
 from collections.abc import Sequence

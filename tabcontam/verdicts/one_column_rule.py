@@ -6,8 +6,8 @@ of all tests at once. The columns of one entity are one column. A finding that d
 such. Tests with another null model, such as tests of free text, have no evidence by column, and the rule skips them.
 
 Matched membership shows whole rows. A model may know a law by which one column follows from others, and sees it broken
-in a row with one altered column. Therefore this test would never have a finding without that column. The tests' joint
-evidence does not include it, unless it is the only test.
+in a row in which one of these columns was altered. Therefore a finding of this test would always depend on a column.
+The tests' joint evidence does not include it, unless it is the only test.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -26,7 +26,7 @@ ELSEWHERE = "facts from other sources would explain this as well"
 
 
 class StandingPValue(NamedTuple):
-    """A standing p-value: the largest p-value when one column or none is left out, and the column left out, if any."""
+    """The largest p-value without any one column, or with all columns; and the column left out, if any."""
 
     p_value: float
     without: str | None

@@ -34,7 +34,7 @@ class RecordedDifference(RecordedFields):
     line: Count
     """The line of the record, from 1."""
     ours: Truth
-    """True if it counts as detected here."""
+    """True if our reading counts as detected."""
     recorded: Truth | None
     """True if it was recorded as detected."""
     group: str

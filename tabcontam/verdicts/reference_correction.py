@@ -1,4 +1,4 @@
-"""The correction for a reference model, which has not seen the table: right answers that it gives, too, do not count."""
+"""The correction for a reference model, which has not seen the table: its right answers are no sign of memory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -55,7 +55,7 @@ from tabcontam.verdicts.training_evidence import (
 )
 from tabcontam.verdicts.wording import rounded, visible
 
-# The words before the names of the row tests with a verdict. The first verdict here that a test has is the table's.
+# The words before the names of the row tests with a verdict. The table gets the first of these that a test has.
 BY_TESTS = {
     Verdict.CONTAMINATED: "detected by",
     Verdict.NOT_DETECTED: "not detected by",
@@ -260,8 +260,8 @@ def conclude(
 
     A q-value is over the results of the same model and family of tests, so no test of another family changes it
     (Benjamini and Hochberg 1995). With `over` "all", it is over all models except controls that joined. A finding
-    counts if it holds without any one column, or if the joint finding of the family's row tests does. `evidence` is the
-    evidence of each family on each table, if it is known.
+    counts if it does not depend on one column, or if the joint finding of the family's row tests does not. `evidence`
+    is the evidence of each family on each table, if it is known.
     """
     known = tests or known_tests()
     p_values = {number: p for number, cell in enumerate(results) if (p := one_column_rule.p_value_of(cell)) is not None}

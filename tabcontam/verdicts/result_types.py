@@ -156,7 +156,7 @@ class ResultFields(TableFields):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BetOutcome:
-    """The log2 of each unit that was bet on the answers to a test; docs/method.md explains how E follows from it."""
+    """The log2 of the final value of each unit bet on the answers to a test; docs/method.md explains how E follows."""
 
     memory: tuple[Number, ...]
     """One bet for each assumed share of remembered rows, from the smallest share."""
@@ -177,7 +177,7 @@ class SingleReferenceShare:
     twin_accuracy: Share
     """The accuracy of the reference on the twins of these rows."""
     share: Number
-    """The loss of the model on the twins minus that of the reference."""
+    """The loss of the model on the twins minus the loss of the reference."""
     interval: Interval
     """The 95% interval of the share."""
     p_value: Share
@@ -229,7 +229,7 @@ class MemoryShareResult:
     pairs: Count
     """The number of rows that were answered together with their twins; the share is measured on them."""
     left_out: Count
-    """The number of further rows of which the answer to the row or to its twin was declined or unread."""
+    """The number of further rows: the answer to the row, or to its twin, was declined or unread."""
     accuracy: Share
     """The accuracy on the rows."""
     twin_accuracy: Share
@@ -288,7 +288,7 @@ class Result(ResultFields):
     answered: Count | None = 0
     """The number of answers that could be read."""
     asked: Count | None = None
-    """The number that was asked for; in tests of names and words the number of names or words."""
+    """The number of answers asked for; in tests of names and words the number of names or words."""
     queries: Count = 0
     """The number of planned queries; in recorded answers the number of recorded ones."""
     statistic: Statistic | None = None
@@ -312,9 +312,9 @@ class Result(ResultFields):
     """The p-value without the cells of each column asked, or of the columns of one entity; empty if the rule of one
     column does not bind the test."""
     q_without: Share | None = None
-    """The largest of p_value and without, corrected as q_value is; at most alpha if a finding needs no column."""
+    """The largest of p_value and without, corrected as q_value is; at most alpha if no column is decisive."""
     rests_on: str | None = None
-    """The column, or the columns of one entity, without which the finding does not stand; null if there is none."""
+    """The column, or the columns of one entity, without which it is no finding; null if there is none."""
     sequential: Truth = False
     """True if the test was asked in turns with the other row tests of its table until they had decided it. E then
     replaces p_value, q_value and interval, which optional stopping would invalidate."""
@@ -429,7 +429,7 @@ class FamilyEvidence:
     q_without: Share | None = None
     """p_without corrected as q_value is; at most alpha if a finding needs no single column."""
     without: str | None = None
-    """The column, or the columns of one entity, that p_without leaves out; null if leaving one out loses nothing."""
+    """The column, or the columns of one entity, that p_without leaves out; null if none makes it larger."""
     corpora: tuple[str, ...] = ()
     """The corpora that were searched and that the user declared to be training data of the model; empty if the model or
     the corpus was asked itself."""
@@ -457,11 +457,11 @@ class TableVerdict(TableFields):
     sequential_queries: Count | None = None
     """The number of queries that were planned; null if they were not asked in turns."""
     families: tuple[FamilyEvidence, ...] = ()
-    """The evidence of each family of tests that weighed answers on the table."""
+    """The evidence of each family of tests with answers on the table."""
     rests_on: str | None = None
-    """The column, or the columns of one entity, without which no finding stands; null if there is none."""
+    """The column, or the columns of one entity, without which there is no finding; null if there is none."""
     corpora: tuple[str, ...] = ()
-    """The corpora that hold its rows and that the user declared to be training data of the model."""
+    """The corpora that contain its rows and that the user declared to be training data of the model."""
     by_corpora: Truth = False
     """True if the verdict rests on these corpora alone: the answers of the model, if it was asked, show nothing."""
     bound: Share | None = None

@@ -180,7 +180,7 @@ class RunResults:
 
     @cached_property
     def llms(self) -> tuple[str, ...]:
-        """The models with results or training corpora: first controls that joined, then the others in the run's order."""
+        """The models with results or training corpora: controls that joined, then the others in the run's order."""
         asked, joined = self._llm_order, self.joined
         present = {result.llm for result in self.results} | {table.llm for table in self.tables}
         return tuple(sorted(present, key=lambda llm: (llm not in joined, asked[llm])))
@@ -193,7 +193,7 @@ class RunResults:
 
     @cached_property
     def placed(self) -> dict[str, Result]:
-        """The results in the order of the page, by their places there: `LLM-COLUMN-TEST`, each counted from 1."""
+        """The results in the order of the page, by their places on it: `LLM-COLUMN-TEST`, each counted from 1."""
         row = {test: number for number, test in enumerate(self.tests, start=1)}
         return {
             f"{block_number}-{column_number}-{row[result.test]}": result
@@ -266,8 +266,9 @@ class RunResults:
         )
 
     def label(self, part: Result | TableVerdict) -> str:
-        """Return the dataset, with its edition, split, serializer, prompt set and source if these differ between
-        columns.
+        """Return the dataset, with each of these that differs between columns.
+
+        These are the edition, the split, the serializer, the prompt set and the source.
         """
         place = part.dataset, part.edition, part.split, part.serializer, part.prompts, part.source
         if place not in self._labels:
@@ -360,7 +361,7 @@ class RunResults:
             here = f"these are {run.shard} of a run, with {len(self.results):,} of its {run.shard.results:,} results"
             join = "verdicts, q-values and the ranking need all parts; join them by `report` with all of their folders"
             notes.append(Note(NoteKind.SHARD, f"{here}: {join}"))
-        apart = run.shard is not None and len(run.shard.parts) > 1  # they are continued in their own folders
+        apart = run.shard is not None and len(run.shard.parts) > 1  # parts are continued in their own folders
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
             parts = "continue each part that was stopped, in its own folder and with a higher limit, and join again"

@@ -65,15 +65,15 @@ class LlmFacts:
     spec: str
     """The model as the user named it."""
     resolved: str = ""
-    """The model that the name stands for here, with a note if it is not quite the one named."""
+    """The model that the name means here, with a note if it is not exactly the named model."""
     stands_for: str = ""
-    """The model that the name stands for, without the note: PROVIDER:MODEL."""
+    """The model that the name means, without the note: PROVIDER:MODEL."""
     version: str | None = None
     """The version or digest that the server states; null if it states none."""
     control: Truth = False
     """True if it is a control that joined the run."""
     checks: Truth = False
-    """True if it checks the tests: it knows all that it is known to have read, and nothing else of a table's rows."""
+    """True if it checks the tests: it knows exactly the rows of a table that it is known to have read."""
     requests: Count | None = None
     """The number of requests that were sent."""
     retries: Count | None = None
@@ -87,7 +87,7 @@ class LlmFacts:
 
     @property
     def named_otherwise(self) -> str:
-        """The model that the name stands for; "" if the name is the model's own."""
+        """The model that the name means; "" if the name is the model's own."""
         return "" if self.resolved == self.spec else self.resolved
 
     @property
@@ -296,7 +296,7 @@ def asked_queries(run: "RunFacts | MergedRun") -> str:
 
 
 def turns_in_words(run: "RunFacts") -> str:
-    """Return the options in words by which a run asked its row tests: until a table was decided, or all queries."""
+    """Return in words how a run asked its row tests: until a table was decided, or all queries."""
     if run.until_decided is None:
         return f"that asked all queries, without {option('until_decided')}"
     return f"with {option('until_decided')} and {option('min_power', run.until_decided)}"
@@ -323,10 +323,10 @@ class RunFacts:
     queries: Count | Literal["paper"] | None = None
     """The largest number of queries of each result; "paper" for the paper's own alone, null for all."""
     rows: Count | None = None
-    """The number of rows of a table that the tests were to ask about which can ask about any number: classification and
-    memory's share. Null for their default."""
+    """The number of rows of a table for tests of classification and of memory's share, which can ask about any number;
+    null for the default."""
     samples: Count | None = None
-    """The number of times that a model without log-probabilities was asked the same in their place; null for never."""
+    """The number of times that a model without log-probabilities was asked the same query instead; null if never."""
     temperature: Amount | None = None
     """The temperature at which queries were asked `samples` times, if their test can do so; null if asked once."""
     shots: Count | None = None
@@ -337,9 +337,9 @@ class RunFacts:
     alpha: Level | None = None
     """The mean share of false findings among a model's contaminated results of one family of tests."""
     family_over: Over = LLM
-    """The models whose results of a family of tests share alpha: each model by itself, or all models under test."""
+    """The models that share alpha for a family of tests: each model alone, or all models under test together."""
     level: Share | None = None
-    """The p-value at which a single result of any family counts as found whatever the others show."""
+    """The p-value at which a single result of any family is a finding, whatever the other results."""
     levels: Mapping[str, Share] = field(default_factory=dict)
     """The level of each family of tests."""
     overlap: str | None = None
@@ -348,11 +348,11 @@ class RunFacts:
     dictionary: str = ""
     """The dictionary that decided which strings are words."""
     recorded: Truth = False
-    """True if these are recorded answers that were judged, of which there are no models, tables or trials here."""
+    """True if these are judged recorded answers: the results then have no models, tables or trials."""
     llms: tuple[LlmFacts, ...] = ()
     """The models of the run."""
     catalogue: Mapping[str, CatalogueFacts] = field(default_factory=dict)
-    """The catalogue's entries of the models that it has, by their names in the run."""
+    """The catalogue's entries of models, by the models' names in the run."""
     references: tuple[LlmFacts, ...] = ()
     """The reference models, which have not seen the tables: their answers count for nothing."""
     trained_on: tuple[TrainingDeclaration, ...] = ()
@@ -370,11 +370,11 @@ class RunFacts:
     prompts: tuple[PromptFacts, ...] = ()
     """The prompt sets of the run; empty in results that were made before there were several."""
     shard: ShardFacts | None = None
-    """The parts of a run that these results hold; null for the whole run, or if all of its parts were joined."""
+    """The parts of a run that these results contain; null for the whole run, or if all of its parts were joined."""
     runs: tuple[MergedRun, ...] = ()
     """The merged runs, in order."""
     redacted: tuple[str, ...] | None = None
-    """The tables of which a published report shows no cell, prompt or answer; null in a run's own folder."""
+    """The tables without any cell, prompt or answer in a published report; null in a run's own folder."""
     notes: tuple[Note, ...] = ()
     """The notes for a reader of the results."""
     finished: Truth = True
@@ -384,7 +384,7 @@ class RunFacts:
     limit: str | None = None
     """The user's limit that it stopped at, if it did."""
     durations: tuple[Duration, ...] = ()
-    """The time that the answers of each result took that this run asked for."""
+    """The total time of the answers to each result that this run asked for."""
 
     def level_of(self, family: str) -> float:
         """Return the p-value at which a single result of a family is a finding, whatever the other results."""

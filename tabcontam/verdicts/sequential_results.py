@@ -49,7 +49,7 @@ def result_in_turns(
 def again_in_turns(
     result: Result, results: Sequence[Result], test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> Result:
-    """Return the result of a test of such a table in a past run, judged again from the same trials."""
+    """Return the result of a test of a table asked in turns, judged again from the trials of a past run."""
     asked = result.decided_after
     if asked is None:
         return result_in_turns(result.key, test, in_turn(trials), result.queries, None, "", reference)
@@ -63,7 +63,7 @@ def again_in_turns(
 
 
 def _in_turns(result: Result, trials: Sequence[Trial], decided: SequentialOutcome | None, ended: str) -> Decision:
-    """Return the decision on a test of such a table if the bets on its own answers show nothing."""
+    """Return the decision on one test of a table asked in turns, if the bets on its answers show nothing."""
     if decided is None:
         return Decision(Verdict.NO_ANSWER, f"the run ended before the table was decided{ended and f': {ended}'}")
     if decided.detected or (not trials and not decided.unread):

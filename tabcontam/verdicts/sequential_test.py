@@ -129,7 +129,7 @@ class SequentialTest:
         return self._detected_after(self._share)
 
     def _detected_after(self, share: float) -> int | None:
-        """Return the number of queries after which a model that remembers `share` is detected; None if none suffices."""
+        """Return the number of queries that detect a model which remembers `share`; None if all queries do not."""
         from tabcontam.statistics.power import BetPower
 
         power = BetPower(share, self._bits)

@@ -84,7 +84,7 @@ def _declared_results(
 def join_corpus_evidence(
     verdicts: Sequence[TableVerdict], corpora: Mapping[tuple[str, RowsKey], CorpusEvidence], alpha: float
 ) -> list[TableVerdict]:
-    """Return the verdicts with the evidence of the corpora, and a new verdict for each table that has none.
+    """Return the verdicts with the evidence of the corpora, and a new verdict for each table without a verdict.
 
     The same rows in several serializers or prompt sets are found once, and count for each of these tables.
     """

@@ -79,7 +79,7 @@ def phrase(names: Sequence[str], last: str = "and") -> str:
 
 
 def needing(tests: Sequence[str], lacks: str) -> str:
-    """Return a sentence that these tests need what an LLM lacks.
+    """Return a sentence that these tests need `lacks`, the need that an LLM does not meet.
 
     >>> needing(["membership"], "a chat model")
     '1 test needs a chat model: membership'
