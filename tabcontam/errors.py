@@ -119,6 +119,6 @@ def unknown_one_or_several(word: str, kind: str, typed: str) -> UsageError | Non
 
 
 def _apart(typed: str) -> list[str]:
-    """Return the names between the commas of a text; [] if it is not a list of names."""
+    """Return the names between the commas of a text; [] if the text is not a list of names."""
     names = [name.strip() for name in typed.split(",")]
     return names if len(names) > 1 and all(names) else []

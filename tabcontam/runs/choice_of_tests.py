@@ -26,7 +26,7 @@ NEEDED = {
 
 
 def with_given(tests: Sequence[Test], order: "RunOrder") -> list[Test]:
-    """Return the tests without those that need an input not given. Raises `NothingSelected` if no test is left."""
+    """Return the tests that need no missing input. Raises `NothingSelected` if no test is left."""
     given = {
         RequiredInput.NOTHING: True,
         RequiredInput.KEY: bool(order.keys),
@@ -96,7 +96,7 @@ def split_asked_tests(tests: Sequence[Test], order: "RunOrder") -> tuple[list[Te
 def put_to(
     tests: Sequence[Test], subjects: Sequence[RunSource], declared: Collection[str] = ()
 ) -> tuple[list[Test], tuple[RunSource, ...], tuple[str, ...]]:
-    """Return the tests that a subject under test takes, the subjects that take a test, and a line on each idle subject.
+    """Return the tests that a subject under test takes, the subjects that take one, and a line on each that takes none.
 
     Controls do not join if only corpora are searched. An LLM with `declared` training data is kept, because rows found
     in that data count for it. Raises `NothingSelected` if no subject under test takes a test.

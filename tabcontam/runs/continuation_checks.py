@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_same_run(folder: Path, run: "Run") -> None:
-    """Raise `UsageError` unless the run has all results of the folder's run: others would vanish from the report.
+    """Raise `UsageError` unless the run has all results of the folder's run: a missing one would leave the report.
 
     If the user asks to repeat the folder's run, the error names its command.
     """
@@ -113,7 +113,7 @@ def _run_differences(folder: Path, run: "Run", recorded: RunResults) -> Iterator
 
 
 def _in_both(run: "Run", recorded: RunResults) -> list[tuple[DatasetFacts, Table]]:
-    """Return the tables that are in both runs, each as described in the folder and as opened now."""
+    """Return the tables that are in both runs, each as (its facts in the folder, the table now)."""
     tables = {table.key: table for table in run.tables}
     return [(each, tables[each.key]) for each in recorded.run.datasets if each.key in tables]
 

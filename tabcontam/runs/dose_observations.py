@@ -38,7 +38,7 @@ def run_folders(folder: Path) -> list[Path]:
 
 
 def observations(folder: Path) -> list[Observation]:
-    """Return the observations of a run as in `placed`, with the folder's name in front of each LLM's."""
+    """Return the observations of a run as in `placed`, with the folder's name before each LLM's name."""
     return [replace(one, llm=f"{folder.name} {one.llm}") for _, one in placed(folder)]
 
 

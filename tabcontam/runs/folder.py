@@ -62,8 +62,7 @@ def new_folder(moment: datetime) -> Path:
 def record(
     folder: Path, run_results: RunResults, shown: RunResults | None = None, runs: Sequence[ResultPair] = ()
 ) -> tuple[RunResults, StoredTrialIndex]:
-    """Write results.json, junit.xml, recalled.csv and the pages next to trials.jsonl. If `shown` is given, the pages
-    show it.
+    """Write results.json, junit.xml, recalled.csv and the pages next to trials.jsonl; the pages show `shown`, if given.
 
     All new files replace the older files together, at the end. Recorded answers have no recalled.csv. `runs` are the
     pairs of results that are in two merged runs. Returns the results with their comparisons, and the trials as
@@ -246,7 +245,7 @@ class _MergedTrials:
             yield from trials.trials_of(name)
 
     def write(self, file: BinaryIO, written: TrialPlaces) -> None:
-        """Write all trials, one result at a time, unchanged from their files."""
+        """Copy all trials from their files, one result at a time."""
         each = [*self.results.items(), *self.references.items()]
         for _, some in groupby(each, lambda one: id(one[1])):
             together = list(some)
@@ -360,7 +359,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
 
 
 def _last(parts: Iterable[Part], key: Callable[[Part], Hashable]) -> tuple[Part, ...]:
-    """Return the last part with each key, in the order in which the keys first appear."""
+    """Return the last part of each key, in the order in which the keys first appear."""
     return tuple({key(part): part for part in parts}.values())
 
 

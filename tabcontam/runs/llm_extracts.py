@@ -186,7 +186,7 @@ def _send_some(
     *,
     ahead: int = 2,
 ) -> bool:
-    """Send some of the LLMs in `left` to a process, one of them in advance: it need not wait for this process.
+    """Send LLMs in `left` to a process until it has `ahead` of them: then it need not wait for this process.
 
     Returns whether the process has any LLM. Raises `OSError`.
     """

@@ -20,8 +20,8 @@ def joined_early(
 ) -> ClusterMachines | None:
     """Return the machines of a cluster, joined before the run asks, so they can prepare new tables.
 
-    Return None if the cluster is started on this machine, or cannot be joined. If it cannot be joined, raises
-    `UsageError` if the run `asks` and needs the cluster to reach any LLM under test, or to reach the reference.
+    Return None if the cluster is started on this machine, or cannot be joined. In the second case, raises `UsageError`
+    if the run `asks` and cannot reach any LLM under test, or cannot reach the reference, without the cluster.
     """
     if not cluster.order.address:
         return None
@@ -43,7 +43,7 @@ def reached_meanwhile(
     """Look for served and saved LLMs in the background. For each a model made by `another` is opened, then closed.
 
     `lacking` has the reasons, by spec, why other LLMs are not available. Yields a function that raises `UsageError` if
-    it is known by then that no LLM under test, or not the reference, can be reached.
+    it is known by then that no LLM under test, or no reference, can be reached.
     """
     specs = [subject.model.spec for subject in subjects if isinstance(subject.model, ServedModel | SavedModel)]
     lines = dict(lacking)

@@ -65,7 +65,7 @@ def check_shard(shard: RunShard | None, options: Options, judge: str | None) -> 
 def check_plannable(shard: RunShard | None, subjects: Sequence[RunSource]) -> None:
     """Raise `UsageError` if an LLM of another part cannot be opened here: this machine would form other parts.
 
-    A missing key is no such reason: only the machine that asks the LLM needs it.
+    A missing key is no error: only the machine that asks the LLM needs it.
     """
     for model in (subject.model for subject in subjects if shard):
         if isinstance(model, MissingModel):

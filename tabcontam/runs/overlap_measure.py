@@ -64,7 +64,7 @@ def has_overlap_test(run: RunFacts) -> bool:
 
 
 def common(runs: Iterable[RunFacts]) -> str | None:
-    """Return the one measure of several runs; runs without a test that uses one do not count. Raises `UsageError`."""
+    """Return the one measure of several runs; runs without such a test do not count. Raises `UsageError`."""
     found = {run.overlap for run in runs if has_overlap_test(run)}
     if len(found) > 1:
         named = ", ".join(sorted(each or BY_WORDS.spec for each in found))

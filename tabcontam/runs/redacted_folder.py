@@ -111,7 +111,7 @@ def _renamed(line: Line, done: Redaction) -> Line:
     split = done.split(line["dataset"], line["edition"], line["split"])
     judged = [[done.judge(by), word.partition(":")[0]] for by, word in line.get("judged", ())]
     fields: Line = {"judged": judged} if judged else {}
-    if is_lookup(line):  # its documents are named after their files, and quote the text around the rows
+    if is_lookup(line):  # a document's name is its file, and its quotes contain text around the rows
         fields |= {"reply": "", "found": []}
     return line | {"llm": done.llm(line["llm"]), "edition": edition, "split": split, "detail": ""} | fields
 

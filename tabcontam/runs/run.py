@@ -171,10 +171,10 @@ class Outcome:
 
 
 def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True) -> Run:
-    """Open everything that the order names and plan every query, before anything is sent or written. Raises
-    `UsageError`.
+    """Open everything that the order names and plan every query; nothing is sent or written yet.
 
-    If the run `asks`, an LLM that lacks its key, or is not available, is reported before slow steps.
+    If the run `asks`, an LLM without its key, or one that is not available, is reported before slow steps. Raises
+    `UsageError`.
     """
     progress = progress or Progress()
     if order.out is not None:
@@ -456,7 +456,7 @@ def _passed(run: Run) -> float:
 
 
 def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
-    """Return an estimate for each LLM of the queries left to ask and the largest cost. No query is sent."""
+    """Return for each LLM an estimate of the queries left to ask, with the largest cost. No query is sent."""
     check_last_failed(run)
     progress = progress or Progress()
     folder = run.order.out or new_folder(datetime.now(UTC))

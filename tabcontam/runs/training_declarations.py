@@ -62,7 +62,7 @@ def _named(corpus: str, known: Mapping[str, str]) -> str:
 
 
 def check_declared(declarations: Sequence[TrainingDeclaration], opened: Mapping[str, Model]) -> None:
-    """Raise `UsageError` for a corpus that is no corpus, and for an LLM that is no LLM or has known training data."""
+    """Raise `UsageError` if `corpus` names no corpus, or if `llm` names no LLM, or one with known training data."""
     for one in declarations:
         corpus, llm = opened[one.corpus], opened[one.llm]
         if isinstance(corpus, MissingModel):

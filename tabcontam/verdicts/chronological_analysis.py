@@ -82,9 +82,9 @@ class LlmChronology:
 class TableDifficulty:
     """A supervised baseline on the tables, which shows how hard they are.
 
-    `tables` are (table, release, the baseline's lift), `unknown` the tables without a baseline. `drift` is the trend of
-    the baseline's lift over years. `dates` is the models' difference between both sides on these tables. `left` is the
-    same difference without the part that the baseline predicts.
+    `tables` are (table, release, lift of the baseline), `unknown` the tables without a baseline. `drift` is the trend
+    of the baseline's lift over years. `dates` is the models' difference between both sides on these tables. `left` is
+    the same difference without the part that the baseline predicts.
     """
 
     tables: tuple[tuple[str, str, float], ...]

@@ -95,7 +95,7 @@ class GateDecision:
     """The gate's decision on all models and tables together, in one line, with each finding.
 
     `undecided_fails` is true if the gate also stops an experiment when it cannot tell. `baseline` is the folder of an
-    earlier run, of which all findings are known; empty without one.
+    earlier run, with known findings; empty without such a run.
     """
 
     conclusion: Conclusion

@@ -279,7 +279,7 @@ def conclude(
         changes: dict[str, Any] = {"q_value": q_values[number], "q_without": q_without[number], "rests_on": None}
         if rules == PAPER and (known[result.test].number is not None or result.paper_verdict is not None):
             return result.changed(**changes)
-        # a smaller run with fewer tests in this family may have detected it
+        # an earlier run with fewer results in this family may have detected it
         own = result.otherwise or result.verdict
         if own is Verdict.CONTAMINATED:
             own = Verdict.NOT_DETECTED

@@ -163,7 +163,7 @@ class BetOutcome:
     honest: tuple[Number, ...]
     """The bets on the answers of an honest predictor, which learned from all rows that no query asks about."""
     rows: Count
-    """The number of rows that speak for memory."""
+    """The number of rows that are evidence for memory."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
