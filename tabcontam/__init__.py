@@ -38,7 +38,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name, imported when it is first used: `--help` needs none of them."""
+    """Return a public name, and import it at its first use: `--help` needs no public name."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
@@ -46,5 +46,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, without the modules that happen to be imported."""
+    """Return only the public names, not the imported modules."""
     return __all__

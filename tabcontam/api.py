@@ -1,7 +1,7 @@
 """The Python interface, in the words of the command line: `tabcontam.run(...)`, `tabcontam.load_results(...)`.
 
-An error that a user can correct is raised as `UsageError`, with the line that the command line prints; where that line
-names an option (`--send-rows`), the exception names the argument (`send_rows=True`).
+An error that a user can correct is raised as `UsageError`. Its text is the line that the command line prints, but an
+option such as `--send-rows` is written as the Python argument `send_rows=True`.
 """
 
 import inspect
@@ -53,9 +53,9 @@ OF_PAPER = ("queries", PAPER)  # the one word that may replace a count
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """The results of a run, and the `folder` that holds its results.json, its trials and its report.
+    """The results of a run. `folder` contains the run's results.json, its trials and its report.
 
-    A notebook shows them as the heatmap.
+    A notebook displays an object of this class as the heatmap.
     """
 
     folder: Path
@@ -68,7 +68,7 @@ class Results:
         return visible(f"<Results {self.folder}: {counted}>", line=True)
 
     def _repr_html_(self) -> str:
-        """Return the heatmap at its full width; it holds what models and tables wrote as text alone."""
+        """Return the heatmap at its full width. Texts from models and tables are escaped."""
         from tabcontam.report.svg import render_svg
 
         return f'<div style="overflow-x: auto">{render_svg(self.run_results)}</div>'
@@ -102,11 +102,10 @@ class Results:
         test: str | Sequence[str] = (),
         verdict: str | Sequence[str] = (),
     ) -> tuple[Result, ...]:
-        """Return the results of these LLMs, datasets, tests and verdicts, by their names in the results; all where none
-        is named.
+        """Return the results for these LLMs, datasets, tests and verdicts, by their names in the results.
 
-        Of a large run only the selected results are read, from Parquet. Raises `UsageError` for a verdict that does not
-        exist, because no result could ever have it.
+        An argument without a name selects all. Of a large run, only the selected results are read from disk. Raises
+        `UsageError` for a verdict that does not exist.
         """
         for word in _several(verdict):
             _one_of("verdict", word, list(Verdict))
@@ -120,9 +119,9 @@ class Results:
 
     @name_options_in_python()
     def verdict(self, llm: str, dataset: str) -> Verdict | None:
-        """Return the verdict on one table, one of the five words; None where no row test was asked.
+        """Return the verdict on one table, one of the five words; None if no row test was asked.
 
-        Raises `UsageError` for a name that the results lack, or that means several of their tables.
+        Raises `UsageError` for a name that is not in the results, and for a name that fits several of their tables.
         """
         llms, places = llms_named(self.run_results, [llm]), places_named(self.run_results, dataset)
         found = [table for table in self.tables if table.llm in llms and table.table in places]
@@ -142,10 +141,11 @@ class Results:
         max_memory_share: float | None = None,
         baseline: "str | Path | Results | None" = None,
     ) -> GateDecision:
-        """Return whether an experiment may go on, by the rules of `gate.judge`, as `python -m tabcontam gate` does.
+        """Return the decision whether an experiment may go on, by the rules of `gate.judge`, as `python -m tabcontam
+        gate`.
 
-        With a `baseline`, an earlier run or its folder, a table that was contaminated there no longer fails, because
-        that is known. Raises `UsageError` for a name that the results lack and for a condition that does not exist.
+        `baseline` is an earlier run or its folder. A table that was contaminated in that run is known, and no longer
+        fails. Raises `UsageError` for a name that is not in the results and for a condition that does not exist.
         """
         return judge_new(
             self.run_results,
@@ -160,8 +160,9 @@ class Results:
     def to_frame(self, part: Literal["results", "tables", "ranking"] = "results") -> "pd.DataFrame":
         """Return one row per result, table or LLM; counts are `Int64`, other numbers `Float64`, texts `string`.
 
-        A pair, such as an interval, makes two columns: `interval_low` and `interval_high`. Names and sentences are as
-        models and tables wrote them: to open a CSV file of them in a spreadsheet, use `report --format csv`.
+        A pair, such as an interval, makes two columns: `interval_low` and `interval_high`. Names and sentences are
+        unchanged, as models and tables wrote them. For a CSV file that a spreadsheet opens safely, use `report --format
+        csv`.
         """
         from tabcontam.report.frame import PARTS, frame
 
@@ -171,8 +172,9 @@ class Results:
 
 
 class StoredResults(Results):
-    """The results of a large run, which stay on disk: tables, ranking and selected results are read from Parquet, and
-    all results only when all are asked for.
+    """The results of a large run, which stay on disk.
+
+    Tables, ranking and selected results are read from Parquet. All results are read only when all are needed.
     """
 
     def __init__(self, folder: Path, columns: ParquetResults) -> None:
@@ -265,41 +267,41 @@ def run(
     out: str | Path | None = None,
     progress: bool = False,
 ) -> Results:
-    """Ask, judge and record, as `python -m tabcontam run` does, whose options these are: `tests` is `-k`, `marks` `-m`.
+    """Ask, judge and record, as `python -m tabcontam run` with these options does: `tests` is `-k`, `marks` `-m`.
 
-    `dataset` takes the values of `--dataset`, paths, `Table`s and data frames of pandas or polars, which count as
-    FILEs; a frame needs a `name`. Without `llm` and `dataset` the controls are run on iris and wine. `delimiter`,
-    `encoding`, `header` (does the first line name the columns?) and `header_line` (the number of the line that does)
-    state how a FILE of text is read, where this is not to be detected. `split` names splits to ask about, or "all",
-    `split_column` the column of a FILE that holds the split of each row.
+    `dataset` is a value of `--dataset`, a path, a `Table` or a data frame of pandas or polars, or several of these. A
+    `Table` or frame counts as a FILE, and a frame needs a `name`. Without `llm` and `dataset` the controls are run on
+    iris and wine. `delimiter`, `encoding`, `header` (does the first line name the columns?) and `header_line` (the
+    number of the line that does) describe a FILE of text; without them its format is detected. `split` names the splits
+    to ask about, or is "all". `split_column` names the column of a FILE that contains the split of each row.
 
-    `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`. `trained_on` declares
-    the documents that an LLM was trained on: `{"llama3": "corpus:dumps/"}` is `"llama3=corpus:dumps/"`. `judge` is an
-    LLM that decides whether completions match, `overlap` the measure by which Algorithm 1 compares texts. `control`
+    `llm` can give LLMs new names: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`. `trained_on` declares the
+    documents that an LLM was trained on: `{"llama3": "corpus:dumps/"}` is `"llama3=corpus:dumps/"`. `judge` is an LLM
+    that decides whether completions match. `overlap` is the measure by which Algorithm 1 compares texts. `control`
     names further controls: LLMs for which it is known which tables they have read, such as `"hf:DIR"` made by `expose`.
-    `key` names the key files of planted tables, `withheld` files of rows that were never published, `fresh` files of
-    rows that no LLM can have read.
+    `key` names the key files of planted tables. `withheld` names files of rows that were never published. `fresh` names
+    files of rows that no LLM can have read.
 
-    `queries` is a number or "paper", `rows` the number of rows of a table that are asked for their class, and for
-    memory's share (default: 100), `samples` the number of times that an LLM without log-probabilities is asked the same
-    query in their place, and with a `temperature` the number of times that all queries of the row tests are asked,
-    `shots` the number of demonstrations of other tables that these show to chat models; `alpha` and `min_power` are in
-    (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict is reached, or until an
-    LLM that remembers the share `min_power` of its rows would have been detected. With `memory_share` the share of the
-    accuracy that is memory is asked for as well, whichever tests are chosen.
+    `queries` is a number or "paper". `rows` is the number of rows of a table in tests of classification and of memory's
+    share (default: 100). `samples` is the number of times that an LLM without log-probabilities is asked the same
+    query; with a `temperature` all queries of the row tests are asked as often. `shots` is the number of demonstrations
+    from other tables that row tests show to chat models. `alpha` and `min_power` are in (0, 1), `max_cost` is in US
+    dollars. With `until_decided` a table is asked until its verdict is reached, or until an LLM that remembers the
+    share `min_power` of its rows would have been detected. With `memory_share` memory's share is measured, too,
+    whichever tests are chosen.
 
-    `shard`, such as "3/8", asks that part of the run alone; `join` makes one run of all parts. `engine="ray"` loads
-    each hf: and vllm: model in `replicas` processes of a Ray cluster, that of `ray_address` or one on this machine,
-    each with `gpus_per_replica` where the cluster has GPUs.
+    `shard`, such as "3/8", asks only that part of the run; `join` makes one run of all parts. `engine="ray"` loads each
+    hf: and vllm: model in `replicas` processes of a Ray cluster: the cluster at `ray_address`, or one on this machine.
+    Each process uses `gpus_per_replica` GPUs if the cluster has GPUs.
 
-    With `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a day.
-    The report lies in `out`, by default `reports/<time>`; the same call with the same `out` continues it. The call
-    prints nothing, unless `progress` is true: then it prints to standard error. It may be made while an event loop
-    runs, such as in a notebook.
+    With `batch` the batch API of the LLM's maker is used, for half the price, and the call waits for up to a day. The
+    report is in `out`, by default `reports/<time>`; the same call with the same `out` continues it. The call prints
+    nothing, unless `progress` is true: then it prints to standard error. It also works while an event loop runs, such
+    as in a notebook.
 
     Ctrl-C finishes the queries in flight, records the replies and raises `KeyboardInterrupt`, which names the folder. A
-    run that ends at one of your limits returns its results, and these name the queries that were not asked. Raises
-    `UsageError` for a bad input, and where no LLM could be reached.
+    run that ends at one of your limits returns its results, which name the queries that were not asked. Raises
+    `UsageError` for a bad input, and if no LLM could be reached.
     """
     words, began = locals(), monotonic()
     from tabcontam.report import progress_display as report_progress
@@ -349,11 +351,11 @@ def run(
 
 @dataclass(frozen=True)
 class Fresh:
-    """Rows or texts that no LLM trained before a day can have read, and the `folder` that holds them.
+    """Rows or texts that no LLM trained before a day can have read. `folder` contains them.
 
-    For a table, `dataset` is the card of its fresh rows, which `run(dataset=…)` takes, and `rows` is their number; for
-    texts `dataset` is None. `document` is the content of fresh.json, for a table the output of `fresh --json`. `ended`
-    gives the reason why asking ended, where one of your limits was reached.
+    For a table, `dataset` is the card of its fresh rows, which `run(dataset=…)` accepts, and `rows` is their number.
+    For texts `dataset` is None. `document` is the content of fresh.json, or for a table the output of `fresh --json`.
+    `ended` is the reason why asking ended, if one of your limits was reached.
     """
 
     folder: Path
@@ -400,21 +402,20 @@ def fresh(
 ) -> Fresh:
     """Collect rows or texts that no LLM trained before a day can have read, as `python -m tabcontam fresh` does.
 
-    `source` is a table with dates (any value of `--dataset`), whose rows of `since` or later are written to `out` with
-    a card; or a feed of texts: "arxiv", "bbc", "github", the address of an RSS or Atom feed, or a card of your own.
-    `since` and `until` are days, as texts or dates; `until` and later days do not count.
+    `source` is a table with dates (any value of `--dataset`) or a feed of texts: "arxiv", "bbc", "github", the address
+    of an RSS or Atom feed, or a card of your own. Rows of a table dated `since` or later are written to `out`, with a
+    card. `since` and `until` are days, as texts or dates. The day `until` and later days do not count.
 
-    For a table, `dated_by` names the column of dates, `dated_as` their format, in the directives of `strptime`;
-    `target`, `name`, `delimiter`, `encoding`, `header` and `header_line` mean the same as in `run`. Of texts at most
-    `most` are taken (50), from another `address` if one is given; `llm` writes questions on them whose answers are
-    masked (LatestEval, Li, Guerin and Lin 2024, section 3), `judge` judges them (default: `llm`), the LLMs of `ask`
-    answer them, `human` is a file of people's judgements, and `old` a set or file of earlier texts, to show whether
-    these are more familiar to the LLMs of `ask`. The limits are those of `run`. The call prints nothing, unless
-    `progress` is true: then it prints to standard error.
+    For a table, `dated_by` names the column of dates, and `dated_as` their format, in the directives of `strptime`.
+    `target`, `name`, `delimiter`, `encoding`, `header` and `header_line` mean the same as in `run`. Of a feed at most
+    `most` texts are read (default: 50), from another `address` if one is given. `llm` writes questions on the texts,
+    with masked answers (LatestEval, Li, Guerin and Lin 2024, section 3). `judge` judges the questions (default: `llm`),
+    and the LLMs of `ask` answer them. `human` is a file of people's judgements. `old` is a set or file of earlier
+    texts: it shows whether the new texts are more familiar to the LLMs of `ask`. The limits are the same as in `run`.
+    The call prints nothing, unless `progress` is true: then it prints to standard error.
 
-    The same call continues from the point where it was stopped. Ctrl-C stores the replies and raises
-    `KeyboardInterrupt`. Raises `UsageError` for a bad input, where nothing counts as fresh, and where an LLM could not
-    be asked to the end.
+    The same call continues where it was stopped. Ctrl-C stores the replies and raises `KeyboardInterrupt`. Raises
+    `UsageError` for a bad input, if nothing counts as fresh, and if an LLM could not be asked everything.
     """
     from tabcontam.cli.fresh_command import fresh_order, named_feed, write_fresh_rows
 
@@ -461,8 +462,7 @@ def _baseline(given: str | Path | Results) -> EarlierRun:
 def load_results(folder: str | Path) -> Results:
     """Return the results of a past run, or of recorded answers, from its folder. Raises `UsageError`.
 
-    The results of a large run, whose folder has results.parquet, are read only when they are asked for, if pyarrow is
-    installed.
+    A large run's folder has results.parquet. If pyarrow is installed, its results are read only when they are needed.
     """
     folder = Path(folder)
     columns = columns_of(folder)
@@ -471,9 +471,9 @@ def load_results(folder: str | Path) -> Results:
 
 @name_options_in_python()
 def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = False) -> Results:
-    """Return the run whose parts `run(shard="1/8")` and so on wrote to these folders, recorded in `out`.
+    """Return one run from its parts, which `run(shard="1/8")` and so on wrote to `folders`; record it in `out`.
 
-    With `incomplete` parts may be missing, and the report then states it. Raises `UsageError` for a part that is
+    With `incomplete` parts may be missing, and the report then names them. Raises `UsageError` for a part that is
     missing, that is given twice, or that belongs to another run.
     """
     from tabcontam.runs.folder import merge
@@ -484,7 +484,7 @@ def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = F
 
 
 def _shard(given: str | None) -> "RunShard | None":
-    """Return one part of a run. Raises `UsageError`."""
+    """Return the part of a run that a text such as "3/8" means; None for the whole run. Raises `UsageError`."""
     from tabcontam.asking.run_shards import RunShard
 
     try:
@@ -527,7 +527,7 @@ def _datasets(given: "Dataset | Sequence[Dataset]") -> "tuple[str | Table | Fram
 
 
 def _known(given: "Dataset | Sequence[Dataset]") -> tuple[str | Table, ...]:
-    """Return the known files; the report calls a frame "known rows"."""
+    """Return the known files. The report calls a frame "known rows"."""
     return tuple(
         each if isinstance(each, str | Table) else Table.from_frame(each, name="known rows")
         for each in _datasets(given)
@@ -547,7 +547,7 @@ def _folder(out: str | Path | None) -> Path | None:
 
 
 def _call(given: Mapping[str, Any]) -> str:
-    """Return the call as the run records it: the arguments that were given, without those that have their default."""
+    """Return the call as the run records it: only the arguments that differ from their defaults."""
     defaults = {word: parameter.default for word, parameter in inspect.signature(run).parameters.items()}
     written = [f"{word}={_written(value)}" for word, value in given.items() if value is not defaults[word]]
     return f"tabcontam.run({', '.join(written)})"

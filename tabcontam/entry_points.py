@@ -1,4 +1,4 @@
-"""The extensions of other packages: the entry points of a group, found without importing any of them."""
+"""The extensions of other packages: the entry points of a group, listed without importing any extension."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -38,7 +38,9 @@ def find_entry_points(
 def raise_as_usage_error(
     point: metadata.EntryPoint, what: str, failed: str = "cannot be loaded", passing: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Raise any error of another package's code in this context, except `passing`, as a `UsageError` of one line."""
+    """Turn errors of another package's code into a `UsageError` of one line. Errors of types in `passing` are
+    unchanged.
+    """
     try:
         yield
     except passing:
@@ -48,7 +50,7 @@ def raise_as_usage_error(
 
 
 def describe_entry_point(point: metadata.EntryPoint, what: str) -> str:
-    """Return the text by which a message names an entry point."""
+    """Return the words that name an entry point in a message."""
     return f"{what} {point.name!r} of the package {package(point)}"
 
 

@@ -1,7 +1,7 @@
-"""Errors that a user can correct: one line that states what is wrong and what to type instead.
+"""Errors that a user can correct. The text is one line: the mistake, and the correct input.
 
 UsageError          a bad name, file, key or option; exit code 4
-Unavailable         a good name, for which something is missing here; a run goes on without it
+Unavailable         a good name, but something that it needs is missing here; a run continues without it
 NothingSelected     a `-k` or `-m` that matches no test; exit code 5
 Skip                a result that cannot be measured, with the reason; verdict `skipped`
 """
@@ -31,7 +31,7 @@ class UsageError(Exception):
 
 
 class Unavailable(UsageError):
-    """A right name whose requirement is missing: a key, a package, a running server, a model that is still served."""
+    """A valid name that needs something missing: a key, a package, a running server, a model that is still served."""
 
 
 class NothingSelected(UsageError):
@@ -41,7 +41,7 @@ class NothingSelected(UsageError):
 
 
 class Skip(Exception):
-    """A measurement that is impossible on this table or with this LLM; the text is the reason."""
+    """A measurement that is impossible on this table or with this LLM. The text is the reason."""
 
 
 def one_line(error: Exception, longest: int = 300) -> str:
@@ -50,7 +50,7 @@ def one_line(error: Exception, longest: int = 300) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-# The options of a run that Python names otherwise than the command line, apart from dashes.
+# The options of a run with another name in Python than on the command line, apart from dashes.
 LETTERS = {"tests": "-k", "marks": "-m", "stop_at_first": "-x"}
 SWITCHED_OFF = ("controls", "cache", "header")  # `--no-controls` is `controls=False`
 SWITCHED_ON = (
@@ -62,7 +62,7 @@ _python = ContextVar("_python", default=False)
 
 @contextmanager
 def name_options_in_python() -> Iterator[None]:
-    """Make errors name options as arguments of `tabcontam.run`, because the caller typed these."""
+    """Write options in errors as arguments of `tabcontam.run`, as the caller typed them."""
     before = _python.set(True)
     try:
         yield
@@ -71,9 +71,9 @@ def name_options_in_python() -> Iterator[None]:
 
 
 def option(word: str, *values: object) -> str:
-    """Return an option as the user writes it, by its name in Python: there `--send-rows` is `send_rows=True`.
+    """Return an option as the user writes it. For a user of Python, `--send-rows` is `send_rows=True`.
 
-    With values they are written after it: `--llm a --llm b` is `llm=['a', 'b']`.
+    With `values`, the text contains them: `--llm a --llm b` is `llm=['a', 'b']`.
     """
     if _python.get():
         if not values and word in (*SWITCHED_ON, *SWITCHED_OFF):
@@ -86,19 +86,19 @@ def option(word: str, *values: object) -> str:
 
 
 def option_name(word: str) -> str:
-    """Return the bare name of an option, for a line about the option: `--reference` is `reference` in Python."""
+    """Return an option without a value, for a message about the option: `--reference` is `reference` in Python."""
     return word if _python.get() else option(word)
 
 
 def near(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
-    """Return the known names that look like `name`, the nearest first, at most `limit`."""
+    """Return at most `limit` known names that look like `name`, the nearest first."""
     from rapidfuzz import process
 
     return [match[0] for match in process.extract(name, list(known), limit=limit, score_cutoff=65)]
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """Return the error for a name that does not exist, with the nearest names that do."""
+    """Return the error for a name that does not exist. It suggests the nearest known names."""
     names = list(known)
     found = near(name, names)
     advice = f"did you mean {' or '.join(found)}?" if found else f"known: {', '.join(names)}"
@@ -106,19 +106,19 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
 
 
 def several(word: str, typed: str, known: Callable[[str], object]) -> UsageError | None:
-    """Return the error for several names with commas between them, one of which is known by itself; else None."""
+    """Return the error for a text of several names with commas, if at least one of the names is known; else None."""
     names = _apart(typed)
     return UsageError(f"{typed!r} is a list; write {option(word, *names)}") if any(map(known, names)) else None
 
 
 def unknown_one_or_several(word: str, kind: str, typed: str) -> UsageError | None:
-    """Return the error for a text with commas that means nothing as a whole or in any part; None for other texts."""
+    """Return the error for a text with commas that is unknown, and in which no part is known; None without commas."""
     names = _apart(typed)
     one_by_one = f"; if it is a list, write {option(word, *names)}"
     return UsageError(f"unknown {kind} {typed!r}{one_by_one}") if names else None
 
 
 def _apart(typed: str) -> list[str]:
-    """Return the names between the commas of a text; none where it is no list of names."""
+    """Return the names between the commas of a text; [] if the text is not a list of names."""
     names = [name.strip() for name in typed.split(",")]
     return names if len(names) > 1 and all(names) else []

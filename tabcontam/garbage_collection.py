@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def disable_garbage_collector() -> Iterator[None]:
-    """Disable the garbage collector in the context: its searches cost most where no object becomes free."""
+    """Disable the garbage collector in the context, for code that creates many objects and frees few."""
     before = gc.isenabled()
     gc.disable()
     try:

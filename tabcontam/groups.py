@@ -1,4 +1,4 @@
-"""A function that groups things, in the order in which they come."""
+"""A function that groups items in their order."""
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Functions on paths: the folders of shipped TOML files, writing in one step, and a check for a last line cut off."""
+"""Functions on paths: folders of shipped TOML files, files replaced in one step, and files with a last line cut off."""
 
 import os
 import secrets
@@ -17,19 +17,20 @@ PACKAGE = Path(__file__).parent
 
 
 def shipped(folder: str) -> Path:
-    """Return the folder of shipped TOML files named `folder`: in the package in a wheel, next to it in a checkout."""
+    """Return the folder of shipped TOML files named `folder`: in a wheel in the package, in a checkout next to it."""
     inside = PACKAGE / "_shipped" / folder
     return inside if inside.is_dir() else PACKAGE.parent / folder
 
 
 def check_own_files(folder: Path) -> None:
-    """Check that a folder holds only files of its own. Raises `UsageError` for pipes, devices and links that lead out.
+    """Raise `UsageError` if a folder has pipes, devices, or links to a place outside the folder.
 
-    Folders of other authors are read: a pipe would hang, and a link would show, or overwrite, another file of the user.
+    Folders may come from other people. Reading a pipe would hang. A link could show or overwrite another file of the
+    user.
     """
     try:
         entries, home = list(os.scandir(folder)), folder.resolve()
-    except OSError:  # the next read or write there reports it
+    except OSError:  # the next read or write in the folder reports the error
         return
     for entry in entries:
         path, mode = Path(entry.path), entry.stat(follow_symlinks=False).st_mode
@@ -37,7 +38,7 @@ def check_own_files(folder: Path) -> None:
             continue
         if stat.S_ISLNK(mode) and path.is_file() and path.resolve().is_relative_to(home):
             continue
-        if entry.name.startswith(".#"):  # an editor's lock file, which nothing here reads
+        if entry.name.startswith(".#"):  # an editor's lock file, which tabcontam never reads
             continue
         what = "a link that leads out of the folder" if stat.S_ISLNK(mode) else "not a regular file"
         raise UsageError(
@@ -46,7 +47,7 @@ def check_own_files(folder: Path) -> None:
 
 
 def last_line_is_cut_off(path: Path) -> bool:
-    """Return whether the last line of a file has no end, because a crash or a full disk cut it off."""
+    """Return whether the last line of a file has no line break, because a crash or a full disk cut it off."""
     if not path.exists():
         return False
     with path.open("rb") as file:
@@ -57,7 +58,7 @@ def last_line_is_cut_off(path: Path) -> bool:
 
 
 def temporary_name(path: Path) -> Path:
-    """Return a new name in the folder of a file or folder, for a replacement of it."""
+    """Return a new name in the folder of `path`, for a file or folder that will replace `path`."""
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}")
 
 
@@ -71,7 +72,7 @@ def read_regular(path: Path) -> bytes:
 def replace_file(path: Path, content: str | bytes) -> None:
     """Write a whole file in one step: a reader sees the old file or the new one, never half of one.
 
-    The file gets the mode that the user's umask gives to new files.
+    The file's mode follows the user's umask, as for any new file.
     """
     if isinstance(content, str):
         content = content.encode("utf-8", ESCAPED)
@@ -90,9 +91,9 @@ def replace_file(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def replace_files_together(folder: Path) -> Iterator[Path]:
-    """Yield a new folder whose files replace those in `folder` once all are written; if writing fails, none do.
+    """Yield a new folder. At the end its files replace those of the same name in `folder`; after an error, none does.
 
-    A reader sees whole files, and old ones next to new ones only for as long as the renaming takes.
+    A reader sees only whole files. Old and new files are mixed only during the renaming.
     """
     new = Path(tempfile.mkdtemp(dir=folder, prefix=".new-"))
     try:
@@ -108,9 +109,9 @@ def replace_files_together(folder: Path) -> Iterator[Path]:
 
 
 def write_secret(path: Path, content: str) -> None:
-    """Write a new file that only its owner can read; nothing is left of it if this fails.
+    """Write a new file that only its owner can read. If writing fails, the file is deleted.
 
-    Raises `FileExistsError` if the file exists already, which stays as it is, and `OSError`.
+    Raises `FileExistsError` if the file exists, without changing it, and `OSError`.
     """
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:

@@ -1,4 +1,4 @@
-"""Worker processes of tabcontam: each reads jobs from standard input, one job a line."""
+"""Worker processes of tabcontam. Each process reads jobs from standard input, one job a line."""
 
 import json
 import os
@@ -8,16 +8,16 @@ from collections.abc import Mapping
 
 
 def code_to_run(module: str) -> str:
-    """Return the code by which a process runs `main` of a module of this package.
+    """Return the code that imports `module`, a module of this package, and calls its `main`, in a new process.
 
-    The process is a fresh interpreter with the same import path: a fork may hang where a library computes in threads,
-    and a spawn runs the caller's script again where it has no `if __name__ == "__main__"`.
+    The new process is a fresh interpreter with the same import path. Its alternatives fail: a fork may hang if a
+    library computes in threads; a spawn runs the caller's script again if it lacks `if __name__ == "__main__"`.
     """
     return f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module} import main; main()"
 
 
 def start_process(code: str, env: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
-    """Return a process that runs this code; its first argument is the import path of this process, as JSON."""
+    """Return a process that runs this code. Its first argument is the import path of this process, as JSON."""
     return subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
         [sys.executable, "-c", code, json.dumps(sys.path)],
         stdin=subprocess.PIPE,
@@ -28,7 +28,7 @@ def start_process(code: str, env: Mapping[str, str] | None = None) -> "subproces
 
 
 def send(process: "subprocess.Popen[bytes]", job: bytes) -> None:
-    """Write a job, a line without its end, to a process. Raises `OSError` if the process has ended."""
+    """Write a job and a line break to a process. Raises `OSError` if the process has ended."""
     if process.stdin:
         process.stdin.write(job + b"\n")
         process.stdin.flush()

@@ -1,3 +1,3 @@
-"""The version of tabcontam, which results and reports state."""
+"""The version of tabcontam. Results and reports contain it."""
 
 __version__ = "0.1.0"

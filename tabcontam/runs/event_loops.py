@@ -1,4 +1,4 @@
-"""Work with an event loop of its own: in this thread, or in another one if this thread already runs a loop."""
+"""Work in a new event loop: in this thread, or in another thread if this thread already runs a loop."""
 
 import asyncio
 import signal
@@ -12,7 +12,7 @@ from tabcontam.asking.background_loop import run_in_background
 
 
 def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """Run the work to its end, in another thread if this one already runs an event loop, as in a notebook."""
+    """Run the work to its end. If this thread already runs an event loop, as in a notebook, use another thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -22,7 +22,7 @@ def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> Non
 
 
 def _run_in_thread(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """Run the work in another thread; the first Ctrl-C finishes the requests under way, and the second ends at once."""
+    """Run the work in another thread. The first Ctrl-C finishes the requests in flight; the second ends at once."""
     with run_in_background(work) as (done, task):
         try:
             done.result()
@@ -37,19 +37,19 @@ def _run_in_thread(work: Coroutine[Any, Any, None], stop: Callable[[], None]) ->
 
 @contextmanager
 def interruptible(finish: Callable[[], None]) -> Iterator[None]:
-    """Let the first Ctrl-C finish the requests under way, and the second end at once."""
+    """Make the first Ctrl-C in the context finish the requests in flight, and the second one end the work at once."""
 
     loop = asyncio.get_running_loop()
 
     def stop(number: int, frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(finish)  # also wakes the loop
+        loop.call_soon_threadsafe(finish)  # the call also wakes the loop
         signal.signal(signal.SIGINT, before)
         with suppress(OSError):  # the terminal may be gone
             print("stopping after the requests under way; press Ctrl-C again to end at once", file=sys.stderr)
 
     try:
         before = signal.signal(signal.SIGINT, stop)
-    except ValueError:  # not the main thread: Ctrl-C is its caller's business
+    except ValueError:  # in any thread but the main one, the caller handles Ctrl-C
         yield
         return
     try:

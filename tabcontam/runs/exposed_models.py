@@ -1,4 +1,4 @@
-"""Models of known exposure, asked about the tables of `power` next to its simulated answerers."""
+"""Models of known exposure, asked about the tables of `power` in addition to its simulated answerers."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -22,11 +22,11 @@ TableObservations = Sequence[tuple[TableName, Observation]]
 
 
 def observe_models(study: Study, llms: Sequence[str], command: str, progress: Progress) -> TableObservations:
-    """Return the result of each test on rows of each table, by the number of copies that each of these LLMs has read.
+    """Return the result of each test on rows of each table, by the number of copies that each LLM has read.
 
-    The LLMs are asked as in a run with the study's seed, level, tests and words; only replies are cached. Raises
-    `UsageError`, before anything is asked, for an LLM with unknown exposure to a table, and `KeyboardInterrupt` if the
-    user ended the run.
+    The LLMs are asked as in a run with the study's seed, level, tests and words, but only replies are cached. Before
+    anything is asked, raises `UsageError` for an LLM with unknown exposure to a table. Raises `KeyboardInterrupt` if
+    the user ended the run.
     """
     settings = ModelSettings(serializers=(load_serializer(study.serializer),))
     check_known("llm", [resolve(spec).open(settings) for spec in dict.fromkeys(llms)], study.tables())
@@ -61,7 +61,7 @@ def _planned(study: Study, llms: Sequence[str], command: str, out: Path, progres
 
 
 def with_models(document: dict[str, Any], llms: Sequence[str], observations: TableObservations) -> dict[str, Any]:
-    """Return the document of `power` with the observations of these LLMs under `models` in each dataset."""
+    """Return the document of `power` with the observations of these LLMs, in each dataset under `models`."""
 
     def observed(dataset: dict[str, Any]) -> dict[str, Any]:
         place = dataset["dataset"], dataset["edition"], dataset["split"] or ""

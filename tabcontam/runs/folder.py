@@ -45,12 +45,12 @@ from tabcontam.verdicts.run_facts import MergedRun, RunFacts, catalogued, in_ord
 from tabcontam.version import __version__
 
 ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
-REPORTS = Path("reports")  # for runs that were given no folder
+REPORTS = Path("reports")  # for runs without a named folder
 Part = TypeVar("Part")
 
 
 def new_folder(moment: datetime) -> Path:
-    """Return a new folder for a run that was given none: `reports/<time>`, by the local clock."""
+    """Return a new folder for a run without a named folder: `reports/<time>`, in local time."""
     first = folder = REPORTS / moment.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
     number = 1
     while folder.exists():
@@ -64,9 +64,9 @@ def record(
 ) -> tuple[RunResults, StoredTrialIndex]:
     """Write results.json, junit.xml, recalled.csv and the pages next to trials.jsonl; the pages show `shown`, if given.
 
-    All files replace older ones together, once they are written. Recorded answers have no recalled.csv. Returns the
-    results with their comparisons, which need the trials, and the trials as `shown_lines` has them; `runs` are the
-    pairs of results that two of its runs have. Raises `UsageError`.
+    All new files replace the older files together, at the end. Recorded answers have no recalled.csv. `runs` are the
+    pairs of results that are in two merged runs. Returns the results with their comparisons, and the trials as
+    `shown_lines` does. Raises `UsageError`.
     """
     with written_together(folder) as new:
         return _recorded(folder, new, run_results, shown, runs, None)
@@ -82,7 +82,7 @@ def _recorded(
 ) -> tuple[RunResults, StoredTrialIndex]:
     """Write the files of `record` into a `new` folder, from the trials in `folder`."""
     trials = shown_lines(folder, run_results.results, written)
-    if run_results.run.recorded:  # its judgements are in no file of this folder
+    if run_results.run.recorded:  # no file of this folder contains its judgements
         run_results = replace(run_results, comparisons=comparisons(run_results.run, run_results.results, (), runs))
         shown = run_results if shown is None else replace(shown, comparisons=run_results.comparisons)
         write_report(new, run_results, shown, trials)
@@ -95,7 +95,7 @@ def _recorded(
 
 @contextmanager
 def written_together(folder: Path) -> Iterator[Path]:
-    """Yield a new folder of files that will replace those in `folder` together. Raises `UsageError`."""
+    """Yield a new folder. At the end its files replace the files in `folder` together. Raises `UsageError`."""
     try:
         with replace_files_together(folder) as new:
             yield new
@@ -118,9 +118,9 @@ def write_report(
     trials: TrialSource,
     runs: Sequence[ResultPair] | None = None,
 ) -> RunResults:
-    """Write the files made of results and of their trials into a folder; the pages show `shown`.
+    """Write all files made of results and their trials into a folder; the pages show `shown`.
 
-    Each test's trials are read once. With `runs`, the pairs of results that two of its runs have, the comparisons are
+    Each test's trials are read once. With `runs`, the pairs of results that are in two merged runs, the comparisons are
     made again. Returns the results as they are written.
     """
     from tabcontam.report.html import INDEX, Pages
@@ -132,7 +132,7 @@ def write_report(
     pairs = [] if runs is None else pairs_to_compare(run_results.run, run_results.results)
     with results_file(folder) as results_json:
         with llm_extracts(run_results, shown, trials, compared_results(pairs)) as each:
-            results_json.begin(run_results)  # while other processors take LLMs
+            results_json.begin(run_results)  # meanwhile other processes extract from LLMs' trials
             pages = Pages(shown)
             for llm, own in each:
                 recalled[llm] = own.recalled
@@ -168,7 +168,7 @@ def load(folder: Path) -> RunResults:
 
 
 def load_whole(folder: Path) -> RunResults:
-    """Return the results of a run that still has its prompts and answers. Raises `UsageError` if it was redacted."""
+    """Return the results of a run with its prompts and answers. Raises `UsageError` if these were redacted."""
     found = load(folder)
     if found.run.redacted is not None:
         raise UsageError(f"{folder} is a published report without prompts and answers; give the run's own folder")
@@ -178,17 +178,17 @@ def load_whole(folder: Path) -> RunResults:
 def last_lines(folder: Path, own_results: Sequence[Result]) -> StoredTrialIndex:
     """Return the newest trial of every query of these results, in the order of the results, read one result at a time.
 
-    Each has the number of its line in the folder's trials.jsonl, from 1, under "line". Queries of an earlier run in the
-    folder beyond a result's own number are left out.
+    Each trial has the number of its line in the folder's trials.jsonl, from 1, under "line". Queries of an earlier,
+    larger run in the folder are left out.
     """
     return StoredTrialIndex(folder / TRIALS, {result.key: result.queries or 0 for result in own_results})
 
 
 def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False) -> RunResults:
-    """Return one report from several runs, recorded in `out`; `over` can change whose results share an error budget.
+    """Return one report from several runs, recorded in `out`. `over` can change which results share an error budget.
 
-    Parts of one run, as `--shard` makes them, become that run; with `incomplete` also if some of them are missing.
-    Raises `UsageError`.
+    Parts of one run, made with `--shard`, become that run; with `incomplete`, parts may be missing. Raises
+    `UsageError`.
     """
     return merged(folders, out, over, incomplete)[0]
 
@@ -197,7 +197,7 @@ def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomple
 def merged(
     folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False
 ) -> tuple[RunResults, StoredTrialIndex]:
-    """Return the results of `merge`, and the trials as `shown_lines` has them. Raises `UsageError`."""
+    """Return the results of `merge`, and the trials as `shown_lines` does. Raises `UsageError`."""
     check_replaceable(out, folders)
     found, lines, pairs = _merged(folders, over, incomplete)
     judged = _judged(folders, found.results)
@@ -217,7 +217,7 @@ def _judged(folders: Sequence[Path], own_results: Sequence[Result]) -> list[Judg
 
 
 def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool = False) -> RunResults:
-    """Return the results of a folder, or of several as `merge` makes them, without writing. Raises `UsageError`."""
+    """Return the results of a folder, or of several merged folders, without writing. Raises `UsageError`."""
     if len(folders) > 1 or over:
         found, lines, pairs = _merged(folders, over, incomplete)
         judged = Judgements(_judged(folders, found.results))
@@ -231,7 +231,7 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
 
 @dataclass(frozen=True)
 class _MergedTrials:
-    """The trials of several runs as those of one: for each result those of one run, then those of references."""
+    """The trials of several runs: for each result the trials of one run, then the trials of references."""
 
     results: Mapping[ResultKey, StoredTrialIndex]
     references: Mapping[ResultKey, StoredTrialIndex]
@@ -245,7 +245,7 @@ class _MergedTrials:
             yield from trials.trials_of(name)
 
     def write(self, file: BinaryIO, written: TrialPlaces) -> None:
-        """Write all trials, one result at a time, as they are in their files."""
+        """Copy all trials from their files, one result at a time."""
         each = [*self.results.items(), *self.references.items()]
         for _, some in groupby(each, lambda one: id(one[1])):
             together = list(some)
@@ -255,7 +255,7 @@ class _MergedTrials:
 def _merged(
     folders: Sequence[Path], over: Over | None, incomplete: bool
 ) -> tuple[RunResults, _MergedTrials, list[ResultPair]]:
-    """Return several runs as one, its trials, and the pairs of results that two runs have; the later one counts.
+    """Return several runs as one, its trials, and the pairs of results that are in two runs. The later result counts.
 
     Raises `UsageError`.
     """
@@ -266,12 +266,12 @@ def _merged(
     trials = [last_lines(folder, part.results) for folder, part in zip(folders, parts, strict=True)]
     for folder, part, own in zip(folders, parts, trials, strict=True):
         names = [result.key for result in part.results]
-        for name in names:  # a result that a later run has stands at the place of that run
+        for name in names:  # a result that is in a later run takes its place from that run
             trials_of.pop(name, None)
         trials_of |= dict.fromkeys(names, own)
         own_results |= zip(names, part.results, strict=True)
         of_references = _with_references(of_references, reference_lines(folder, part.results))
-    for name in of_references.keys() & trials_of.keys():  # for a reference that another run tests, its own trials count
+    for name in of_references.keys() & trials_of.keys():  # the trials of a run that tests the reference count
         _check_asked_alike(name, of_references.pop(name), trials_of[name])
     lines = _MergedTrials(trials_of, of_references)
     named = [str(folder) for folder in folders]
@@ -294,7 +294,7 @@ def _merged(
 def _with_references(
     of_references: Mapping[ResultKey, StoredTrialIndex], own: StoredTrialIndex
 ) -> dict[ResultKey, StoredTrialIndex]:
-    """Return the trials of references with those of one more run. Raises `UsageError` if their queries differ."""
+    """Return the trials of references, with the trials of one more run. Raises `UsageError` if their queries differ."""
     for name in own.names:
         if name in of_references:
             _check_asked_alike(name, of_references[name], own)
@@ -312,7 +312,7 @@ def _check_asked_alike(name: ResultKey, one: StoredTrialIndex, other: StoredTria
 
 
 def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
-    """Return the facts of several runs as those of one; a control that one of them named is under test in all."""
+    """Return the facts of several merged runs. A control that one run names in `--llm` is under test in all."""
     rules = {run.rules for run in runs}
     if len(rules) > 1:
         raise UsageError(f"the runs were judged by different rules ({', '.join(sorted(rules))}); rescore one of them")
@@ -359,7 +359,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
 
 
 def _last(parts: Iterable[Part], key: Callable[[Part], Hashable]) -> tuple[Part, ...]:
-    """Return for each key one part: the last that has it, at the place of the first."""
+    """Return the last part of each key, in the order in which the keys first appear."""
     return tuple({key(part): part for part in parts}.values())
 
 
@@ -373,10 +373,10 @@ def replay_results(
     judges: Sequence[JudgeFacts] = (),
     agreements: Sequence[Agreement] = (),
 ) -> RunResults:
-    """Return the results of recorded answers: the verdicts and, if asked for, the differences.
+    """Return the results of recorded answers: the verdicts and, if wanted, the differences.
 
-    `differences` are those from the recorded decisions, `rule_differences` those between the two rule sets; both are
-    left out if `differences` is None. `judges` and `agreements` are of the recorded judgements.
+    `differences` are from the recorded decisions, `rule_differences` between the two rule sets; both are left out if
+    `differences` is None. `judges` and `agreements` are from the recorded judgements.
     """
     run = RunFacts(
         version=__version__,

@@ -69,18 +69,18 @@ from tabcontam.version import __version__
 
 SET = "fresh.json"
 QUESTIONS = "questions.jsonl"
-HIDDEN = "hidden"  # its files hold the answers: only the owner can read them
+HIDDEN = "hidden"  # the folder of files with answers: only the owner can read them
 PASSAGES, ANSWERS, REPLIES = "passages.jsonl", "answers.jsonl", "replies.jsonl"
 JUDGED_AS = ("faithful", "answerable")
-LONGEST_REPLY = Reply("\x01" * LONGEST_SHOWN, ReplyState.OK)  # in JSON; a judge is shown no longer one
+LONGEST_REPLY = Reply("\x01" * LONGEST_SHOWN, ReplyState.OK)  # the longest reply in JSON that a judge is shown
 
 
 @dataclass(frozen=True)
 class FreshOrder:
     """The order for a fresh set: the texts to collect and the models to ask.
 
-    `llm` writes questions, `judge` judges them, and those of `ask` answer. `old` is an earlier set, or a file of
-    earlier texts, with which the fresh ones are compared; `human` is a file of people's judgements.
+    `llm` writes questions, `judge` judges them, and the models of `ask` answer. `old` is an earlier set, or a file of
+    earlier texts, to compare the fresh texts with. `human` is a file of people's judgements.
     """
 
     feed: Feed
@@ -116,7 +116,7 @@ class _AskingEnd(Exception):
 
 
 def make(order: FreshOrder, progress: Progress) -> FreshSet:
-    """Collect, ask and write a fresh set. Raises `UsageError` for a contradictory order before anything is fetched."""
+    """Collect, ask and write a fresh set. Raises `UsageError` for a contradictory order before any request is sent."""
     _check(order)
     settings = ModelSettings(seed=order.options.seed, needs=frozenset({Capability.GENERATE, Capability.SCORE}))
     _claim(order.feed, settings.keyring)
@@ -160,7 +160,7 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
 
 
 def _claim(feed: Feed, keyring: KeyRing) -> None:
-    """Raise `UsageError` if a feed's token may not go to its host, or is not set although the user named it."""
+    """Raise `UsageError` if a feed's token may not be sent to its host, or if the named token is not set."""
     if not feed.token:
         return
     shipped = {one.token: (host_of(one.address),) for one in shipped_feeds().values() if one.token}
@@ -171,7 +171,7 @@ def _claim(feed: Feed, keyring: KeyRing) -> None:
 
 @dataclass
 class _FreshStages:
-    """The stages of a fresh set, each of which continues with the results of the one before."""
+    """The stages of a fresh set. Each continues with the results of the stage before."""
 
     order: FreshOrder
     passages: Sequence[TextPassage]
@@ -206,7 +206,7 @@ class _FreshStages:
             await self._experiment()
 
     async def _ask(self, model: Model, queries: Sequence[Any]) -> dict[str, Answer]:
-        """Return the answers to all of these. Raises `_AskingEnd` if some are missing, or if asking has stopped."""
+        """Return the answers to all queries. Raises `_AskingEnd` if some are missing, or if asking has stopped."""
         if self.order.dry_run:
             self.estimates.append(self.questioning.estimate(model, queries))
             return {}
@@ -299,7 +299,7 @@ class _FreshStages:
         }
 
     async def _answers(self, questions: Sequence[PassageQuestion]) -> None:
-        """Ask the LLMs of `ask`, and have the judge rate each answer, and each pair in both orders."""
+        """Ask the LLMs of `ask`; then the judge rates each answer, and compares each pair of answers in both orders."""
         specs = list(dict.fromkeys(self.order.ask))
         queries = [answer_query(one) for one in questions]
         replies = {spec: await self._ask(self.models[spec], queries) for spec in specs}
@@ -341,7 +341,7 @@ class _FreshStages:
         }
 
     def _agreement(self, labels: Sequence[tuple[str, str, str | None]]) -> list[dict[str, Any]]:
-        """Return the agreement of the judge with people on what both judged, by the kind of judgement."""
+        """Return how often the judge and people agree on items that both judged, by the kind of judgement."""
         words = {(name, what): word for name, what, word in labels if word is not None}
         pairs: dict[str, list[tuple[str, str]]] = {}
         for line in self.people:
@@ -352,7 +352,7 @@ class _FreshStages:
         return [{"what": what, **asdict(one), "share": one.share} for what, one in found.items()]
 
     async def _experiment(self) -> None:
-        """Measure how familiar each LLM, and each control, is with old passages and with the fresh ones."""
+        """Measure how familiar each LLM, and each control, is with the old passages and with the fresh passages."""
         fresh = [(one.id, one.text) for one in self.passages]
         try:
             pieces = familiarity.pieces_of(self.old, fresh)
@@ -397,7 +397,7 @@ def _standing(
 ) -> dict[str, Any]:
     """Return one LLM's mean rating by the judge, also by kind, and the number of pairs that it won in both orders.
 
-    A question without an answer that could be rated is left out of the mean, and shows in the counts.
+    A question without an answer that could be rated is not in the mean; the counts show this.
     """
     own = [(one.kind.value, int(word)) for one, llm, word in ratings if llm == spec and word is not None]
     kinds = grouped(own, lambda one: one[0])
@@ -415,7 +415,7 @@ def _standing(
 
 
 def old_texts(path: Path, since: date) -> list[tuple[str, str]]:
-    """Return the texts of an earlier set, by its folder, or of a JSONL file of `{"id": …, "text": …}`.
+    """Return the texts of an earlier set, from its folder, or of a JSONL file of `{"id": …, "text": …}`.
 
     Raises `UsageError`, also for a text `published` on or after the day `since`: it is not old.
     """
@@ -465,7 +465,7 @@ def _objects(path: Path, name: str) -> Iterable[tuple[int, dict[str, Any]]]:
 
 
 def _check(order: FreshOrder) -> None:
-    """Raise `UsageError` for an option that means nothing without another one."""
+    """Raise `UsageError` for an option that has no effect without another option."""
     if order.judge and not order.llm:
         raise UsageError(f"{option_name('judge')} judges questions that an LLM writes; add {option('llm', 'LLM')}")
     if order.ask and not (order.llm or order.old):
@@ -483,7 +483,7 @@ def _identity(order: FreshOrder) -> dict[str, Any]:
 
 
 def _check_same(order: FreshOrder) -> None:
-    """Raise `UsageError` if the folder holds another set."""
+    """Raise `UsageError` if the folder contains another set."""
     try:
         recorded = json.loads((order.out / SET).read_text("utf-8"))["set"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -521,7 +521,7 @@ def _passage_line(one: TextPassage) -> dict[str, Any]:
 
 
 def _write_hidden(folder: Path, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Write a file that its owner alone can read. Raises `UsageError`."""
+    """Write a file that only its owner can read. Raises `UsageError`."""
     place = folder / HIDDEN
     try:
         place.mkdir(mode=0o700, exist_ok=True)

@@ -1,7 +1,7 @@
 """Judgements of completions by people: the pairs that they see, and the recording of their words.
 
-They judge blind, as in section 4 of Golchin and Surdeanu 2024: a pair names no LLM, no instruction and no other judge,
-and the pairs of all LLMs are in one shuffled order. Equal completions of the same piece are one pair.
+People judge blind, as in section 4 of Golchin and Surdeanu 2024: a pair shows no LLM, no instruction and no other
+judge, and the pairs of all LLMs are shuffled. Equal completions of the same piece are one pair.
 """
 
 import json
@@ -27,7 +27,7 @@ from tabcontam.verdicts.wording import visible
 
 @dataclass(frozen=True)
 class JudgingItem:
-    """A pair as a person sees it, with the completions that it stands for; `word` is the person's earlier word."""
+    """A pair as a person sees it, with all completions equal to it. `word` is the person's earlier word."""
 
     pair: str
     shown: str
@@ -47,11 +47,11 @@ class JudgingSheet:
 
     @property
     def left(self) -> tuple[JudgingItem, ...]:
-        """The pairs that have no word of this person yet."""
+        """The pairs without a word from this person."""
         return tuple(item for item in self.items if item.word is None)
 
     def note(self, item: JudgingItem, word: Likeness) -> None:
-        """Record the person's word on a pair; it is on disk when this returns. Raises `UsageError`."""
+        """Record the person's word on a pair: it is on disk when this function returns. Raises `UsageError`."""
         journal = JudgementJournal(self.folder)
         try:
             for place, query in item.places:
@@ -61,7 +61,7 @@ class JudgingSheet:
 
 
 def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
-    """Return the pairs of a run for a person; the same seed and name give the same order. Raises `UsageError`."""
+    """Return the pairs of a run for a person. The same seed and name give the same order. Raises `UsageError`."""
     past, judgements = load_whole(folder), judgements_in(folder)
     name = _checked(by, judgements)
     own, known = [result for result in past.results if not result.control], by_id()
@@ -85,7 +85,7 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
 
 
 def _checked(by: str, judgements: Judgements, *, longest_name: int = 100) -> str:
-    """Return a person's name as it is recorded. Raises `UsageError` for none, and for that of an LLM that judged."""
+    """Return a person's name in its recorded form. Raises `UsageError` for "" and for the name of an LLM judge."""
     name = " ".join(visible(by, line=True).split())
     if not name or len(name) > longest_name:
         raise UsageError(f"--by: {by[:40]!r} is not a name of 1 to {longest_name} characters")
@@ -97,7 +97,7 @@ def _checked(by: str, judgements: Judgements, *, longest_name: int = 100) -> str
 def take_file(sheet: JudgingSheet, file: Path) -> int:
     """Record a person's words from the file that the page saved; return the number of new words.
 
-    Raises `UsageError` for another kind of file, another person's, or another run's; then nothing is recorded.
+    Raises `UsageError` for a file of another kind, person or run, and then records nothing.
     """
     words = _words(file, sheet.by)
     known = {item.pair: item for item in sheet.items}
@@ -132,7 +132,7 @@ def _quoted(value: Any) -> str:
 
 
 def judged_again(folder: Path) -> RunResults:
-    """Return the run's results with the judgements that are there now, and record them. Raises `UsageError`."""
+    """Return the run's results with the present judgements, and record them. Raises `UsageError`."""
     if not (folder / RESULTS).exists():
         raise UsageError(f"{folder} is not the folder of a run: it has no results.json")
     with lock_run_folder(folder):

@@ -1,7 +1,7 @@
-"""The parts of a run, which several machines made by `--shard`, joined into one run.
+"""The parts of a run, made on several machines with `--shard`, joined into one run.
 
-Unlike merged runs, parts share one plan: other differences between them are an error, and everything that rests on all
-results is computed again, so that the joined results are those that one machine would have written.
+Unlike merged runs, parts share one plan: any other difference is an error. Everything that depends on all results is
+computed again. The joined results equal the results of a run on one machine.
 """
 
 import re
@@ -17,13 +17,13 @@ from tabcontam.verdicts.wording import phrase, visible
 
 OWN_OPTION = re.compile(
     r"""\s--(?:shard|out)[ =](?:'[^']*'|\S+)|(?:, )?\b(?:shard|out)=(?:'[^']*'|"[^"]*")"""
-)  # an option of a command or of a call in Python that differs from part to part
+)  # the options, of a command or of a call in Python, that differ between parts
 
 
 def joined_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
-    """Return the facts of the run that these parts make; `names` are their folders.
+    """Return the facts of the whole run from its parts; `names` are their folders.
 
-    Raises `UsageError` for parts of different runs, and for one that is given twice.
+    Raises `UsageError` for parts of different runs, and for a part that is given twice.
     """
     _check_same(runs, names)
     shards = [run.shard for run in runs if run.shard is not None]
@@ -48,9 +48,9 @@ def joined_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
     return replace(joined, durations=tuple(sorted(took, key=partial(_place, _places(joined)))))
 
 
-# named: pairs of LLM and dataset in a line about what is missing
+# named: pairs of LLM and dataset in the line on missing results
 def check_none_missing(run: RunFacts, results: Iterable[Result], *, named: int = 5) -> None:
-    """Raise `UsageError` if parts of a joined run are missing; it names some of the missing LLMs and datasets."""
+    """Raise `UsageError` if parts of a joined run are missing. It names some of the missing LLMs and datasets."""
     if run.shard is None:
         return
     present = {(result.llm, result.dataset) for result in results}
@@ -69,7 +69,7 @@ def check_none_missing(run: RunFacts, results: Iterable[Result], *, named: int =
 
 
 def in_plan_order(run: RunFacts, results: Iterable[Result]) -> list[Result]:
-    """Return the results of all parts in the order that one machine would give them: LLM by LLM, and table by table."""
+    """Return the results of all parts in the order of a run on one machine: LLM by LLM, and table by table."""
     return sorted(results, key=partial(_place, _places(run)))
 
 
@@ -91,7 +91,7 @@ def _place(places: Sequence[dict[Hashable, int]], result: ResultFields) -> tuple
 
 
 def _check_same(runs: Sequence[RunFacts], names: Sequence[str]) -> None:
-    """Raise `UsageError` unless these are parts of one run, each once."""
+    """Raise `UsageError` unless these are parts of one run, and no part occurs twice."""
     for run, name in zip(runs, names, strict=True):
         if run.shard is None:
             other = next(other for part, other in zip(runs, names, strict=True) if part.shard)
@@ -143,7 +143,7 @@ FACTS_IN_COMMON: dict[str, Callable[[RunFacts], object]] = {
     "error budgets (--family-over)": lambda run: run.family_over,
     "queries (tests, or options that choose what is asked)": lambda run: _shard(run).plan,
 }
-SHOWN_FACTS = ("version", "seed", "number of parts", "rules", "level")  # whose values fit in a line
+SHOWN_FACTS = ("version", "seed", "number of parts", "rules", "level")  # facts with values that fit in a line
 
 
 def _as_one(parts: tuple[LlmFacts, ...]) -> LlmFacts:
@@ -155,7 +155,7 @@ def _as_one(parts: tuple[LlmFacts, ...]) -> LlmFacts:
     versions = sorted((part.version for part in parts if part.version is not None), key=bool, reverse=True)
     return replace(
         parts[0],
-        version=next(iter(versions), None),  # a server may state none, and an LLM that was not reached has none
+        version=next(iter(versions), None),  # a server may state no version, and an LLM that was not reached has none
         requests=sum(requests) if requests else None,
         retries=sum(retries) if retries else None,
         dollars=sum(dollars) if dollars else None,
@@ -164,7 +164,7 @@ def _as_one(parts: tuple[LlmFacts, ...]) -> LlmFacts:
 
 
 def _notes(runs: Sequence[RunFacts], names: Sequence[str]) -> tuple[Note, ...]:
-    """Return the notes of all parts, each once, and notes on libraries in which they differ."""
+    """Return the notes of all parts, each once, and notes on libraries that differ between parts."""
     notes = dict.fromkeys(note for run in runs for note in run.notes)
     for library in runs[0].versions:
         versions = [run.versions.get(library, "none") for run in runs]

@@ -1,7 +1,7 @@
-"""LLMs of known exposure: controls that the user names, and models that `power` asks next to its answerers.
+"""LLMs of known exposure: controls that the user names, and models that `power` asks in addition to its answerers.
 
-Conclusions from them rest on their exposure. So one is accepted only if that is known for every row of every table
-of the run, as it is for models that `tabcontam expose` made.
+Conclusions from them depend on their exposure. Therefore it must be known for every row of every table of the run, as
+it is for models made by `tabcontam expose`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,9 +17,9 @@ ADVICE = "name a model that tabcontam expose made to read only that table or twi
 
 
 def controls(typed: Sequence[str], tested: Mapping[str, str], built_in: bool) -> dict[str, str]:
-    """Return the controls that join a run, specs by names: those of this package, and those `typed`.
+    """Return the controls that join a run, as specs by name: the controls of this package, and those `typed`.
 
-    `tested` has the LLMs under test in the same way. Raises `UsageError` for one that is typed and tested.
+    `tested` contains the LLMs under test in the same form. Raises `UsageError` for an LLM that is typed and tested.
     """
     named = by_name(typed)
     specs = {split_label(spec)[1] for spec in tested.values()}
@@ -31,9 +31,9 @@ def controls(typed: Sequence[str], tested: Mapping[str, str], built_in: bool) ->
 
 
 def check_known(word: str, models: Iterable[Model], tables: Sequence[Table]) -> None:
-    """Raise `UsageError` for a model of the option `word` that has unknown exposure to a row, or is not served."""
+    """Raise `UsageError` for a model of the option `word` with unknown exposure to a row, or if it is not served."""
     for model in models:
-        if model.local or isinstance(model, MissingModel):  # the fault of a card explains more
+        if model.local or isinstance(model, MissingModel):  # the fault of its card explains more
             model.check_at_hand()
         for table in tables:
             if any(model.exposure(table, row) is None for row in range(len(table.rows))):

@@ -1,4 +1,4 @@
-"""The last run, which `gate`, `report` and `run --last-failed` use if the user names no folder."""
+"""The last run: `gate`, `report` and `run --last-failed` use it if the user names no folder."""
 
 import time
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ UNITS = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 @dataclass(frozen=True)
 class LastRun:
-    """The run whose results were written last: its folder, its age in seconds, and whether it was finished."""
+    """The run with the newest results: its folder, its age in seconds, and whether it was finished."""
 
     folder: Path
     seconds: float
@@ -25,7 +25,7 @@ class LastRun:
 
 
 def last_run() -> LastRun:
-    """Return the newest run under `reports/`, finished or not, or a merged report; none that is recorded or redacted.
+    """Return the newest run or merged report under `reports/`, finished or not, but neither recorded nor redacted.
 
     Raises `UsageError` if there is none, or if the newest cannot be read: the user does not mean an older one.
     """

@@ -1,7 +1,7 @@
-"""The extracts that a report needs from each LLM's trials, read once; in a large run other processes help.
+"""The extracts that a report needs from each LLM's trials, read once. In a large run other processes help.
 
-The extract of an LLM needs no other LLM's trials. So this process and its helpers each take one LLM after the other,
-until none is left, and none waits for another. If a helper fails, its LLM is taken here.
+The extract of an LLM needs no other LLM's trials. Therefore this process and its helpers each make one extract after
+another, without waiting for each other. If a helper fails, this process makes the extract.
 """
 
 import gc
@@ -34,8 +34,8 @@ from tabcontam.verdicts.completion_judgements import Judgements, judgement_of
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
 
-SMALL = 20_000  # trials up to which a helper would start only after most of them were taken
-FIELDS = (  # of a result: its key, and the fields with which its trials are read
+SMALL = 20_000  # with fewer trials, a helper would start too late to be useful
+FIELDS = (  # the fields of a result that reading its trials needs; first its key
     "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "source",
     "kind", "verdict", "control", "queries", "null", "reference",
 )  # fmt: skip
@@ -45,19 +45,19 @@ START = code_to_run("tabcontam.runs.llm_extracts")
 
 @dataclass(frozen=True)
 class LlmExtract:
-    """The extract of an LLM's trials for a report: for its page, for recalled.csv, and for comparisons."""
+    """The extract of an LLM's trials for a report: for the LLM's page, for recalled.csv, and for comparisons."""
 
     digest: TrialDigest
     recalled: str
     answers: Mapping[ResultKey, QueryOutcomes]
 
 
-Ready = SimpleQueue[tuple[str, LlmExtract | None]]  # LLMs with their extracts; None: it is to be taken here
+Ready = SimpleQueue[tuple[str, LlmExtract | None]]  # (LLM, its extract), or (LLM, None) if this process is to make it
 
 
 @dataclass(frozen=True)
 class ExtractionJob:
-    """The results of an LLM, those of them on its page, and those whose answers are compared with others."""
+    """The results of one LLM: all results, the results on its page, and the results to compare."""
 
     results: Sequence[Result]
     placed: Sequence[PageResult]
@@ -66,7 +66,7 @@ class ExtractionJob:
 
 @dataclass(frozen=True)
 class ExtractionTerms:
-    """The inputs that all LLMs of a run share; `by_id` is that of `answers_of`."""
+    """The inputs that all LLMs of a run share; `by_id` is an argument of `answers_of`."""
 
     facts: RunDigestFacts
     by_id: bool
@@ -76,10 +76,10 @@ class ExtractionTerms:
 def llm_extracts(
     run_results: RunResults, shown: RunResults, trials: TrialSource, compared: frozenset[ResultKey]
 ) -> Iterator[Iterator[tuple[str, LlmExtract]]]:
-    """Yield an iterator of each LLM's extract, in the order in which they are ready; other processes begin at once.
+    """Yield an iterator of (LLM, extract), in the order in which they are ready. Other processes begin at once.
 
-    The pages have the results of `shown`, and all other files those of `run_results`. Extracts of results that are
-    `compared` also have their answers.
+    The pages use the results of `shown`, all other files the results of `run_results`. The extract of an LLM also
+    contains the answers to its results that are `compared`.
     """
     results = shown.results if run_results.run.recorded else run_results.results
     terms, of_pages = ExtractionTerms(RunDigestFacts.of(shown), planned_alike(run_results.run)), results_by_llm(shown)
@@ -94,7 +94,7 @@ def llm_extracts(
 
 
 def _next(left: deque[str], ready: Ready) -> tuple[str, LlmExtract | None]:
-    """Return an LLM with its extract, or else one that is to be taken here."""
+    """Return an LLM with its extract, or with None if this process is to make the extract."""
     with suppress(Empty):
         return ready.get_nowait()
     with suppress(IndexError):
@@ -103,7 +103,7 @@ def _next(left: deque[str], ready: Ready) -> tuple[str, LlmExtract | None]:
 
 
 def take(terms: ExtractionTerms, work: ExtractionJob, read: Callable[[ResultKey], Sequence[Trial]]) -> LlmExtract:
-    """Return the extract of an LLM's trials, each read once."""
+    """Return the extract of an LLM's trials; each trial is read once."""
     recalled, answers = io.StringIO(newline=""), dict[ResultKey, QueryOutcomes]()
     telling, lines = TrialDigester(terms.facts, work.placed), RecalledCellWriter(recalled, head=False)
     for result in work.results:
@@ -117,7 +117,7 @@ def take(terms: ExtractionTerms, work: ExtractionJob, read: Callable[[ResultKey]
 
 
 @contextmanager
-# most: processes: more would wait for this one, which writes the pages
+# most: the largest number of helpers: more would wait for this process, which writes the pages
 def _helped(
     terms: ExtractionTerms,
     trials: TrialSource | None,
@@ -127,7 +127,7 @@ def _helped(
     *,
     most: int = 2,
 ) -> Iterator[None]:
-    """Have other processes take LLMs that are `left`, the last first; their extracts go into `ready`."""
+    """Start processes that make the extracts of LLMs in `left`, the last first, and put them into `ready`."""
     helpers = min(processors() - 1, most, len(left) - 1) if sys.executable else 0
     if (
         helpers < 1
@@ -144,12 +144,12 @@ def _helped(
     def help_out() -> None:
         with suppress(OSError), _process() as process:
             processes.append(process)
-            if over.is_set():  # it was begun after the others had been ended
+            if over.is_set():  # the context had ended before this process began
                 process.kill()
                 return
             sent = deque[str]()
             try:
-                with suppress(Exception):  # the report meets the same error when it takes the LLM itself
+                with suppress(Exception):  # the report meets the same error when it makes the extract itself
                     send(process, json.dumps(begin).encode())
                     while _send_some(process, left, sent, lambda llm: _job(kept, shown, work[llm])):
                         if (found := _taken_by(process)) is None:
@@ -177,7 +177,7 @@ def _process() -> "subprocess.Popen[bytes]":
     return start_process(START)
 
 
-# ahead: LLMs that a process gets at once
+# ahead: the number of LLMs that a process gets at once
 def _send_some(
     process: "subprocess.Popen[bytes]",
     left: deque[str],
@@ -186,9 +186,9 @@ def _send_some(
     *,
     ahead: int = 2,
 ) -> bool:
-    """Send a process LLMs that are left, so that it has another one while its answer is read.
+    """Send LLMs in `left` to a process until it has `ahead` of them: then it need not wait for this process.
 
-    Returns whether it has any. Raises `OSError`.
+    Returns whether the process has any LLM. Raises `OSError`.
     """
     while len(sent) < ahead:
         try:
@@ -200,7 +200,7 @@ def _send_some(
 
 
 def _taken_by(process: "subprocess.Popen[bytes]") -> LlmExtract | None:
-    """Return a process's extract of the LLM that it was sent first; None if it died, or printed something else."""
+    """Return a process's extract of the first LLM that it was sent; None if it died, or printed anything else."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         if process.stdout and (line := process.stdout.readline()):
             return _taken(json.loads(line))
@@ -208,7 +208,7 @@ def _taken_by(process: "subprocess.Popen[bytes]") -> LlmExtract | None:
 
 
 def _beginning(trials: StoredTrialIndex, shown: TrialConversion, terms: ExtractionTerms) -> dict[str, Any]:
-    """Return the facts of the run that a process needs, in a form that JSON can hold."""
+    """Return the facts of the run that a process needs, as JSON values."""
     return {
         "path": str(trials.path.resolve()),
         "file": trials.identity,
@@ -221,7 +221,7 @@ def _beginning(trials: StoredTrialIndex, shown: TrialConversion, terms: Extracti
 
 
 def _job(trials: StoredTrialIndex, shown: TrialConversion, work: ExtractionJob) -> dict[str, Any]:
-    """Return the facts of an LLM that a process needs, with results named by their numbers."""
+    """Return the facts of an LLM that a process needs; results are named by their numbers."""
     numbers = {id(result): number for number, result in enumerate(work.results)}
     referred = {name: shown.references[name] for result in work.results if (name := result.key) in shown.references}
     return {
@@ -238,14 +238,14 @@ def _as_numbers(stretches: Sequence[Stretch]) -> list[tuple[int, int, list[int]]
 
 
 def _result(values: Sequence[Any]) -> Result:
-    """Return a result with only the fields with which its trials are read."""
+    """Return a result with only the fields that reading its trials needs."""
     fields = dict(zip(FIELDS, values, strict=True))
     verdict = fields["verdict"] and Verdict(fields["verdict"])
     return Result(**fields | {"kind": EvidenceKind(fields["kind"]), "verdict": verdict})
 
 
 def _as_facts(extract: LlmExtract) -> dict[str, Any]:
-    """Return an extract in a form that JSON can hold."""
+    """Return an extract as JSON values."""
     answers = [
         (key, one.has_trials, [query.hex() for query in one.right], [query.hex() for query in one.others])
         for key, one in extract.answers.items()
@@ -277,7 +277,7 @@ def main() -> None:
     """Print the extract of each LLM that a line of standard input describes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the report handles Ctrl-C, and ends this process
     gc.disable()  # no object here refers to itself, and a search for such objects would take longer than all other work
-    output, sys.stdout = sys.stdout, sys.stderr  # text that a test of another package prints is no answer
+    output, sys.stdout = sys.stdout, sys.stderr  # text that a test of another package prints is not an answer
     begin = json.loads(sys.stdin.buffer.readline())
     terms, judgements = _begun(begin)
     jobs, answers = SimpleQueue[bytes](), SimpleQueue[bytes]()
@@ -298,7 +298,7 @@ def main() -> None:
 
 
 def _read_jobs(jobs: SimpleQueue[bytes]) -> None:
-    """Read jobs as soon as they are sent, so that the sender need not wait. An empty job is the last."""
+    """Read jobs as soon as they are sent, so the sender need not wait. An empty job is the last."""
     try:
         for line in sys.stdin.buffer:
             jobs.put(line)
@@ -307,7 +307,7 @@ def _read_jobs(jobs: SimpleQueue[bytes]) -> None:
 
 
 def _write_answers(answers: SimpleQueue[bytes], output: TextIO) -> None:
-    """Write answers up to an empty one, which blocks while the report has no time to read them."""
+    """Write answers until an empty answer comes. Writing blocks while the report does not read."""
     while answer := answers.get():
         output.buffer.write(answer)
         output.flush()

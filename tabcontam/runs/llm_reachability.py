@@ -1,4 +1,4 @@
-"""Reaching the LLMs of a run while new tables are prepared, which may take minutes."""
+"""Connecting to the LLMs of a run while new tables are prepared, which may take minutes."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,10 +18,10 @@ from tabcontam.models.served_model import ServedModel
 def joined_early(
     cluster: Cluster, subjects: Sequence[RunSource], lacking: Mapping[str, str], asks: bool, progress: Progress
 ) -> ClusterMachines | None:
-    """Return the machines of a cluster that is joined before the run asks, so that they prepare new tables.
+    """Return the machines of a cluster, joined before the run asks, so they can prepare new tables.
 
-    None if the cluster is started on this machine, or cannot be joined. In the latter case raises `UsageError` if the
-    run `asks` and cannot reach any LLM under test, or the reference, without the cluster.
+    Return None if the cluster is started on this machine, or cannot be joined. In the second case, raises `UsageError`
+    if the run `asks` and cannot reach any LLM under test, or cannot reach the reference, without the cluster.
     """
     if not cluster.order.address:
         return None
@@ -31,19 +31,19 @@ def joined_early(
     except UsageError as error:
         if asks:
             check_reachable(subjects, {**lacking, **{model.spec: str(error) for model in cluster.models}})
-        return None  # the run reports it when it reaches the LLMs
+        return None  # the run reports this error when it reaches the LLMs
     return ClusterMachines(cluster)
 
 
 @contextmanager
-# at_once: seconds that preparing waits for servers to answer; after that both go on
+# at_once: seconds to wait for servers to answer; then preparing and reaching continue together
 def reached_meanwhile(
     subjects: Sequence[RunSource], another: Callable[[str], Model], lacking: Mapping[str, str], *, at_once: float = 2.0
 ) -> Iterator[Callable[[], None]]:
-    """Look for served and saved LLMs in the background, each by `another` model of its spec, which is closed again.
+    """Look for served and saved LLMs in the background. For each a model made by `another` is opened, then closed.
 
-    `lacking` has the reasons, by spec, why LLMs are not available anyway. Yields a function that raises `UsageError` if
-    it is known by now that no LLM under test can be reached, or not the reference.
+    `lacking` has the reasons, by spec, why other LLMs are not available. Yields a function that raises `UsageError` if
+    it is known by then that no LLM under test, or no reference, can be reached.
     """
     specs = [subject.model.spec for subject in subjects if isinstance(subject.model, ServedModel | SavedModel)]
     lines = dict(lacking)
@@ -59,7 +59,7 @@ def reached_meanwhile(
 
     async def reach_all() -> None:
         with suppress(asyncio.CancelledError):
-            await asyncio.gather(*map(reach, specs), return_exceptions=True)  # the run itself reports other errors
+            await asyncio.gather(*map(reach, specs), return_exceptions=True)  # the run itself reports any other error
 
     if not specs:
         yield lambda: None
@@ -75,6 +75,6 @@ def reached_meanwhile(
         try:
             check()
             yield check
-        finally:  # the run reaches the others when it begins to ask
+        finally:  # when the run begins to ask, it reaches the other LLMs
             with suppress(RuntimeError):  # the loop has ended
                 task.get_loop().call_soon_threadsafe(task.cancel)

@@ -47,7 +47,7 @@ def check_options(options: Options) -> None:
 
 
 def check_shard(shard: RunShard | None, options: Options, judge: str | None) -> None:
-    """Raise `UsageError` for options that one part of a run cannot follow, since they need other parts' answers."""
+    """Raise `UsageError` for options that a part of a run cannot follow, because they need other parts' answers."""
     if shard is None:
         return
     if options.stop_at_first:
@@ -63,9 +63,9 @@ def check_shard(shard: RunShard | None, options: Options, judge: str | None) -> 
 
 
 def check_plannable(shard: RunShard | None, subjects: Sequence[RunSource]) -> None:
-    """Raise `UsageError` if an LLM of another part cannot be opened here: the parts would be cut differently.
+    """Raise `UsageError` if an LLM of another part cannot be opened here: this machine would form other parts.
 
-    A key that is missing here is no such reason: only the machine that asks the LLM needs it.
+    A missing key is no error: only the machine that asks the LLM needs it.
     """
     for model in (subject.model for subject in subjects if shard):
         if isinstance(model, MissingModel):
@@ -77,7 +77,7 @@ def check_plannable(shard: RunShard | None, subjects: Sequence[RunSource]) -> No
 
 
 def check_samples(options: Options, tests: Sequence[Test]) -> None:
-    """Raise `UsageError` if `samples` is set and none of the chosen tests asks an LLM the same several times."""
+    """Raise `UsageError` if `samples` is set but no chosen test repeats its queries."""
     if options.samples is None or any(map(needs_samples, tests)):
         return
     if options.temperature is not None and any(test.resampled for test in tests):
@@ -96,7 +96,7 @@ def check_samples(options: Options, tests: Sequence[Test]) -> None:
 
 
 def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[RunSource]) -> tuple[str, ...]:
-    """Return lines on tests and LLMs that are asked once although several answers are wanted, if there are any."""
+    """Return a line on the tests, and a line on the LLMs, that are asked once although several answers are wanted."""
     if options.temperature is None:
         return ()
     once = [test.id for test in tests if not test.resampled and Capability.GENERATE in test.needs]
@@ -110,7 +110,7 @@ def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[RunSo
 def check_corpora(
     options: Options, judge: str | None, references: Sequence[str], subjects: Sequence[RunSource]
 ) -> None:
-    """Raise `UsageError` for options on how LLMs are asked, if corpora alone are searched."""
+    """Raise `UsageError` for options on how LLMs are asked, if only corpora are searched."""
     named = [subject.model for subject in subjects if subject.tested]
     if not all(model.is_corpus for model in named):
         return
@@ -132,7 +132,7 @@ def check_corpora(
 
 
 def check_splits(subjects: Sequence[RunSource], tables: Sequence[Table]) -> None:
-    """Raise `UsageError` for an LLM that was made to know one split alone, if no table of the run is that split."""
+    """Raise `UsageError` for an LLM that was made to know only one split, if no table of the run is this split."""
     splits = list(dict.fromkeys(table.split for table in tables if table.split))
     for model in (subject.model for subject in subjects):
         if model.of_split and model.of_split not in splits:
@@ -141,9 +141,9 @@ def check_splits(subjects: Sequence[RunSource], tables: Sequence[Table]) -> None
 
 
 def check_batches(subjects: Sequence[RunSource]) -> tuple[str, ...]:
-    """Return a line on the LLMs that have no batch API and are asked at once, if there are any.
+    """Return a line on the LLMs without a batch API, which are asked at once; () if there are none.
 
-    Raises `UsageError` if no LLM has one. Controls that join the run are asked at once as always.
+    Raises `UsageError` if no LLM has a batch API. Controls that join the run are always asked at once.
     """
     asked = [subject.model for subject in subjects if not subject.joined and not subject.model.is_corpus]
     available = [model for model in asked if not isinstance(model, MissingModel)]
@@ -161,7 +161,7 @@ def check_batches(subjects: Sequence[RunSource]) -> tuple[str, ...]:
 
 
 def check_prices(subjects: Sequence[RunSource], prices: Mapping[str, Price]) -> None:
-    """Raise `UsageError` for an LLM whose cost cannot be bounded."""
+    """Raise `UsageError` for an LLM without an upper bound of its cost."""
     for subject in subjects:
         model = subject.model
         if model.identity and not model.is_corpus and price_of(model.identity, model.local, prices) is None:

@@ -1,4 +1,4 @@
-"""The measure by which Algorithm 1 compares texts (`--overlap`), settled before anything is asked or judged."""
+"""The measure by which Algorithm 1 compares texts (`--overlap`). It is fixed before anything is asked or judged."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from tabcontam.verdicts.run_facts import RunFacts
 def measure_for(spec: str | None, tests: Sequence[Test], load: bool = True) -> OverlapMeasure:
     """Return the measure that a run names, loaded if `load` is true; ROUGE-L if it names none.
 
-    Raises `UsageError` for an unknown or unavailable measure, and if no chosen test compares texts by it.
+    Raises `UsageError` for an unknown or unavailable measure, and if no chosen test uses a measure.
     """
     if spec is None:
         return BY_WORDS
@@ -28,10 +28,9 @@ def measure_for(spec: str | None, tests: Sequence[Test], load: bool = True) -> O
 
 
 def measure_again(folder: Path, run: RunFacts, spec: str | None) -> OverlapMeasure:
-    """Return the measure to judge a past run again: the one that is named now or else the run's own, loaded.
+    """Return the loaded measure for judging a past run again: `spec` or, without it, the run's own measure.
 
-    Raises `UsageError` for an unknown or unavailable measure, and for one that is named for a run without a test that
-    compares texts by it.
+    Raises `UsageError` for an unknown or unavailable measure, and for a `spec` if no test of the run uses a measure.
     """
     if spec is not None:
         if not has_overlap_test(run):
@@ -59,13 +58,13 @@ def measure_name(measure: OverlapMeasure) -> str | None:
 
 
 def has_overlap_test(run: RunFacts) -> bool:
-    """Return whether a run has a test that compares texts by the measure."""
+    """Return whether a run has a test that uses a measure."""
     known = by_id()
     return any(compares(known[test.id]) for test in run.tests if test.id in known)
 
 
 def common(runs: Iterable[RunFacts]) -> str | None:
-    """Return the measure of several runs; runs without such a test have none. Raises `UsageError` if they differ."""
+    """Return the one measure of several runs; runs without such a test do not count. Raises `UsageError`."""
     found = {run.overlap for run in runs if has_overlap_test(run)}
     if len(found) > 1:
         named = ", ".join(sorted(each or BY_WORDS.spec for each in found))

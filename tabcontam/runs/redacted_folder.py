@@ -1,9 +1,9 @@
-"""A run's folder in publishable form: pages, results and trials without the cells of tables that may not be shown.
+"""A run's folder in publishable form: pages, results and trials, without the cells of tables that may not be shown.
 
-A trial of such a table keeps its outcome and, in place of its prompt, its expected cells and its reply, a keyed hash of
-each: HMAC-SHA-256 under a new random key, which is in a file next to the folder, for the owner alone. A plain hash
-would reveal cells: in a column with few values one can try them all. With the key, a trial is proved by showing the
-text. The hashed message names the query, so equal cells of two queries have different hashes.
+A trial of such a table keeps its outcome. Its prompt, its expected cells and its reply are replaced by keyed hashes:
+HMAC-SHA-256 under a new random key, in a file next to the folder that only the owner can read. A plain hash would
+reveal cells: in a column with few values, anyone can try them all. With the key, the owner proves a trial by showing
+the text. The hashed message names the query, so equal cells of two queries have different hashes.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import Over
 
-KEY = ".key.json"  # after the folder's name: the file of its key, which is not published
+KEY = ".key.json"  # the ending of the key's file after the folder's name; the file is not published
 HASHED = ("prompt", "expected", "reply")
 NAMES = ("llm", "dataset", "edition", "split", "serializer", "prompts", "test", "query")
 # Fields of a trial of a redacted table.
@@ -42,7 +42,7 @@ def redact(
 ) -> RunResults:
     """Write one publishable report of these runs to `out`, and its key to `out`.key.json; return the report's results.
 
-    Raises `UsageError` if `out` holds a run, or is one of the folders.
+    Raises `UsageError` if `out` contains a run, or is one of the folders.
     """
     key_file = out.with_name(f"{out.name}{KEY}")
     if out.resolve() in {folder.resolve() for folder in folders} or _holds_a_run(out):
@@ -64,7 +64,7 @@ def redact(
 
 @dataclass(frozen=True)
 class _PublishedTrials:
-    """The trials that may be shown, by the published keys of their results; `names` maps these to the run's keys."""
+    """The trials that may be shown, by their results' published keys. `names` maps these to the run's keys."""
 
     trials: StoredTrialIndex
     names: Mapping[ResultKey, ResultKey]
@@ -83,9 +83,9 @@ class _PublishedTrials:
 
 
 def proof(key: bytes, line: Mapping[str, Any], what: str, content: object) -> str:
-    """Return the hash of a published trial's "prompt", "expected" or "reply", given that `content` is the original.
+    """Return the hash of a published trial's "prompt", "expected" or "reply" (`what`), from the original `content`.
 
-    `line` is the trial as it is published. Prompts and expected cells are the same for all LLMs of a run.
+    `line` is the published trial. Prompts and expected cells have the same hash for all LLMs of a run.
     """
     names = [name for name in NAMES if name != "llm" or what == "reply"]
     message = json.dumps([what, *(line[name] for name in names), content], separators=(",", ":"))
@@ -97,7 +97,7 @@ def _holds_a_run(out: Path) -> bool:
 
 
 def _line(line: Line, done: Redaction, key: bytes) -> Line:
-    """Return a trial as it is published."""
+    """Return a trial in its published form."""
     named = _renamed(line, done)
     if not done.hides(line["dataset"], line["edition"]):
         return named
@@ -106,12 +106,12 @@ def _line(line: Line, done: Redaction, key: bytes) -> Line:
 
 
 def _renamed(line: Line, done: Redaction) -> Line:
-    """Return a trial with the published names, without a server's detail of a fault, which may name accounts."""
+    """Return a trial with the published names, without the server's error message, which may name accounts."""
     edition = done.edition(line["dataset"], line["edition"]) or ""
     split = done.split(line["dataset"], line["edition"], line["split"])
     judged = [[done.judge(by), word.partition(":")[0]] for by, word in line.get("judged", ())]
     fields: Line = {"judged": judged} if judged else {}
-    if is_lookup(line):  # its documents are named by their files, and quoted with the text around the rows
+    if is_lookup(line):  # a document's name is its file, and its quotes contain text around the rows
         fields |= {"reply": "", "found": []}
     return line | {"llm": done.llm(line["llm"]), "edition": edition, "split": split, "detail": ""} | fields
 
@@ -129,7 +129,7 @@ def _owners(key: bytes, done: Redaction) -> str:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Write a file that its owner alone can read. Raises `UsageError`."""
+    """Write a file that only its owner can read. Raises `UsageError`."""
     try:
         replace_file(path, "")
         path.chmod(0o600)

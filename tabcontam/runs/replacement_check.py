@@ -1,4 +1,4 @@
-"""A check before a report is written into a folder: no answer may be lost that is stored nowhere else."""
+"""A check before a report is written into a folder: no answer may be lost that exists nowhere else."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ READ = ("parsed", "hit", "readable", UNREAD)  # the fields of a line that rescor
 def check_replaceable(out: Path, folders: Sequence[Path]) -> None:
     """Raise `UsageError` if a report of these runs in `out` would replace one of them, or answers of another run.
 
-    An older report of the same runs is replaced.
+    It may replace an older report of the same runs.
     """
     where = f"choose another folder with {option('out')}"
     if out.resolve() in {folder.resolve() for folder in folders}:
@@ -29,7 +29,7 @@ def check_replaceable(out: Path, folders: Sequence[Path]) -> None:
 
 
 def _lost(existing: Path, files: Sequence[Path]) -> bool:
-    """Return whether a file has a line with an answer that none of the others has, whatever was read in it."""
+    """Return whether a file has an answer that no other file has. The value read in the answer does not count."""
     if not existing.exists():
         return False
     found = {digest for file in files for digest, _ in _lines(file)}
@@ -40,7 +40,7 @@ def _lost(existing: Path, files: Sequence[Path]) -> bool:
 
 
 def _lines(file: Path) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the lines of a file, if it exists, each after its digest."""
+    """Yield (digest, text) of each line of a file, if the file exists."""
     if file.exists():
         with file.open("rb") as lines:
             for text in lines:
@@ -49,7 +49,7 @@ def _lines(file: Path) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _answer(text: bytes) -> bytes:
-    """Return a digest of a line's query and answer; empty if it holds no answer."""
+    """Return a digest of a line's query and answer; empty if the line has no answer."""
     line = line_of(text, whole=False)
     if line is None or line.get("state") == ReplyState.FAILED:
         return b""

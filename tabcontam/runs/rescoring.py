@@ -1,4 +1,4 @@
-"""A past run's trials, read and judged again: no LLM is asked."""
+"""A past run's trials, read and judged again without asking an LLM."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ from tabcontam.version import __version__
 
 
 def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunResults:
-    """Judge a past run again from its trials, and record it; by default by its own rules and measure of overlap.
+    """Judge a past run again from its trials, and record it; by default with the run's rules and measure of overlap.
 
     Raises `UsageError`.
     """
@@ -63,10 +63,10 @@ def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunR
 def judged_again(
     folder: Path, past: RunResults, rules: str | None = None, most: int | None = None
 ) -> tuple[RunResults, dict[int, Line]]:
-    """Return the results of a past run's trials by today's reading, and the changed fields by the number of the line.
+    """Return the results of a past run's trials, read again, and the fields that changed, by the number of the line.
 
-    With `most`, only so many trials of a larger run are read, those of LLMs and tables drawn at random; the other
-    results stay unchanged. Raises `UsageError`.
+    With `most`, only about this number of trials is read, from random LLMs and tables; all other results are unchanged.
+    Raises `UsageError`.
     """
     dictionary = english()
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
@@ -74,7 +74,7 @@ def judged_again(
     serializers = serializers_of(folder, run)
     of_references = reference_lines(folder, past.results)
     anew: dict[int, Result] = {}
-    changed: dict[int, Line] = {}  # fields that are read differently now, by the number of the line
+    changed: dict[int, Line] = {}  # by the number of the line: the fields that are read differently now
     for own, read in read_by_table(folder, past, dictionary, most):
         for found in read.values():
             for line, trial in found:
@@ -114,7 +114,7 @@ def judged_again(
 
 
 def _rewrite(folder: Path, changed: Mapping[int, Line]) -> None:
-    """Replace the read fields in these lines of the file: no line is dropped."""
+    """Replace the changed fields in these lines of the file; keep all other lines."""
     with replace_files_together(folder) as new, (folder / TRIALS).open("rb") as old, (new / TRIALS).open("wb") as file:
         for number, text in enumerate(old, start=1):
             if number in changed and (line := line_of(text)) is not None:
@@ -131,7 +131,7 @@ def serializers_of(folder: Path, run: RunFacts) -> dict[str, Serializer]:
 
 
 def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[ResultKey, list[tuple[Line, Trial]]]:
-    """Return the trials of a past run's results, each with today's reading and its line. Raises `UsageError`."""
+    """Return the trials of a past run's results, each as (recorded line, trial read again). Raises `UsageError`."""
     read = {name: found for _, own in read_by_table(folder, past, dictionary) for name, found in own.items()}
     return {result.key: read[result.key] for result in past.results}
 
@@ -139,9 +139,9 @@ def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[R
 def read_by_table(
     folder: Path, past: RunResults, dictionary: Dictionary, most: int | None = None
 ) -> Iterator[tuple[list[int], dict[ResultKey, list[tuple[Line, Trial]]]]]:
-    """Yield for each LLM and table the indices of its results and their trials, as `read_again` reads them.
+    """Yield for each LLM and table the indices of its results, and their trials as in `read_again`.
 
-    With `most`, only for some, up to so many trials. Raises `UsageError`.
+    With `most`, yield random LLMs and tables, with about this number of trials. Raises `UsageError`.
     """
     for number, cell in enumerate(past.results, start=1):
         if cell.test not in by_id():
@@ -163,7 +163,7 @@ def read_by_table(
         return list(zip(own, trials, strict=True))
 
     def table(number: int) -> tuple[str | None, ...]:
-        """Return the key of results that are weighed together, whatever their serializer."""
+        """Return the key of results that are judged together, in whatever serializer."""
         result = past.results[number]
         return result.llm, result.dataset, result.edition, result.split
 
@@ -173,7 +173,7 @@ def read_by_table(
 
 
 def _drawn(past: RunResults, groups: list[list[int]], most: int) -> list[list[int]]:
-    """Return groups of results with so many trials together, or a few more, drawn unpredictably."""
+    """Return random groups of results, with `most` or slightly more trials in total."""
     sizes = [sum(past.results[number].queries or 0 for number in own) for own in groups]
     if sum(sizes) <= most:
         return groups

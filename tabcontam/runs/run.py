@@ -76,10 +76,10 @@ DATASETS = ("iris", "wine")
 class RunOrder:
     """The order of a run, as the command line gives it.
 
-    `began` is the time of the order, by `time.monotonic`, `defaults` a line on the settings of a project's file. With
-    `memory_share` the tests that measure it are asked, whichever others are chosen. `tests` replace those that are
-    chosen by name and mark, and rows may then have any form that shows them, such as passages. With a `shard`, only
-    that part of the run is asked.
+    `began` is the time of the order, by `time.monotonic`. `defaults` is a line on the settings of a project's file.
+    With `memory_share` the tests that measure it are asked, whichever other tests are chosen. `tests` replace the tests
+    chosen by name and mark; rows may then have any form, such as passages. With a `shard`, only this part of the run is
+    asked.
     """
 
     llms: tuple[str, ...] = ()
@@ -122,10 +122,10 @@ class RunOrder:
 class Run:
     """A planned run: its subjects, tables and queries.
 
-    `resolved` has the models that names stand for; `left_out` are tests that --queries paper does not ask; `known` are
-    the files of rows that the LLMs may know; `notices` are to be read before anything is sent; the `judge` is shown
-    completions of the others; Algorithm 1 compares texts by the `measure`; `trained_on` has the corpora that are
-    declared to be training data of an LLM; `grid` is the plan of all parts of a run that is made in parts.
+    `resolved` has the models that names mean. `left_out` are tests without queries for --queries paper. `known` are
+    files of rows that the LLMs may know. `notices` are to be read before anything is sent. The `judge` compares
+    completions. Algorithm 1 compares texts by the `measure`. `trained_on` has the corpora declared to be training data
+    of an LLM. `grid` is the plan of all parts, if the run is made in parts.
     """
 
     order: RunOrder
@@ -148,10 +148,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A completed run: its folder, its results, and why no LLM under test gave a single reply, if that is so.
+    """A completed run: its folder, its results, and the reason if no LLM under test gave a reply.
 
-    `trials` are those that a report shows (`shown_lines`). `seconds` passed from the user's command until the report
-    was written; `going_on` has a line for each batch that is still under way at its provider.
+    `trials` are for a report (`shown_lines`). `seconds` is the time from the user's command until the report was
+    written. `going_on` has a line for each batch that its provider has not finished.
     """
 
     folder: Path
@@ -163,7 +163,7 @@ class Outcome:
 
     @property
     def unreached(self) -> str:
-        """A line that no subject under test gave a single reply, and why; "" if one did."""
+        """A line that no subject under test gave a reply, with the reason; "" if one did."""
         if not self.failure:
             return ""
         searched = {result.llm for result in self.results.subjects} <= self.results.corpora
@@ -171,9 +171,10 @@ class Outcome:
 
 
 def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True) -> Run:
-    """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written.
+    """Open everything that the order names and plan every query; nothing is sent or written yet.
 
-    If the run `asks`, an LLM without its key, or one that is not available, is reported before slow steps.
+    If the run `asks`, an LLM without its key, or one that is not available, is reported before slow steps. Raises
+    `UsageError`.
     """
     progress = progress or Progress()
     if order.out is not None:
@@ -263,17 +264,17 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
 
 
 def _by_default(test: Test, scored: bool, order: RunOrder) -> bool:
-    """Return whether a test is asked if the user chose no tests; with `scored`, an LLM under test scores text for free.
+    """Return whether a test is asked by default. `scored` is true if an LLM under test can score text for free.
 
-    Tests that search documents are asked by default, since a user who names a corpus wants it searched, and tests that
-    compare with fresh rows if such rows are given.
+    Tests that search documents are asked by default: a user who names a corpus wants it searched. Tests that compare
+    with fresh rows are asked if such rows are given.
     """
     wanted = Capability.SEARCH in test.needs or (test.takes_fresh_rows and bool(order.fresh))
     return not test.on_request or (scored and test.scores_text) or wanted
 
 
 def _scores(subject: RunSource) -> bool:
-    """Return whether the subject is a local LLM under test that scores text, which costs only time."""
+    """Return whether the subject is a local LLM under test that scores text: this costs only time."""
     model = subject.model
     return subject.tested and model.local and not model.control and Capability.SCORE in model.capabilities
 
@@ -281,7 +282,7 @@ def _scores(subject: RunSource) -> bool:
 def _tables(
     order: RunOrder, progress: Progress, notices: tuple[str, ...]
 ) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
-    """Return the tables, each once, the known files, and the notices; a given `Table` has its own target and name."""
+    """Return the tables without duplicates, the known files, and the notices. A `Table` has its own target and name."""
     named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
     if order.target or order.name:
         for table in named.values():
@@ -318,7 +319,7 @@ def _name_of_frame(order: RunOrder) -> str:
 
 
 def _opened(spec: str, settings: ModelSettings) -> tuple[Model, LlmResolution | None]:
-    """Return an LLM and what its name stands for; an unavailable one is a model that fails when it is to be reached."""
+    """Return an LLM and the meaning of its name. An unavailable LLM is a model that fails when it is reached."""
     try:
         resolved = resolve(spec)
     except Unavailable as error:
@@ -327,7 +328,7 @@ def _opened(spec: str, settings: ModelSettings) -> tuple[Model, LlmResolution | 
 
 
 def _lacking(subjects: Sequence[RunSource]) -> dict[str, str]:
-    """Return why LLMs are not available, by their specs, as far as that is known without asking a server."""
+    """Return the reason for each LLM that is known to be unavailable without asking a server, by its spec."""
     lacking: dict[str, str] = {}
     for model in (subject.model for subject in subjects):
         try:
@@ -357,7 +358,7 @@ def _references(
 def _reference(
     spec: str, opened: Mapping[str, tuple[Model, LlmResolution | None]], settings: ModelSettings, named: Sequence[str]
 ) -> dict[str, tuple[Model, LlmResolution | None]]:
-    """Return a reference by its name. Raises `UsageError` for one that is tested, a control, or not available."""
+    """Return a reference by its name. Raises `UsageError` for an LLM that is tested, a control, or not available."""
     found, name = resolve(spec), name_of(spec)
     model = found.open(settings)
     if model.is_corpus:
@@ -378,7 +379,7 @@ def _reference(
 
 
 def _are_one(first_one: tuple[Model, LlmResolution | None], other: tuple[Model, LlmResolution | None]) -> bool:
-    """Return whether two names, such as two labels, stand for one LLM."""
+    """Return whether two names, such as two labels, mean the same LLM."""
     (first, found), (second, also) = first_one, other
     if first.identity is not None and first.identity == second.identity:
         return True
@@ -406,7 +407,7 @@ def check_rows_may_leave(run: Run) -> None:
 
 
 def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -> Outcome:
-    """Ask everything and record it; no answer is lost. `tell` gets the reading of each FILE. Raises `UsageError`."""
+    """Ask everything and record it; no answer is lost. `tell` gets each FILE's reading. Raises `UsageError`."""
     check_rows_may_leave(run)
     check_last_failed(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
@@ -450,12 +451,12 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
 
 
 def _passed(run: Run) -> float:
-    """Return the seconds since the user asked for the run."""
+    """Return the seconds since the user's command."""
     return round(time.monotonic() - run.order.began, 2)
 
 
 def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
-    """Return an estimate of what is left to ask of each LLM, and its largest cost. LLMs are reached, but not asked."""
+    """Return for each LLM an estimate of the queries left to ask, with the largest cost. No query is sent."""
     check_last_failed(run)
     progress = progress or Progress()
     folder = run.order.out or new_folder(datetime.now(UTC))
@@ -464,7 +465,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
 
     async def look() -> list[Estimate]:
         try:
-            with contextlib.suppress(UsageError):  # each LLM that cannot be reached states that in its own line
+            with contextlib.suppress(UsageError):  # the line of each LLM that cannot be reached states this
                 await session.connect()
                 await session.hold(asks=False)
             with progress.doing("looking for stored answers"):
@@ -493,7 +494,7 @@ async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResul
         with lock_run_folder(folder):
             with session.progress.doing("looking for stored answers"):
                 session.recall()
-            # A crash must leave enough for `rescore`: the planned results, written before any answer.
+            # After a crash `rescore` needs the planned results, so they are written before any answer.
             write_results(folder, judged(False))
             with interruptible(session.stop):
                 await session.ask()

@@ -1,4 +1,4 @@
-"""The facts of a run, for its results: inputs and settings, the models asked about each table, and the libraries."""
+"""The facts of a run for its results: inputs and settings, the models asked about each table, and the libraries."""
 
 import contextlib
 import sys
@@ -38,7 +38,7 @@ LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
 
 
 def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
-    """Return the facts of a run; `used` has the requests and costs of each LLM so far."""
+    """Return the facts of a run. `used` has each LLM's requests and costs so far."""
     options = run.order.options
     levels = {planned.test.family.value: planned.level for planned in run.grid}
     return RunFacts(
@@ -111,7 +111,7 @@ def _shard(run: "Run") -> ShardFacts | None:
 
 
 def not_asked(run: "Run") -> str:
-    """Return a line on what `--queries paper` leaves out: tests, queries, and results that stay undecided."""
+    """Return a line on the parts left out by `--queries paper`: tests, queries, and results that will be undecided."""
     if run.order.options.queries != PAPER:
         return ""
     plan = [planned for planned in run.grid if planned.subject is run.subjects[0]]
@@ -140,7 +140,7 @@ def _llm(run: "Run", subject: RunSource, used: Mapping[str, LlmFacts]) -> LlmFac
 
 
 def _written(run: "Run", name: str) -> str:
-    """Return an LLM's spec without its label, since the text of a label is no evidence of what the LLM is."""
+    """Return an LLM's spec without its label: a label is no evidence of the LLM behind it."""
     found = run.resolved.get(name)
     return found.stands_for if found is not None and found.label else name
 

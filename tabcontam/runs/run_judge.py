@@ -48,7 +48,7 @@ def open_judge(spec: str | None, tests: Sequence[Test], settings: ModelSettings,
 
 
 def judging_of(run: "Run", session: Session, folder: Path) -> JudgePass | None:
-    """Return the object that asks the run's judge, if there is one; the session gets the judgements of the folder."""
+    """Return the object that asks the run's judge, if there is one. The session gets the folder's judgements."""
     session.judgements = judgements_in(folder)
     return JudgePass(run.judge, session, folder) if run.judge is not None else None
 
@@ -72,12 +72,12 @@ def judge_facts(run: "Run", judging: JudgePass | None) -> LlmFacts | None:
 
 
 def rows_leaving(run: "Run") -> dict[tuple[str, str], int]:
-    """Return how many private rows would leave this machine, by LLM and dataset; rows shown to the judge included."""
+    """Return the number of private rows that would leave this machine, by LLM and dataset, with rows for the judge."""
     return rows_shown(run.plan) | (_rows_judged(run.judge, run.plan) if run.judge is not None else {})
 
 
 def _rows_judged(judge: Model, plan: Sequence[PlannedResult]) -> dict[tuple[str, str], int]:
-    """Return how many private rows the judge would be shown, by its label and dataset."""
+    """Return the number of private rows that the judge would be shown, by its label and dataset."""
     rows: dict[tuple[str, str], set[int | str]] = {}
     for planned in plan if not judge.local else ():
         if planned.test.judgeable and planned.subject.tested:

@@ -1,4 +1,4 @@
-"""The trials of a run as a report shows them: each with the chances that weighed it, and with judgements."""
+"""The trials of a run as a report shows them: each with the chances used for its evidence, and with judgements."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,10 +16,10 @@ from tabcontam.verdicts.result_types import Result, ResultKey
 
 @dataclass(frozen=True)
 class TrialConversion:
-    """A conversion of a result's trials into those that a report shows.
+    """A conversion of a result's trials into the trials that a report shows.
 
-    Answers that the result's reference gave as well have chance 1. `of_reference` returns the trials of a reference,
-    and `stretches` their places in the file.
+    Right answers that the reference also gave get chance 1. `of_reference` returns the trials of a reference, and
+    `stretches` their places in the file.
     """
 
     references: Mapping[ResultKey, ResultKey]
@@ -35,12 +35,12 @@ class TrialConversion:
 
 
 def _is_judgeable(test: str) -> bool:
-    """Return whether judges compare completions of a test with true pieces."""
+    """Return whether a judge can compare this test's completions with the true pieces."""
     return test in by_id() and by_id()[test].judgeable
 
 
 def reference_keys(result: Result) -> list[ResultKey]:
-    """Return the keys of the reference's trials of a result's queries, and of further references for memory's share."""
+    """Return the keys of the trials in which references were asked this result's queries."""
     named = [result.reference, *(result.memory.further if result.memory else ())]
     return [result.key._replace(llm=llm) for llm in named if llm]
 
@@ -55,7 +55,7 @@ def reference_lines(folder: Path, results: Sequence[Result]) -> StoredTrialIndex
 def shown_lines(folder: Path, results: Sequence[Result], written: TrialPlaces | None = None) -> StoredTrialIndex:
     """Return the newest trial of every query of these results, read one result at a time and converted for a report.
 
-    For a file that was just `written`, the places of the lines are known.
+    If the file was just written, `written` has the places of its lines.
     """
     named = dict.fromkeys(name for result in results for name in reference_keys(result))
     of_references = StoredTrialIndex(folder / TRIALS, named, written=written)
@@ -66,12 +66,12 @@ def shown_lines(folder: Path, results: Sequence[Result], written: TrialPlaces | 
 
 
 def references(results: Sequence[Result]) -> dict[ResultKey, ResultKey]:
-    """Return the key of the reference's trials for each result with a reference."""
+    """Return for each result with a reference the key of the reference's trials."""
     return {result.key: result.key._replace(llm=result.reference) for result in results if result.reference}
 
 
 def _conceded(line: Line, other: Line | None) -> Line:
-    """Return a trial whose right answers have chance 1 if the reference's own trial has them, too."""
+    """Return a trial with chance 1 for each right answer that the reference's trial also has."""
     if other is None or not other.get("readable"):
         return line
     one, read = trial_of(line), Reading(other.get("parsed"), other.get("hit"), paper_hit=False, readable=True)

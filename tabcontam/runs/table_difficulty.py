@@ -1,4 +1,4 @@
-"""The difficulty of a run's tables for chronology: the lift of a supervised baseline."""
+"""The difficulty of a run's tables, for chronology: the lift of a supervised baseline."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from tabcontam.verdicts.run_facts import DatasetFacts
 
 
 def _is_part(dataset: DatasetFacts) -> bool:
-    """Return whether the dataset is some rows of a table by their dates."""
+    """Return whether the dataset is a part of a table's rows, chosen by their dates."""
     card = find_card(dataset.name)
     return is_dated(dataset.split or "") and (card is None or bool(card.dated_by))
 
@@ -20,9 +20,9 @@ def _is_part(dataset: DatasetFacts) -> bool:
 def baselines(
     view: RunResults, tell: Callable[[str], object] = lambda name: None
 ) -> tuple[dict[str, float], list[str]]:
-    """Return the lift of a supervised baseline over the majority class, and a line on each table without one.
+    """Return the lift of a supervised baseline over the majority class, and a line on each table without a lift.
 
-    The lifts are by the table's name in the run. A table of a card has none if it is not available here. `tell` is
+    The lifts are by the table's name in the run. A card's table that is not available here has no lift. `tell` is
     called with the name of each table before it is read.
     """
     tables = [dataset for dataset in view.run.datasets if not dataset.is_file and not _is_part(dataset)]

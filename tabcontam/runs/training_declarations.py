@@ -1,7 +1,6 @@
 """`--trained-on LLM=corpus:PATH`: corpora that the user declares to be training data of an LLM of the run.
 
-They are subjects of the run like any other, searched once for all LLMs for which they are declared. The rows that they
-hold count for these LLMs alone.
+A declared corpus is a subject of the run. It is searched once for all its LLMs. Its rows count for these LLMs alone.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -21,10 +20,10 @@ FORM = "LLM=corpus:PATH"
 def read_declarations(
     typed: Sequence[str], llms: Mapping[str, str]
 ) -> tuple[tuple[TrainingDeclaration, ...], dict[str, str]]:
-    """Return the declarations, and the corpora that `--llm` does not name as well, specs by names.
+    """Return the declarations, and the declared corpora that `--llm` does not name, as specs by name.
 
-    `llms` has the subjects that it does name in the same form. Raises `UsageError` for an LLM that is none of them, and
-    for a declaration that occurs twice.
+    `llms` contains the subjects of `--llm` in the same form. Raises `UsageError` for an LLM that `--llm` does not name,
+    and for a declaration that occurs twice.
     """
     found: list[TrainingDeclaration] = []
     known = dict(llms)
@@ -54,7 +53,7 @@ def _parted(text: str, llms: Collection[str]) -> tuple[str, str]:
 
 
 def _named(corpus: str, known: Mapping[str, str]) -> str:
-    """Return a corpus's name in the run: that by which `--llm` names the same one, if it does."""
+    """Return a corpus's name in the run: its name in `--llm`, if this names the same corpus."""
     if corpus in known:
         return corpus
     label, spec = split_label(corpus)
@@ -63,7 +62,7 @@ def _named(corpus: str, known: Mapping[str, str]) -> str:
 
 
 def check_declared(declarations: Sequence[TrainingDeclaration], opened: Mapping[str, Model]) -> None:
-    """Raise `UsageError` for a corpus that is none, and for an LLM that is none or whose training data is known."""
+    """Raise `UsageError` if `corpus` names no corpus, or if `llm` names no LLM, or one with known training data."""
     for one in declarations:
         corpus, llm = opened[one.corpus], opened[one.llm]
         if isinstance(corpus, MissingModel):
@@ -82,7 +81,7 @@ def check_declared(declarations: Sequence[TrainingDeclaration], opened: Mapping[
 def check_searched(
     declarations: Sequence[TrainingDeclaration], subjects: Sequence[RunSource], tests: Sequence[Test]
 ) -> None:
-    """Raise `UsageError` if a corpus is declared that none of the chosen tests searches."""
+    """Raise `UsageError` if no chosen test searches a declared corpus."""
     searched = {subject.model.spec for subject in subjects}
     for corpus in (one.corpus for one in declarations):
         if corpus not in searched:

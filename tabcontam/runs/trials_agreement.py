@@ -1,4 +1,4 @@
-"""A check that the results of a run's folder follow from its trials: a folder may have been edited."""
+"""A check that the results of a run's folder follow from its trials, because a folder may have been edited."""
 
 from collections.abc import Iterator
 from math import isclose
@@ -15,20 +15,20 @@ from tabcontam.verdicts.wording import visible
 
 COMPARED = ("verdict", "paper_verdict", "queries", "answered", "hits", "recalled_bits", "p_value", "q_value", "e_value",
             "score", "cut_short")  # fmt: skip
-NEAR, TINY = 1e-6, 1e-12  # of a number, and next to 0, by which two processors may differ
+NEAR, TINY = 1e-6, 1e-12  # largest difference between processors: relative, and near 0
 
 
-# most_trials: that are judged again; of more, some LLMs and tables are drawn
+# most_trials: the largest number judged again; in a larger run, random LLMs and tables
 def check_agrees(folder: Path, past: RunResults, *, most_trials: int = 20_000) -> str:
-    """Raise `UsageError` if results.json differs from its trials judged again; return a line on what was not compared.
+    """Raise `UsageError` if results.json differs from its trials judged again; return a line on the parts not compared.
 
-    The line is "" if all was compared. A published report, or results without trials, hold no answers to judge, and a
+    The line is "" if everything was compared. A published report, or results without trials, has no answers to judge. A
     learned measure of overlap is not loaded.
     """
     if past.run.redacted is not None or not (folder / TRIALS).exists():
         lacks = f"has no {TRIALS}" if past.run.redacted is None else "was published without answers"
         return f"{folder} {lacks}: its results were not checked"
-    if past.run.overlap:  # the results of another author name this model: a check does not load it
+    if past.run.overlap:  # in another author's results this names a model, and a check does not load it
         measure = visible(past.run.overlap, line=True)
         return f"{folder} was measured by {measure}, which only rescore loads: its results were not checked"
     found, changed = judged_again(folder, past, most=most_trials)

@@ -1,4 +1,4 @@
-"""Advice on a test that a model cannot take."""
+"""Advice for a model that cannot take a test."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.samples import needs_samples
 from tabcontam.verdicts.wording import phrase
 
-LOG_PROBABILITIES = "log-probabilities"  # the need of a test as messages name it
+LOG_PROBABILITIES = "log-probabilities"  # the name of this need of a test in messages
 
 
 def advise_on_lack(tests: Sequence[str], lacks: str) -> str:
-    """Return advice for a model without the token log-probabilities that `tests` need; "" if it lacks another thing."""
+    """Return advice for a model without the log-probabilities that `tests` need; "" if `lacks` is another need."""
     if lacks != LOG_PROBABILITIES:
         return ""
     known = by_id()

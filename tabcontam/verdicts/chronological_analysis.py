@@ -1,8 +1,8 @@
-"""Accuracies before and after training data end: the chronological analysis of Li and Flanigan.
+"""Accuracies before and after the end of training data: the chronological analysis of Li and Flanigan.
 
-Li and Flanigan (2024), *Task Contamination*, section 4. Accuracies have no verdict, and neither has this analysis: it
-tests whether a model classifies tables that it may have read better than tables that it cannot have read, and shows how
-hard these tables are.
+Li and Flanigan (2024), *Task Contamination*, section 4. The analysis compares a model's accuracy on tables that it may
+have read with its accuracy on tables that it cannot have read. It also measures how hard these tables are. It gives no
+verdict.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,15 +25,17 @@ from tabcontam.verdicts.thresholds import DATE_LEVEL as DATE_LEVEL
 
 ALL = "all"
 OPENNESS = ("closed", "semi-open", "open")
-Baselines = Mapping[str, float]  # the lift of a supervised baseline over the majority class, by table
-Rule = Callable[[tuple[str, str], str], int]  # from a table's release and completion, and a cut-off, to a side
+Baselines = Mapping[str, float]  # by table: the lift of a supervised baseline over the majority class
+Rule = Callable[[tuple[str, str], str], int]  # maps a table's (release, completion) and a cut-off to a side
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class SideCounts:
-    """The pairs on one side of the cut-off: all, those above the majority, those significantly so; and the mean
-    lift."""
+    """The number of pairs on one side of the cut-off, and their mean lift. `above` counts pairs above the majority.
+
+    `significant` and `exactly` count the pairs that are significantly above it, by the t-test and the exact test.
+    """
 
     pairs: int
     above: int
@@ -44,11 +46,11 @@ class SideCounts:
 
 @dataclass(frozen=True)
 class OpennessGroup:
-    """The models of one openness, or all: both sides, and the p-values of the paper's tests and of ours.
+    """The models of one openness, or all models.
 
-    `above_p` and `significant_p` are from the Mann-Whitney test of which pairs are above the majority, and
-    significantly so; `signs` holds the numbers of models with the larger share above the majority before and after, and
-    the p-value of the paired sign test.
+    `above_p` is the Mann-Whitney test's p-value for a difference between both sides in the share of pairs above the
+    majority, `significant_p` for the pairs significantly above it. `signs` is (models with the larger share above the
+    majority before, models with the larger share after, p-value of the paired sign test).
     """
 
     name: str
@@ -63,7 +65,7 @@ class OpennessGroup:
 
 @dataclass(frozen=True)
 class LlmChronology:
-    """One model: its pairs in the order of release, both sides, and the trend of its lift over the years of release."""
+    """One model: its pairs in the order of release, both sides, and the trend of its lift by the year of release."""
 
     llm: str
     title: str
@@ -78,11 +80,11 @@ class LlmChronology:
 
 @dataclass(frozen=True)
 class TableDifficulty:
-    """A supervised baseline on the tables: the trend of its lift, and the models' difference without difficulty.
+    """A supervised baseline on the tables, which shows how hard they are.
 
-    `tables` are (table, release, the baseline's lift), `unknown` the tables without a baseline. `drift` is the trend of
-    the baseline's lift over years, `dates` the models' difference on these tables, `left` that difference with the part
-    that the baseline predicts removed.
+    `tables` are (table, release, lift of the baseline), `unknown` the tables without a baseline. `drift` is the trend
+    of the baseline's lift over years. `dates` is the models' difference between both sides on these tables. `left` is
+    the same difference without the part that the baseline predicts.
     """
 
     tables: tuple[tuple[str, str, float], ...]
@@ -93,14 +95,14 @@ class TableDifficulty:
 
     @property
     def explains(self) -> bool:
-        """True if the models' difference is significant, and no longer so once difficulty is removed."""
+        """True if the models' difference is significant, but no longer after the difficulty is removed."""
         found, left = self.dates, self.left
         return found is not None and found.p_value <= DATE_LEVEL and (left is None or left.p_value > DATE_LEVEL)
 
 
 @dataclass(frozen=True)
 class Chronology:
-    """One classification test over models and tables whose dates are known."""
+    """The analysis of one classification test on models and tables with known dates."""
 
     test: str
     title: str
@@ -119,7 +121,7 @@ class Chronology:
 def chronologies(
     view: RunResults, baselines: Baselines | None = None, seed: int = 0
 ) -> tuple[tuple[Chronology, ...], tuple[str, ...]]:
-    """Return the chronology of each classification test of a run, and a line on each model and table left out."""
+    """Return the chronology of each classification test of a run, and a line on each omitted model and table."""
     pairs, left_out = dated(view)
     by_dates = results_by_dates(view)
     sides = both_sides(view, by_dates)
@@ -138,7 +140,7 @@ def chronologies(
 def chronology(
     test: str, title: str, pairs: Sequence[DatedPair], baselines: Baselines | None = None, seed: int = 0
 ) -> Chronology:
-    """Return the chronology of pairs of a model and a table; each model and table occurs once at most."""
+    """Return the chronology of `pairs`, which contain each model and table at most once."""
     groups = groups_of(pairs, seed)
     llms = [_of_llm(own) for own in grouped(pairs, lambda pair: pair.llm).values()]
     ordered = tuple(sorted(llms, key=lambda one: (one.cutoff, one.llm)))
@@ -150,9 +152,9 @@ def _by_precision(dates: tuple[str, str], cutoff: str) -> int:
 
 
 def groups_of(pairs: Sequence[DatedPair], seed: int = 0, rule: Rule = _by_precision) -> tuple[OpennessGroup, ...]:
-    """Return the group of all models and, if there are several kinds of openness, one for each.
+    """Return the group of all models and, if there are several kinds of openness, one group for each kind.
 
-    `rule` decides on which side of a cut-off a table is.
+    `rule` returns the side of a cut-off that a table is on.
     """
     groups = {ALL: pairs}
     kinds = [name for name in OPENNESS if any(pair.openness == name for pair in pairs)]
@@ -206,7 +208,7 @@ def _of_llm(pairs: Sequence[DatedPair]) -> LlmChronology:
 def _exchanged(
     pairs: Sequence[DatedPair], baselines: Baselines, seed: int, rule: Rule = _by_precision
 ) -> DateExchange | None:
-    """Return the permutation test of dates; with `baselines`, on the lifts without the part that they predict."""
+    """Return the permutation test of dates. With `baselines`, the part of each lift that they predict is removed."""
     llms = list(dict.fromkeys(pair.llm for pair in pairs))
     released = {pair.dataset: (pair.released, pair.completed) for pair in pairs}
     datasets = [one for one in sorted(released) if not baselines or one in baselines]
@@ -224,7 +226,7 @@ def _exchanged(
 
 
 def _difficulty(pairs: Sequence[DatedPair], baselines: Baselines | None, seed: int) -> TableDifficulty | None:
-    """Return the analysis of difficulty by the baselines; None if `baselines` is None."""
+    """Return the analysis of the tables' difficulty; None without `baselines`."""
     if baselines is None:
         return None
     released = {pair.dataset: pair.released for pair in pairs}

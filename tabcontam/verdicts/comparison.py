@@ -1,10 +1,9 @@
 """Pairs of results that differ in one thing: versions of a family, serializers, prompt sets or runs.
 
-A verdict states that chance does not explain one result, a comparison that two results differ. Neither follows from the
-other: a verdict appears where a p-value crosses its level, perhaps by a single answer, and of two contaminated results
-one may be right far more often. So `change` states what became of the verdict, and `beyond_chance` whether the shares
-of right answers differ by more than the luck of the answers. A difference need not be memory: verdicts take account of
-what the baseline explains, comparisons do not.
+A verdict states that chance does not explain one result. A comparison states that two results differ. Neither implies
+the other: a single answer may move a p-value across its level, and of two contaminated results one may have far more
+right answers. So `change` states how the verdict changed, and `beyond_chance` whether the shares of right answers
+differ by more than chance. A difference need not be memory: a comparison ignores what the baseline explains.
 """
 
 import json
@@ -32,15 +31,15 @@ PROMPTS: CompareBy = "prompts"
 RUNS: CompareBy = "runs"
 WAYS: Mapping[CompareBy, str] = {SERIALIZERS: "serializer", PROMPTS: "prompts"}  # ways to ask one LLM the same queries
 Line = Mapping[str, object]
-Differing = tuple[float | None, float | None, int, float | None]  # the two shares, common queries, the p-value
+Differing = tuple[float | None, float | None, int, float | None]  # shares right, common queries, p-value
 UNTESTED: Differing = (None, None, 0, None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison(ResultFields):
-    """One test in two results that differ in one thing, and whether they differ by more than chance.
+    """One test in two results that differ in one thing, with a test whether they differ by more than chance.
 
-    The model, the serializer or the prompt set is empty if that is the difference.
+    The field of the difference (model, serializer or prompt set) is empty.
     """
 
     kind: CompareBy
@@ -70,9 +69,10 @@ class Comparison(ResultFields):
 
 
 class QueryOutcomes(NamedTuple):
-    """The answers to one test as comparisons need them: whether there are trials, and the right and other queries.
+    """The answers to one test, as a comparison needs them.
 
-    `right` and `others` hold a digest for each query with a reply, which is equal for the same query of another result.
+    `right` contains a digest of each query with a right answer, `others` of each other query with a reply. The same
+    query has the same digest in all results.
     """
 
     has_trials: bool = False
@@ -85,7 +85,7 @@ NO_ANSWERS = QueryOutcomes()
 
 @dataclass(frozen=True)
 class ComparedSide:
-    """A result with the answers to it; recorded answers have none."""
+    """A result with its answers. Recorded answers have no trials."""
 
     result: Result
     answers: QueryOutcomes = NO_ANSWERS
@@ -113,10 +113,10 @@ class ResultKeyPair(NamedTuple):
 def comparisons(
     run: RunFacts, results: Iterable[Result], lines: Iterable[Line], runs: Sequence[ResultPair] = ()
 ) -> tuple[Comparison, ...]:
-    """Return the comparisons of a run, with the answers read from its trials; see `compare_pairs`."""
+    """Return the comparisons of a run, with the answers from its trials; see `compare_pairs`."""
     counted = list(_counted(results).values())
     read, by_id = _read(lines), planned_alike(run)
-    # a run that was continued with fewer queries keeps the lines of the others
+    # a run that was continued with fewer queries keeps the lines of the other queries
     answers = {result.key: answers_of(read(result.key)[: result.queries], by_id) for result in counted}
     return compare_pairs(run, counted, pairs_to_compare(run, counted), answers, runs)
 
@@ -128,10 +128,10 @@ def compare_pairs(
     answers: Mapping[ResultKey, QueryOutcomes],
     runs: Sequence[ResultPair] = (),
 ) -> tuple[Comparison, ...]:
-    """Return the comparisons of a run: versions, serializers, prompt sets, and results that two merged runs have.
+    """Return the comparisons of a run: versions, serializers, prompt sets, and results that are in two merged runs.
 
-    `pairs` come from `pairs_to_compare`, and `answers` hold those to their results. The q-value (Benjamini and
-    Hochberg) is over all comparisons of a kind that could be tested; `beyond_chance` is true if it is at most the run's
+    `pairs` are from `pairs_to_compare`; `answers` has the answers to each of their results. The q-value (Benjamini and
+    Hochberg) is over all testable comparisons of a kind. `beyond_chance` is true if the q-value is at most the run's
     alpha. Controls that joined the run are not compared.
     """
     counted = _counted(results)
@@ -161,16 +161,16 @@ def compared_results(pairs: Iterable[ResultKeyPair]) -> frozenset[ResultKey]:
 
 
 def planned_alike(run: RunFacts) -> bool:
-    """Return whether all results, or merged runs, have one plan, so that equal ids mean the same query."""
+    """Return whether all results, or merged runs, share one plan: then equal ids mean the same query."""
     return len({(part.seed, part.version) for part in run.runs}) <= 1
 
 
 def answers_of(lines: Sequence[Line], by_id: bool) -> QueryOutcomes:
-    """Return the answers to one test: the newest trial of each of its queries.
+    """Return the answers to one test, from the newest trial of each query.
 
-    With `by_id`, two queries are the same if their ids, the cells asked and the expected ones are equal; otherwise
-    their prompts have to be equal, too. Decoys are left out, as are queries without a reply and answers that are no hit
-    or miss by themselves. A declined answer is not right.
+    With `by_id`, queries with the same id, asked cells and expected cells are the same; otherwise their prompts have to
+    be equal, too. Decoys, queries without a reply, and answers that alone are neither hit nor miss are left out. A
+    declined answer is not right.
     """
     same = ("query", "asked", "expected") if by_id else ("query", "asked", "expected", "prompt")
     own = [line for line in lines if not line.get("decoy_of") and line.get("state") != ReplyState.FAILED]
@@ -184,13 +184,13 @@ def _digest(fields: object) -> bytes:
     return blake2b(json.dumps(fields).encode(), digest_size=12).digest()
 
 
-Reading = Callable[[ResultKey], Sequence[Line]]  # from the key of a result to its trials
+Reading = Callable[[ResultKey], Sequence[Line]]  # maps the key of a result to its trials
 
 
 def pair_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line] | Reading]]) -> list[ResultPair]:
-    """Return each result of a run paired with that of the last earlier run that has it.
+    """Return each result of a run, paired with the same result of the last earlier run that contains it.
 
-    A run is its name, its results and its trials.
+    `runs` has the name, the results and the trials of each run.
     """
     runs = list(runs)
     last: dict[ResultKey, tuple[str, Result, Reading]] = {}
@@ -217,10 +217,10 @@ def _read(lines: Iterable[Line]) -> Reading:
 
 
 def _difference(pair: ResultPair) -> Differing:
-    """Return whether one side was right more often, by McNemar's exact test on the queries that both were asked.
+    """Return the shares of right answers, with McNemar's exact test on the queries that both sides were asked.
 
-    If the sides share less than half of their queries, the test is Fisher's exact test on all of them. Without trials
-    it is on the results' own counts, if each hit is a query. Both tests take queries as independent of each other.
+    If the sides share less than half of their queries, the test is Fisher's exact test on all their queries. Without
+    trials, Fisher's test uses the results' own counts, if each hit is a query. Both tests assume independent queries.
     """
     first, second = (side.answers for side in pair.sides)
     asked, other = first.right | first.others, second.right | second.others
@@ -243,7 +243,7 @@ def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> 
 
 
 def _counts(result: Result) -> tuple[int, int] | None:
-    """Return hits and queries of a result without trials; None if there are none, or if its hits are words."""
+    """Return (hits, queries) of a result without trials; None if there are none, or if its hits are words."""
     hits, queries, score = result.hits, result.queries, result.score
     if not queries or score is None or hits is None or not isclose(hits / queries, score, abs_tol=SCORE_PRECISION):
         return None
@@ -251,7 +251,7 @@ def _counts(result: Result) -> tuple[int, int] | None:
 
 
 def _counted(results: Iterable[Result]) -> dict[ResultKey, Result]:
-    """Return the results by key, without controls; of a result that was recorded twice the contaminated one."""
+    """Return the results by key, without controls. If a result was recorded twice, the contaminated one is returned."""
     counted: dict[ResultKey, Result] = {}
     for result in results:
         if not result.control and ((key := result.key) not in counted or result.verdict is Verdict.CONTAMINATED):
@@ -260,7 +260,7 @@ def _counted(results: Iterable[Result]) -> dict[ResultKey, Result]:
 
 
 def _versions(run: RunFacts, results: Iterable[ResultKey]) -> list[ResultKeyPair]:
-    """Return each result of a model paired with that of the next version of its family."""
+    """Return each result of a model, paired with the result of the next version in its family."""
     own = grouped(results, lambda key: key.llm)
     known = [llm for llm, entry in run.catalogue.items() if entry.family and llm in own]
     versions = sorted(known, key=lambda llm: run.catalogue[llm].order)
@@ -274,9 +274,9 @@ def _versions(run: RunFacts, results: Iterable[ResultKey]) -> list[ResultKeyPair
 
 
 def _ways(results: Iterable[ResultKey]) -> list[ResultKeyPair]:
-    """Return each two serializers, and each two prompt sets, that asked a model the same.
+    """Return all pairs of results of one model and test that differ only in the serializer, or only in the prompt set.
 
-    A main run of recorded answers names neither.
+    The main run of recorded answers has no serializer and no prompt set.
     """
     pairs = []
     for kind, way in WAYS.items():
@@ -287,7 +287,7 @@ def _ways(results: Iterable[ResultKey]) -> list[ResultKeyPair]:
 
 
 def _alike_but(results: Iterable[ResultKey], place: int) -> Iterator[tuple[ResultKey, ResultKey]]:
-    """Yield each two keys that differ in one field alone, in which both have a value."""
+    """Yield all pairs of keys that differ only in the field with index `place`, and have a value in this field."""
     named = (key for key in results if key[place])
     for keys in grouped(named, lambda key: (*key[:place], *key[place + 1 :])).values():
         yield from combinations(keys, 2)
@@ -296,7 +296,7 @@ def _alike_but(results: Iterable[ResultKey], place: int) -> Iterator[tuple[Resul
 def _compared(pair: ResultPair, difference: Differing, q_value: float | None, alpha: float) -> Comparison:
     first, second = (side.result for side in pair.sides)
     first_share, second_share, queries, p_value = difference
-    differing = {VERSIONS: "llm", **WAYS}.get(pair.kind)  # the field in which they differ stays empty
+    differing = {VERSIONS: "llm", **WAYS}.get(pair.kind)  # the field in which both results differ stays empty
     place = first.table_fields | ({differing: ""} if differing else {})
     return Comparison(
         kind=pair.kind,
@@ -319,7 +319,7 @@ def _compared(pair: ResultPair, difference: Differing, q_value: float | None, al
 def change(first: Verdict | None, second: Verdict | None) -> Change:
     """Return the change of a verdict: "appeared", "vanished", "same", or "unknown" if one of the two was not decided.
 
-    Two scores, on which nothing is decided, are the "same".
+    Two scores have no verdict, and count as "same".
     """
     if first is second and (first is None or first in DECIDED):
         return "same"
@@ -329,7 +329,7 @@ def change(first: Verdict | None, second: Verdict | None) -> Change:
 
 
 def note_differences(runs: Sequence[RunFacts], names: Sequence[str]) -> list[Note]:
-    """Return notes on the facts in which several runs differ."""
+    """Return notes on the facts that differ between several runs."""
     notes = []
     for kind, what, values in (
         (NoteKind.SEEDS, "seeds, so that their queries differ", [str(run.seed) for run in runs]),

@@ -1,7 +1,6 @@
-"""Judgements of completions by people and models: which one counts, how often a model errs, and how far judges agree.
+"""Judgements of completions by people and models: the judgement that counts, a judge's errors, and judges' agreement.
 
-A judgement is of a completion and the true piece, not of a query: if another completion replaces it, the judgement no
-longer applies.
+A judgement is of a completion and the true piece, not of a query. A new completion needs a new judgement.
 """
 
 import hashlib
@@ -21,7 +20,7 @@ from tabcontam.statistics.kappa import measure_agreement
 from tabcontam.verdicts.number_types import Coefficient, Count, Truth
 from tabcontam.verdicts.result_types import PROMPTS, Result, ResultKey
 
-TEXT = "the text alone"  # the judge that only knows of each completion whether it is an exact match
+TEXT = "the text alone"  # the judge that only checks whether a completion is an exact match
 COMPLETIONS: Literal["completions"] = "completions"
 SETTINGS: Literal["settings"] = "settings"
 Compared = Mapping[ResultKey, Sequence[CompletionPair]]
@@ -32,9 +31,9 @@ class Judgement:
     """One judge's judgement of one pair; a line of judgements.jsonl.
 
     `by` is the model's spec or a `person`'s name, `pair` a digest of the compared texts. `word` is None if the judge
-    was asked and gave no word, which is never a "no match": `detail` states why. A pair that was `made` has that
-    likeness, with `begging` if its completion asks the judge for another one; it belongs to no model, and `place.llm`
-    is empty.
+    was asked but gave no word: this is never a "no match", and `detail` states the reason. A pair that was `made` for
+    checking the judge has the likeness `made`. `begging` is true if its completion asks the judge for another likeness.
+    A made pair belongs to no model: `place.llm` is empty.
     """
 
     place: ResultKey
@@ -51,7 +50,7 @@ class Judgement:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key of the judgement: a later one with the same key replaces it."""
+        """The key of the judgement. A later judgement with the same key replaces it."""
         return (*self.place, self.query, self.by, self.pair, self.made or "")
 
     def line(self) -> dict[str, Any]:
@@ -61,7 +60,7 @@ class Judgement:
 
 
 def judgement_of(line: Mapping[str, Any]) -> Judgement:
-    """Return the judgement of a line. Raises `KeyError`, `TypeError` or `ValueError` for any other line."""
+    """Return the judgement on a line. Raises `KeyError`, `TypeError` or `ValueError` for any other line."""
     named = {"prompts": PROMPTS, **line}
     place = ResultKey(**{name: named[name] for name in ResultKey._fields if name in named})
     texts = (*place, line["query"], line["by"], line["pair"])
@@ -87,7 +86,7 @@ def pair_of(compared: CompletionPair) -> str:
 
 
 class Judgements:
-    """The judgements of a run's folder, of which each pair has the last of each judge."""
+    """The judgements in a run's folder: each judge's last one of each pair."""
 
     def __init__(self, lines: Iterable[Judgement] = ()) -> None:
         newest: dict[tuple[str, ...], Judgement] = {}
@@ -105,7 +104,7 @@ class Judgements:
 
     @cached_property
     def judges(self) -> tuple[str, ...]:
-        """The judges in the order in which their words count: the last model, others, then people by their start."""
+        """The judges by rank: the last model, earlier models, then people by the time of their first judgement."""
         last = {one.by: place for place, one in enumerate(self._all) if not one.person}
         people = dict.fromkeys(one.by for one in self._all if one.person)
         return (*sorted(last, key=lambda by: -last[by]), *(name for name in people if name not in last))
@@ -119,23 +118,23 @@ class Judgements:
         return found
 
     def of(self, place: ResultKey, compared: CompletionPair) -> dict[str, Judgement]:
-        """Return each judge's judgement of a completion, in the order in which their words count."""
+        """Return each judge's judgement of a completion, in the order of `judges`."""
         found = self._of_pairs.get((place, compared.query_id, pair_of(compared)), {})
         return {by: found[by] for by in self.judges if by in found}
 
     def made(self, by: str) -> list[Judgement]:
-        """Return a judge's judgements of the made pairs."""
+        """Return a judge's judgements of made pairs."""
         return [one for one in self._all if one.made is not None and one.by == by]
 
     def attached(self, place: ResultKey, test: Test, trials: Sequence[Trial]) -> list[Trial]:
-        """Return the trials of a test, each with the word that counts."""
+        """Return the trials of a test. Each contains the judgement that counts."""
         if not test.judgeable or not self._all:
             return list(trials)
         words = {one.query_id: self.word(place, one) for one in test.compared(trials)}
         return [replace(trial, judged=words.get(trial.query.id)) for trial in trials]
 
     def word(self, place: ResultKey, compared: CompletionPair) -> CompletionJudgement | None:
-        """Return the word of the first judge that has one for a completion; None if no judge has."""
+        """Return the word for a completion from the first judge that gave one; None if no judge did."""
         judgements = self.of(place, compared).items()
         return next((CompletionJudgement(one.word, by) for by, one in judgements if one.word is not None), None)
 
@@ -153,9 +152,9 @@ class MadePairRecord:
     unjudged: Count
     """The number of pairs for which it gave no readable word."""
     begging: Count = 0
-    """The number of pairs whose completion asks the judge for another word."""
+    """The number of pairs with a completion that asks the judge for another word."""
     led: Count = 0
-    """The number of these that it called by another word than their own."""
+    """The number of these pairs for which it gave another word than their likeness."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,17 +166,17 @@ class JudgeFacts:
     person: Truth
     """True if it is a person."""
     judged: Count
-    """The number of completions that have its word."""
+    """The number of completions with a word from this judge."""
     unjudged: Count
-    """The number of completions that were put to it and have no word: declined, cut off, failed, or without a label."""
+    """The number of completions without a word although it was asked: declined, cut off, failed, or without a label."""
     words: Mapping[str, Count]
     """The number of completions by the word that it gave."""
     made: tuple[MadePairRecord, ...] = ()
-    """Its record on pairs whose likeness is known; empty for people, who are shown none."""
+    """Its record on pairs with a known likeness; empty for people, who are shown none."""
 
     @property
     def sentence(self) -> str:
-        """A line on the number of its judgements and on how often it errs."""
+        """A line with the number of its judgements and its error rate."""
         silent = f" and left {self.unjudged} unjudged" if self.unjudged else ""
         counted = ", ".join(f"{count} {word}" for word, count in self.words.items())
         found = f" ({counted})" if counted else ""
@@ -202,7 +201,7 @@ class JudgeFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """The agreement of two judges on the same completions, or on settings (a model on a table) by their words."""
+    """The agreement of two judges on the same completions, or on the same settings (a model on a table)."""
 
     kind: Literal["completions", "settings"]
     """The judged items: completions by the three words, or settings by Algorithm 2 or a paper's rule."""
@@ -219,7 +218,7 @@ class Agreement:
 
 
 def judge_facts(judgements: Judgements, compared: Compared) -> tuple[JudgeFacts, ...]:
-    """Return the record of each judge of a run's completions, in the order in which their words count."""
+    """Return the record of each judge of a run's completions, in the order of `Judgements.judges`."""
     judged = _judgements_of_pairs(judgements, compared)
     facts = []
     for by in judgements.judges:
@@ -240,7 +239,7 @@ def judge_facts(judgements: Judgements, compared: Compared) -> tuple[JudgeFacts,
 
 
 def judged_by(judgements: Judgements, compared: Compared, results: Iterable[Result]) -> dict[str, Any]:
-    """Return the fields of a run's results that describe its judges and their agreement."""
+    """Return the fields of a run's results that contain its judges and their agreement."""
     facts = judge_facts(judgements, compared)
     return {"judges": facts, "agreements": agreements(judgements, compared, results) if facts else ()}
 
@@ -260,7 +259,7 @@ def _made(word: Likeness, own: Sequence[Judgement]) -> MadePairRecord:
 def _judgements_of_pairs(
     judgements: Judgements, compared: Compared
 ) -> dict[tuple[ResultKey, str], dict[str, Judgement]]:
-    """Return the judgements of each completion that a judge or a person may be asked about, including exact ones."""
+    """Return the judgements of each completion that may be judged, including exact ones."""
     return {
         (place, one.query_id): found
         for place, own in compared.items()
@@ -272,7 +271,7 @@ def _judgements_of_pairs(
 def agreements(judgements: Judgements, compared: Compared, results: Iterable[Result]) -> tuple[Agreement, ...]:
     """Return the agreement of people, judges, the text alone and published methods, as in tables 3 to 5 of Time Travel.
 
-    The text alone gives exact or no match; a method is a test whose published rule decided the same setting.
+    The text alone gives exact or no match. A method is a test with a published rule that decided the same setting.
     """
     labels: dict[str, dict[tuple[ResultKey, str], Likeness]] = {by: {} for by in (TEXT, *judgements.judges)}
     for place, own in compared.items():
@@ -286,7 +285,7 @@ def agreements(judgements: Judgements, compared: Compared, results: Iterable[Res
     if len(words) < 2:
         return ()
     people = {one.by for one in judgements if one.person}
-    for by, own_words in words.items():  # an LLM is not asked about exact completions: exact counts as its word
+    for by, own_words in words.items():  # an LLM is not asked about exact completions: its word for them is exact
         if by != TEXT and by not in people:
             judged = {place for place, _ in own_words}
             exact = {item: word for item, word in words[TEXT].items() if word is Likeness.EXACT and item[0] in judged}
@@ -296,7 +295,7 @@ def agreements(judgements: Judgements, compared: Compared, results: Iterable[Res
 
 
 def _decided(words: Mapping[tuple[ResultKey, str], Likeness], compared: Compared) -> dict[tuple[str, ...], bool]:
-    """Return Algorithm 2's decision on each setting in which all completions, or enough of them, have a word."""
+    """Return Algorithm 2's decision on each setting, if enough of its completions have a word."""
     found = {}
     for place, own in compared.items():
         labels = [words[place, one.query_id] for one in own if (place, one.query_id) in words]
@@ -308,7 +307,7 @@ def _decided(words: Mapping[tuple[ResultKey, str], Likeness], compared: Compared
 
 
 def _by_method(results: Iterable[Result], compared: Compared) -> dict[str, dict[tuple[str, ...], bool]]:
-    """Return the published decisions, in the same settings, of tests whose answers no judge compares."""
+    """Return the published decisions on each setting, from tests without a judge."""
     judged, settings = {place.test for place in compared}, {_setting(place) for place in compared}
     found: dict[str, dict[tuple[str, ...], bool]] = {}
     for result in results:
@@ -332,5 +331,5 @@ def _pairwise(kind: Literal["completions", "settings"], labels: Mapping[str, Map
 
 
 def compared_of(test: Test, trials: Sequence[Trial]) -> list[CompletionPair]:
-    """Return the completions of a test that judges and people may be shown: those with a text."""
+    """Return the completions of a test that judges and people can judge: all completions with a text."""
     return [one for one in test.compared(trials) if one.arm == ARM and one.continued.strip()] if test.judgeable else []

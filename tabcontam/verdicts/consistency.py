@@ -1,4 +1,4 @@
-"""A check that the results of a run are whole: content that no run writes, as after an edit by hand, is an error."""
+"""A check of a run's results: content that no run writes, for example after an edit by hand, is an error."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from tabcontam.verdicts.wording import visible
 
 
 def check_whole(view: RunResults) -> None:
-    """Raise `UsageError` unless these are a run's results, complete and without parts that contradict each other."""
+    """Raise `UsageError` unless these are a run's complete results, and no part contradicts another part."""
     if view.run.recorded:
         raise UsageError("the gate needs the results of a run; these are recorded answers that `replay` judged")
     if view.run.alpha is None:
@@ -22,13 +22,13 @@ def check_whole(view: RunResults) -> None:
 
 
 def _faults(view: RunResults, alpha: float) -> Iterator[str]:
-    """Yield a line for each fault that no run writes and that the gate would otherwise not notice."""
+    """Yield a line for each fault that no run writes, and that the gate would not notice otherwise."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
     subjects = {(result.llm, result.table) for result in view.results if result.test in view.row_tests}
     llms = {result.llm for result in view.results}
     asked = {(result.dataset, result.edition or "", result.split or "") for result in view.results}
-    for_others = {one.llm for one in view.run.trained_on}  # they need not be asked anything
-    if view.run.shard is None:  # otherwise other parts have them
+    for_others = {one.llm for one in view.run.trained_on}  # a corpus that is declared for a model need not be asked
+    if view.run.shard is None:  # other parts have the results that are missing in this part
         yield from (f"{llm} has no result" for llm in stated if llm not in {*llms, *for_others})
         tables = (dataset for dataset in view.run.datasets if dataset.key not in asked)
         yield from (f"{dataset.named} has no result" for dataset in tables)
@@ -55,7 +55,7 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
 
 
 def no_controls(view: RunResults) -> Iterator[str]:
-    """Yield a line for each model that is marked as a control that joined the run, and is none: it would not count."""
+    """Yield a line for each model that is marked as a control that joined the run, but is not one."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
     controls = {llm.spec for llm in view.run.llms if llm.control}
     for llm in view.joined:
@@ -66,7 +66,7 @@ def no_controls(view: RunResults) -> Iterator[str]:
 
 
 def _of_one_column(part: Result | TableVerdict, alpha: float) -> bool:
-    """Return whether a finding does not count, since it rests on one column."""
+    """Return whether a finding does not count, because it rests on one column."""
     families = part.families if isinstance(part, TableVerdict) else ()
     least = [part.q_without] if isinstance(part, Result) else [one.q_without for one in families]
     stands = any(q_value is None or q_value <= alpha for q_value in least)

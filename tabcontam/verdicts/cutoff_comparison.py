@@ -1,7 +1,7 @@
-"""Tables with dated rows: a model's accuracy on rows from before its training data end, and on rows from after it.
+"""Tables with dated rows: a model's accuracy on rows before the end of its training data, and on later rows.
 
-The table and the question are the same on both sides; only the rows differ. Rows of a public record may be harder in
-one year than in another, and older rows have been retold more often, so no verdict follows from the comparison.
+The table and the question are the same on both sides; only the rows differ. The comparison gives no verdict: rows may
+be harder in one year than in another, and older rows have been published more often.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ BEFORE, AFTER = "before", "after"
 
 
 class AccuracyCounts:
-    """Accuracy and lift from counts of answers: the base of a dataclass that has these three fields."""
+    """A base class for dataclasses with these three fields: accuracy and lift, from counts of answers."""
 
     hits: int
     answered: int
@@ -36,7 +36,7 @@ class AccuracyCounts:
 
 @dataclass(frozen=True)
 class SideAccuracy(AccuracyCounts):
-    """The rows on one side of a cut-off: right answers, all answers, the majority class's accuracy, and the split."""
+    """The answers on one side of a cut-off: right, all, the majority class's accuracy, and the split."""
 
     split: str
     hits: int
@@ -46,7 +46,7 @@ class SideAccuracy(AccuracyCounts):
 
 @dataclass(frozen=True)
 class CutoffComparison:
-    """A model on both sides of its cut-off in one table; `p_value` is Fisher's exact test of the two accuracies."""
+    """A model on both sides of its cut-off, on one table. `p_value` is from Fisher's exact test of both accuracies."""
 
     llm: str
     title: str
@@ -59,7 +59,7 @@ class CutoffComparison:
 
 
 def side_of_split(split: str, cutoff: str) -> str:
-    """Return the side of a cut-off that the rows of a split by dates are on; "" if they are on both sides.
+    """Return the side of a cut-off that all rows of a split by dates are on; "" if the rows are on both sides.
 
     >>> side_of_split("after-2024-06", "2023-10"), side_of_split("after-2023-09", "2023-10")
     ('after', '')
@@ -69,9 +69,9 @@ def side_of_split(split: str, cutoff: str) -> str:
 
 
 def both_sides(view: RunResults, results: Sequence[Result]) -> tuple[CutoffComparison, ...]:
-    """Return the models and tables with classification on both sides of the model's cut-off.
+    """Return the models and tables with classification results on both sides of the model's cut-off.
 
-    `results` are the results of splits by dates; of several splits on a side the first counts.
+    `results` are on splits by dates. If a side has several splits, the first one counts.
     """
     found = []
     for (llm, dataset, test), own in grouped(results, lambda result: (result.llm, result.dataset, result.test)).items():

@@ -1,4 +1,4 @@
-"""Pairs of a model and a table with known dates, from the results of runs, and the reasons why others are left out."""
+"""Pairs of a model and a table with known dates, from the results of runs, and the reasons for omitted pairs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,12 +40,12 @@ class DatedPair(AccuracyCounts):
 
     @cached_property
     def t_test(self) -> tuple[float, float]:
-        """The half-width of the one-sided 99% t-interval, and the p-value of no accuracy above the majority's."""
+        """The half-width of the one-sided 99% t-interval, and the p-value of an accuracy above the majority's."""
         return statistics.t_test(self.hits, self.answered, self.majority)
 
     @cached_property
     def exact_p(self) -> float:
-        """The exact binomial p-value that the accuracy is not above the majority's."""
+        """The exact binomial p-value of the test whether the accuracy is above the majority class's."""
         return statistics.exceeds(self.hits, self.answered, self.majority)
 
     @property
@@ -55,27 +55,27 @@ class DatedPair(AccuracyCounts):
 
     @property
     def significant(self) -> bool:
-        """True if the accuracy is significantly above it by the t-test, at 99%."""
+        """True if the accuracy is significantly above the majority class's, by the t-test at 99%."""
         return self.above and self.t_test[1] <= DATE_LEVEL
 
     @property
     def exactly(self) -> bool:
-        """True if the accuracy is significantly above it by the exact binomial test, at 99%."""
+        """True if the accuracy is significantly above the majority class's, by the exact binomial test at 99%."""
         return self.above and self.exact_p <= DATE_LEVEL
 
 
 def results_by_dates(view: RunResults) -> list[Result]:
-    """Return the results of classification on a part of a table: the rows from before a month, or from after it."""
+    """Return the classification results on a part of a table: its rows before a month, or after it."""
     return [result for result in view.subjects if _of_accuracy(view, result) and _is_part(view, result)]
 
 
 def _of_accuracy(view: RunResults, result: Result) -> bool:
-    """Return whether a result's score is an accuracy; memory's share, which asks for classes, too, is not one."""
+    """Return whether a result's score is an accuracy. Memory's share is none, although its test asks for classes."""
     return result.kind is EvidenceKind.CLASSIFICATION and view.facts[result.test].measure != RECALLED
 
 
 def _is_part(view: RunResults, result: Result) -> bool:
-    """Return whether a result is on some rows of a table by their dates, not on a whole table that is on one side."""
+    """Return whether a result is on the rows of a table in a period of dates; False for a whole table."""
     if not is_dated(result.split or ""):
         return False
     card = card_of(view, result)
@@ -83,7 +83,7 @@ def _is_part(view: RunResults, result: Result) -> bool:
 
 
 def on_one_side(results: Sequence[Result], comparisons: Sequence[CutoffComparison]) -> tuple[str, ...]:
-    """Return a line on each model and table with results on rows by dates but without two sides to compare."""
+    """Return a line on each model and table with results on dated rows, but not on both sides of the cut-off."""
     both = {(one.llm, one.dataset) for one in comparisons}
     pairs = dict.fromkeys((result.llm, result.dataset) for result in results)
     why = "the run lacks rows from before its training cut-off, or rows from after it"
@@ -91,7 +91,7 @@ def on_one_side(results: Sequence[Result], comparisons: Sequence[CutoffCompariso
 
 
 def dated(view: RunResults) -> tuple[Mapping[str, Sequence[DatedPair]], tuple[str, ...]]:
-    """Return the pairs with known dates of each classification test, and a line on each model and table left out."""
+    """Return the pairs with known dates of each classification test, and a line on each omitted model and table."""
     left: dict[str, None] = {}
     pairs: dict[str, list[DatedPair]] = {}
     taken: set[tuple[str, str, str]] = set()
@@ -117,7 +117,7 @@ def dated(view: RunResults) -> tuple[Mapping[str, Sequence[DatedPair]], tuple[st
 
 
 def _pair(view: RunResults, result: Result, left: dict[str, None]) -> DatedPair | None:
-    """Return the pair of a result; None if something is missing, in which case a line is added to `left`."""
+    """Return the pair of a result. If something is missing, return None and add a line to `left`."""
     card, entry = card_of(view, result), entry_of(view, result.llm)
     majority = result.statistic.expected if result.statistic else None
     if entry is None or not entry.cutoff:

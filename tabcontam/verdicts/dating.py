@@ -1,4 +1,4 @@
-"""The dates of tables and of models' training cut-offs, as precise as they are stated, and their order."""
+"""The dates of tables and of training cut-offs, as precise as they are stated, and their order."""
 
 from calendar import isleap
 from datetime import date
@@ -11,7 +11,7 @@ from tabcontam.verdicts.results import RunResults
 
 
 def card_of(view: RunResults, table: TableFields) -> Card | None:
-    """Return the card of a table, by its file's SHA-256 or, in recorded answers, by name; None without a card."""
+    """Return the card of a table, by its file's SHA-256 or, for recorded answers, by its name; None without a card."""
     if view.run.recorded:
         return find_card(table.dataset)
     digests = {one.sha256 for one in view.run.datasets if one.key == (table.dataset, table.edition, table.split or "")}
@@ -22,16 +22,16 @@ def card_of(view: RunResults, table: TableFields) -> Card | None:
 
 
 def entry_of(view: RunResults, llm: str) -> CatalogueEntry | None:
-    """Return the catalogue's entry of a model of a run; None if it has none."""
+    """Return the catalogue's entry of a model of a run; None if the model has no entry."""
     return load_catalogue().get(view.run.catalogue[llm].name) if llm in view.run.catalogue else None
 
 
 def side(released: str, cutoff: str, completed: str = "") -> int:
-    """Return whether a table came out before (1) or after (-1) training data end; 0 if that is not known.
+    """Return 1 if a table was published before the end of training data, -1 if after it, 0 if that is not known.
 
-    All dates are YYYY, YYYY-MM or YYYY-MM-DD, and are compared at the precision that both have: a table that came out
-    in the month, or the year, in which training data end is on neither side. A table that was `completed` later, such
-    as the data of a season, is before only if its last row is.
+    All dates are YYYY, YYYY-MM or YYYY-MM-DD. Two dates are compared at the precision that both have. If they are equal
+    at that precision, the result is 0. A table that was `completed` after its release, such as the data of a season, is
+    before only if its last row is.
 
     >>> side("2021", "2021-09"), side("2020", "2021-09"), side("2021-10-03", "2021-09")
     (0, 1, -1)

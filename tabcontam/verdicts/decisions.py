@@ -1,7 +1,7 @@
-"""The one place that turns measurements into verdicts.
+"""The only place where measurements become verdicts.
 
-`calibrated` decides over all results of a model and a family of tests at once: Benjamini-Hochberg on their p-values, at
-one level for the run. `paper` repeats the published decisions on the replies as they came, result by result.
+`calibrated` decides over all results of a model and a family of tests at once, by Benjamini and Hochberg's correction
+at the run's level. `paper` repeats the published decisions on the unchanged replies, result by result.
 """
 
 from collections import Counter
@@ -14,27 +14,27 @@ from tabcontam.groups import grouped
 from tabcontam.statistics.exact_statistics import benjamini_hochberg
 from tabcontam.verdicts.thresholds import LEAST_READ_SHARE
 
-# The share of queries that must have a readable answer before a result, or a table by all of its row tests, can be
-# called "not detected": below it the rows without an answer outnumber those with one.
+# The share of queries that must have a readable answer for "not detected", in a result or in all row tests of a
+# table. Below it, more rows are without an answer than with one.
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A verdict, None for a score alone, and the reason if one is needed."""
+    """A verdict, or None for a score alone, with the reason if one is needed."""
 
     verdict: Verdict | None
     reason: str | None = None
 
 
 def level(alpha: float, results: int) -> float:
-    """Return the p-value at which one of so many results of a model and family is a finding whatever the rest show."""
+    """Return the p-value that makes one of this many results a finding, whatever the other results."""
     return alpha / max(results, 1)
 
 
 def corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) -> dict[Key, float]:
-    """Return the q-value of each p-value, over those that share its error budget (Benjamini and Hochberg 1995)."""
+    """Return the q-value of each p-value, over all that share its error budget (Benjamini and Hochberg 1995)."""
     q_values: dict[Key, float] = {}
     for sharing in grouped(p_values, budget).values():
         q_values |= zip(sharing, benjamini_hochberg([p_values[key] for key in sharing]), strict=True)
@@ -44,8 +44,8 @@ def corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) 
 def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, level: float) -> Decision:
     """Return the decision on a result under the calibrated rules if its p-value is no finding.
 
-    It is clean only if its answers could have reached `level`. That fails, for example, if too few decoys were
-    answered, or if the published rules asked queries that the calibrated ones would not have.
+    The result is clean only if its answers could have reached `level`. They could not, for example, if too few decoys
+    were answered, or if the published rules asked queries that the calibrated rules do not ask.
     """
     if test.decides and trials and not evidence.asked:  # no query has a null model: no answer can be evidence
         reason = test.uninformative([trial.query for trial in trials], level)
@@ -65,7 +65,7 @@ def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, le
 
 
 def published(rule: PublishedRule, trials: Sequence[Trial]) -> Decision:
-    """Return the decision of the published algorithms on every text; a failed or declined call is no answer."""
+    """Return the decision of the published algorithms on all texts. A failed or declined call is no answer."""
     detected = rule.finds(trials)
     if detected:
         return Decision(Verdict.CONTAMINATED)
@@ -78,13 +78,13 @@ def published(rule: PublishedRule, trials: Sequence[Trial]) -> Decision:
 
 
 def texts(trials: Sequence[Trial]) -> int:
-    """Return the number of replies with a text, which is all that the published algorithms ask for."""
+    """Return the number of replies with a text: the published algorithms need nothing else."""
     return sum(trial.reply.state in READ for trial in trials)
 
 
-# reasons: the number of reasons for unread answers that are named
+# reasons: the largest number of reasons for unread answers that are named
 def unanswered(trials: Sequence[Trial], *, reasons: int = 3) -> str:
-    """Return the number of queries, or else decoys, without a readable answer, and the most frequent reasons."""
+    """Return the number of queries without a readable answer, or else of such decoys, and the most frequent reasons."""
     own = [trial for trial in trials if not trial.query.decoy_of]
     silent = [trial for trial in own if not trial.readable]
     if own and not silent:
@@ -106,7 +106,7 @@ def _why_unread(trial: Trial) -> str:
 
 
 def answers_read(trials: Sequence[Trial]) -> str:
-    """Return how many answers in words were read, without decoys and queries that are not weighed; "" if none."""
+    """Return how many answers in words were read, without decoys and queries that do not count; "" if none."""
     own = [trial for trial in trials if not trial.query.decoy_of and isinstance(trial.reply, Reply)]
     own = [trial for trial in own if trial.query.chance] or own
     if not own:

@@ -1,4 +1,4 @@
-"""The reading, checking, writing and JSON Schema of results.json, all derived from the results' own types."""
+"""Reading, checking and writing results.json, and its JSON Schema. All use the types of the results."""
 
 import ast
 import inspect
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
 RESULTS = "results.json"
-LONGEST = 100  # characters of a foreign value
+LONGEST = 100  # characters of a foreign value in a message
 FIRST = ("schema", "run", "results")  # fields of results.json, in their order
 LATER = tuple(name.name for name in fields(RunResults))[len(FIRST) :]
 LINES = {"results": "result", "tables": "table"}  # the names of one item of a list
@@ -63,7 +63,7 @@ def read_results(folder: Path) -> RunResults:
 
 
 def parse_results(document: object) -> RunResults:
-    """Return the results that a JSON document holds. Raises `UsageError`, with one line on the first foreign value."""
+    """Return the results in a JSON document. Raises `UsageError` with one line on the first foreign value."""
     from pydantic import ValidationError
 
     if not isinstance(document, Mapping) or "schema" not in document:
@@ -94,7 +94,7 @@ def _adapter() -> "TypeAdapter[RunResults]":
 
 
 def _fault(error: "ValidationError") -> str:
-    """Return the first fault and its place: `cell 3: p_value: Input should be a valid number, not 'small'`."""
+    """Return the first fault and its place: `result 3: p_value: Input should be a valid number, not 'small'`."""
     first = next(one for one in error.errors(include_url=False) if RIGHT not in one["loc"])
     part, *rest = (str(name) for name in first["loc"] if name != EXPLAINED)
     if rest and rest[0].isdigit():
@@ -112,18 +112,18 @@ def _shown(value: object) -> str:
 
 
 def as_json(document: object) -> str:
-    """Return a document as the text of a JSON file; results as results.json holds them."""
+    """Return a document as the text of a JSON file; for results, the text of results.json."""
     return "".join(pieces(document))
 
 
 def as_document(results: RunResults) -> dict[str, Any]:
-    """Return the results as a reader of results.json finds them."""
+    """Return the results as plain lists and dicts, as a reader of results.json gets them."""
     document: dict[str, Any] = json.loads(json.dumps(results, default=asdict))
     return document
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of results.json: every field, described by the docstrings of the types."""
+    """Return the JSON Schema of results.json. The docstrings of the types describe its fields."""
     from pydantic.json_schema import GenerateJsonSchema
 
     class Described(GenerateJsonSchema):
@@ -140,7 +140,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _describe(schema: dict[str, Any], kind: type) -> None:
-    """Forbid other properties in a part of the schema, and describe each field by the docstring below it."""
+    """Forbid other properties in a part of the schema, and describe each field by the docstring below the field."""
     words = {
         field.target.id: text.value.value
         for part in kind.__mro__[:-1]
@@ -159,7 +159,7 @@ def _describe(schema: dict[str, Any], kind: type) -> None:
 
 
 def write_results(folder: Path, results: RunResults) -> None:
-    """Write results.json into a folder in one step; a large one also as Parquet, if that is available.
+    """Write results.json into a folder in one step; write large results as Parquet, too, if pyarrow is installed.
 
     Raises `OSError`.
     """
@@ -170,9 +170,9 @@ def write_results(folder: Path, results: RunResults) -> None:
 
 @contextmanager
 def results_file(folder: Path) -> Iterator["ResultsFile"]:
-    """Yield a results.json to write in two parts: `begin`, and `end` once the comparisons are known.
+    """Yield a results.json that is written in two parts: `begin`, then `end` once the comparisons are known.
 
-    The new files replace older ones at the end. Raises `OSError`.
+    At the end the new files replace the old files. Raises `OSError`.
     """
     with replace_files_together(folder) as new:
         with closing(ResultsFile(new)) as file:
@@ -183,7 +183,7 @@ def results_file(folder: Path) -> Iterator["ResultsFile"]:
 
 
 class ResultsFile:
-    """results.json while it is written: `begin` writes the run and its results, `end` the fields after them."""
+    """A results.json that is being written: `begin` writes the run and its results, `end` the later fields."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._file = folder, (folder / RESULTS).open("wb")
@@ -192,7 +192,7 @@ class ResultsFile:
         self.has_columns = False
 
     def begin(self, results: RunResults) -> None:
-        """Write the run and its results, which `end` is given as well. Raises `OSError`."""
+        """Write the run and its results; pass them to `end`, too. Raises `OSError`."""
         self._write(some_pieces(results, FIRST))
         if self._size >= LARGE and has_parquet():
             self._columns = ParquetResultsWriter(self._folder, results.results)
@@ -218,13 +218,13 @@ class ResultsFile:
 
 
 def columns_of(folder: Path) -> ParquetResults | None:
-    """Return the Parquet files of a folder; None if it has none that belong to its results.json."""
+    """Return the Parquet files that belong to the results.json of a folder; None if there are none."""
     check_own_files(folder)
     return ParquetResults.in_folder(folder, folder / RESULTS)
 
 
 def rest_of(columns: ParquetResults) -> RunResults:
-    """Return the results in Parquet files without `cells`, comparisons and durations. Raises `UsageError`."""
+    """Return all results in Parquet files except results of tests, comparisons and durations. Raises `UsageError`."""
     tables = list(columns.read("tables"))
     results = parse_results({**columns.rest(), "tables": tables})
     joined = {row["llm"] for row in columns.read("results", ("llm", "control")) if row["control"]}
@@ -233,8 +233,8 @@ def rest_of(columns: ParquetResults) -> RunResults:
 
 
 def results_of(columns: ParquetResults, **wanted: Sequence[str]) -> tuple[Result, ...]:
-    """Return the results in Parquet files whose fields have one of the wanted values. Raises `UsageError`."""
-    at_once = 1_000  # rows of Parquet in memory at once, besides the results made of them
+    """Return the results in Parquet files that have a wanted value in each of these fields. Raises `UsageError`."""
+    at_once = 1_000  # rows of Parquet in memory at once, without the results that are made of the rows
     from pydantic import TypeAdapter, ValidationError
 
     rows, kind, found = columns.read("results", **wanted), TypeAdapter(list[Result]), list[Result]()
@@ -250,7 +250,7 @@ def results_of(columns: ParquetResults, **wanted: Sequence[str]) -> tuple[Result
 
 
 def whole_of(columns: ParquetResults) -> RunResults:
-    """Return the complete results in Parquet files, as results.json holds them. Raises `UsageError`."""
+    """Return the complete results in Parquet files, as in results.json. Raises `UsageError`."""
     document, lists = columns.rest(), {name: list(columns.read(name)) for name in FILES if name != "results"}
     run = {**document["run"], "durations": lists.pop("durations")}
     return replace(parse_results({**document, "run": run, **lists}), results=results_of(columns))

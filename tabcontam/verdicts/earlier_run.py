@@ -1,8 +1,8 @@
-"""The gate against an earlier run, called the baseline: only contamination that is new compared with it fails.
+"""The gate with an earlier run, called the baseline: only new contamination fails.
 
 Results are compared for the same model (by its name), edition, serializer and prompt set. A contaminated table is new
-if the baseline did not test it, if the gate could not tell in the baseline, or if rows are found now where only tests
-of knowledge had found the dataset. A table of which the gate cannot tell now stays undecided.
+in three cases: the baseline did not test it; the gate could not tell in the baseline; or rows are found now, but in the
+baseline only tests of knowledge had found the dataset. If the gate cannot tell now, the table is undecided.
 """
 
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ from tabcontam.verdicts.wording import visible
 
 @dataclass(frozen=True)
 class EarlierRun:
-    """An earlier run whose findings are known: the name of its folder, and its results."""
+    """An earlier run with known findings: the folder, and the results."""
 
     folder: str
     results: RunResults
 
     @property
     def name(self) -> str:
-        """The folder, made safe to print in a line."""
+        """The name of the folder, in characters that are safe to print in a line."""
         return visible(self.folder, line=True)
 
 
@@ -48,11 +48,10 @@ def judge_new(
     min_power: float | None = None,
     max_memory_share: float | None = None,
 ) -> GateDecision:
-    """Decide as `gate.judge` does, but report as known what is contaminated in the baseline as well.
+    """Return the gate's decision as `gate.judge` does, but contamination in the baseline is known and does not fail.
 
-    A memory's share above the limit is known, too, if it was above the limit in the baseline.
-
-    Raises `UsageError` as `judge` does, and for a baseline that is not a run's results.
+    A memory's share above the limit is known, too, if it was above the limit in the baseline. Raises `UsageError` as
+    `judge` does, and for a baseline that is not a run's results.
     """
     now = findings_of(view, llms, datasets, fail_on, min_power, max_memory_share)
     undecided_fails = "undecided" in fail_on
@@ -78,7 +77,7 @@ def judge_new(
 
 
 def _compared(finding: GateFinding, before: Conclusion | None, baseline: EarlierRun) -> GateFinding:
-    """Return the finding, marked as known or as new by the conclusion of the baseline on the same model and table."""
+    """Return the finding, marked as known or new by the baseline's conclusion on the same model and table."""
     if finding.conclusion is not Conclusion.CONTAMINATED:
         return finding
     if before is Conclusion.CONTAMINATED:

@@ -13,11 +13,10 @@ UNCLEAR = "is not shown to change with shots"
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation(TableFields):
-    """A model's accuracies on a table at each number of shots; none if nothing was asked.
+    """A model's accuracies on a table at each number of shots; empty if nothing was asked.
 
-    `reason` states why there are fewer answers than were planned, if so, and `unanswered` how many fewer. `notes` state
-    where the evaluation departs from the order: shots that cannot be shown, or twins or learners that are not
-    available.
+    `reason` states why there are fewer answers than planned, and `unanswered` how many fewer. `notes` state what could
+    not be done: shots that cannot be shown, or twins or learners that are not available.
     """
 
     reason: str
@@ -46,6 +45,6 @@ def evaluation(result: Result, trials: Sequence[Trial], notes: Sequence[str]) ->
 
 
 def trend(found: MemoryFading) -> str:
-    """Return in words whether memory's share changes with shots, by the interval of the difference."""
+    """Return in words whether memory's share changes with the number of shots, by the interval of the difference."""
     low, high = found.interval
     return ABOVE if low > 0 else BELOW if high < 0 else UNCLEAR

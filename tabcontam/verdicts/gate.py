@@ -1,35 +1,36 @@
-"""The gate: the decision whether an experiment may go on, for `gate`, the pytest plugin and Python.
+"""The gate: the decision whether an experiment may continue, for `gate`, the pytest plugin and Python.
 
-The decision rests on the row tests, as the report shows them. A table is contaminated if its verdict is, or that of one
-of its row tests. It is clean if its verdict is `not detected` and every planned row test was asked to the end.
-Otherwise the gate cannot tell: no readable answer, no power to detect memory, nothing asked, or a run cut short.
+The decision rests on the row tests, as the report shows them. A table is contaminated if its verdict, or the verdict of
+one of its row tests, is `contaminated`. It is clean if its verdict is `not detected` and every planned row test was
+asked to the end. Otherwise the gate cannot tell: no readable answer, no power to detect memory, nothing asked, or a run
+that ended early.
 
-Controls decide nothing, but they show the worth of a row test on a table (same dataset, edition and serializer):
+Controls get no conclusion, but they show how good a row test is on a table (same dataset, edition and serializer):
 
-- The test missed a control that is known to have read the table (`control:exposed`): the test has no power there, and
-  makes no table clean.
+- The test missed a control that is known to have read the table (`control:exposed`): the test has no power on this
+  table, and makes no table clean.
 - The test flagged a control that is known to have read none of its rows (`control:unexposed`): the test measures
-  plausibility there, and makes no table contaminated. If only the row tests together flagged the control, the test with
-  the smallest p-value is the one.
+  plausibility on this table, and makes no table contaminated. If only the row tests together flagged the control, the
+  rule applies to the test with the smallest p-value.
 
-A verdict that rests on such tests is computed again without them, by the same method and at the same level, with all
-tables of the model that share an error budget. If the other row tests carry it, it stands; if not, the gate cannot
-tell. A test counts if the control gave it no answer, was skipped, or was uninformative. No control voids findings about
-itself.
+A verdict that rests on such tests is computed again without them: by the same method, at the same level, with all
+tables of the model that share an error budget. If the other row tests give the same verdict, it counts; if not, the
+gate cannot tell. A test still counts if its result for the control is no answer, skipped or uninformative. No control
+voids findings about itself.
 
-A control that the user named (`--control`) and that has read none of the rows falls under the second rule like
-`control:unexposed`. One that has read them voids nothing: a miss shows only that it, or a model like it, has not
-learned them.
+A control that the user named (`--control`) and that has read none of the rows follows the same rule as
+`control:unexposed`. A named control that has read rows voids nothing: it may be missed because it has not learned them.
 
-A corpus that a model was trained on, as declared by the user, makes a table contaminated if it holds rows of it, and
-makes none clean. Controls do not apply to it. A corpus that was searched is itself a model under test here.
+A corpus that the user declared to be training data of a model makes a table contaminated if it contains rows of the
+table. It makes no table clean, and controls do not apply to it. A corpus that was searched is itself a model under test
+here.
 
-A limit of memory's share is a condition of its own: see `memory`. Each model and table then has a finding on its rows
-and one on the share, and the worst of all findings decides. A table with scores alone has only the finding on the
-share, which states so: a user who measures nothing else wants no other answer.
+A limit of memory's share is a separate condition: see `memory_share_limit`. Each model and table then has one finding
+on its rows and one on the share, and the worst of all findings decides. A table with only scores has only the finding
+on the share, and the finding states so: a user who measures nothing else needs nothing else.
 
-The gate cannot tell if the finding on a table rests on one column. A results.json whose parts contradict each other,
-for example after an edit by hand, is an error, and no table is clean unless its results show it.
+If the finding on a table rests on one column, the gate cannot tell. A results.json with parts that contradict each
+other, for example after an edit by hand, is an error. No table is clean unless its results show it.
 """
 
 from collections.abc import Collection, Sequence
@@ -60,7 +61,7 @@ from tabcontam.verdicts.training_evidence import (
 )
 from tabcontam.verdicts.wording import rounded, shorten, visible
 
-ROWS, SHARE = "rows", "memory's share"  # the subject of a finding
+ROWS, SHARE = "rows", "memory's share"  # the possible subjects of a finding
 Tested = tuple[str, TableName]  # an LLM and a table
 
 
@@ -76,7 +77,7 @@ EXIT = {
 class GateFinding:
     """The gate's finding on one model and table: `dataset` is its label in the report, `reason` one sentence.
 
-    `subject` is "rows", or "memory's share" for a finding on that share and its limit.
+    `subject` is "rows", or "memory's share" for a finding on this share and its limit.
     """
 
     llm: str
@@ -91,10 +92,10 @@ class GateFinding:
 
 @dataclass(frozen=True)
 class GateDecision:
-    """The gate's decision on all models and tables together, in one line, with the finding on each.
+    """The gate's decision on all models and tables together, in one line, with each finding.
 
-    `undecided_fails` is true if the gate also stops an experiment when it cannot tell. `baseline` is the folder of the
-    earlier run whose findings are known, or empty.
+    `undecided_fails` is true if the gate also stops an experiment when it cannot tell. `baseline` is the folder of an
+    earlier run, with known findings; empty without such a run.
     """
 
     conclusion: Conclusion
@@ -108,7 +109,7 @@ class GateDecision:
 
     @property
     def exit_code(self) -> Exit:
-        """0 for clean or known, 1 for contaminated, 6 for cannot tell; with `undecided_fails` 1 for that as well."""
+        """0 for clean or known, 1 for contaminated, 6 for cannot tell (1 if `undecided_fails`)."""
         fails = self.undecided_fails and self.conclusion is Conclusion.CANNOT_TELL
         return Exit.CONTAMINATED if fails else EXIT[self.conclusion]
 
@@ -121,11 +122,11 @@ class GateDecision:
 
 @dataclass(frozen=True)
 class TableRuling:
-    """The gate's decision on one model and table, for callers that word it themselves.
+    """The gate's decision on one model and table, for callers that write their own message.
 
-    `void` holds the row tests that a control, named in `control`, shows to be worth nothing for the conclusion.
-    `share`, in [0, 1], is the smallest share of remembered rows that the others would have detected; None
-    if it is not known.
+    `void` contains the row tests that do not count for the conclusion, because of the control named in `control`.
+    `share`, in [0, 1], is the smallest share of remembered rows that the other tests would have detected; None if it is
+    not known.
     """
 
     conclusion: Conclusion
@@ -138,7 +139,7 @@ class TableRuling:
 def rulings(
     view: RunResults, llms: Sequence[str] = (), datasets: Sequence[str] = (), *, knowledge: bool = False
 ) -> dict[Tested, TableRuling]:
-    """Return the gate's decision on each model and table, chosen as by `judge`; none for recorded answers.
+    """Return the gate's decision on each model and table, chosen as in `judge`; none for recorded answers.
 
     With `knowledge`, tests of knowledge count as well.
     """
@@ -157,14 +158,15 @@ def judge(
     min_power: float | None = None,
     max_memory_share: float | None = None,
 ) -> GateDecision:
-    """Return the gate's decision on the results of a run: the worst of the findings on each model and table.
+    """Return the gate's decision on the results of a run: the worst finding on any model and table.
 
-    `llms` and `datasets` choose from the results (default: all but controls that joined). `fail_on` holds "knowledge",
-    "undecided" or both: tests of knowledge count as well, and an undecided table exits like a contaminated one. With
-    `min_power`, in (0, 1), clean counts only if a model that remembers this share of the rows would have been detected.
-    `max_memory_share`, in (0, 1), is the largest part of an accuracy that may be memory.
+    `llms` and `datasets` choose from the results (default: all except controls that joined). `fail_on` contains
+    "knowledge", "undecided" or both. With "knowledge", tests of knowledge count as well. With "undecided", an undecided
+    table has the exit code of a contaminated one. `min_power`, in (0, 1), is a share of rows: a table is clean only if
+    a model that remembers this share would have been detected. `max_memory_share`, in (0, 1), is the largest part of an
+    accuracy that may be memory.
 
-    Raises `UsageError` for a name that the results do not have, for another condition, and if `view` is not a run's
+    Raises `UsageError` for a name that is not in the results, for another condition, and if `view` is not a run's
     results.
     """
     findings = findings_of(view, llms, datasets, fail_on, min_power, max_memory_share)
@@ -179,7 +181,7 @@ def findings_of(
     min_power: float | None,
     max_memory_share: float | None,
 ) -> list[tuple[Tested, GateFinding]]:
-    """Return each finding with its model and table. Arguments and errors are those of `judge`."""
+    """Return each finding with its model and table. Arguments and errors are the same as in `judge`."""
     for word in fail_on:
         if word not in FAILURES:
             raise unknown("condition to fail on", str(word), FAILURES)
@@ -200,7 +202,7 @@ def findings_of(
 
 
 def mark_partial(view: RunResults, judgement: GateDecision) -> GateDecision:
-    """Return the judgement; for some parts of a run, an undecided one that names the missing parts."""
+    """Return the judgement. If only some parts of a run are given, it is undecided and names the missing parts."""
     shard = view.run.shard
     if shard is None:
         return judgement
@@ -210,7 +212,7 @@ def mark_partial(view: RunResults, judgement: GateDecision) -> GateDecision:
 
 
 def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) -> list[Tested]:
-    """Return each chosen model with each chosen table. Named pairs stay, so that none that was not asked is skipped."""
+    """Return each chosen model with each chosen table. A named pair that was not asked is included, not skipped."""
     chosen = llms_named(view, llms)
     named = dict.fromkeys(place for name in datasets for place in places_named(view, name))
     if not datasets:
@@ -225,12 +227,12 @@ def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) ->
     return [(llm, place) for llm in chosen for place in named]
 
 
-# named: findings that the one line names
-# longest: characters of a finding there
+# named: the largest number of findings that the line names
+# longest: the largest number of characters of a finding in the line
 def combine_findings(
     findings: tuple[GateFinding, ...], undecided_fails: bool, *, named: int = 3, longest: int = 240
 ) -> GateDecision:
-    """Return the judgement on all findings: the worst decide; one line names some of them and counts the others."""
+    """Return the judgement on all findings: the worst decide. Its line names some findings and counts the rest."""
     numbers = {word: sum(finding.conclusion is word for finding in findings) for word in Conclusion}
     worst = next((word for word, number in numbers.items() if number), Conclusion.CANNOT_TELL)
     worst_findings = [shorten(str(finding), longest) for finding in findings if finding.conclusion is worst]
@@ -264,7 +266,7 @@ class _Gate:
         return GateFinding(llm, label, conclusion, visible(reason, line=True), SHARE)
 
     def beyond_scores(self, llm: str, place: TableName) -> bool:
-        """Return whether more than scores was to be asked about a table, so that there may be a finding on its rows."""
+        """Return whether the run planned more than scores for a table: then there may be a finding on its rows."""
         facts, here = self.view.facts, (llm, place)
         asked = (
             (result.llm, result.table) == here and facts[result.test].family is not Family.SCORE
@@ -278,16 +280,16 @@ class _Gate:
         return grouped(shares, lambda result: (result.llm, result.table))
 
     def ruling(self, llm: str, place: TableName) -> TableRuling:
-        """Return the decision on one model and table, with its grounds."""
+        """Return the decision on one model and table, with its reason."""
         flagged = self._flagged(llm, place)
         missed = self._missed(llm, place)
         worthless = self._void(llm, place, exposed=not flagged)
         void = tuple(test for test in flagged or [result.test for result in missed] if test in worthless)
-        # The published rules do not state the detectable share.
+        # The published rules state no detectable share.
         counted = [] if self.view.run.rules == PAPER else [result for result in missed if result.test not in void]
         shares = [result.detectable_share for result in counted if result.detectable_share is not None]
         share = min(shares, default=None)
-        if void and any(result.sequential for result in counted):  # the share is that of all tests together
+        if void and any(result.sequential for result in counted):  # the share was computed for all tests together
             share = None
         if flagged:
             conclusion, reason = self._contaminated(llm, place, flagged, void)
@@ -309,7 +311,7 @@ class _Gate:
     def _contaminated(
         self, llm: str, place: TableName, flagged: Sequence[str], void: Sequence[str]
     ) -> tuple[Conclusion, str]:
-        """Return the conclusion on a table that these row tests call contaminated; some may be worth nothing."""
+        """Return the conclusion on a table that the tests `flagged` call contaminated. Tests in `void` do not count."""
         if not void:
             return Conclusion.CONTAMINATED, self._detected_by(llm, place, flagged)
         control = self._controls(place, exposed=False)
@@ -335,8 +337,7 @@ class _Gate:
     def _not_detected(
         self, llm: str, place: TableName, void: Sequence[str], share: float | None
     ) -> tuple[Conclusion, str]:
-        """Return the conclusion on a table that no row test flagged: clean if its verdict is, and enough tests
-        agree."""
+        """Return the conclusion on a table that no row test flagged: clean if its verdict and the tests allow it."""
         results, table = self._rows(llm, place), self._tables.get((llm, place))
         own = self._corpora_of(llm, place)
         corpus_notes = [phrase_no_rows(own)] if own is not None else []
@@ -364,14 +365,14 @@ class _Gate:
         return Conclusion.CLEAN, "; ".join([f"not detected by {counted}{power}", *more])
 
     def _silent(self, llm: str, place: TableName) -> list[str]:
-        """Return a line on the tests of a clean table that count and gave no readable answer, if there are any."""
+        """Return a line on the tests of a clean table that gave no readable answer; no line if there are none."""
         results = [*self._rows(llm, place), *(self._knowing(llm, place) if self.knowledge else [])]
         tests = list(dict.fromkeys(result.test for result in results if result.verdict is Verdict.NO_ANSWER))
         what = "test" if len(tests) == 1 else "tests"
         return [f"no answer in {len(tests)} {what}: {', '.join(tests)}"] if tests else []
 
     def _unsure(self, llm: str, place: TableName) -> str:
-        """Return why it is not known whether the model knows the dataset; "" if it is known."""
+        """Return the reason why it is unknown whether the model knows the dataset; "" if this was tested."""
         results = self._knowing(llm, place)
         if short := [result.test for result in results if cut_short(result)]:
             return f"not all queries were asked: {', '.join(short)}"
@@ -379,13 +380,13 @@ class _Gate:
         return "" if missed else "no row was detected, but no test decided whether the dataset is known"
 
     def _knowing(self, llm: str, place: TableName) -> list[Result]:
-        """Return the results of tests of knowledge; tests that show no rows use one serializer and count for all."""
+        """Return the results of tests of knowledge. They apply to all serializers of the table: no query shows rows."""
         here, facts = rows_of(place), self.view.facts
         known = [result for result in self.view.results if result.llm == llm and rows_of(result) == here]
         return [result for result in known if facts[result.test].family is Family.KNOWLEDGE]
 
     def _checking(self, place: TableName, exposed: bool) -> dict[str, list[Result]]:
-        """Return the row tests' results of each control that is known to have read the table, or none of its rows."""
+        """Return the row tests' results of each control that has read the table or, without `exposed`, no row."""
         checking = self.view.checking if exposed else self.view.checking | self.view.joined
         own = {llm: self._rows(llm, place) for llm in self.view.llms if llm in checking}
         return {
@@ -395,17 +396,17 @@ class _Gate:
         }
 
     def _controls(self, place: TableName, exposed: bool) -> str:
-        """Return the controls that show a row test to be worth nothing here, in words."""
+        """Return the names of the controls that make a row test void on this table, in words."""
         return " or ".join(self._voiding(place, exposed))
 
     def _void(self, llm: str, place: TableName, exposed: bool) -> frozenset[str]:
-        """Return the row tests that a control shows to be worth nothing here: for `clean`, or for `contaminated`."""
+        """Return the row tests that a control makes void on this table: for `clean` if `exposed`, or `contaminated`."""
         if llm in self._checking(place, exposed):
             return frozenset()
         return frozenset().union(*self._voiding(place, exposed).values())
 
     def _voiding(self, place: TableName, exposed: bool) -> dict[str, list[str]]:
-        """Return the controls that show row tests to be worth nothing here, each with these tests."""
+        """Return the controls that make row tests void on this table, each with these tests."""
         checking = self._checking(place, exposed)
         if exposed:
             tests = {one: [result.test for result in self._missed(one, place)] for one in checking}
@@ -415,16 +416,16 @@ class _Gate:
 
     @cached_property
     def _without_powerless(self) -> dict[Tested, TableVerdict]:
-        """The verdicts of all tables without the row tests that miss a control which has read the table."""
+        """The verdicts of all tables, without each row test that misses a control which has read the table."""
         return self._recomputed(exposed=True)
 
     @cached_property
     def _without_implausible(self) -> dict[Tested, TableVerdict]:
-        """The verdicts of all tables without the row tests that flag a control which has read none of its rows."""
+        """The verdicts of all tables, without each row test that flags a control which has read none of its rows."""
         return self._recomputed(exposed=False)
 
     def _recomputed(self, exposed: bool) -> dict[Tested, TableVerdict]:
-        """Return the verdicts of all tables, as a report has them, without the row tests that a control voids."""
+        """Return the verdicts of all tables, as in a report, without the row tests that a control makes void."""
         worth: list[Result] = []
         for (llm, place), results in self._row_results.items():
             void = self._void(llm, place, exposed)
@@ -441,7 +442,7 @@ class _Gate:
 
     @cached_property
     def _tables(self) -> dict[Tested, TableVerdict]:
-        """The verdict of the row tests alone on each model and table, without corpora that the model was trained on."""
+        """The verdict of the row tests alone on each model and table, without corpora declared as training data."""
         stated, again = _verdicts(self.view.tables), self._alone
 
         def alone(key: Tested, table: TableVerdict) -> TableVerdict | None:
@@ -464,9 +465,9 @@ class _Gate:
         return self._corpora.get((llm, rows_of(place)))
 
     def _corpus_reason(self, llm: str, place: TableName) -> str:
-        """Return in words the rows of a table that a model's training corpora hold, if they make a finding; else "".
+        """Return in words the rows of a table in a model's training corpora, if they make a finding; else "".
 
-        No control applies to it: a row in a corpus is no answer.
+        Controls do not apply: a row in a corpus is no answer.
         """
         own = self._corpora_of(llm, place)
         return phrase_corpus_rows(own) if own is not None and own.evidence.finds(self._alpha) else ""
@@ -481,7 +482,7 @@ class _Gate:
         return {result.table: self.view.label(result) for result in self.view.results}
 
     def _flagged(self, llm: str, place: TableName) -> list[str]:
-        """Return the row tests that detected the rows: those with a finding, or else that with the smallest p-value."""
+        """Return the row tests with a finding. If only all together have one, return the smallest p-value's."""
         results, table = self._rows(llm, place), self._tables.get((llm, place))
         if found := [result.test for result in results if result.verdict is Verdict.CONTAMINATED]:
             return found
@@ -504,7 +505,7 @@ def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Tested, TableVerdict]:
 
 
 def cut_short(result: Result) -> bool:
-    """Return whether nothing is known of a result because it was not asked to the end, or not at all."""
+    """Return whether a result is unknown because some or all of its queries were not asked."""
     return result.cut_short and result.verdict in (Verdict.SKIPPED, Verdict.NO_ANSWER)
 
 

@@ -1,8 +1,8 @@
-"""Outputs that models generate word for word, compared with their accuracy on the same table.
+"""The number of outputs that models generate word for word, compared with their accuracy on the same table.
 
-Li and Flanigan (2024), *Task Contamination*, section 8 and figure 6: over twelve models, the more outputs of Spider an
-model generates exactly, the better it solves the task. A correlation over models has no verdict: a larger model may do
-both.
+Li and Flanigan (2024), *Task Contamination*, section 8 and figure 6: over twelve models, the more outputs of Spider a
+model generates exactly, the better it solves the task. A correlation over models gives no verdict: a larger model may
+do both better.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from tabcontam.verdicts.number_types import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.thresholds import LEAST_FIGURE_LLMS
 
-Accuracy = tuple[float, Interval | None]  # of an LLM on a table, with its interval if there is one result
+Accuracy = tuple[float, Interval | None]  # of an LLM on a table, with its interval if only one result gives it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class LlmGeneration:
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """A table: exactly generated outputs against accuracy, over models, with Pearson's coefficient as in the paper."""
+    """A table: each model's exactly generated outputs and accuracy, with Pearson's coefficient as in the paper."""
 
     dataset: str
     """The table."""
@@ -64,7 +64,7 @@ class Generation:
 
 
 def generations(results: Iterable[Result], facts: Mapping[str, Facts]) -> tuple[Generation, ...]:
-    """Return each table and accuracy for which three models or more under test have both; see `Generation`."""
+    """Return each table and accuracy for which three or more models under test have both numbers; see `Generation`."""
     under_test = (result for result in results if not result.control)
     tables = grouped(under_test, lambda result: (result.dataset, result.edition, result.split))
     found = (_generation(own, facts, accuracy) for own in tables.values() for accuracy in ACCURACIES)

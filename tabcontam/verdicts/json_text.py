@@ -1,8 +1,8 @@
-"""Results as the text of a JSON file, piece by piece: the text of a large run is never held as a whole.
+"""Results as the text of a JSON file, in pieces: the whole text of a large run is never in memory.
 
-The text is that of `json.dumps(…, ensure_ascii=False, indent=1, default=asdict)`, except for very small and very large
-numbers of a dataclass (1e-9 for 1e-09). It is made many times as fast: `json.dumps` encodes indented text in Python,
-and copies each result before.
+The text equals that of `json.dumps(…, ensure_ascii=False, indent=1, default=asdict)`, except for very small and very
+large numbers of a dataclass (1e-9 for 1e-09). It is much faster: `json.dumps` encodes indented text in Python, and
+first copies each result.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def pieces(document: object) -> Iterator[str]:
-    """Yield the text of a JSON file; of a dataclass field by field, and of its lists item by item."""
+    """Yield the text of a JSON file. A dataclass is yielded field by field, and its lists item by item."""
     if not is_dataclass(document) or isinstance(document, type):
         yield f"{_text(document, chr(10))}\n"
         return
@@ -25,9 +25,9 @@ def pieces(document: object) -> Iterator[str]:
 
 
 def some_pieces(document: Any, names: Collection[str]) -> Iterator[str]:
-    """Yield the text of these fields of a dataclass, given that the fields before them are written.
+    """Yield the text of the fields `names` of a dataclass. The text of all fields before them is already written.
 
-    The text of `end` follows the last field.
+    The text of `end` must follow the last field.
     """
     for place, (name, written) in enumerate(_fields(document.__class__)):
         if name not in names:
@@ -45,12 +45,12 @@ def some_pieces(document: Any, names: Collection[str]) -> Iterator[str]:
 
 
 def end(names: Collection[str]) -> str:
-    """Return the end of the text of a dataclass that has these fields."""
+    """Return the last part of a dataclass's text, which follows the fields `names`."""
     return "\n}\n" if names else "{}\n"
 
 
 def compact(value: object) -> str:
-    """Return a value as JSON on one line. Raises `UnicodeError` for a text that UTF-8 cannot hold."""
+    """Return a value as JSON on one line. Raises `UnicodeError` for a text that UTF-8 cannot encode."""
     encode, not_encoded = _fast_encoder()
     try:
         return encode(value, inf_nan_mode="constants").decode()
@@ -59,11 +59,11 @@ def compact(value: object) -> str:
 
 
 def _written(value: object, pad: str) -> str:
-    """Return the text of one of what may be hundreds of thousands of values; equal to that of `_text`, but faster."""
+    """Return the text of a value. It equals the text of `_text`, but is made faster."""
     encode, not_encoded = _fast_encoder()
     try:
         return encode(value, indent=1, inf_nan_mode="constants").decode().replace("\n", pad)
-    except not_encoded:  # a text that UTF-8 cannot hold
+    except not_encoded:  # a text that UTF-8 cannot encode
         return _text(value, pad)
 
 
@@ -76,7 +76,7 @@ def _fast_encoder() -> tuple[Callable[..., bytes], type[ValueError]]:
 
 
 def _text(value: Any, pad: str) -> str:
-    """Return the text of a value; `pad` begins a line of the value around it."""
+    """Return the text of a value; `pad` is the beginning of each line in the value that contains it."""
     kind: Any = type(value)
     if kind is str:
         return str(encode_basestring(value))
@@ -107,5 +107,5 @@ def _text(value: Any, pad: str) -> str:
 
 @cache
 def _fields(kind: Any) -> tuple[tuple[str, str], ...]:
-    """Return the names of a dataclass's fields, each also in its written form."""
+    """Return the names of a dataclass's fields, each as it is and as it begins a line of JSON."""
     return tuple((one.name, f"{encode_basestring(one.name)}: ") for one in fields(kind))

@@ -1,7 +1,7 @@
-"""A reader of a large results.json in parts: it makes results of a few thousand items at a time.
+"""A reader of a large results.json in parts: it reads a few thousand items at a time.
 
-The parts are found by the file's layout (`json_text`): an item of a list begins and ends on a line of its own, and no
-text contains an end of line. A file with another layout is read as a whole.
+The parts are found by the file's layout (`json_text`): an item of a list begins and ends on separate lines, and no text
+contains a line break. A file with another layout is read as a whole.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from tabcontam.verdicts.run_facts import Duration
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-LARGE = 32 * 2**20  # bytes from which on a file is read so
+LARGE = 32 * 2**20  # bytes of the smallest file that is read in parts
 STEP = 2**18
 
 
@@ -33,17 +33,17 @@ class ListLayout(NamedTuple):
 
     @property
     def begin(self) -> bytes:
-        """The line with its name."""
+        """The line that contains the list's name."""
         return b'%s"%s": [\n' % (self.pad, self.name.encode())
 
     @property
     def end(self) -> bytes:
-        """The text after its last item."""
+        """The text after the list's last item."""
         return b"\n%s]" % self.pad
 
     @property
     def lasts(self) -> tuple[bytes, bytes]:
-        """The last line of an item, and that of the last item."""
+        """The last line of any item, and the last line of the last item."""
         return b"%s },\n" % self.pad, b"%s }\n" % self.pad
 
 
@@ -81,7 +81,7 @@ def read_large(path: Path, adapter: "TypeAdapter[RunResults]") -> RunResults:
 
 
 def _parts(file: BinaryIO) -> Iterator[tuple[ListLayout | None, bytes]]:
-    """Yield the file in pieces: items with their list of `MANY`, or the text around lists with None."""
+    """Yield the file in pieces: (list of `MANY`, text of some items) or (None, text around the lists)."""
     begins = {one.begin: one for one in MANY}
     while line := file.readline():
         yield None, line
@@ -101,8 +101,8 @@ def _parts(file: BinaryIO) -> Iterator[tuple[ListLayout | None, bytes]]:
 
 
 def _to_next(file: BinaryIO, text: bytes, layout: ListLayout) -> tuple[bytes, bool]:
-    """Return the text, read on to the end of the item in which it broke off, and whether the list ends there."""
-    more = [text, file.readline()]  # the second may be the rest of a line
+    """Return `text`, continued to the end of the item in which it stopped, and whether the list ends after it."""
+    more = [text, file.readline()]  # `text` may stop in the middle of a line, so this may be the rest of it
     while line := file.readline():
         if line.startswith(layout.end[1:]):
             file.seek(-len(line), SEEK_CUR)

@@ -24,8 +24,8 @@ Square = tuple[TableName, str]  # the subject of a result, without the LLM
 class RankColumn:
     """A column of the ranking.
 
-    `name` is the field of `Rank`, `title` its heading, `short` the heading if room is scarce, `words` its name in a
-    sentence. `about` describes it; the words in braces depend on the run.
+    `name` is the field of `Rank`, `title` its heading, `short` a heading for narrow columns, `words` its name in a
+    sentence. `about` describes it; the run replaces the words in braces.
     """
 
     name: str
@@ -121,19 +121,19 @@ class Rank:
 
     @property
     def intervals(self) -> Mapping[str, Limits]:
-        """The 95% intervals of the measures, if they are known."""
+        """The 95% intervals of the measures, as far as they are known."""
         found = {column.name: getattr(self, f"{column.name}_interval") for column in COLUMNS}
         return {name: limits for name, limits in found.items() if limits is not None}
 
     @property
     def majorities(self) -> Mapping[str, float]:
-        """The accuracies of always answering the largest class, if they are known."""
+        """The accuracies of always answering the largest class, as far as they are known."""
         return {name: share for name in ACCURACIES if (share := getattr(self, f"{name}_majority")) is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation:
-    """Spearman's rank correlation of two measures of the ranking over the models."""
+    """Spearman's rank correlation over the models, between two measures of the ranking."""
 
     first: Measure
     """The first measure."""
@@ -152,14 +152,14 @@ class Correlation:
 def ranking(results: Iterable[Result], rules: str, facts: Mapping[str, Facts] | None = None) -> tuple[Rank, ...]:
     """Return Table 2 of the paper: the models under test by contamination score, highest first; all intervals are 95%.
 
-    The score is the share of contaminated results among the decided ones of the paper's tests, and under the paper's
-    rules among all. Next to it are the shares over all results, and over `shared_squares`, since a model that declines
-    is ranked on fewer and other results. Their intervals are Clopper and Pearson's, as if each result were an
-    independent draw (results on one table depend on each other).
+    The score is the share of contaminated results among the decided results of the paper's tests; under the paper's
+    rules, among all their results. A model that declines has fewer results, and results on other tables. Therefore each
+    model also has the share over all results and the share over `shared_squares`. The intervals of these shares are
+    Clopper and Pearson's. They assume independent results, but results on one table depend on each other.
 
-    The other measures are means over the tables: of the AUC, and of the accuracy, shown with that of always answering
-    the largest class on the same rows. Their intervals combine those of the results, so they hold for these tables and
-    the rows drawn from them: a bootstrap over the tables would generalize to new tables from two or three.
+    The other measures, AUC and accuracies, are means over the tables. The ranking also shows the accuracy of always
+    answering the largest class on the same rows. The intervals of means combine the intervals of the results. They
+    apply to these tables and the rows drawn from them, not to new tables: two or three tables are too few for that.
     """
     facts = facts or known_tests()
     under_test = [result for result in results if not result.control]
@@ -170,9 +170,9 @@ def ranking(results: Iterable[Result], rules: str, facts: Mapping[str, Facts] | 
 
 
 def shared_squares(results: Iterable[Result], rules: str, facts: Mapping[str, Facts]) -> frozenset[Square]:
-    """Return the tables and tests of the paper on which every model was decided or, by the paper's rules, asked.
+    """Return the tables and tests of the paper with a decided result, or by the paper's rules any, for every model.
 
-    A model without a single such result has no score, and does not reduce the shared ones of the others.
+    A model without any such result has no score, and does not count here.
     """
     numbered = (result for result in results if not result.control and facts[result.test].number is not None)
     by_llm = grouped((one for one in numbered if _done(one, rules)), lambda result: result.llm).values()
@@ -185,7 +185,7 @@ def _square(result: Result) -> Square:
 
 
 def _done(result: Result, rules: str) -> bool:
-    """Return whether a result was decided; by the paper's rules, which count undecided ones, whether it was asked."""
+    """Return whether a result was decided or, by the paper's rules, which count undecided results, asked."""
     return result.verdict is not Verdict.SKIPPED if rules == PAPER else result.verdict in DECIDED
 
 
@@ -213,7 +213,7 @@ def _rank(
 
 
 def _memory(results: Sequence[Result]) -> dict[str, Any]:
-    """Return the mean of memory's share over tables, and its interval; results on one table ask about the same rows."""
+    """Return the mean of memory's share over tables, with its interval. More results on one table do not narrow it."""
     known = [(result, result.memory) for result in results if result.memory is not None and result.verdict is None]
     if not known:
         return {}
@@ -222,7 +222,7 @@ def _memory(results: Sequence[Result]) -> dict[str, Any]:
     return {"memory_share": round(mean, 4), "memory_share_interval": _interval_of_mean(shares)}
 
 
-Scored = tuple[Result, float]  # a result with a score and no verdict, and the score
+Scored = tuple[Result, float]  # a result with a score but no verdict, and the score
 
 
 def _mean(scored: Sequence[Scored]) -> float | None:
@@ -237,14 +237,14 @@ def _majority(scored: Sequence[Scored]) -> float | None:
 
 
 def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
-    """Return the interval of the mean score; results on one table ask about the same rows, so more do not narrow it."""
+    """Return the interval of the mean score. More results on one table, about the same rows, do not narrow it."""
     intervals = ((result, score, _score_interval(result, score)) for result, score in scored)
     known = [(result, score, interval) for result, score, interval in intervals if interval is not None]
     return _interval_of_mean(known) if scored and len(known) == len(scored) else None
 
 
 def _interval_of_mean(scored: Sequence[tuple[Result, float, Limits]]) -> Limits:
-    """Return the interval of the mean of scores whose own intervals are known, one or more."""
+    """Return the interval of the mean of one or more scores, from each score's interval."""
     by_table = grouped(scored, lambda one: (one[0].dataset, one[0].edition, one[0].split))
     numbers = ([(score, *interval) for _, score, interval in own] for own in by_table.values())
     means = [[fmean(column) for column in zip(*own, strict=True)] for own in numbers]
@@ -253,7 +253,7 @@ def _interval_of_mean(scored: Sequence[tuple[Result, float, Limits]]) -> Limits:
 
 
 def _score_interval(result: Result, score: float) -> Limits | None:
-    """Return the result's own interval if it is the score's; else that of its counts; None without counts."""
+    """Return the result's own interval if it is of the score, else the interval of its counts; None without counts."""
     if result.statistic and result.interval and round(result.statistic.value, 4) == round(score, 4):
         return result.interval
     asked = round(result.hits / score) if score and result.hits else result.queries
@@ -265,10 +265,10 @@ def _rounded(interval: Limits) -> Limits:
 
 
 def correlations(ranks: Sequence[Rank]) -> tuple[Correlation, ...]:
-    """Return the rank correlations of the score with the other measures over the ranked models: Spearman's coefficient.
+    """Return Spearman's rank correlation over the ranked models of the score with each other measure.
 
-    They show the plot of the paper's section 5.4: the more contaminated, the better the classification. A model without
-    either measure is left out; `llms` is the number of the others. Coefficient, 95% interval and p-value are null if
+    The paper's section 5.4 plots these pairs: more contaminated models classify better. A model that lacks one of the
+    two measures is left out; `llms` counts the models that remain. Coefficient, 95% interval and p-value are null if
     they cannot be computed: with fewer than four models, or if all have the same value.
     """
     return tuple(_correlation(ranks, measure) for measure in (*ACCURACIES, MEASURES[1]))

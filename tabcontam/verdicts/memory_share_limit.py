@@ -1,9 +1,10 @@
 """Memory's share of an accuracy and its limit: the gate's conclusion, and the share in words.
 
-The share is above the limit if the lower end of its 95 % interval is, and within it if the upper end is at most the
-limit. Otherwise the gate cannot tell: an interval that spans the limit, no measurement, too few answers. A model that
-declines whenever it recalls nothing is as often right on the twins that it answers. So a share is within a limit only
-if it stays there with unread and declined answers counted as wrong.
+The share is above the limit if the lower end of its 95 % interval is. It is within the limit if the upper end is at
+most the limit. Otherwise the gate cannot tell: the interval spans the limit, nothing was measured, or too few answers
+were read. Declining can hide memory: a model that declines whenever it recalls nothing is as accurate on the twins that
+it answers as on the rows. So a share is within a limit only if it stays there when unread and declined answers count as
+wrong.
 """
 
 from collections.abc import Sequence
@@ -30,7 +31,8 @@ def is_share(view: RunResults, result: Result) -> bool:
 def rule_on_share(results: Sequence[Result], limit: float, rows: int | None = None) -> tuple[Conclusion, str]:
     """Return the gate's worst conclusion on memory's share in these results of a model and a table, and its reason.
 
-    `rows` is the number of rows that were to be asked about (`--rows`): a table that had fewer has no more.
+    `rows` is the number of rows that the user wanted to ask about (`--rows`). Fewer were asked if the table has no
+    more.
     """
     found = [_ruled(result, limit, rows) for result in results]
     if not found:
@@ -45,16 +47,16 @@ def share_in_words(memory: MemoryShareResult, digits: int = 2) -> str:
 
 
 def unseen_rows(memory: MemoryShareResult) -> str:
-    """Return the rows that the model's rows are compared with: "unseen twins", or "fresh rows" in their place."""
+    """Return the name of the rows that the model's rows are compared with: "unseen twins" or "fresh rows"."""
     return "fresh rows" if memory.fresh else "unseen twins"
 
 
 def limits_in_words(interval: tuple[float, float], digits: int = 2) -> str:
-    """Return an interval of shares, which may be negative: `-0.02 to 0.04`, with a minus sign."""
+    """Return an interval of shares in words: `-0.02 to 0.04`, with a minus sign."""
     return f"{format_signed(interval[0], digits)} to {format_signed(interval[1], digits)}"
 
 
-# digits: of a share next to a limit, which may have two digits itself
+# digits: one more than usual, since the limit next to the share may have two
 def _ruled(result: Result, limit: float, rows: int | None, *, digits: int = 3) -> tuple[Conclusion, str]:
     memory = result.memory
     if memory is None:
@@ -74,7 +76,7 @@ def _ruled(result: Result, limit: float, rows: int | None, *, digits: int = 3) -
 
 
 def _to_settle(memory: MemoryShareResult, limit: float, wanted: int | None) -> str:
-    """Return in words the number of rows that would settle it, from the spread of the pairs and the share answered."""
+    """Return in words the number of rows that would settle the question, from the spread of the pairs."""
     needed = pairs_needed(memory.share, memory.deviation, limit)
     rows = "rows and as many fresh ones" if memory.fresh else "rows with twins"
     answered = f"{memory.pairs:,} were answered"

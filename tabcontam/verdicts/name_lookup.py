@@ -1,4 +1,4 @@
-"""The models and tables of a run that a name means."""
+"""The lookup of a run's models and tables by a name."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +14,9 @@ from tabcontam.verdicts.results import RunResults
 
 
 def llms_named(view: RunResults, names: Sequence[str]) -> list[str]:
-    """Return the models of a run that these names mean: by their names in the run, as resolved, or in the catalogue.
+    """Return the models of a run with these names: in the run, as resolved, or in the catalogue.
 
-    Without names, return all but the controls that joined. Raises `UsageError` for a name that no model of the run has.
+    Without names, return all models except the controls that joined. Raises `UsageError` for a name without a model.
     """
     known = view.llms
     if not names:
@@ -39,7 +39,7 @@ def _llms(view: RunResults, name: str, known: Sequence[str]) -> list[str]:
 
 
 def _means(spec: str) -> set[str]:
-    """Return the spec with its names in the catalogue: PROVIDER:MODEL is the entry of MODEL."""
+    """Return the spec and its names in the catalogue. The catalogue's name of PROVIDER:MODEL is the entry of MODEL."""
     entry = find_entry(spec) or find_entry(spec.partition(":")[2])
     return {spec, *((entry.name, *entry.served) if entry else ())}
 
@@ -47,8 +47,8 @@ def _means(spec: str) -> set[str]:
 def places_named(view: RunResults, name: str) -> list[TableName]:
     """Return the tables of a run that a name means: a report's label, NAME, NAME@EDITION, an alias, a FILE or a source.
 
-    Each may end in `#SPLIT`; without it all splits are meant. Raises `UsageError` for a name that no table of the run
-    has, and for a FILE or a user's own card that has changed since.
+    A name may end in `#SPLIT`; without it, the name means all splits. Raises `UsageError` for a name without a table in
+    the run, and for a FILE or a user's own card that has changed since the run.
     """
     fetched = is_source(name)
     if fetched:
@@ -82,6 +82,6 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
 
 
 def _names(place: TableName) -> list[str]:
-    """Return the names of a table: the dataset's, with and without its edition, and both with its split."""
+    """Return the possible names of a table: the dataset with or without its edition, and with or without its split."""
     names = [place.dataset, f"{place.dataset}@{place.edition}"]
     return names + [f"{name}#{place.split}" for name in names if place.split]

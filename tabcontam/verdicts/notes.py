@@ -1,4 +1,4 @@
-"""Notes that a reader needs before believing a verdict; the kind of a note decides how it is shown."""
+"""Notes that a reader needs before believing a verdict. The kind of a note determines its display."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,26 +14,26 @@ class NoteKind(StrEnum):
     """The subject of a note."""
 
     RULES = "rules"
-    DEFAULTS = "defaults"  # settings from a project's file that nobody typed
+    DEFAULTS = "defaults"  # settings from a project's file, not from the command line
     QUERIES = "queries"  # the choice of queries
     KNOWN = "known"  # rows that the LLMs may know
     JUDGES = "judges"  # the judges of completions, and how often they err
     TRAINED = "trained on"  # corpora whose finds count for an LLM
     REFERENCE = "reference"  # an LLM whose answers count for nothing
-    NOT_READ = "not read"  # documents of a corpus that were not searched, or not as they are
+    NOT_READ = "not read"  # documents of a corpus that were not searched, or were searched after a change
     FAILED = "failed"  # predictors that were left out of the baseline
-    SENT = "sent otherwise"  # options that a server does not take, and what follows for its answers
+    SENT = "sent otherwise"  # options that a server does not support, and the consequence for its answers
     SAMPLED = "sampled"  # the number of rows of a large table that a control read
     TURNS = "turns"  # tables that were asked until they were decided
     EXPOSURE = "exposure"  # an LLM that was made to read tables
     FACTS = "facts"  # public facts that look like remembered rows
-    REDACTED = "redacted"  # the parts of a run that its published form leaves out
+    REDACTED = "redacted"  # the parts of a run that are left out of its published form
     SEEDS = "seeds"  # differences between merged runs
     VERSIONS = "versions"
     EDITIONS = "editions"
     SHARD = "shard"  # results of some parts of a run alone
     STOPPED = "stopped"  # at the user's limit
-    ENDED = "ended"  # asking one LLM ended
+    ENDED = "ended"  # a model that was not asked everything
     INTERRUPTED = "interrupted"
     NOT_FINISHED = "not finished"
     NO_POWER = "no power"
@@ -64,7 +64,7 @@ class Note:
 
     @property
     def warns(self) -> bool:
-        """True if it warns that a test is worth nothing here."""
+        """True if the note warns that a test cannot be trusted on this table."""
         return self.kind in WARNINGS
 
     def __str__(self) -> str:
@@ -78,18 +78,18 @@ HAS_READ = "is known to have read"
 
 
 def note_exposure(results: Iterable[Labelled]) -> list[Note]:
-    """Return a note on each model of these results with the tables that it is known to have read, if that is known."""
+    """Return a note on each model of these results with the tables that it is known to have read, if this is known."""
     by_llm = grouped(results, lambda one: one[1].llm).items()
     return [Note(NoteKind.EXPOSURE, f"{llm} {read}") for llm, own in by_llm if (read := _read(own))]
 
 
 def is_of(note: Note, llm: str) -> bool:
-    """Return whether a note on tables that models have read is about this one."""
+    """Return whether `note`, on tables that a model has read, is about `llm`."""
     return note.text.startswith(f"{llm} {HAS_READ} ")
 
 
 def _read(results: Iterable[Labelled]) -> str:
-    """Return in words the tables that the model of these results is known to have read; "" if nothing is known."""
+    """Return in words the tables that the model of these results is known to have read; "" if this is unknown."""
     copies = {label: result.exposure for label, result in results if result.exposure is not None}
     read = grouped((label for label in copies if copies[label]), copies.__getitem__)
     clauses = [
@@ -114,10 +114,10 @@ def copies_read(number: float) -> str:
 def note_controls(
     results: Sequence[Labelled], row_tests: frozenset[str], files: frozenset[str] = frozenset()
 ) -> list[Note]:
-    """Return notes on what the built-in controls, whose results these are, show about the tests themselves.
+    """Return notes on the quality of the tests, from `results` of the built-in controls.
 
-    A control that has read a table has also read a page about its dataset, so only row tests are evidence of rows.
-    `files` are datasets that no page describes: a test of knowledge that does not find them has missed nothing.
+    A control that has read a table has also read a page about its dataset: only row tests are evidence of rows. `files`
+    are datasets without such a page: a test of knowledge that does not detect them has missed nothing.
     """
     notes: list[Note] = []
     for llm, own in grouped(results, lambda one: one[1].llm).items():
@@ -143,10 +143,10 @@ def note_controls(
 
 
 def note_named_controls(results: Sequence[Labelled], row_tests: frozenset[str]) -> list[Note]:
-    """Return notes on what the controls that the user named show about the row tests, for each number of copies read.
+    """Return notes on the quality of the row tests, from controls that the user named, by the number of copies read.
 
-    A missed control only shows that a test has no power against a model that has read as much and is like it: the
-    control need not have learned the rows. A finding in a control that has read nothing is an error.
+    A missed control only shows that a test has no power against a similar model that has read as much: the control may
+    not have learned the rows. If a control that has read nothing is flagged, this is an error.
     """
     notes: list[Note] = []
     for llm, own in grouped(results, lambda one: one[1].llm).items():

@@ -1,6 +1,6 @@
-"""The number types of results.json, as pydantic checks them in a file and a JSON Schema describes them.
+"""The number types of results.json: pydantic checks them in a file, and a JSON Schema describes them.
 
-The results are plain dataclasses that pydantic reads, so code that makes or shows results does not import it.
+The results are plain dataclasses. Only reading results imports pydantic, not making or showing them.
 """
 
 import operator
@@ -20,18 +20,18 @@ LIMITS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {  # by their names 
     "exclusiveMinimum": (operator.gt, "above"),
     "exclusiveMaximum": (operator.lt, "below"),
 }
-RIGHT, EXPLAINED = "<right>", "<said>"  # steps of an error's path: pydantic's own check, and ours
+RIGHT, EXPLAINED = "<right>", "<said>"  # steps of an error's path: for pydantic's own check, and for ours
 
 
 class NumberCheck:
-    """A check that accepts numbers of one type within limits such as `minimum=0`: no text, truth value or NaN."""
+    """A check that accepts numbers of one type within limits such as `minimum=0`, but no text, truth value or NaN."""
 
     def __init__(self, kind: type, **limits: float) -> None:
         self.word, self.right = KINDS[kind]
         self.limits = limits
 
     def __call__(self, value: object) -> object:
-        """Return the value unchanged; raises `ValueError` if it is of another type or outside the limits."""
+        """Return the value unchanged. Raises `ValueError` if it has another type or is outside the limits."""
         if not isinstance(value, self.right) or (isinstance(value, bool) and self.right is not bool):
             raise ValueError(f"{value!r} is no {self.word}")
         if isinstance(value, float) and not isfinite(value):
@@ -43,7 +43,7 @@ class NumberCheck:
         return value
 
     def __get_pydantic_core_schema__(self, kind: object, handler: object) -> dict[str, Any]:
-        """Return a schema that accepts right values without a call to Python and calls this check to explain others."""
+        """Return a schema that accepts valid values without calling Python. This check explains other values."""
         explained = {"type": "function-plain", "function": {"type": "no-info", "function": self}}
         limits = {LIMITS[name][0].__name__: limit for name, limit in self.limits.items()}
         right: dict[str, Any] = {"type": TYPES[self.word], "strict": True, **limits}

@@ -1,13 +1,13 @@
 """The rule of one column: evidence in a single column may be facts from other sources, and does not count.
 
-Tests whose null model is the baseline's state for each column their p-value, and the outcome of the bets on their
-answers, without its cells. Their finding counts if it still stands when any one column is left out of all of them; the
-columns of one entity are one. A finding that rests on one column is reported as such. A test with another null model,
-such as one of free text, has no evidence by column and is not bound.
+The rule applies to tests with the baseline's null model. They compute their p-value, and the outcome of the bets on
+their answers, once more without each column. A finding counts if it is still a finding without any one column, left out
+of all tests at once. The columns of one entity are one column. A finding that depends on one column is reported as
+such. Tests with another null model, such as tests of free text, have no evidence by column, and the rule skips them.
 
-Matched membership shows whole rows: a model that knows a law by which one column follows from others sees it broken in
-a row in which one of these columns was altered. So its finding would never stand without any one column, and it is left
-out of the tests' joint evidence, unless it is the only one.
+Matched membership shows whole rows. A model may know a law by which one column follows from others, and sees it broken
+in a row in which one of these columns was altered. Therefore a finding of this test would always depend on a column.
+The tests' joint evidence does not include it, unless it is the only test.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -26,14 +26,14 @@ ELSEWHERE = "facts from other sources would explain this as well"
 
 
 class StandingPValue(NamedTuple):
-    """A p-value that stands whichever column is left out, and the column without which it is largest, if any."""
+    """The largest p-value without any one column, or with all columns; and the column left out, if any."""
 
     p_value: float
     without: str | None
 
 
 class JointEvidence(NamedTuple):
-    """The joint evidence of several results on a table: p-value, the one that stands, and E if answers are bet on."""
+    """The joint evidence of several results on a table: p-value, standing p-value, and E if answers are bet on."""
 
     p_value: float
     standing: StandingPValue
@@ -41,14 +41,14 @@ class JointEvidence(NamedTuple):
 
 
 def p_value_of(result: Result) -> float | None:
-    """Return the p-value of a result: 1 / E if its table was asked in turns; None if it has neither."""
+    """Return the p-value of a result; for a table asked in turns, 1 / E. None if the result has neither."""
     if result.sequential:
         return _p_value(wealth_by_column(result)[ALL]) if result.bets else None
     return result.p_value
 
 
 def standing_of(result: Result) -> StandingPValue:
-    """Return the standing p-value of a result that has a p-value."""
+    """Return the standing p-value of a result with a p-value."""
     without = result.without
     if result.sequential:
         without = {group: _p_value(wealth) for group, wealth in wealth_by_column(result).items() if group != ALL}
@@ -63,13 +63,13 @@ def _p_value(wealth: Wealth) -> float:
 def join_evidence(results: Sequence[Result]) -> JointEvidence:
     """Return the joint evidence of several results on a table, whatever their dependence.
 
-    The results are combined in two ways, each at half the level if there are both. One is 1 / E of all bets on their
-    answers, if those of several tests are bet on; it finds memory that shows a little in each test. The other is
-    Bonferroni's rule over their p-values, which finds memory that shows in one test. A result of a table asked in turns
-    has no p-value. A column is left out of all results at once; a result in which it was not asked is unchanged.
-    Matched membership would never stand, so it counts only if no other test has a p-value or bets.
+    The results are combined in two ways, each at half the level if both are possible. The first is 1 / E of all bets on
+    their answers, if several tests are bet on; it detects memory that shows a little in each test. The second is
+    Bonferroni's rule over their p-values; it detects memory that shows in one test. A result of a table asked in turns
+    has no p-value. A column is left out of all results at once; this changes only results for which it was asked.
+    Matched membership never has a standing p-value, so it counts only if no other test has a p-value or bets.
     """
-    several = sum(bool(cell.bets) for cell in results) > 1  # one test alone has its own p-value, which is exact
+    several = sum(bool(cell.bets) for cell in results) > 1  # a single test has its own p-value, which is exact
     bets = join_bets(wealth_by_column(cell) for cell in results if several or cell.sequential)
     known = [(cell, cell.p_value) for cell in results if cell.p_value is not None and not cell.sequential]
     known = [one for one in known if not _shows_whole_rows(one[0])] or ([] if bets else known)
@@ -88,7 +88,7 @@ def join_evidence(results: Sequence[Result]) -> JointEvidence:
 def family_evidence(
     joint: Mapping[Key, JointEvidence], budget: Callable[[Key], Hashable], family: Callable[[Key], Family]
 ) -> dict[Key, FamilyEvidence]:
-    """Return joint evidence of families of tests with its q-values, over that which shares an error budget."""
+    """Return the joint evidence of families of tests, with q-values over all evidence that shares an error budget."""
     q_values = corrected({key: one.p_value for key, one in joint.items()}, budget)
     q_without = corrected({key: one.standing.p_value for key, one in joint.items()}, budget)
     return {
@@ -106,12 +106,12 @@ def family_evidence(
 
 
 def wealth_by_column(result: Result) -> dict[str, Wealth]:
-    """Return the outcome of the bets on a result's answers."""
+    """Return the outcome of the bets on a result's answers, by the column that is left out."""
     return {group: Wealth(own.memory, own.honest, own.rows) for group, own in result.bets.items()}
 
 
 def _shows_whole_rows(result: Result) -> bool:
-    """Return whether a result is of a test of membership whose null model is the baseline's."""
+    """Return whether a result is from a test of membership with the baseline's null model."""
     return result.kind is EvidenceKind.MEMBERSHIP and bool(result.without)
 
 
@@ -123,7 +123,7 @@ def _largest(p_value: float, without: Mapping[str, float]) -> StandingPValue:
 
 
 def reason_of(results: Sequence[Result], group: str, p_value: float) -> str:
-    """Return why a finding of these results does not count; `p_value` is that without the column `group`."""
+    """Return the reason why a finding of these results does not count; `p_value` is without the column `group`."""
     if not any(bits for result in results for column, bits in result.columns.items() if column != group):
         return f"all right answers are in {group}: {ELSEWHERE}"
     without = f"(without this column p = {rounded('p_value', p_value)})"

@@ -1,8 +1,8 @@
-"""Contamination by openness, and by size within families, over the ranked models.
+"""Contamination by openness of the ranked models, and by size within families.
 
-Ronval, Dupont and Nijssen (2024), section 4.1, divide models into closed ones, those with public weights (semi-open)
-and those whose training data are public, too (open); section 5 compares the three. A model is one observation here,
-however many results it has. So a group of fewer than five models is shown without a conclusion.
+Ronval, Dupont and Nijssen (2024), section 4.1, divide models into closed models, models with public weights (semi-open)
+and models that have public training data, too (open). Section 5 compares the three kinds. A model is one observation
+here, whatever its number of results. Therefore a group of fewer than five models gets no conclusion.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ from tabcontam.verdicts.thresholds import LEAST_GROUP_LLMS
 class CataloguedLlm:
     """A ranked model with its entry in the catalogue: `size` is in billions of parameters, None if it is not stated.
 
-    `score` is the ranking's, with its interval; `contaminated` is true if the row tests found one of its tables, None
-    if they decided none.
+    `score` and its interval are from the ranking. `contaminated` is true if the row tests detected one of the model's
+    tables, None if they decided no table.
     """
 
     llm: str
@@ -40,7 +40,7 @@ class CataloguedLlm:
 
 @dataclass(frozen=True)
 class OpennessKind:
-    """The models of one openness: their mean score, and the number with found rows among those with decided tables."""
+    """The models of one openness: mean score, number of models with decided tables, number with a detected table."""
 
     name: str
     llms: tuple[CataloguedLlm, ...]
@@ -57,7 +57,7 @@ class OpennessKind:
 
 @dataclass(frozen=True)
 class OpennessDifference:
-    """The difference of mean scores between two kinds with enough models, and Mann and Whitney's two-sided p-value."""
+    """The difference of mean scores between two kinds, with Mann and Whitney's two-sided p-value."""
 
     first: str
     second: str
@@ -67,7 +67,7 @@ class OpennessDifference:
 
 @dataclass(frozen=True)
 class FamilySizes:
-    """The models of one family whose size is stated, from the smallest on."""
+    """The models of one family with a stated size, the smallest first."""
 
     family: str
     llms: tuple[CataloguedLlm, ...]
@@ -77,8 +77,8 @@ class FamilySizes:
 class OpennessAnalysis:
     """The kinds (closed, semi-open, open), the differences between them, families by size, and models without an entry.
 
-    `steps` are, within families, the numbers of steps to a larger model with a higher score and with a lower one, and
-    the sign test's p-value.
+    `steps` are from a model to the next larger one of its family: (steps to a higher score, steps to a lower one,
+    p-value of the sign test).
     """
 
     kinds: tuple[OpennessKind, ...]
@@ -89,7 +89,7 @@ class OpennessAnalysis:
 
 
 def openness(view: RunResults) -> OpennessAnalysis | None:
-    """Return the analysis of a run's ranked models; None if the catalogue has fewer than two of them."""
+    """Return the analysis of a run's ranked models; None if fewer than two of them are in the catalogue."""
     placed, unknown = [], []
     found = _contaminated(view)
     for rank in view.ranks_in_order:

@@ -1,9 +1,10 @@
-"""Large results as Parquet files next to results.json, from which single columns and results are read.
+"""Large results as Parquet files next to results.json: single columns and results can be read from them.
 
-`results.parquet` holds the results, one per row; three more files hold the tables, the comparisons and the durations,
-and the metadata of the first holds the rest of results.json as JSON. A column is a field: texts, numbers and truth
-values are those of results.json, and a value with parts, such as an interval, is JSON text. The metadata also has the
-size and CRC-32 of the results.json that was written with the files; next to any other one they are not read.
+`results.parquet` contains the results, one per row. Three more files contain the tables, the comparisons and the
+durations. The metadata of `results.parquet` contains the rest of results.json as JSON. A column is a field. Texts,
+numbers and truth values are the same as in results.json; a value with parts, such as an interval, is JSON text. The
+metadata also has the size and CRC-32 of the results.json that the files belong to. Next to any other results.json, the
+files are not read.
 """
 
 import json
@@ -53,14 +54,14 @@ class Stamp(NamedTuple):
 
 
 def has_parquet() -> bool:
-    """Return whether Parquet can be written and read here."""
+    """Return whether pyarrow is installed: it writes and reads Parquet."""
     return find_spec("pyarrow") is not None
 
 
 class ParquetResultsWriter:
-    """The Parquet files while they are written into a folder: the results at once, the rest when it is known.
+    """The Parquet files while they are written into a folder: first the results, later the rest.
 
-    If a text is not UTF-8, the files cannot be written, and none remains.
+    If a text cannot be written as UTF-8, the files are deleted.
     """
 
     def __init__(self, folder: Path, results: Sequence[Result]) -> None:
@@ -70,7 +71,7 @@ class ParquetResultsWriter:
         self._try(lambda: _write(self._results, Result, results))
 
     def end(self, results: RunResults, stamp: Stamp) -> bool:
-        """Write all but the results of tests; return whether the files could be written. Raises `OSError`."""
+        """Write all except the results of tests; return whether the files could be written. Raises `OSError`."""
         rest = replace(results, results=(), tables=(), comparisons=(), run=replace(results.run, durations=()))
         parts = {"tables": results.tables, "comparisons": results.comparisons, "durations": results.run.durations}
         about = {REST: json.dumps(rest, default=asdict).encode(), STAMP: json.dumps(stamp).encode()}
@@ -141,13 +142,13 @@ def _plain(hint: Any) -> type | None:
         return _plain(several[0]) if len(several) == 1 else None
     if isinstance(hint, type) and issubclass(hint, Enum):
         return str
-    words = get_args(hint)  # of a literal
+    words = get_args(hint)  # the words of a literal type
     is_text = bool(words) and all(type(one) is str for one in words)
     return hint if hint in PLAIN else str if is_text else None
 
 
 def _stored(values: list[Any], base: type | None) -> list[Any]:
-    """Return the values as their column stores them."""
+    """Return the values in the form that their column stores."""
     return values if base is not None else [_as_text(value) for value in values]
 
 
@@ -170,7 +171,7 @@ class ParquetResults:
 
     @classmethod
     def in_folder(cls, folder: Path, results: Path) -> "ParquetResults | None":
-        """Return the files that belong to this results.json; None if there are none, or they cannot be read here."""
+        """Return the files that belong to this results.json; None if there are none, or if pyarrow is not installed."""
         if not has_parquet() or not (folder / FILES["results"][0]).is_file():
             return None
         import pyarrow as pa
@@ -189,14 +190,15 @@ class ParquetResults:
         return metadata
 
     def rest(self) -> dict[str, Any]:
-        """Return the document of results.json without the lists that have files of their own."""
+        """Return the content of results.json, without the lists that have separate files."""
         document: dict[str, Any] = json.loads(self._metadata[REST])
         return document
 
     def read(
         self, part: str, columns: Sequence[str] | None = None, **wanted: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a part as dicts: only `columns`, and only rows whose fields have a `wanted` value.
+        """Yield the rows of a part as dicts: only `columns`, and only rows with a `wanted` value in each of these
+        fields.
 
         Row groups without such a row are skipped.
         """
@@ -224,7 +226,7 @@ class ParquetResults:
 
 
 def _may_have(file: Any, group: int, wanted: Mapping[str, Sequence[str]]) -> bool:
-    """Return whether a row group may hold one of the wanted values in each field, by its minima and maxima."""
+    """Return whether a row group may contain a wanted value in each field, by the group's minima and maxima."""
     rows = file.metadata.row_group(group)
     for place in range(rows.num_columns):
         column = rows.column(place)

@@ -27,14 +27,14 @@ class RecordedFields:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedDifference(RecordedFields):
-    """A difference between this reading of the published rules and the recorded decision."""
+    """A difference between the recorded decision and our decision by the published rules."""
 
     level: Literal["answer", "cell"]
     """The level of the difference: one answer, or all answers to one test."""
     line: Count
     """The line of the record, from 1."""
     ours: Truth
-    """True if it counts as detected here."""
+    """True if our reading counts as detected."""
     recorded: Truth | None
     """True if it was recorded as detected."""
     group: str

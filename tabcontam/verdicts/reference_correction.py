@@ -1,4 +1,4 @@
-"""The correction for a reference model, which has not seen the table: answers that it gives, too, are no evidence."""
+"""The correction for a reference model, which has not seen the table: its right answers are no sign of memory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,9 +9,9 @@ from tabcontam.verdicts.thresholds import LEAST_REFERENCE_SHARE
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference model with its own read trials of a test's queries, and those of further references, if any.
+    """A reference model with its read trials of a test's queries, and the trials of further references, if any.
 
-    Answers that the first one gives, too, count for nothing. Further ones are only compared with memory's share.
+    Right answers that the reference also gives count for nothing. Further references are only for memory's share.
     """
 
     llm: str
@@ -23,8 +23,8 @@ class Reference:
 class ReferenceCorrection:
     """The trials of a test, corrected for the answers of the reference.
 
-    In `weighed` each of its answers has chance 1. In `informative` only its right answers have: where it was wrong,
-    memory is still detectable. `sentence` is the result's sentence on the reference.
+    In `weighed`, each of the reference's answers has chance 1. In `informative`, only its right answers have chance 1:
+    where it was wrong, memory is still detectable. `sentence` is the result's sentence on the reference.
     """
 
     weighed: Sequence[Trial]
@@ -33,9 +33,9 @@ class ReferenceCorrection:
 
 
 def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) -> ReferenceCorrection:
-    """Return the trials with the chances that the reference's answers leave.
+    """Return the trials, with chance 1 for answers that the reference gives.
 
-    A trial is unchanged if the reference gave no readable answer to it, or was asked something else.
+    A trial is unchanged if the reference gave no readable answer to its query, or was asked something else.
     """
     if reference is None or not test.referred:
         return ReferenceCorrection(trials, trials)
@@ -54,12 +54,12 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
 
 
 def asked_of_reference(test: Test, *, further: bool = False) -> bool:
-    """Return whether a reference model, or a further one, is asked the queries of a test."""
+    """Return whether a test's queries are also sent to the reference or, if `further`, to further references."""
     return test.with_reference or (test.referred and not further)
 
 
 def same_query(one: Trial, other: Trial) -> bool:
-    """Return whether two trials ask the same of the same row, by the cells asked and expected."""
+    """Return whether two trials have the same asked cells and the same expected cells."""
     return (one.query.asked, one.query.expected) == (other.query.asked, other.query.expected)
 
 
@@ -72,14 +72,14 @@ def _sentence(llm: str, asked: int, answered: int, few: bool, shared: int) -> st
 
 
 def _right(reading: Reading | None) -> frozenset[str]:
-    """Return the asked features that a reading has right, or `answer` for a test with a single answer."""
+    """Return the asked features that are right in a reading, or `answer` for a test with a single answer."""
     if reading is None:
         return frozenset()
     return frozenset(reading.right) or frozenset({"answer"} if reading.hit else ())
 
 
 def _without_errors(reading: Reading) -> Reading:
-    """Return the reading without the cells that differ from the row's."""
+    """Return the reading without the wrong cells."""
     if not isinstance(reading.parsed, Mapping):
         return reading
     return replace(reading, parsed={name: cell for name, cell in reading.parsed.items() if name in reading.right})

@@ -55,7 +55,7 @@ from tabcontam.verdicts.training_evidence import (
 )
 from tabcontam.verdicts.wording import rounded, visible
 
-# The words before the names of the row tests with a verdict; the first verdict that a test has is the table's.
+# The words before the names of the row tests with a verdict. The table gets the first of these that a test has.
 BY_TESTS = {
     Verdict.CONTAMINATED: "detected by",
     Verdict.NOT_DETECTED: "not detected by",
@@ -69,12 +69,12 @@ Part = TypeVar("Part")
 
 
 def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
-    """Return the trial with its reading."""
+    """Return the trial with the answer read in its reply."""
     return replace(trial, reading=test.read(trial.query, as_read(trial.reply), serializer, dictionary))
 
 
 def complete_reply(test: Test, trial: Trial, serializer: Serializer) -> Trial:
-    """Return the trial; a reply cut off after all that was asked counts as complete."""
+    """Return the trial. A reply that was cut off only after all asked cells counts as complete."""
     reply = trial.reply
     if not isinstance(reply, Reply) or reply.state is not ReplyState.TRUNCATED:
         return trial
@@ -95,13 +95,13 @@ def build_result(
     pooled_trials: Sequence[Trial] = (),
     in_turns: bool = False,
 ) -> Result:
-    """Return the result of a test from its read trials; with fewer trials than planned it is never clean.
+    """Return the result of a test from its read trials. With fewer trials than planned it is never clean.
 
-    `level` is the p-value that a result of this grid must reach; `ended` states why no more were asked, if that is
-    known. `pooled_trials` holds the trials of the table's other tests of the same pool: they are weighed together with
-    its own if these alone could not reach `level`. A result of a table asked `in_turns` states E in place of a p-value.
-    Right answers that the `reference` gave as well count for nothing. Under the calibrated rules the verdict is final
-    only after `conclude` has seen all results of the model.
+    `level` is the p-value that a result of this run must reach. `ended` states why asking ended early, if that is
+    known. `pooled_trials` are trials of the table's other tests of the same pool: they are used, too, if the test's own
+    trials could not reach `level`. A result of a table asked `in_turns` has E in place of a p-value. Right answers that
+    the `reference` also gave count for nothing. Under the calibrated rules, `conclude` may change the verdict when all
+    results of the model are known.
     """
     trials = test.mark_unread(trials)
     conceded = concede(test, trials, reference)
@@ -152,7 +152,7 @@ def build_result(
 def _memory(
     evidence: Evidence, test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> tuple[MemoryShareResult | None, str]:
-    """Return memory's share as results hold it, and a comparison with one or several references in words."""
+    """Return memory's share for results.json, and a comparison with one or several references in words."""
     if evidence.twins is None:
         return None, ""
     own = MemoryShareResult(**vars(evidence.twins))
@@ -197,10 +197,10 @@ def _among(own: MemoryShareResult, excess: OfReferences | None) -> tuple[MemoryS
 
 
 def pool_parts(name: ResultKey, test: Test, parts: Mapping[ResultKey, Iterable[Part]]) -> list[Part]:
-    """Return the parts of the table's other tests of the same pool, which are weighed with a test that asks too little.
+    """Return the trials of the table's other tests in the test's pool, for a test that asks too little alone.
 
-    The parts are their trials or, before there are trials, their queries. For a test that is asked in several
-    serializers or prompt sets, they are those in the serializer and prompt set of `name`, or else in the first.
+    Before there are trials, `parts` contains queries instead. If a test was asked in several serializers or prompt
+    sets, only the trials in the serializer and prompt set of `name` are returned or, without any, those in the first.
     """
     pool = {other for other, known in by_id().items() if test.pool and known.pool == test.pool} - {test.id}
     found: dict[str, ResultKey] = {}
@@ -213,7 +213,7 @@ def pool_parts(name: ResultKey, test: Test, parts: Mapping[ResultKey, Iterable[P
 
 
 def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str) -> Decision:
-    """Return the decision, unless it calls a result clean that was not asked to the end."""
+    """Return the decision; no answer in place of a clean result that was not asked to the end."""
     if len(trials) == planned or decision.verdict is Verdict.CONTAMINATED:
         return decision
     asked = f"the run ended after {len(trials)} of {planned} queries"
@@ -221,7 +221,7 @@ def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str
 
 
 def published_counts(result: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:
-    """Return the result with the counts of the published rules, and the sentence that states them."""
+    """Return the result with the counts of the published rules and their sentence."""
     own = rule.counted(trials)
     asked, hits, answered = len(own), rule.hits(trials), texts(own)
     score = round(hits / asked, 4) if asked else None
@@ -232,9 +232,9 @@ def published_counts(result: Result, rule: PublishedRule, trials: Sequence[Trial
 def build_unjudged(
     name: ResultKey, test: Test, verdict: Verdict | None, reason: str | None, queries: int = 0, lacks: str | None = None
 ) -> Result:
-    """Return a result before its trials are weighed, or one that has none: skipped, or not answered.
+    """Return a result without weighed trials: not asked yet, skipped, or not answered.
 
-    `lacks` names a need of the test that the model does not meet, if that is the reason.
+    `lacks` names the need of the test that the model does not meet, if that is the reason.
     """
     return Result(
         **name._asdict(),
@@ -258,10 +258,10 @@ def conclude(
 ) -> list[Result]:
     """Return the results with their q-values and, under the calibrated rules, their verdicts.
 
-    A q-value is over the results of the same model and family of tests, so that no test of another family changes it
-    (Benjamini and Hochberg 1995); with `over` "all", over those of all models but controls that joined. A finding
-    counts if it stands without any one column, or if that of the family's row tests together does. `evidence` is the
-    evidence of each family on each table, if it is known.
+    A q-value is over the results of the same model and family of tests, so no test of another family changes it
+    (Benjamini and Hochberg 1995). With `over` "all", it is over all models except controls that joined. A finding
+    counts if it does not depend on one column, or if the joint finding of the family's row tests does not. `evidence`
+    is the evidence of each family on each table, if it is known.
     """
     known = tests or known_tests()
     p_values = {number: p for number, cell in enumerate(results) if (p := one_column_rule.p_value_of(cell)) is not None}
@@ -279,7 +279,7 @@ def conclude(
         changes: dict[str, Any] = {"q_value": q_values[number], "q_without": q_without[number], "rests_on": None}
         if rules == PAPER and (known[result.test].number is not None or result.paper_verdict is not None):
             return result.changed(**changes)
-        # a smaller run, whose family this one is larger than, may have found it
+        # an earlier run with fewer results in this family may have detected it
         own = result.otherwise or result.verdict
         if own is Verdict.CONTAMINATED:
             own = Verdict.NOT_DETECTED
@@ -307,12 +307,12 @@ def conclude(
 
 
 def _sharing(result: Result, over: Over) -> str:
-    """Return the model whose results share an error budget with this one; "" if all models under test share one."""
+    """Return the model that shares an error budget with this result; "" if all models under test share one."""
     return "" if over == ALL and not result.control else result.llm
 
 
 def surely_contaminated(result: Result, rules: str, level: float) -> bool:
-    """Return whether a result is contaminated whatever the tests that are still to be asked will show."""
+    """Return whether a result is contaminated, whatever the remaining tests will show."""
     if rules == PAPER:
         return result.verdict is Verdict.CONTAMINATED
     return result.p_value is not None and one_column_rule.standing_of(result).p_value <= level
@@ -323,9 +323,9 @@ def _would_find(share: float | None, family: Family) -> str | None:
 
 
 def build_results(run: RunFacts, results: Sequence[Result]) -> RunResults:
-    """Return the results of a run: those of its tests, a verdict for each table, the ranking and its correlations.
+    """Return the results of a run: its tests, a verdict for each table, the ranking and its correlations.
 
-    Comparisons need the trials, too: `runs.folder.record` adds them.
+    Comparisons are missing: they need the trials, and `runs.folder.record` adds them.
     """
     alpha, known = run.alpha or ALPHA, known_tests() | {test.id: test for test in run.tests}
     run = replace(run, tests=in_order(known[result.test] for result in results))
@@ -354,10 +354,10 @@ def tables(
 ) -> list[TableVerdict]:
     """Return the verdict of the row tests together on each model and table, whatever the dependence of the tests.
 
-    Each family tests the table by itself, at `alpha` over all tables of the model, or of all models. The table is
-    contaminated if one of them finds it, so that with several families the chance of a false finding is at most the sum
-    of their levels. Corpora that are `declared` to be training data of a model are one more family of its tables.
-    `evidence` is as in `conclude`.
+    Each family tests the table separately, at `alpha` over all tables of the model, or of all models. The table is
+    contaminated if one family detects it. With several families, the chance of a false finding is at most the sum of
+    their levels. Corpora that are `declared` to be training data of a model are one more family. `evidence` is as in
+    `conclude`.
     """
     known, results = tests or known_tests(), list(results)
     of_rows = (cell for cell in results if known[cell.test].row_test)
@@ -397,9 +397,9 @@ def tables(
 
 
 def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
-    """Return the verdict on a table: `no answer` in place of `not detected` if its row tests were mostly unread.
+    """Return the verdict on a table: `no answer` in place of `not detected` if most answers to row tests were unread.
 
-    The share of readable answers that a single test needs applies to all their answers together, and to the tests.
+    The share of readable answers that a single test needs applies to all answers together, and to the number of tests.
     """
     weighed = [result for result in results if result.asked]
     read, asked = sum(result.answered or 0 for result in weighed), sum(result.asked or 0 for result in weighed)
@@ -414,7 +414,7 @@ def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
 
 
 def _finding_words(evidence: FamilyEvidence, table: TableVerdict, results: Sequence[Result], several: bool) -> str:
-    """Return the finding of a family's tests together, which are named by it if there are `several` families."""
+    """Return in words the joint finding of a family's tests. With `several` families, the words name the family."""
     if evidence.family is Family.CORPUS:
         return phrase_own_rows(CorpusEvidence(tuple(results), evidence))
     if table.sequential_queries and evidence.e_value is not None:
@@ -432,7 +432,7 @@ def _place(result: Result) -> tuple[str, TableName]:
 
 
 def _family_evidence(results: Iterable[Result], known: Tests, over: Over) -> FamilyFindings:
-    """Return the evidence of each family of row tests on each model and table for which it weighed answers."""
+    """Return the evidence of each family of row tests on each model and table, if answers were weighed."""
     of_rows = [
         result for result in results if known[result.test].row_test and one_column_rule.p_value_of(result) is not None
     ]

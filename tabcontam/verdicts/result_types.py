@@ -1,4 +1,4 @@
-"""The result of each test, and the verdict of the row tests together on a table, as results.json holds them."""
+"""The result of each test, and the joint verdict of the row tests on a table, as in results.json."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from tabcontam.tables.sources import is_source
 from tabcontam.verdicts.number_types import Amount, Count, Interval, Number, Share, Truth
 from tabcontam.verdicts.wording import rounded, shorten, text
 
-PROMPTS = "default"  # for results without a prompt set: they were made before there were several
+PROMPTS = "default"  # for results from before there were prompt sets
 LETTERS = {
     Verdict.CONTAMINATED: "C",
     Verdict.NOT_DETECTED: ".",
@@ -44,7 +44,7 @@ def outcome_of(verdict: Verdict | None) -> str:
 
 
 def count(results: Iterable["Result"]) -> dict[str, int]:
-    """Return the number of results with each outcome, worst first; outcomes that do not occur are left out."""
+    """Return the number of results with each outcome, worst first. Outcomes that do not occur are left out."""
     found = Counter(result.outcome for result in results)
     return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
 
@@ -67,7 +67,7 @@ class Statistic:
 
 
 class TableName(NamedTuple):
-    """A table as the queries show it: an edition of a dataset or a split of it, in a serializer and a prompt set."""
+    """A table as it is asked about: an edition of a dataset, or a split of it, in a serializer and a prompt set."""
 
     dataset: str
     edition: str | None
@@ -89,12 +89,12 @@ class ResultKey(NamedTuple):
 
     @property
     def of_table(self) -> "ResultKey":
-        """The part of the key that all results of this model and table share."""
+        """The key of this model and table without the test: all their results share it."""
         return self._replace(test="")
 
 
 class CachedPropertySlots:
-    """A base that gives dataclasses with slots a `__dict__`, in which cached properties store their values."""
+    """A base class for dataclasses with slots. It adds a `__dict__`, where cached properties store their values."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,8 +131,7 @@ class TableFields(CachedPropertySlots):
 
     @property
     def edition_group(self) -> tuple[str, str]:
-        """The dataset and, for a dataset of a source, the split: two tables that share both differ in their edition
-        alone. The splits of a source are files of their own, each with its own edition."""
+        """The dataset, and for a dataset of a source the split. Tables of one group differ only in their edition."""
         return self.dataset, (self.split or "") if is_source(self.dataset) else ""
 
     @property
@@ -157,14 +156,14 @@ class ResultFields(TableFields):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BetOutcome:
-    """The log2 of each unit that was bet on the answers to a test; docs/method.md explains how E follows from it."""
+    """The log2 of the final value of each unit bet on the answers to a test; docs/method.md explains how E follows."""
 
     memory: tuple[Number, ...]
     """One bet for each assumed share of remembered rows, from the smallest share."""
     honest: tuple[Number, ...]
     """The bets on the answers of an honest predictor, which learned from all rows that no query asks about."""
     rows: Count
-    """The number of rows that speak for memory."""
+    """The number of rows that are evidence for memory."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -178,7 +177,7 @@ class SingleReferenceShare:
     twin_accuracy: Share
     """The accuracy of the reference on the twins of these rows."""
     share: Number
-    """The loss of the model on the twins minus that of the reference."""
+    """The loss of the model on the twins minus the loss of the reference."""
     interval: Interval
     """The 95% interval of the share."""
     p_value: Share
@@ -230,7 +229,7 @@ class MemoryShareResult:
     pairs: Count
     """The number of rows that were answered together with their twins; the share is measured on them."""
     left_out: Count
-    """The number of further rows of which the answer to the row or to its twin was declined or unread."""
+    """The number of further rows: the answer to the row, or to its twin, was declined or unread."""
     accuracy: Share
     """The accuracy on the rows."""
     twin_accuracy: Share
@@ -289,7 +288,7 @@ class Result(ResultFields):
     answered: Count | None = 0
     """The number of answers that could be read."""
     asked: Count | None = None
-    """The number that was asked for; in tests of names and words the number of names or words."""
+    """The number of answers asked for; in tests of names and words the number of names or words."""
     queries: Count = 0
     """The number of planned queries; in recorded answers the number of recorded ones."""
     statistic: Statistic | None = None
@@ -313,9 +312,9 @@ class Result(ResultFields):
     """The p-value without the cells of each column asked, or of the columns of one entity; empty if the rule of one
     column does not bind the test."""
     q_without: Share | None = None
-    """The largest of p_value and without, corrected as q_value is; at most alpha if a finding needs no column."""
+    """The largest of p_value and without, corrected as q_value is; at most alpha if no column is decisive."""
     rests_on: str | None = None
-    """The column, or the columns of one entity, without which the finding does not stand; null if there is none."""
+    """The column, or the columns of one entity, without which it is no finding; null if there is none."""
     sequential: Truth = False
     """True if the test was asked in turns with the other row tests of its table until they had decided it. E then
     replaces p_value, q_value and interval, which optional stopping would invalidate."""
@@ -338,14 +337,14 @@ class Result(ResultFields):
     """The reason why the score is left out of the means of the ranking; null if it counts in them."""
 
     def changed(self, **findings: Any) -> "Result":
-        """Return a copy with other findings, as `dataclasses.replace` would, but faster: a large run has many results.
+        """Return a copy with other findings. It is faster than `dataclasses.replace`: a large run has many results.
 
         Raises `TypeError` for a field that is not a finding.
         """
         if not findings.keys() <= FINDINGS:
             raise TypeError(f"no findings: {', '.join(sorted(findings.keys() - FINDINGS))}")
         result = object.__new__(Result)
-        vars(result).update(vars(self))  # carries over cached properties such as `key`: no finding changes them
+        vars(result).update(vars(self))  # copies cached properties such as `key`, too: no finding changes them
         for become, value in zip(BECOME, VALUES(self), strict=True):
             become(result, value)
         for name, value in findings.items():
@@ -354,7 +353,7 @@ class Result(ResultFields):
 
     @property
     def place(self) -> tuple[str, ...]:
-        """The fields that its trials share with it, in the order of `PLACE`; recorded answers also have the file."""
+        """The fields that its trials share with it, in the order of `PLACE`. Recorded answers also have the file."""
         names = (self.edition, self.split, self.serializer, self.prompts, self.source)
         return self.llm, self.dataset, *(name or "" for name in names), self.test
 
@@ -375,7 +374,7 @@ class Result(ResultFields):
 
     @property
     def why(self) -> str:
-        """The sentence, with the reason if nothing was detected; the reason alone if nothing was measured."""
+        """The sentence, with the reason if nothing was detected. If nothing was measured, the reason alone."""
         first, second = (self.reason, self.sentence) if self.verdict in UNDECIDED else (self.sentence, self.reason)
         if self.verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
@@ -385,7 +384,7 @@ class Result(ResultFields):
 
     @property
     def where(self) -> str:
-        """The columns of the recalled bits in words, most bits first, each with the p-value without it."""
+        """The columns with recalled bits in words, most bits first. Each has the p-value without this column."""
         clauses = [
             f"{rounded('recalled_bits', bits)} in {column} "
             f"(without this column p = {rounded('p_value', self.without[column])})"
@@ -396,7 +395,7 @@ class Result(ResultFields):
 
     @property
     def limits(self) -> str:
-        """The interval in words, with the quantity that it is of; "" if there is none."""
+        """The interval in words, with the quantity that it applies to; "" if there is none."""
         if self.interval is None:
             return ""
         of = f" ({self.interval_of})" if self.interval_of else ""
@@ -431,19 +430,19 @@ class FamilyEvidence:
     q_without: Share | None = None
     """p_without corrected as q_value is; at most alpha if a finding needs no single column."""
     without: str | None = None
-    """The column, or the columns of one entity, that p_without leaves out; null if leaving one out loses nothing."""
+    """The column, or the columns of one entity, that p_without leaves out; null if none makes it larger."""
     corpora: tuple[str, ...] = ()
     """The corpora that were searched and that the user declared to be training data of the model; empty if the model or
     the corpus was asked itself."""
 
     def finds(self, alpha: float) -> bool:
-        """Return whether the family finds the table, whichever column is left out."""
+        """Return whether the family detects the table, whichever column is left out."""
         return max(self.q_value, self.q_without or 0.0) <= alpha
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableVerdict(TableFields):
-    """The verdict of the row tests together on a model and a table: they alone can show that rows were seen."""
+    """The joint verdict of the row tests on a model and a table. Only row tests can show that rows were seen."""
 
     verdict: Verdict
     """The verdict under the rules of this run."""
@@ -459,11 +458,11 @@ class TableVerdict(TableFields):
     sequential_queries: Count | None = None
     """The number of queries that were planned; null if they were not asked in turns."""
     families: tuple[FamilyEvidence, ...] = ()
-    """The evidence of each family of tests that weighed answers on the table."""
+    """The evidence of each family of tests with answers on the table."""
     rests_on: str | None = None
-    """The column, or the columns of one entity, without which no finding stands; null if there is none."""
+    """The column, or the columns of one entity, without which there is no finding; null if there is none."""
     corpora: tuple[str, ...] = ()
-    """The corpora that hold its rows and that the user declared to be training data of the model."""
+    """The corpora that contain its rows and that the user declared to be training data of the model."""
     by_corpora: Truth = False
     """True if the verdict rests on these corpora alone: the answers of the model, if it was asked, show nothing."""
     bound: Share | None = None

@@ -1,4 +1,4 @@
-"""The results of a run, of several runs or of recorded answers, as results.json holds them and reports read them."""
+"""The results of a run, of several runs or of recorded answers, for results.json and for reports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,8 +23,8 @@ from tabcontam.verdicts.wording import needing, phrase
 
 SCHEMA: Literal[1] = 1
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
-NAMED = 4  # LLMs, or tables, in a line about all of them
-SIMULATED = "simulated:"  # begins the name of an LLM that states in its name what it knows
+NAMED = 4  # the number of LLMs, or tables, that a line about all of them names
+SIMULATED = "simulated:"  # the beginning of the name of a simulated LLM; the name states what it knows
 FACTS = (
     "if a table holds public facts, such as those about players or cities, a model that knows several of its columns "
     "from other sources counts as contaminated, too; --reference LLM or --known FILE separates such facts from rows"
@@ -39,7 +39,7 @@ E_VALUE = (
 
 @dataclass(frozen=True)
 class ResultColumn:
-    """The results of one model on one dataset, by test; `label` also has what differs between two such columns."""
+    """The results of one model on one dataset, by test. `label` also states the difference from other such columns."""
 
     llm: str
     label: str
@@ -48,7 +48,7 @@ class ResultColumn:
 
 @dataclass(frozen=True)
 class ImpossibleTests:
-    """Tests that some models cannot take: the need that these models do not meet, the tests, and the models."""
+    """Tests that some models cannot take: the unmet need, the tests, and the models."""
 
     lacks: str
     tests: tuple[str, ...]
@@ -70,7 +70,7 @@ class LlmBlock:
 
     @cached_property
     def results(self) -> list[Result]:
-        """Its results, column by column, in the order of the tests."""
+        """The results of the model, column by column, in the order of the tests."""
         return [result for column in self.columns for result in column.results.values()]
 
 
@@ -108,7 +108,7 @@ class RunResults:
     """Of recorded answers: differences between the calibrated rules and the published ones; null if not wanted."""
 
     def with_more(self, **changes: Any) -> "RunResults":
-        """Return a copy with other comparisons, judges or agreements, and with the cached properties."""
+        """Return a copy with other comparisons, judges or agreements. It keeps the cached properties."""
         more = replace(self, **changes)
         known = {name: value for name, value in vars(self).items() if name not in vars(more)}
         vars(more).update(known)
@@ -127,7 +127,7 @@ class RunResults:
 
     @cached_property
     def row_tests(self) -> frozenset[str]:
-        """The tests that can show that rows were seen; a page about the dataset is enough to pass the others."""
+        """The tests that can show that rows were seen. Reading a page about the dataset is not enough to pass them."""
         return frozenset(test for test, facts in self.facts.items() if facts.row_test)
 
     @cached_property
@@ -142,7 +142,7 @@ class RunResults:
 
     @cached_property
     def _askable(self) -> Sequence[Facts]:
-        """The facts of the tests that a run asks models by default, and of those that were asked."""
+        """The facts of the tests that a run asks models by default, and of the tests that were asked."""
         asked = (test for test in all_tests() if not test.on_request and Capability.SEARCH not in test.needs)
         usual = (test.facts for test in asked)
         return in_order((*usual, *self.run.tests))
@@ -160,18 +160,18 @@ class RunResults:
 
     @cached_property
     def families(self) -> dict[Family, tuple[str, ...]]:
-        """The tests that a report shows, by the family whose error budget they share."""
+        """The tests that a report shows, by family. The tests of a family share an error budget."""
         by_family = grouped(self.tests, lambda test: self.facts[test].family)
         return {family: tuple(by_family[family]) for family in Family if family in by_family}
 
     @cached_property
     def possible(self) -> tuple[Result, ...]:
-        """The results of tests that their model can take, which a report shows one by one."""
+        """The results of tests that their model can take. A report shows each of them."""
         return tuple(result for result in self.results if not result.lacks)
 
     @cached_property
     def impossible(self) -> tuple[ImpossibleTests, ...]:
-        """The tests that their models cannot take, each group for one line of a report."""
+        """The tests that their models cannot take. Each group needs one line of a report."""
         lacking = (result for result in self.results if result.lacks)
         by_llm = grouped(lacking, lambda result: (result.lacks or "", result.llm))
         tests = {key: tuple(dict.fromkeys(result.test for result in own)) for key, own in by_llm.items()}
@@ -180,7 +180,7 @@ class RunResults:
 
     @cached_property
     def llms(self) -> tuple[str, ...]:
-        """The models with results or with training corpora: controls that joined first, then in the run's order."""
+        """The models with results or training corpora: controls that joined, then the others in the run's order."""
         asked, joined = self._llm_order, self.joined
         present = {result.llm for result in self.results} | {table.llm for table in self.tables}
         return tuple(sorted(present, key=lambda llm: (llm not in joined, asked[llm])))
@@ -193,7 +193,7 @@ class RunResults:
 
     @cached_property
     def placed(self) -> dict[str, Result]:
-        """The results in the order of the page, by their places there: `LLM-COLUMN-TEST`, each counted from 1."""
+        """The results in the order of the page, by their places on it: `LLM-COLUMN-TEST`, each counted from 1."""
         row = {test: number for number, test in enumerate(self.tests, start=1)}
         return {
             f"{block_number}-{column_number}-{row[result.test]}": result
@@ -213,12 +213,12 @@ class RunResults:
 
     @cached_property
     def checking(self) -> frozenset[str]:
-        """The models that check the tests, since they know exactly what they are known to have read."""
+        """The models that check the tests: everything that they have read is known."""
         return frozenset(llm.spec for llm in self.run.llms if llm.checks)
 
     @cached_property
     def exposed(self) -> frozenset[tuple[str, TableName]]:
-        """The controls with the tables that they have read, in which findings are right."""
+        """The controls with the tables that they have read. A finding in these is right."""
         known = self.checking | self.joined
         return frozenset((one.llm, one.table) for one in self.results if one.exposed and one.llm in known)
 
@@ -234,7 +234,7 @@ class RunResults:
 
     @cached_property
     def named_controls(self) -> frozenset[str]:
-        """The controls that the user named: their results apply to models that are like them and have read as much."""
+        """The controls that the user named. Their results apply to similar models that have read as much."""
         return self.joined - self.checking
 
     @cached_property
@@ -257,7 +257,7 @@ class RunResults:
         own = self._possible_of[llm]
         for result in sorted(own, key=lambda result: (datasets[result.dataset], test_order[result.test])):
             label = self.label(result)
-            # A result that occurs twice, as in joined runs, is shown twice: nothing is overwritten.
+            # A result that occurs twice, as in joined runs, is shown twice: no result replaces another.
             repeat = next(n for n in range(1, 10**6) if result.test not in columns.get((label, n), {}))
             columns.setdefault((label, repeat), {})[result.test] = result
         return tuple(
@@ -266,7 +266,10 @@ class RunResults:
         )
 
     def label(self, part: Result | TableVerdict) -> str:
-        """Return the dataset with what differs between columns: edition, split, serializer, prompt set or source."""
+        """Return the dataset, with each of these that differs between columns.
+
+        These are the edition, the split, the serializer, the prompt set and the source.
+        """
         place = part.dataset, part.edition, part.split, part.serializer, part.prompts, part.source
         if place not in self._labels:
             differing = [getattr(part, name) for name in DIMENSIONS if len(self._differing[name]) > 1]
@@ -278,12 +281,12 @@ class RunResults:
         return {}
 
     def edition(self, part: Result | TableVerdict) -> str:
-        """Return `@EDITION` if the dataset has several here, and `#SPLIT` unless it is the card's first one."""
+        """Return `@EDITION` if the results have several editions of the dataset, then `#SPLIT` as in `split`."""
         edition = f"@{part.edition}" if part.edition and len(self._editions.get(part.edition_group, ())) > 1 else ""
         return edition + self.split(part)
 
     def split(self, part: Result | TableVerdict) -> str:
-        """Return `#SPLIT`; "" if it has none, or if it is the only one here and the card's first."""
+        """Return `#SPLIT`; "" without a split, or if the results have only the card's first split."""
         if not part.split or part.dataset.endswith(f"#{part.split}"):
             return ""
         alone = len(self._splits.get((part.dataset, part.edition), ())) <= 1
@@ -305,12 +308,12 @@ class RunResults:
 
     @property
     def bets(self) -> bool:
-        """True if a verdict on a table rests on bets on its answers."""
+        """True if a verdict on a table depends on bets on its answers."""
         return any(table.e_value is not None for table in self.tables)
 
     @cached_property
     def subjects(self) -> list[Result]:
-        """The results that count: all but those of controls that joined."""
+        """The results that count: all except the results of controls that joined."""
         return [result for block in self.blocks for result in block.results if not result.control]
 
     @cached_property
@@ -325,7 +328,7 @@ class RunResults:
 
     @property
     def durations(self) -> list[tuple[str, float]]:
-        """The results that this run asked for, with the total time of their answers in seconds; the longest first."""
+        """The results that this run asked for, with the total seconds of their answers, the longest first."""
         results = {result.key: result for result in self.results}
         took = [(results[key], seconds) for key, seconds in self.seconds.items() if key in results]
         named = [(f"{result.llm} {self.label(result)} {result.test}", seconds) for result, seconds in took]
@@ -342,7 +345,7 @@ class RunResults:
 
     @cached_property
     def calibrated(self) -> bool:
-        """True if a level decided over the results of a model."""
+        """True if the verdicts follow from one level over the results of a model."""
         return self.run.rules == "calibrated" and any(result.q_value is not None for result in self.results)
 
     @property
@@ -358,7 +361,7 @@ class RunResults:
             here = f"these are {run.shard} of a run, with {len(self.results):,} of its {run.shard.results:,} results"
             join = "verdicts, q-values and the ranking need all parts; join them by `report` with all of their folders"
             notes.append(Note(NoteKind.SHARD, f"{here}: {join}"))
-        apart = run.shard is not None and len(run.shard.parts) > 1  # they are continued in their own folders
+        apart = run.shard is not None and len(run.shard.parts) > 1  # parts are continued in their own folders
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
             parts = "continue each part that was stopped, in its own folder and with a higher limit, and join again"
@@ -379,8 +382,7 @@ class RunResults:
 
     @property
     def _failed(self) -> list[Note]:
-        """The notes on predictors of the baseline that failed: the others explain less, so that findings may be
-        false."""
+        """The notes on failed predictors of the baseline. Without them it explains less, and findings may be false."""
         less = "the baseline may explain less than it should (-v and results.json name them)"
         return [
             Note(NoteKind.FAILED, f"{dataset.named}: {len(dataset.failed)} predictors failed and were left out: {less}")
@@ -390,7 +392,7 @@ class RunResults:
 
     @property
     def _known_exposure(self) -> list[Note]:
-        """The notes on what models are known to have read, without controls and simulated models."""
+        """The notes on tables that models are known to have read, except for controls and simulated models."""
         known = [one for one in self.run.llms if one.checks or (one.stands_for or one.spec).startswith(SIMULATED)]
         simulated = {one.spec for one in known}
         own = (result for result in self.subjects if result.llm not in simulated)
@@ -398,7 +400,7 @@ class RunResults:
 
     @property
     def _allowed(self) -> list[Note]:
-        """The notes on knowledge of a model that has not seen the table: known files, and the reference's answers."""
+        """The notes on knowledge that is no sign of having seen a table: known files, and the reference's answers."""
         notes = [
             Note(NoteKind.KNOWN, f"models may know rows of {file}; no query on {phrase(file.datasets)} is about them")
             for file in self.run.known
@@ -440,7 +442,7 @@ class RunResults:
 
     @property
     def _bound(self) -> str:
-        """The level of a table that several families tested, in words; "" if there is none."""
+        """The level of a table that several families tested, in words; "" if there is no such table."""
         table = max(self.tables, key=lambda one: len(one.families), default=None)
         if table is None or len(table.families) < 2:
             return ""
@@ -449,8 +451,8 @@ class RunResults:
 
     @property
     def _expected(self) -> str:
-        """The number of false findings to expect over models that have seen nothing, in words; "" with few models."""
-        many = 5  # the number of LLMs from which on a note states how many false findings to expect
+        """In words, the expected number of false findings if no model has seen anything; "" with few models."""
+        many = 5  # the smallest number of LLMs for which a note states the expected number of false findings
         levels: dict[str, float] = {}
         for table in self.tables:
             if table.bound and table.llm not in self.joined | self.corpora:
@@ -462,7 +464,7 @@ class RunResults:
 
     @cached_property
     def controls(self) -> list[Note]:
-        """The notes on what the controls show about the tests themselves; empty without controls."""
+        """The notes on the quality of the tests, from the controls; empty without controls."""
         files = frozenset(dataset.name for dataset in self.run.datasets if dataset.is_file)
         own = note_controls(self._labelled(self.checking), self.row_tests, files)
         return [*own, *note_named_controls(self._labelled(self.named_controls), self.row_tests)]
@@ -473,5 +475,5 @@ class RunResults:
 
 
 def _order(names: Sequence[str]) -> dict[str, int]:
-    """Return the place of each name's first appearance."""
+    """Return the rank of each name by its first appearance, from 0."""
     return {name: place for place, name in enumerate(dict.fromkeys(names))}

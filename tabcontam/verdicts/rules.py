@@ -9,8 +9,8 @@ RULES = (CALIBRATED, PAPER)
 LLM: Final = "llm"
 ALL: Final = "all"
 Over = Literal["llm", "all"]
-FAMILY_OVER: tuple[Over, ...] = (LLM, ALL)  # whose results share an error budget: one LLM's, or all LLMs'
-Queries = int | Literal["paper"] | None  # at most so many of each test, the paper's own alone, or all
+FAMILY_OVER: tuple[Over, ...] = (LLM, ALL)  # the results that share an error budget: one LLM's, or all LLMs'
+Queries = int | Literal["paper"] | None  # most queries of a test, or the paper's queries alone, or all
 FAILURES = ("contaminated", "undecided", "knowledge")
 
 

@@ -1,4 +1,4 @@
-"""The facts of a run, as results.json holds them: its inputs and settings, the models and tables, and its end."""
+"""The facts of a run for results.json: its inputs and settings, the models and tables, and its end."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from tabcontam.verdicts.number_types import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.result_types import ResultFields
 from tabcontam.verdicts.rules import LLM, PAPER, Over
 
-FILE = "file"  # the edition of a user's own FILE in a published report, in place of a digest of its content
+FILE = "file"  # in a published report, the edition of a user's own FILE, in place of a digest of its content
 
 
 def known_tests() -> dict[str, Facts]:
@@ -44,7 +44,7 @@ def in_words(tests: Iterable[Facts]) -> str:
 
 
 def in_order(facts: Iterable[Facts]) -> tuple[Facts, ...]:
-    """Return the tests in the order of a report, each once: those of the paper's Table 1 first, others last."""
+    """Return the tests in the order of a report, each once: first the tests of the paper's Table 1."""
     order = {test: place for place, test in enumerate(known_tests())}
     found = {one.id: one for one in facts}
     return tuple(sorted(found.values(), key=lambda one: order.get(one.id, len(order))))
@@ -52,7 +52,7 @@ def in_order(facts: Iterable[Facts]) -> tuple[Facts, ...]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Duration(ResultFields):
-    """The time that those answers of a result took that this run asked for."""
+    """The total time of the answers of a result that this run asked for."""
 
     seconds: Amount
     """The sum over its answers, in seconds."""
@@ -65,15 +65,15 @@ class LlmFacts:
     spec: str
     """The model as the user named it."""
     resolved: str = ""
-    """The model that the name stands for here, with a note if it is not quite the one named."""
+    """The model that the name means here, with a note if it is not exactly the named model."""
     stands_for: str = ""
-    """The model that the name stands for, without the note: PROVIDER:MODEL."""
+    """The model that the name means, without the note: PROVIDER:MODEL."""
     version: str | None = None
     """The version or digest that the server states; null if it states none."""
     control: Truth = False
     """True if it is a control that joined the run."""
     checks: Truth = False
-    """True if it checks the tests: it knows all that it is known to have read, and nothing else of a table's rows."""
+    """True if it checks the tests: it knows exactly the rows of a table that it is known to have read."""
     requests: Count | None = None
     """The number of requests that were sent."""
     retries: Count | None = None
@@ -87,7 +87,7 @@ class LlmFacts:
 
     @property
     def named_otherwise(self) -> str:
-        """The model that its name stands for; "" if that is the name itself."""
+        """The model that the name means; "" if the name is the model's own."""
         return "" if self.resolved == self.spec else self.resolved
 
     @property
@@ -125,7 +125,7 @@ class CatalogueFacts:
 
 
 def catalogued(specs: Mapping[str, str]) -> dict[str, CatalogueFacts]:
-    """Return the catalogue's facts of the models of a run, by their names there; models without an entry are left out.
+    """Return the catalogue's facts of a run's models, by their names in the run. Models without an entry are left out.
 
     `specs` maps the name of a model in the run to the form in which `--llm` would name it.
     """
@@ -180,17 +180,17 @@ class DatasetFacts:
 
     @property
     def named(self) -> str:
-        """Its name, with its edition and its split, if it has them: `adult@uci#test`."""
+        """The name of the dataset, with its edition and its split, if it has them: `adult@uci#test`."""
         return f"{self.name}{self.edition and f'@{self.edition}'}{f'#{self.split}' if self.split else ''}"
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The parts of its name that differ between the tables of a run: name, edition and split."""
+        """The name, edition and split, which together differ between all tables of a run."""
         return self.name, self.edition, self.split or ""
 
     @property
     def is_file(self) -> bool:
-        """True if it is a user's own FILE, whose edition is a digest of its content and which no page describes."""
+        """True for a user's own FILE: its edition is a digest of its content, and no page describes it."""
         if not self.sha256:
             return self.edition.partition(" ")[0] == FILE
         return bool(self.edition) and self.sha256.startswith(self.edition)
@@ -203,7 +203,7 @@ class DatasetFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class KnownFacts:
-    """A file of rows that the models may know: the baseline learned from them, and no query asked about one of them."""
+    """A file of rows that the models may know: the baseline learned from these rows, and no query asked about them."""
 
     name: str
     """The name of the file, or of the dataset."""
@@ -267,7 +267,7 @@ class MergedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class ShardFacts:
-    """The parts of a run that these results hold, of a run that several machines made."""
+    """The parts of a run that these results contain. Several machines asked one part each."""
 
     parts: tuple[Count, ...]
     """The numbers of the parts, from 1."""
@@ -280,7 +280,7 @@ class ShardFacts:
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """The numbers of the parts that are not here."""
+        """The numbers of the missing parts."""
         return tuple(number for number in range(1, self.total + 1) if number not in self.parts)
 
     def __str__(self) -> str:
@@ -296,7 +296,7 @@ def asked_queries(run: "RunFacts | MergedRun") -> str:
 
 
 def turns_in_words(run: "RunFacts") -> str:
-    """Return in words whether the row tests of a run were asked until a table was decided."""
+    """Return in words how a run asked its row tests: until a table was decided, or all queries."""
     if run.until_decided is None:
         return f"that asked all queries, without {option('until_decided')}"
     return f"with {option('until_decided')} and {option('min_power', run.until_decided)}"
@@ -323,10 +323,10 @@ class RunFacts:
     queries: Count | Literal["paper"] | None = None
     """The largest number of queries of each result; "paper" for the paper's own alone, null for all."""
     rows: Count | None = None
-    """The number of rows of a table that the tests were to ask about which can ask about any number: classification and
-    memory's share. Null for their default."""
+    """The number of rows of a table for tests of classification and of memory's share, which can ask about any number;
+    null for the default."""
     samples: Count | None = None
-    """The number of times that a model without log-probabilities was asked the same in their place; null for never."""
+    """The number of times that a model without log-probabilities was asked the same query instead; null if never."""
     temperature: Amount | None = None
     """The temperature at which queries were asked `samples` times, if their test can do so; null if asked once."""
     shots: Count | None = None
@@ -337,9 +337,9 @@ class RunFacts:
     alpha: Level | None = None
     """The mean share of false findings among a model's contaminated results of one family of tests."""
     family_over: Over = LLM
-    """The models whose results of a family of tests share alpha: each model by itself, or all models under test."""
+    """The models that share alpha for a family of tests: each model alone, or all models under test together."""
     level: Share | None = None
-    """The p-value at which a single result of any family counts as found whatever the others show."""
+    """The p-value at which a single result of any family is a finding, whatever the other results."""
     levels: Mapping[str, Share] = field(default_factory=dict)
     """The level of each family of tests."""
     overlap: str | None = None
@@ -348,11 +348,11 @@ class RunFacts:
     dictionary: str = ""
     """The dictionary that decided which strings are words."""
     recorded: Truth = False
-    """True if these are recorded answers that were judged, of which there are no models, tables or trials here."""
+    """True if these are judged recorded answers: the results then have no models, tables or trials."""
     llms: tuple[LlmFacts, ...] = ()
     """The models of the run."""
     catalogue: Mapping[str, CatalogueFacts] = field(default_factory=dict)
-    """The catalogue's entries of the models that it has, by their names in the run."""
+    """The catalogue's entries of models, by the models' names in the run."""
     references: tuple[LlmFacts, ...] = ()
     """The reference models, which have not seen the tables: their answers count for nothing."""
     trained_on: tuple[TrainingDeclaration, ...] = ()
@@ -370,11 +370,11 @@ class RunFacts:
     prompts: tuple[PromptFacts, ...] = ()
     """The prompt sets of the run; empty in results that were made before there were several."""
     shard: ShardFacts | None = None
-    """The parts of a run that these results hold; null for the whole run, or if all of its parts were joined."""
+    """The parts of a run that these results contain; null for the whole run, or if all of its parts were joined."""
     runs: tuple[MergedRun, ...] = ()
     """The merged runs, in order."""
     redacted: tuple[str, ...] | None = None
-    """The tables of which a published report shows no cell, prompt or answer; null in a run's own folder."""
+    """The tables without any cell, prompt or answer in a published report; null in a run's own folder."""
     notes: tuple[Note, ...] = ()
     """The notes for a reader of the results."""
     finished: Truth = True
@@ -384,13 +384,13 @@ class RunFacts:
     limit: str | None = None
     """The user's limit that it stopped at, if it did."""
     durations: tuple[Duration, ...] = ()
-    """The time that the answers of each result took that this run asked for."""
+    """The total time of the answers to each result that this run asked for."""
 
     def level_of(self, family: str) -> float:
-        """Return the p-value at which a single result of a family counts as found whatever the others show."""
+        """Return the p-value at which a single result of a family is a finding, whatever the other results."""
         return self.levels.get(family, self.level or 0.0)
 
     @property
     def ended_early(self) -> bool:
-        """True if the run ended before all was asked, of all models or of one."""
+        """True if the run ended before everything was asked, of all models or of one model."""
         return bool(self.limit) or self.interrupted or not self.finished or any(llm.ended for llm in self.llms)

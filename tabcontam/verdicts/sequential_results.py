@@ -23,9 +23,9 @@ def result_in_turns(
     ended: str = "",
     reference: Reference | None = None,
 ) -> Result:
-    """Return the result of one test of a table asked in turns until it was `decided`, from the test's own read trials.
+    """Return the result of one test of a table that was asked in turns, from the read trials of this test.
 
-    E replaces its p-value and interval. `decided` is None if the run ended before.
+    E replaces the p-value and the interval. `decided` is None if the run ended before the table was decided.
     """
     trials = test.mark_unread(trials)
     result = build_result(name, test, trials, planned, CALIBRATED, ALPHA, ended, reference, in_turns=True)
@@ -49,7 +49,7 @@ def result_in_turns(
 def again_in_turns(
     result: Result, results: Sequence[Result], test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> Result:
-    """Return the result of such a test in a past run, judged again from the read trials that were weighed then."""
+    """Return the result of a test of a table asked in turns, judged again from the trials of a past run."""
     asked = result.decided_after
     if asked is None:
         return result_in_turns(result.key, test, in_turn(trials), result.queries, None, "", reference)
@@ -63,7 +63,7 @@ def again_in_turns(
 
 
 def _in_turns(result: Result, trials: Sequence[Trial], decided: SequentialOutcome | None, ended: str) -> Decision:
-    """Return the decision on such a result if its own bets find nothing."""
+    """Return the decision on one test of a table asked in turns, if the bets on its answers show nothing."""
     if decided is None:
         return Decision(Verdict.NO_ANSWER, f"the run ended before the table was decided{ended and f': {ended}'}")
     if decided.detected or (not trials and not decided.unread):

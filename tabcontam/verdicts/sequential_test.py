@@ -1,12 +1,12 @@
 """Sequential testing of one model on one table: its queries are asked until the verdict is reached.
 
-Bets on the answers (`statistics.eprocess`) may be looked at after every query. Asking stops
+Bets on the answers (`statistics.eprocess`) may be looked at after every query. Asking stops in four cases:
 
-- when E reaches 1 / level: the table is contaminated, or
-- when a model that remembers the wanted share of the rows would have been detected with a chance of 95 %: the table is
-  not detected, or
-- when none of the first 20 replies could be read: no answer, or
-- when no query is left.
+- E reaches 1 / level: the table is contaminated.
+- A model that remembers the wanted share of the rows would have been detected with a chance of 95 %: the table is
+  not detected.
+- No reply could be read in the first 20: no answer.
+- No query is left.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from tabcontam.statistics.thresholds import TARGET_POWER
 from tabcontam.verdicts.thresholds import MOST_UNREAD_ANSWERS
 
 Asked = tuple[Test, Query]
-Weighed = Callable[[Test, Trial], Trial]  # from a trial to the trial corrected for the reference's answers
+Weighed = Callable[[Test, Trial], Trial]  # returns a trial, corrected for the reference's answers
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class SequentialOutcome:
     """The end of a sequential test, after `asked` of `planned` queries.
 
     `detected` is true if E reached 1 / level. Otherwise `share` is the smallest share of remembered rows that would
-    have been detected with a chance of 95 %; None if even a model that remembers every row would be missed.
+    have been detected with a chance of 95 %. It is None if even a model that remembers every row could be missed.
     """
 
     asked: int
     planned: int
     detected: bool
     share: float | None = None
-    not_detected: bool = False  # asking stopped because the wanted share would have been detected
+    not_detected: bool = False  # asking stopped: the wanted share would have been detected
     unread: bool = False  # no answer could be read
 
     @property
@@ -47,10 +47,10 @@ class SequentialOutcome:
 
 
 class SequentialTest:
-    """The queries of one table in their turns, and the trials of those that were asked.
+    """The queries of one table in their order, and the trials of the queries asked so far.
 
-    `level` is the allowed error rate of *contaminated*. Asking stops as not detected once a model that
-    remembers `share` of the rows would have been detected.
+    `level` is the allowed error rate of *contaminated*. Asking stops as not detected once a model that remembers
+    `share` of the rows would have been detected.
     """
 
     def __init__(self, queries: Sequence[Asked], level: float, share: float, weighed: Weighed) -> None:
@@ -62,21 +62,21 @@ class SequentialTest:
 
     @property
     def next(self) -> Sequence[Asked]:
-        """The queries that are asked next whatever the answers to them: all of them may be asked at once."""
+        """The next queries that are needed whatever the answers are, so they may be sent together."""
         return () if self.decided else self.queries[len(self.trials) : self._needed]
 
     def add(self, trial: Trial) -> None:
-        """Add the read trial of the first query that has none."""
+        """Add the read trial of the first query without one."""
         test, _ = self.queries[len(self.trials)]
         self.trials.append(trial)
         self._bets = join_bets([self._bets, self._bets_on(test, trial)])
         before, self._read = self._read, self._readable()
         vars(self).pop("decided", None)
         if self._read != [*before, True]:
-            vars(self).pop("_enough", None)  # no memory would have shown in an unread answer
+            vars(self).pop("_enough", None)  # an unread answer could not have shown memory
 
     def _readable(self) -> list[bool]:
-        """Return for each trial whether its answer could be read, by what all trials of its test show so far."""
+        """Return for each trial whether its answer could be read, as far as all trials of its test show so far."""
         found = [False] * len(self.trials)
         for places in grouped(range(len(self.trials)), lambda place: self.queries[place][0].id).values():
             own = self.queries[places[0]][0].mark_unread([self.trials[place] for place in places])
@@ -86,7 +86,7 @@ class SequentialTest:
 
     @cached_property
     def decided(self) -> SequentialOutcome | None:
-        """The end of asking, if it is reached."""
+        """The outcome, once asking is over; None before."""
         asked, planned = len(self.trials), len(self.queries)
         if self._won(self._bets):
             return SequentialOutcome(asked, planned, detected=True)
@@ -106,7 +106,7 @@ class SequentialTest:
 
     @property
     def _needed(self) -> int:
-        """The smallest number of queries after which a decision is possible: if all answers to come are right."""
+        """The smallest number of queries after which asking may be over, if all coming answers are right."""
         asked, planned = len(self.trials), len(self.queries)
         last = min(MOST_UNREAD_ANSWERS, planned) if self._silent else self._enough or planned
         to_come = (remembered for remembered, _ in self._foreseen[asked:last])
@@ -116,7 +116,7 @@ class SequentialTest:
 
     @cached_property
     def _foreseen(self) -> list[tuple[Bets, Bets]]:
-        """The bets on each query if the model remembers its row, and if it does not."""
+        """For each query the bets if the model remembers its row, and the bets if it does not."""
         both = ((test, test.foreseen(query)) for test, query in self.queries)
         return [(self._bets_on(test, seen), self._bets_on(test, unseen)) for test, (seen, unseen) in both]
 
@@ -125,11 +125,11 @@ class SequentialTest:
 
     @cached_property
     def _enough(self) -> int | None:
-        """The number of queries after which a model that remembers the share, and answers all, would be detected."""
+        """The number of queries after which a model that remembers the wanted share, and answers all, is detected."""
         return self._detected_after(self._share)
 
     def _detected_after(self, share: float) -> int | None:
-        """Return that number for any share; None if it is too small for that."""
+        """Return the number of queries that detect a model which remembers `share`; None if all queries do not."""
         from tabcontam.statistics.power import BetPower
 
         power = BetPower(share, self._bits)
@@ -142,7 +142,7 @@ class SequentialTest:
 
     @property
     def _least_share(self) -> float | None:
-        """The smallest share, in hundredths, that would have been detected; None if all rows are not enough."""
+        """The smallest share, in hundredths, that would have been detected; None if no share would have been."""
         from tabcontam.statistics.power import smallest
 
         return smallest(lambda share: self._detected_after(share) is not None)

@@ -1,9 +1,9 @@
-"""The results of Li and Flanigan (2024) on twelve models and sixteen datasets, by the same statistics as our runs.
+"""The results of Li and Flanigan (2024) on twelve models and sixteen datasets, with the statistics of our runs.
 
-The numbers, and a list of what is missing, are in `task_contamination.toml`. The intervals printed in the paper are as
-wide as Student's t times the *variance* of an answer, not its deviation, over the root of the number of answers: about
-half of a 99% interval. The paper's sentence that one pair of 51 is significant follows from the deviation, as in our
-t-test.
+The numbers, and a list of missing numbers, are in `task_contamination.toml`. The intervals printed in the paper are too
+narrow, about half of a 99% interval: their half-width is Student's t times the *variance* of an answer over the root of
+the number of answers, instead of the deviation over this root. But the paper's sentence that one pair of 51 is
+significant uses the deviation, as our t-test does.
 """
 
 import tomllib
@@ -19,16 +19,16 @@ from tabcontam.verdicts.chronological_analysis import DatedPair, OpennessGroup, 
 
 FILE = Path(__file__).with_name("task_contamination.toml")
 SHOTS = {"zero_shot": "0-shot", "few_shot": "few-shot"}
-OURS = {"zero_shot": "zero_shot", "one_shot": "few_shot"}  # the nearest measures of our tests
+OURS = {"zero_shot": "zero_shot", "one_shot": "few_shot"}  # the measures of our tests that are nearest
 
 
 @dataclass(frozen=True)
 class PublishedAccuracies:
     """The published accuracies at one number of shots, in groups like ours, and further counts of the paper.
 
-    `printed` are the pairs before and after that exceed the majority by more than the printed half-width. `unextracted`
-    is the number of pairs after of which no task example was extracted, and `significant` names the significant ones.
-    `baseline` is R squared of a trained model's accuracy by the year of release.
+    `printed` counts the pairs before and after the cut-off that exceed the majority by more than the printed
+    half-width. `unextracted` counts the pairs after it without an extracted task example; `significant` names the
+    significant ones. `baseline` is R squared of a trained model's accuracy by the year of release.
     """
 
     shots: str
@@ -53,7 +53,7 @@ def source() -> tuple[str, str]:
 
 
 def side(dates: tuple[str, str], cutoff: str) -> int:
-    """Return the paper's side: a dataset of the year in which training data end counts as before."""
+    """Return the side as in the paper: a dataset from the year in which training data end counts as before."""
     return BEFORE if dates[0][:4] <= cutoff[:4] else AFTER
 
 

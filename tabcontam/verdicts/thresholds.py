@@ -1,4 +1,4 @@
-"""Numbers that decide verdicts, for all modules of this room, each with its source."""
+"""Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
 LEAST_COMMON_QUERIES = 0.5  # share of queries in common below which the test is unpaired; by hand
 SCORE_PRECISION = 1e-4  # largest difference of a recorded score from hits per query; by hand

@@ -1,8 +1,8 @@
-"""Rows of a table in corpora that a model was trained on, as declared by the user: they count for that model alone.
+"""Rows of a table in corpora that the user declared to be training data of a model. They count for this model alone.
 
-The evidence of the corpora joins the verdict on the model's table as a family of its own, at a family's level over the
-tables of the model, and changes no q-value of another family. It can only add findings: corpora that hold no row, or
-that could not be read, leave the verdict to the answers, since a model is trained on more than the declared corpora.
+The evidence of the corpora is one more family in the verdict on the model's table, at a family's level over the tables
+of the model. It changes no q-value of another family. It can only add findings: if corpora contain no row, or could not
+be read, the answers decide, because a model is trained on more than the declared corpora.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ NONE = "none of the rows"
 
 
 class RowsKey(NamedTuple):
-    """The rows of a dataset, whatever the serializer and the wording of queries: corpora hold them or do not."""
+    """The rows of a dataset, in any serializer and any wording of queries: a corpus is searched for the rows alone."""
 
     dataset: str
     edition: str | None
@@ -29,26 +29,26 @@ class RowsKey(NamedTuple):
 
 
 class CorpusEvidence(NamedTuple):
-    """The declared corpora of a model and a table: their results, and the evidence of all together."""
+    """The declared corpora of a model and a table: the result of each, and their joint evidence."""
 
     results: tuple[Result, ...]
     evidence: FamilyEvidence
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The corpora that hold a row."""
+        """The corpora that contain a row."""
         return tuple(dict.fromkeys(result.llm for result in self.results if result.hits))
 
 
 def rows_of(of: Result | TableVerdict | TableName) -> RowsKey:
-    """Return the rows that a result or a table's verdict is about, or that a table has."""
+    """Return the rows that a result or a table's verdict is about, or the rows of a table."""
     return RowsKey(of.dataset, of.edition, of.split)
 
 
 def corpus_evidence(
     results: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts], over: Over
 ) -> dict[tuple[str, RowsKey], CorpusEvidence]:
-    """Return what the corpora that a model was trained on hold of each table, if they were searched for its rows."""
+    """Return the evidence of each model's training corpora on each table, if they were searched for its rows."""
     found = _declared_results(results, declared, tests)
     together = {key: one_column_rule.join_evidence(own) for key, own in found.items()}
 
@@ -67,7 +67,7 @@ def corpus_evidence(
 def _declared_results(
     results: Iterable[Result], declared: Sequence[TrainingDeclaration], tests: Mapping[str, Facts]
 ) -> dict[tuple[str, RowsKey], tuple[Result, ...]]:
-    """Return the results of the corpora by the model for which they are declared, and by the rows searched."""
+    """Return the results of the corpora, by the model for which they are declared and by the rows searched."""
     weighed = [
         result
         for result in results
@@ -84,9 +84,9 @@ def _declared_results(
 def join_corpus_evidence(
     verdicts: Sequence[TableVerdict], corpora: Mapping[tuple[str, RowsKey], CorpusEvidence], alpha: float
 ) -> list[TableVerdict]:
-    """Return the verdicts with the evidence of the corpora, and one more for each table without a verdict of its own.
+    """Return the verdicts with the evidence of the corpora, and a new verdict for each table without a verdict.
 
-    The same rows in several serializers or prompt sets are one find, which each of these tables has.
+    The same rows in several serializers or prompt sets are found once, and count for each of these tables.
     """
     known = {(table.llm, rows_of(table)) for table in verdicts}
     more = [_of_corpora_alone(llm, own) for (llm, rows), own in corpora.items() if (llm, rows) not in known]
@@ -95,13 +95,13 @@ def join_corpus_evidence(
 
 
 def _of_corpora_alone(llm: str, own: CorpusEvidence) -> TableVerdict:
-    """Return the verdict on a table about which the model was asked no row test."""
+    """Return the verdict on a table for which the model was asked no row test."""
     place = own.results[0].table_fields | {"llm": llm}
     return TableVerdict(**place, verdict=Verdict.SKIPPED, reason=f"{llm} was asked no row test")
 
 
 def _with(table: TableVerdict, own: CorpusEvidence, alpha: float) -> TableVerdict:
-    """Return a table's verdict with the evidence of the corpora, which can only make it contaminated."""
+    """Return a table's verdict with the evidence of the corpora. They can only make it contaminated."""
     families = (*table.families, own.evidence)
     table = replace(table, families=families, bound=min(1.0, round(alpha * len(families), 12)))
     also = table.verdict is Verdict.CONTAMINATED
@@ -134,7 +134,7 @@ def phrase_corpus_rows(own: CorpusEvidence) -> str:
 
 
 def phrase_own_rows(own: CorpusEvidence) -> str:
-    """Return what a corpus that was searched for itself holds of a table, in words."""
+    """Return in words the rows of a table in a corpus that is itself a subject of the run."""
     shares = phrase([f"{result.hits} of {result.answered} rows" for result in own.results if result.hits])
     return f"the corpus holds {shares}: {_tests(own)}, {_p_value(own)}"
 
@@ -144,7 +144,7 @@ def _tests(own: CorpusEvidence) -> str:
 
 
 def phrase_no_rows(own: CorpusEvidence) -> str:
-    """Return in words that corpora show nothing, without clearing the model."""
+    """Return in words that the corpora are no evidence against the model, and why."""
     if not any(result.verdict in DECIDED or result.rests_on for result in own.results):
         return f"{phrase(list(own.evidence.corpora))} gave no result: {own.results[0].reason}"
     column = own.evidence.without if any(result.rests_on for result in own.results) else None
@@ -155,7 +155,7 @@ def phrase_no_rows(own: CorpusEvidence) -> str:
 
 
 def _shares(own: CorpusEvidence) -> str:
-    """Return in words the number of rows that each corpus holds; "" if none holds any."""
+    """Return in words the number of rows in each corpus; "" if no corpus contains any."""
     holding = [result for result in own.results if result.hits and result.answered]
     return phrase([f"{result.hits} of {result.answered} rows ({result.llm})" for result in holding])
 

@@ -1,7 +1,7 @@
-"""Functions that make texts fit to be shown: harmless, on one line, not too long; and numbers readable.
+"""Functions that make texts and numbers ready for display: harmless, on one line, short and readable.
 
-Every text of a result was written by a model, a table or a user. None of it reaches a page or a terminal without
-`visible`, which makes control characters harmless and still shows that they were there.
+Every text of a result was written by a model, a table or a user. Before it reaches a page or a terminal, `visible`
+makes control characters harmless and shows where they were.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from tabcontam.verdicts.thresholds import LARGEST_E
 
-# C0 and C1 controls but tab and newline, bidirectional marks, line separators, surrogates, non-characters.
+# C0 and C1 controls except tab and newline, bidirectional marks, line separators, surrogates, non-characters.
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
@@ -79,7 +79,7 @@ def phrase(names: Sequence[str], last: str = "and") -> str:
 
 
 def needing(tests: Sequence[str], lacks: str) -> str:
-    """Return a sentence that these tests need what an LLM lacks.
+    """Return a sentence that these tests need `lacks`, the need that an LLM does not meet.
 
     >>> needing(["membership"], "a chat model")
     '1 test needs a chat model: membership'
