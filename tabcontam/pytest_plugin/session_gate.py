@@ -75,7 +75,7 @@ class Gate:
     def __init__(self, config: pytest.Config, folders: Sequence[Path], conditions: Sequence[Condition]) -> None:
         self.config = config
         self.past = [load_results(folder) for folder in folders]
-        for folder, results in zip(folders, self.past, strict=True):  # a broken run must not look like an untested table
+        for folder, results in zip(folders, self.past, strict=True):  # a broken run must not look like a missing result
             check_whole(results.run_results)
             check_agrees(folder, results.run_results)
         self.conditions = conditions
@@ -157,8 +157,7 @@ class Gate:
         return name
 
     def _folder(self, asking: AskingOptions, datasets: Sequence[str]) -> Path:
-        """Return a folder of pytest's cache. Everything that affects the results is in its name. Raises `UsageError`.
-        """
+        """Return a folder of pytest's cache; its name depends on all that affects the results. Raises `UsageError`."""
         facts = [__version__, *vars(asking).values(), *datasets]
         serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
         prompts = load_prompt_set(self._file(asking.prompts)).source if asking.prompts else ""
