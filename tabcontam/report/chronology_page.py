@@ -27,7 +27,7 @@ from tabcontam.version import __version__
 
 STYLES = ("style.css", "ranking.css", "chronology.css")
 AREA = PlotArea(340, 210, left=44, right=326, top=12, bottom=170)
-ROW, NAME, BARS, ROOM = 26, 150, 150, 96  # of the figure of shares: a line's height; the widths of a name, a side's bar and its words
+ROW, NAME, BARS, ROOM = 26, 150, 150, 96  # height of a line; widths of a name, a side's bar, its words
 DIVIDE = "2021"  # the figure separates tables from before this year from later ones, as figure 3 of the paper
 NO_TREND = "There are too few tables for a trend"
 

@@ -142,7 +142,7 @@ def format_p_value(value: float | None) -> str:
 
 
 def ways(found: DateExchange) -> str:
-    """Return the number of exchanges of release dates behind a p-value, and whether they are all or a random sample."""
+    """Return how many exchanges of release dates a p-value rests on: all exchanges, or a random sample of them."""
     return f"all {found.ways:,} ways" if found.exact else f"{found.ways:,} random ways"
 
 

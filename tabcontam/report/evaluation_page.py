@@ -38,8 +38,7 @@ class PanelDot:
 
 @dataclass(frozen=True)
 class PanelLine:
-    """The marks of an LLM, learner or reference at each number of shots. `kind` is the line's style; "0" is an LLM's.
-    """
+    """The marks of an LLM, learner or reference at each number of shots. `kind` is the line's style ("0": an LLM)."""
 
     name: str
     kind: str

@@ -161,7 +161,7 @@ def pack_evidence(view: RunResults, trials: Iterable[Trial]) -> PackedEvidence:
 
 
 def _uncounted(asked: Sequence[_Query]) -> str:
-    """Return a note that rows without a prediction do not count; empty if all rows have one or none has."""
+    """Return a note on rows that do not count because they lack a prediction; empty unless only some rows lack it."""
     trials = [one.trial for one in asked]
     number = sum(is_mapping(trial.get("expected")) and not trial.get("chance") for trial in trials)
     few = 0 < number < len(trials)

@@ -24,7 +24,7 @@ LEAST, WIDEST, RIGHT = 0.72, 1.4, 0.1  # inches: least and greatest width of a p
 def ranking(view: RunResults, room: float = WIDTH, *, most: int = 40) -> list[Figure]:
     """Return each LLM's measures with intervals, on pages of at most `most` LLMs; empty without a ranking."""
     ranks = view.ranks_in_order
-    shown = [measure for measure in measured_columns(view) if measure in MEASURES]  # the score's panel shows other scores, too
+    shown = [measure for measure in measured_columns(view) if measure in MEASURES]  # others: in the score's panel
     pages = [range(start, min(start + most, len(ranks))) for start in range(0, len(ranks), most)]
     return [_ranking(view, ranks, page, shown, room) for page in pages] if shown else []
 
