@@ -231,7 +231,7 @@ def _pair_words(pair: DatedPair) -> str:
 
 
 def _axis(first: float, last: float, start: float, end: float) -> Any:
-    """Return a function that maps values from `first`–`last` to positions from `start` to `end`, rounded for SVG."""
+    """Return a function that maps values, `first` to `last`, to positions, `start` to `end`, rounded for SVG."""
     return lambda value: round(start + (value - first) / (last - first) * (end - start), 1)
 
 

@@ -85,8 +85,7 @@ class _Query:
 
 
 class EvidencePacker:
-    """A collector of evidence, result by result. It stores only compressed evidence, because an LLM's trials may be
-    large.
+    """A collector of evidence, result by result. It stores only compressed evidence: an LLM's trials may be large.
 
     `placed` has the results by their places on the page, in the page's order.
     """

@@ -115,7 +115,7 @@ class Pages:
         found |= {"tables_shown": list(view.tables_in_order), "recalled_rows": self.recalled_rows}
         if not self._crowded:
             return {**found, "grid": None, "crowded": False, "left": dict.fromkeys(found, 0)}
-        found["tables_shown"].sort(key=lambda table: table.verdict is not Verdict.CONTAMINATED)  # the others keep their order
+        found["tables_shown"].sort(key=lambda table: table.verdict is not Verdict.CONTAMINATED)  # else in their order
         left = {name: max(0, len(parts) - MOST_LISTED) for name, parts in found.items()}
         squares_of = grid([leaf.standings for leaf in self._leaves], self._labels)
         shown = {name: parts[:MOST_LISTED] for name, parts in found.items()}

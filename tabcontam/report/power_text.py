@@ -138,7 +138,7 @@ def _in_models(own: Sequence[Observation], *, least: float = 1e-9) -> str:
 
 
 def _of_models(dataset: Document) -> Iterator[str]:
-    """Yield how many copies a model must have read for the row tests together to detect it."""
+    """Yield a sentence on how often rows must be read for the row tests together to detect them."""
     own = grouped((one for one in _observed(dataset) if one.test == TABLE), lambda one: one.copies)
     shares = {number: sum(one.contaminated for one in own[number]) / len(own[number]) for number in sorted(own)}
     groups = grouped(shares, lambda number: (shares[number] == 1) - (shares[number] == 0))

@@ -212,7 +212,7 @@ class ProgressBars(_ProgressCounter):
     def _drawn(self) -> "RenderableType":
         from rich.text import Text
 
-        assert self._console is not None  # `_start` sets it before anything is drawn
+        assert self._console is not None  # noqa: S101 - `_start` sets it before anything is drawn
         width, height = self._console.size
         return Text("\n", no_wrap=True).join(self.frame(width, height, self._console.encoding))
 
@@ -335,7 +335,7 @@ class ProgressLines(_ProgressCounter):
         if not self._asking or now - self._all_printed < every:
             return False
         self._all_printed = now
-        under_way = [asked for asked in self._under_way() if not asked.batches]  # a batch is reported when its state is checked
+        under_way = [asked for asked in self._under_way() if not asked.batches]  # batches are reported when checked
         for asked in under_way[:MOST]:
             facts = [*counts(asked), *pace(asked, now), state(asked, now, " to ", settled=True)]
             self._print(f"{asked.llm} {asked.dataset}: {', '.join(filter(None, facts))}")

@@ -21,8 +21,7 @@ SPLITS = {"validation": "valid", "dev": "valid"}  # other names of splits, and o
 
 @dataclass(frozen=True)
 class PublishedSource:
-    """A publication: a short `name`, the `citation`, its `address`, and a text on how its marks `compare` with a run.
-    """
+    """A publication: a short `name`, the `citation`, its `address`, and the text `compares` on what its marks mean."""
 
     name: str
     citation: str

@@ -37,7 +37,7 @@ KINDS = {
     "empty": "empty",
     "failed": "failed",
 }
-UNREAD_KINDS = ("declined", "not understood", "cut off", "refused", "empty", "failed")  # of an answer in words that was not read
+UNREAD_KINDS = ("declined", "not understood", "cut off", "refused", "empty", "failed")  # of answers in words
 DECOY = "decoy"
 RIGHT = ("right", "rounded")
 GIVEN = (*RIGHT, "wrong")  # states of cells that have an answer

@@ -27,7 +27,7 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
 
 COLUMNS = ("llm", "dataset", "edition", "split", "row", "bits", "tests")
-MODELS = ("supervised", "few-shot")  # names of predictors in a query; the query records their chances of a row's classes
+MODELS = ("supervised", "few-shot")  # predictors in a query, which records their chances of a row's classes
 TITLE = "Recalled rows and other rows"
 ABOUT = (
     "This compares the accuracy of classification on recalled rows with that on other rows that a row test asked "
@@ -154,9 +154,7 @@ class RecallCollector:
                 one.tests[result.test] = None
 
     def compared(self, placed: Iterable[tuple[str, Result]]) -> list[RecallComparison]:
-        """Return a comparison for each classification with answers on rows of both groups. `placed` has labels and
-        results.
-        """
+        """Return a comparison for each of the labelled classifications with answers on rows of both groups."""
         found = []
         for label, result in placed:
             answered = self._classified.pop(result.place, ())

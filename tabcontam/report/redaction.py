@@ -31,7 +31,7 @@ NUMBER_WORDS = {
 }
 USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "development", "test", "testing")
 PLACES = ("corpus",)  # providers whose models are paths rather than names
-HOLDING = ("an LLM that remembers", "documents that hold")  # for a corpus, the second text replaces the first in `REMEMBERING`
+HOLDING = ("an LLM that remembers", "documents that hold")  # words in `REMEMBERING`, and for a corpus
 LEFT_OUT = "left out"  # replaces a word that others chose
 Part = TypeVar("Part", bound=TableFields)
 TableId = tuple[str, str]  # name and edition of a dataset
@@ -88,9 +88,7 @@ class Redaction:
         return _apart((llm.spec, _without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references, *judge))
 
     def words(self, sentence: str) -> str:
-        """Return a sentence in which documents and references have their published names, without addresses and
-        folders.
-        """
+        """Return a sentence with the published names of corpora and references: without addresses and folders."""
         named = {*self._corpora, *(llm.spec for llm in self.run.references)}
         for name in sorted((name for name in named if self.llm(name) != name), key=len, reverse=True):
             sentence = sentence.replace(name, self.llm(name))

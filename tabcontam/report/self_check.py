@@ -22,8 +22,7 @@ CUT_OFF = "the run ended before every query was asked"
 
 @dataclass(frozen=True)
 class SelfCheck:
-    """The conclusion of a run of controls on the tests. `passed` is None if unknown, for example in an interrupted run.
-    """
+    """The conclusion of a run of controls on the tests. `passed` is None if unknown, as in an interrupted run."""
 
     passed: bool | None
     text: str
@@ -64,8 +63,7 @@ def _found(results: Iterable[Result]) -> list[Result]:
 
 
 def _counted(exposed: Sequence[Result], unexposed: Sequence[Result]) -> str:
-    """Return in words how many results of row tests found rows: in controls that read the rows, and in other controls.
-    """
+    """Return in words how many results of row tests found rows, in controls that read the rows and in others."""
     parts: list[str] = []
     for results, who in ((_measured(exposed), HAS_READ), (_measured(unexposed), HAS_NOT)):
         if results:

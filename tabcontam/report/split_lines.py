@@ -32,8 +32,7 @@ class SplitLine:
 
 @dataclass(frozen=True)
 class SplitGroup:
-    """A dataset with several splits in a run. `shared` has, for each split, the number of rows that other splits
-    contain, too.
+    """A dataset with several splits in a run. `shared` has by split the number of rows that other splits contain, too.
 
     The number is None if the split's rows could not be compared with those of all other splits.
     """
@@ -117,9 +116,7 @@ def _either(names: Sequence[str]) -> str:
 
 
 def print_splits(paper: TerminalWriter, groups: Sequence[SplitGroup], joined: Collection[str] = ()) -> None:
-    """Print each dataset's splits: a line for each LLM with the leaked splits and the verdicts; `joined` controls
-    dimmed.
-    """
+    """Print for each dataset a line an LLM: the leaked splits and each verdict. `joined` controls are dimmed."""
     from rich.cells import cell_len
 
     if not groups:
