@@ -18,7 +18,7 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(*arguments, **{"allow_abbrev": False, **options})
 
     def _get_formatter(self) -> argparse.HelpFormatter:
-        """Return argparse's formatter without `shutil`, whose import takes longer than all of ours."""
+        """Return argparse's formatter without importing `shutil`. That import would take longer than all of ours."""
         try:
             columns = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(1).columns
         except (ValueError, OSError):  # not a number, or not a terminal

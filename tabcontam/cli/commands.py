@@ -31,7 +31,7 @@ from tabcontam.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code."""
+    """Run one command. Return its exit code."""
     began = time.monotonic()
     command_line = parser()
     complete(command_line)
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return Exit.USAGE
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # names and replies may hold unprintable characters
+            stream.reconfigure(errors="backslashreplace")  # names and replies may contain unprintable characters
     try:
         with _ended_as_by_ctrl_c():
             _set_defaults(options, command_line, arguments)

@@ -55,7 +55,7 @@ def prompts() -> list[Item]:
 
 
 def llms() -> list[Item]:
-    """Return the names for LLMs: the words of the catalogue and the providers, including those of other packages.
+    """Return the names for LLMs: the words of the catalogue, and the providers, also of other packages.
 
     A provider that cannot be loaded is reported in a line on standard error.
     """
@@ -118,7 +118,7 @@ def _named(entry: "CatalogueEntry", price: "Price | None") -> Item:
 
 
 def _papers(entry: "CatalogueEntry") -> str:
-    """Return which weights the paper asked, and the source of that fact. Its section 4.1 names only OpenAI's models."""
+    """Return which model Ronval et al. 2024 asked, and the source of this. Section 4.1 names only OpenAI's models."""
     stated = f"{entry.size:g}B and names" if entry.size else "names"
     source = (
         "its text" if entry.openai else f"its code; its text {'states ' if entry.size else ''}{stated} no checkpoint"
@@ -187,7 +187,7 @@ def _matches(item: Item, pattern: str) -> bool:
 
 
 def _names(item: Item) -> list[str]:
-    """Return every name of an item."""
+    """Return all names by which an item can be found."""
     card = item.get("card", {})
     entry = item.get("entry", {})
     others = [card.get("title"), *card.get("aliases", ()), entry.get("title"), *entry.get("aliases", ())]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from tabcontam.verdicts.rules import PAPER
 
-if TYPE_CHECKING:  # each of these modules takes as long to import as Python itself takes to start
+if TYPE_CHECKING:  # importing one of these modules takes as long as starting Python
     from decimal import Decimal
     from pathlib import Path
 

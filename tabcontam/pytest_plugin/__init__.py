@@ -4,8 +4,8 @@
     def test_few_shot_accuracy(): ...
 
 A marked test is stopped before its fixtures are set up. By default the test fails if the table is contaminated, and is
-skipped if that cannot be decided. The verdicts come from past runs (`--tabcontam-report RUN_DIR`) or from a new run,
-which starts when the first test needs it and is stored in pytest's cache. A new run asks an LLM about all tables that
+skipped if that cannot be decided. The verdicts come from past runs (`--tabcontam-report RUN_DIR`) or from a new run.
+The new run starts when the first test needs it, and is stored in pytest's cache. It asks an LLM about all tables that
 the selected tests name, because all tables of an LLM are judged together. Before that, the plugin imports only pytest
 and the standard library.
 """

@@ -1,4 +1,4 @@
-"""The source of the pytest plugin's verdicts: past runs, or runs that it makes and stores in pytest's cache."""
+"""The source of the pytest plugin's verdicts: past runs, or new runs that are stored in pytest's cache."""
 
 import hashlib
 import json

@@ -54,7 +54,7 @@ RONVAL = CitedWork(
     fields={"note": "Code: github.com/bronval/LLM_tabular_contamination_detection"},
 )
 GOLCHIN = ("Shahriar Golchin", "Mihai Surdeanu")
-PAPERS = {  # papers whose published rules tests have, by the tests' `source`: a name in reports, the work
+PAPERS = {  # papers with published rules, by the `source` of tests: a name in reports, the work
     "ronval2024": ("Ronval et al. 2024", RONVAL),
     "golchin2023": ("Golchin and Surdeanu 2024 (Time Travel)", CitedWork(
         "golchin2024time", GOLCHIN, "Time Travel in LLMs: Tracing Data Contamination in Large Language Models", "2024"

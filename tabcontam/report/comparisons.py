@@ -27,7 +27,7 @@ MEANINGS = {
     "same": "stayed as they were",
     "unknown": "are not decided on both sides",
 }
-OPEN = 3  # squares of at most so many changed groups are visible at once; more stay closed
+OPEN = 3  # if more groups changed, their squares are closed at first
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ComparisonGroup:
     counted: str
     changes: tuple[ComparisonLine, ...]
     columns: tuple[str, ...]
-    rows: Mapping[str, tuple[Comparison | None, ...]]  # by the test's title; the order is that of `columns`
+    rows: Mapping[str, tuple[Comparison | None, ...]]  # by the test's title; values in the order of `columns`
 
 
 @dataclass(frozen=True)

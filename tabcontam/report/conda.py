@@ -3,9 +3,9 @@
 The records are lines for the database's contamination_report.csv: its columns of 2024, separated by semicolons. A line
 states that an evaluation dataset was found in a model. Three percentages state how much of each split is contaminated;
 the database shows an empty percentage as unknown. They stay empty here, because a test asks about the most informative
-rows. The recalled share of these rows is not that of the table. 0 would state that a split is clean, which no verdict
-states, so only contaminated tables get a line. The person who opens the pull request fills in Reference and PR: the
-paper and the request's number.
+rows: the recalled share of these rows is not the table's share. A percentage of 0 would state that a split is clean,
+which no verdict states, so only contaminated tables get a line. The person who opens the pull request fills in
+Reference and PR: the paper and the request's number.
 """
 
 import csv

@@ -34,9 +34,10 @@ NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, 
 
 @dataclass(frozen=True)
 class PackedEvidence:
-    """The evidence on a page: `blobs` has a text for each LLM, by its block's number from 1, `left` is by `placed`.
+    """The evidence on a page. `blobs` has a text for each LLM, by the number of the LLM's block from 1. The other
+    mappings are by a result's place, as in `RunResults.placed`.
 
-    The blob contains `query_for_page` queries of a result, trials.jsonl also those that `left` counts. `unread`
+    `shown` counts a result's queries in the blob, `left` the queries that only trials.jsonl contains. `unread`
     summarises a result's unread replies. A blob contains no character with a meaning in HTML. The script evidence.js
     decompresses it: a result is `<details class="evidence" data-cell="B-C-T">` with an empty `<div>`, and the blob of
     block B is the text of `<script type="text/plain" id="evidence-B">`.
@@ -148,7 +149,7 @@ class EvidenceLimits:
 
 
 def pack_evidence(view: RunResults, trials: Iterable[Trial]) -> PackedEvidence:
-    """Return the evidence of all results whose queries were asked.
+    """Return the evidence of all results with asked queries.
 
     `trials` are the objects of trials.jsonl in any order, with the line number under "line" if known. If a query was
     asked again, its last trial counts.

@@ -80,7 +80,7 @@ def scope(view: RunResults) -> str:
 
 
 def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
-    """Return a sentence for each LLM in the page's order, then for LLMs asked nothing, and last for joined controls."""
+    """Return a sentence for each LLM in the page's order, then for LLMs asked nothing. Added controls come last."""
     titles = titles or titles_of(view)
     asked = [_sentence(titles, block) for block in view.blocks]
     present = {block.llm for block in view.blocks}

@@ -64,7 +64,7 @@ def levels_shown(view: RunResults) -> list[tuple[int, str]]:
 
 
 def sources_shown(view: RunResults) -> list[PublishedSource]:
-    """Return the sources whose marks are on some square, in the order of the sources."""
+    """Return the sources of the marks on this run's squares, in the order of `sources`."""
     laid = {mark.source for result in view.results for mark in published(view, result)}
     return [source for source in sources() if source in laid]
 

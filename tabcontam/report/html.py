@@ -138,7 +138,7 @@ def _packed(packed: evidence.PackedEvidence) -> dict[str, Any]:
 
 
 def has_page_per_llm(view: RunResults) -> bool:
-    """Return whether a run is too large for one page, so that each LLM has its own page."""
+    """Return whether a run is too large for one page. If so, each LLM has a page."""
     return len(view.blocks) > MOST_LLMS or len(view.results) > MOST_RESULTS
 
 
@@ -166,7 +166,7 @@ def _leaves(titles: Titles, stated: Iterable[Sentence]) -> list[Leaf]:
 
 
 def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Sequence[Leaf]) -> str:
-    most_open = 120  # up to so many results are visible at once; otherwise a reader opens each LLM and dataset
+    most_open = 120  # most results that are visible at once; above, a reader opens each LLM and dataset
     blocks = [leaf.block for leaf in leaves]
     chosen = choices(view, blocks)
     labels = list(dict.fromkeys(label for leaf in leaves for label in leaf.standings))

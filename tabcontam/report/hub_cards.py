@@ -1,7 +1,7 @@
 """Sections for a model card and for a dataset card: the verdicts and their numbers, as Markdown.
 
-The sections contain no YAML. The metadata of a model card has scores, and a verdict is not a score; and a table's name
-there would be read as training data.
+The sections contain no YAML. A model card's metadata is for scores, and a verdict is not a score. A table's name in the
+metadata would be read as training data.
 """
 
 from collections.abc import Sequence

@@ -42,7 +42,7 @@ class JudgeRow:
 
 
 def judge_rows(judges: Sequence[JudgeFacts]) -> list[JudgeRow]:
-    """Return the judges as rows. The judges whose word takes precedence come first."""
+    """Return the judges as rows. If several judged a completion, the first of them in this order decides."""
     return [
         JudgeRow(
             one.by,

@@ -31,7 +31,7 @@ COLORS = {
 }
 SYMBOLS = {verdict: r"\(\cdot\)" if letter == "." else letter for verdict, letter in LETTERS.items()}
 NUMBERS = {"q_value": r"\(q\)", "recalled_bits": "Bits", "detectable_share": "Detectable"}
-ROWS = 40  # most rows of a table, so that it fits on a page
+ROWS = 40  # most rows of a table that fits on a page
 COLUMNS = 12
 FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # shrinks too wide tables
 
@@ -39,8 +39,8 @@ FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # 
 def render_latex(view: RunResults, columns: int = 2) -> str:
     """Return the report as LaTeX. A float is `columns` columns wide on a two-column page.
 
-    The floats are the ranking of the paper's Table 2, memory's share if it was asked for, the verdicts on tables, and a
-    heatmap for each LLM. If methods of several papers were asked, a comparison of these methods follows.
+    The floats are the ranking of the paper's Table 2, memory's share if it was asked for, and the verdicts on tables. A
+    heatmap for each LLM follows and, if methods of several papers were asked, a comparison of these methods.
     """
     floats = [*_ranking(view), *_memory(view), *_verdicts(view), *_heatmap(view), *_papers(view)]
     lines = [*_head(view), *(line for place, one in enumerate(floats) for line in _float(one, columns, place))]

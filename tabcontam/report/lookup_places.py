@@ -86,7 +86,7 @@ def documents_by_text(trial: Trial, *, counted: int = 12) -> list[tuple[str, int
 
 
 def own_texts(trial: Trial) -> list[str]:
-    """Return the looked-up texts that are the row's own, not those for comparison; all texts if none is the row's."""
+    """Return the looked-up texts that are the row's own, without texts for comparison; if none is the row's, all."""
     expected, texts = trial.get("expected"), _texts(trial)
     values = [text(value) for value in (expected.values() if isinstance(expected, Mapping) else ())]
     return [one for one in texts if one in values] or texts

@@ -24,7 +24,7 @@ SHOWN_NOTES = (
     NoteKind.VERSIONS, NoteKind.NOT_READ, NoteKind.SENT, NoteKind.SAMPLED,
     NoteKind.EDITIONS, NoteKind.STOPPED, NoteKind.ENDED, NoteKind.INTERRUPTED, NoteKind.NOT_FINISHED,
 )  # fmt: skip
-CONTINUES = "; the same command"  # the rest of such a note is meant only for the person who made the run
+CONTINUES = "; the same command"  # from here on, a note is meant only for the person who made the run
 KNOWN, ROWS, MEASURED = "known", "rows", "measured"
 SHOWS = {
     KNOWN: ("asks", "ask", "whether the dataset is known, for which a page about it is enough"),

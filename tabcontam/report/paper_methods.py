@@ -1,7 +1,7 @@
 """The verdicts of each paper's method next to the calibrated verdicts, and the agreement of the methods.
 
-They are shown if methods of several papers were asked, or several methods of one paper other than the paper whose Table
-1 numbers the usual tests. If only that paper's tests were asked, each result already shows its published verdict.
+They are shown if methods of several papers were asked. They are also shown for several methods of one paper, except the
+paper with the Table 1 that numbers the usual tests: each result of these tests already shows its published verdict.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -54,8 +54,8 @@ class CellAnswer:
     """An asked cell of a row: its value in the table, the value read in the answer, and the read value's chance.
 
     `state` is "right", "rounded" (right, but in fewer digits than the table's number), "wrong", "missing" (only the
-    answer has no value) or "blank" (neither has one). `chance` is under the baseline; for a rounded number it is that
-    of its digits. `has_prediction` states whether the baseline predicts the cell.
+    table has a value) or "blank" (table and answer have no value). `chance` is under the baseline. For a rounded number
+    it is the chance of its digits. `has_prediction` states whether the baseline predicts the cell.
     """
 
     feature: str
@@ -65,7 +65,7 @@ class CellAnswer:
     chance: float | None
     has_prediction: bool
     bits: float = 0.0
-    """The weight as memory, in bits; 0 unless the value is right, or a number that is right in fewer digits."""
+    """The recalled bits: 0 unless the value is right, or a number that is right in fewer digits."""
 
 
 def kind_of(trial: Trial) -> str:

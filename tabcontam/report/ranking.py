@@ -286,7 +286,7 @@ def _label_places(x: float, y: float, name: str, far: int) -> list[tuple[tuple[s
 
 
 def _covered(box: Box, taken: Iterable[Box]) -> float:
-    """Return a label's cost: the area of the boxes that it covers, plus its length outside the plot, weighted."""
+    """Return a label's cost: the area of the boxes that it covers, plus 100 times its length outside the plot."""
     left, top, right, bottom = box
     beyond = (AREA.left - left, right - AREA.width, AREA.top - 8 - top, bottom - AREA.bottom)
     out = sum(max(0, length) for length in beyond)

@@ -43,11 +43,11 @@ class RecalledCellWriter:
 def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     """Return the answered cells with a prediction, of LLMs under test, in the order of results and queries.
 
-    `row` is the table's row, counted from 1 below the header. `row_bits` are the recalled bits of all cells of the
-    query, `bits` those of the one cell. They are 0 unless the cell is right, or a number that is right in fewer digits
-    (`right` is then false). A row found in documents has a line for each cell that was looked up. The line states the
-    number of documents found and the first place in them. It has no bits, because a lookup's evidence exists only for
-    all rows together.
+    `row` is the table's row, counted from 1 below the header. `bits` are the recalled bits of the cell, `row_bits` the
+    recalled bits of all cells of the query. A cell has 0 bits unless it is right, or a number that is right in fewer
+    digits (`right` is then false). A row found in documents has a line for each cell that was looked up. The line
+    states the number of documents found and the first place in them. It has no bits, because a lookup's evidence exists
+    only for all rows together.
     """
     written = io.StringIO(newline="")
     recalled, trials_of = RecalledCellWriter(written), TrialIndex(view.results, trials)

@@ -31,14 +31,14 @@ NUMBER_WORDS = {
 }
 USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "development", "test", "testing")
 PLACES = ("corpus",)  # providers whose models are paths rather than names
-HOLDING = ("an LLM that remembers", "documents that hold")  # words in `REMEMBERING`, and for a corpus
+HOLDING = ("an LLM that remembers", "documents that hold")  # the second text replaces the first for a corpus
 LEFT_OUT = "left out"  # replaces a word that others chose
 Part = TypeVar("Part", bound=TableFields)
 TableId = tuple[str, str]  # name and edition of a dataset
 
 
 def restricted_tables(run: RunFacts, everything: bool = False) -> frozenset[TableId]:
-    """Return the tables of a run whose cells may not be published.
+    """Return the tables of a run with cells that may not be published.
 
     A table's cells may be published only if a card with the hash of its file calls it public under an open licence.
     Tables asked about with a known file that is not open, or with withheld or fresh rows, may not be published.

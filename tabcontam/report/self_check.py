@@ -1,7 +1,8 @@
 """The self-check: a conclusion on the tests themselves, from a run that asks only controls, and the next command.
 
 A control is a language model that is known to have read a table, or to have read none of its rows. If no other LLM is
-asked, the run checks the tests. The row tests must find rows in controls that read them, and none in the others.
+asked, the run checks the tests. The row tests must find rows in a control that read the table, and no rows in the other
+controls.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,8 +32,8 @@ class SelfCheck:
 def self_check(view: RunResults) -> SelfCheck | None:
     """Return the conclusion of a run on its own tests; None if an LLM other than the controls was tested.
 
-    The check fails if the row tests find no rows in a control that has read the table, or some rows in a control that
-    has read none.
+    The check fails in two cases: the row tests find no rows in a control that has read the table, or they find rows in
+    a control that has not.
     """
     tested = {result.llm for result in view.subjects}
     if not tested or not tested <= view.checking:

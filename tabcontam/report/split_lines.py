@@ -116,7 +116,7 @@ def _either(names: Sequence[str]) -> str:
 
 
 def print_splits(paper: TerminalWriter, groups: Sequence[SplitGroup], joined: Collection[str] = ()) -> None:
-    """Print for each dataset a line an LLM: the leaked splits and each verdict. `joined` controls are dimmed."""
+    """Print for each dataset a line an LLM: the leaked splits and each verdict. The controls in `joined` are dimmed."""
     from rich.cells import cell_len
 
     if not groups:

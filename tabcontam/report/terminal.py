@@ -52,7 +52,7 @@ TABLE_NUMBERS = {"q_value": "q {}", "recalled_bits": "{} bits recalled"}
 LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240, "quoted": 600}
 
 
-# named: most LLMs, datasets and notes of a kind in the head of such a run
+# named: most LLMs, datasets and notes of a kind in the head of a crowded run
 def print_header(console: "Console", view: RunResults, verbosity: int = 0, *, named: int = 12) -> None:
     """Print the run's facts: versions, LLMs as their servers report them, editions of datasets, seed, rules."""
     width = 10  # characters shown of a corpus's digest
@@ -268,7 +268,7 @@ def _print_evidence(paper: TerminalWriter, view: RunResults, trials: Iterable[Tr
 
 
 def _print_tables(paper: TerminalWriter, view: RunResults, *, found_alone: bool = False) -> None:
-    """Print one line for each table with its verdict. Controls that joined come last and are dimmed.
+    """Print one line for each table with its verdict. Controls that the run added come last and are dimmed.
 
     With `found_alone` the tables are counted, and only the first `LISTED` contaminated tables have a line.
     """
@@ -465,7 +465,7 @@ def _print_durations(paper: TerminalWriter, view: RunResults, most: int) -> None
 def _print_summary(
     paper: TerminalWriter, view: RunResults, letters: str, *, each_skip: bool, most: int | None = None
 ) -> None:
-    """Print the results of each outcome that `letters` choose. With `most`, an outcome has at most so many lines."""
+    """Print the results of each outcome that `letters` choose, at most `most` lines for each outcome."""
     letters = "" if "N" in letters else "".join(SUMMARY) if "A" in letters else letters
     listed = {
         SUMMARY[letter]: [result for result in view.subjects if result.verdict is SUMMARY[letter]] for letter in letters

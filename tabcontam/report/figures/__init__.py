@@ -29,9 +29,9 @@ def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # 
     """Return the results as one picture for "svg", or as pages for "pdf".
 
     A page is at most 7 inches wide, as the text of a two-column page, or 3.35 inches, as one of its columns. The SVG is
-    the heatmap. The PDF has the heatmap (on as many pages as it needs), memory's share of the accuracy, the ranking,
-    and contamination against accuracy, by openness and by size. Exact outputs against accuracy and accuracies by dates
-    follow. A figure without data is left out. Raises `UsageError` without matplotlib.
+    the heatmap. The PDF has these figures, if they have data: the heatmap (on as many pages as it needs), memory's
+    share of the accuracy, and the ranking; contamination against accuracy, by openness and by size; exact outputs
+    against accuracy; accuracies by dates. Raises `UsageError` without matplotlib.
     """
     written = BytesIO()
     with _matplotlib():
