@@ -34,7 +34,9 @@ NO_TREND = "There are too few tables for a trend"
 
 @dataclass(frozen=True)
 class SideBar:
-    """A bar for the tables on one side of an LLM's cut-off: two widths and the words after the bar."""
+    """A bar for the tables on one side of an LLM's cut-off. `above` is its width for tables above the majority class,
+    `significant` its width for tables significantly above. `words` follow the bar.
+    """
 
     x: float
     above: float
@@ -44,7 +46,7 @@ class SideBar:
 
 @dataclass(frozen=True)
 class ShareRow:
-    """A line of the figure of shares."""
+    """One line of the figure of shares."""
 
     y: float
     name: str
@@ -85,7 +87,7 @@ def render_chronology(found: Sequence[Chronology], left_out: Sequence[str], runs
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables for a run's page, with content only if tables are dated before and after a cut-off."""
+    """Return the variables for a run's page. They have content only if tables date from before and after a cut-off."""
     pairs, _ = dated(view)
     has_both_sides = any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values())
     if not has_both_sides and not both_sides(view, results_by_dates(view)):
@@ -127,7 +129,9 @@ def _bar(side: SideCounts, x: float) -> SideBar:
 
 # most: greatest number of LLMs that each have a figure
 def _plots(found: Chronology, *, most: int = 12) -> list[ChronologyPlot]:
-    """Return a test's figures: accuracy of LLMs by cut-off; lift of each LLM and of the baseline by year of release."""
+    """Return a test's figures: accuracy of LLMs by cut-off; lift of each LLM and of the baseline by year of release.
+    The lift is the accuracy minus that of the majority class.
+    """
     older = [_over_llms(found, before=True), _over_llms(found, before=False)]
     each = [_by_release(one) for one in found.llms[:most] if len({pair.released for pair in one.pairs}) > 1]
     return [plot for plot in (*older, _baseline(found), *each) if plot]
@@ -166,7 +170,7 @@ def _over_llms(found: Chronology, *, before: bool, ticks: int = 5) -> Chronology
 
 
 def _by_release(one: LlmChronology) -> ChronologyPlot:
-    """Return the lift of one LLM by year of release. A vertical line marks the LLM's cut-off."""
+    """Return the figure of one LLM's lift over the majority class by year of release, with a line at the LLM's cut-off."""
     years = [year_of(pair.released) for pair in one.pairs]
     cutoff = year_of(one.cutoff)
     first, last = min(*years, cutoff) - 1, max(*years, cutoff) + 1

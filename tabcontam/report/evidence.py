@@ -49,7 +49,7 @@ class PackedEvidence:
     unread: Mapping[str, UnreadSummary] = field(default_factory=dict)
 
     def merged(self, other: "PackedEvidence") -> "PackedEvidence":
-        """Return this evidence merged with another."""
+        """Return the evidence of both objects as one."""
         blobs = dict(sorted({**self.blobs, **other.blobs}.items()))
         unread = {**self.unread, **other.unread}
         return PackedEvidence(blobs, {**self.shown, **other.shown}, {**self.left, **other.left}, unread)
@@ -194,7 +194,7 @@ def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, 
 
 
 def _pairs(asked: Sequence[_Query]) -> list[list[_Query]]:
-    """Return each scored passage with its scored decoys; pairs with the largest difference come first."""
+    """Return each scored passage with its scored decoys. The passage furthest below its decoys' mean comes first."""
 
     def apart(pair: Sequence[_Query]) -> float:
         own, *others = (scored(one.trial) or 0.0 for one in pair)

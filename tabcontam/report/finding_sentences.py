@@ -198,7 +198,7 @@ def _of_rows_unasked(found: Sequence[TableStanding]) -> Iterator[str]:
 
 
 def _of_memory(titles: Titles, block: LlmBlock, found: Mapping[str, TableStanding]) -> Iterator[str]:
-    """Yield memory's share of the accuracy on each table, and the tables on which nothing else was asked."""
+    """Yield clauses on memory's share of the accuracy, and on tables about which nothing else was asked."""
     if block.control:
         return
     yield from memory_shares.clauses(titles, block)
@@ -253,7 +253,7 @@ def _of_named_control(titles: Titles, block: LlmBlock, found: Mapping[str, Table
 
 
 def _of_read(found: Sequence[TableStanding], copies: float) -> Iterator[str]:
-    """Yield clauses on tables. The user's named control has read `copies` copies of each of their rows (0: none)."""
+    """Yield clauses on tables. The control that the user named has read `copies` copies of each row (0: none)."""
     for verdict, words in ((Verdict.CONTAMINATED, "is detected on"), (Verdict.NOT_DETECTED, "is missed on")):
         if own := [one for one in found if one.rows is verdict]:
             if copies:
@@ -280,7 +280,7 @@ def _unasked(titles: Titles, block: LlmBlock) -> list[str]:
 
 
 def _by_void(found: Sequence[TableStanding]) -> list[tuple[tuple[str, ...], list[TableStanding]]]:
-    """Return the tables, grouped by the row tests that a control voids for them. The group without any is first."""
+    """Return the tables, grouped by the row tests that a control voids; tables without voided tests come first."""
     return sorted(grouped(found, lambda one: one.void).items(), key=lambda group: bool(group[0]))
 
 

@@ -18,7 +18,8 @@ LONGEST_NAME, LONGEST_FOUND, AROUND = 200, 400, 120  # characters
 class LookupPlace:
     """A place in a document: the document's name, the byte offset, and the text with its surroundings.
 
-    `own` is True for the row's own value, False for a value with which that is compared. `offset` < 0 means unknown.
+    `own` is True for the row's own value, and False for a value that is looked up for comparison. A negative `offset`
+    means that the position is unknown.
     """
 
     source: str

@@ -16,7 +16,7 @@ from tabcontam.verdicts.results import RunResults
 
 FILE = Path(__file__).with_name("published.toml")
 FOUND = {"+": True, "-": False}
-SPLITS = {"validation": "valid", "dev": "valid"}  # other names of splits, and ours
+SPLITS = {"validation": "valid", "dev": "valid"}  # a run's names of splits, and the file's names
 
 
 @dataclass(frozen=True)

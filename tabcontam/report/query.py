@@ -220,7 +220,7 @@ def scored(trial: Trial) -> float | None:
 
 
 def _costly(trial: Trial) -> list[list[str]]:
-    """Return the least likely tokens of a passage with their bits. The least likely token comes first."""
+    """Return the least likely tokens of a passage, each with its bits. The least likely token comes first."""
     costly_tokens = 5  # most tokens shown of a passage
     listed = trial.get("scores")
     tokens = [one for one in listed if isinstance(one, list) and len(one) > 1] if isinstance(listed, list) else []
@@ -375,5 +375,5 @@ def percent(chance: float | None) -> str:
 
 
 def one_line(value: str, *, longest_value: int = 400) -> str:
-    """Return a name or value in a form to show: without control characters, on one line, shortened if long."""
+    """Return a name or value for display: without control characters, on one line, shortened if long."""
     return shorten(visible(value, line=True), longest_value)

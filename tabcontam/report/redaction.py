@@ -71,7 +71,7 @@ def redact_results(view: RunResults, everything: bool = False) -> tuple[RunResul
 
 @dataclass(frozen=True)
 class Redaction:
-    """The tables with content that is left out of a run's results, and the published names."""
+    """The tables with content that must be left out of a run's results, and the names that replace the run's names."""
 
     run: RunFacts
     tables: frozenset[TableId]

@@ -52,7 +52,7 @@ def self_check(view: RunResults) -> SelfCheck | None:
 
 
 def _measured(results: Iterable[Result]) -> list[Result]:
-    """Return the results with a decision, or without an answer although all queries were asked."""
+    """Return the results that are decided, and the results with no answer although all queries were asked."""
     silent = Verdict.NO_ANSWER
     return [
         result for result in results if result.verdict in DECIDED or (result.verdict is silent and not result.cut_short)

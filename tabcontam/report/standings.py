@@ -121,7 +121,7 @@ class Titles:
 
 
 def titles_of(view: RunResults) -> Titles:
-    """Return the titles for these results. They are cached in `view`, because a large run needs long for them."""
+    """Return the titles for these results, cached in `view`: computing them is slow for a large run."""
     titles: Titles = vars(view).setdefault("titles", Titles(view))
     return titles
 
@@ -182,7 +182,7 @@ def _standing(
 
 
 def strongest(verdicts: Iterable[Verdict | None]) -> Verdict | None:
-    """Return the strongest verdict: the first of them in the order of `Verdict`; None if there is none."""
+    """Return the strongest verdict, which is the first in the order of `Verdict`; None if all are None."""
     present = set(verdicts)
     return next((verdict for verdict in Verdict if verdict in present), None)
 
