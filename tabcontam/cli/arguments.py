@@ -1,4 +1,4 @@
-"""The parser of the command line: the arguments of each command, with its help. `commands.py` runs the commands."""
+"""The parser of the command line, with the arguments and the help of each command. `commands.py` runs the commands."""
 
 import argparse
 from collections.abc import Sequence
@@ -59,13 +59,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Return the parsers of the commands by name."""
+    """Return the parser of each command, by the command's name."""
     chosen = next(each for each in main_parser._actions if isinstance(each, argparse._SubParsersAction))
     return dict(chosen.choices)
 
 
 def typed_options(arguments: Sequence[str] | None) -> set[str]:
-    """Return the names, in the namespace, of the options and words in a valid command line."""
+    """Return the names in the namespace of the options and words that a valid command line contains."""
     anew = parser()
     for command in commands_of(anew).values():
         for action in command._actions:

@@ -1,4 +1,4 @@
-"""The command `chronology`: accuracies of past runs before and after training data end. No LLM is asked."""
+"""The command `chronology`: accuracies of past runs, before and after the end of training data. No LLM is asked."""
 
 import argparse
 from typing import Any
@@ -8,7 +8,7 @@ from tabcontam.cli.printing import console_of, open_page, print_json, write_file
 from tabcontam.cli.run_arguments import add_open
 from tabcontam.errors import UsageError
 
-OWN = "chronology"  # the folder of the report, in the first run
+OWN = "chronology"  # the folder of the report, inside the first run's folder
 EXAMPLES = """\
 examples:
   python -m tabcontam run --llm gpt-4o --dataset titanic --dataset thyroid -k classification --out reports/dates

@@ -1,4 +1,4 @@
-"""A parser for the command line: argparse with our exit code, one line in place of the usage text, and suggestions."""
+"""A parser for the command line: argparse with our exit code, a one-line error and suggestions."""
 
 import argparse
 import os
@@ -10,29 +10,29 @@ from tabcontam.errors import Exit, near
 
 
 class CommandParser(argparse.ArgumentParser):
-    """argparse with our exit code, and one line instead of the usage text. Options cannot be abbreviated (`--verb`), so
-    that no option of a later version changes what a script does.
+    """argparse with our exit code and a one-line error. An option cannot be abbreviated: `--verb` is an error.
+    Otherwise a new option could change the meaning of an existing script.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **{"allow_abbrev": False, **options})
 
     def _get_formatter(self) -> argparse.HelpFormatter:
-        """Return argparse's formatter without `shutil`, whose import takes longer than all of ours."""
+        """Return argparse's formatter without importing `shutil`. That import would take longer than all of ours."""
         try:
             columns = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(1).columns
-        except (ValueError, OSError):  # no number, or no terminal
+        except (ValueError, OSError):  # not a number, or not a terminal
             columns = 0
         formatter: Any = self.formatter_class
         made: argparse.HelpFormatter = formatter(prog=self.prog, width=(columns or 80) - 2)
         return made
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse as argparse does, but let the command itself refuse unknown words and name its nearest option."""
+        """Parse as argparse does, but report unknown words as an error of the command, with the nearest option."""
         options, strange = super().parse_known_args(args, namespace)
         last = next(iter(self._get_positional_actions()[-1:]), None)
         if strange and last and last.nargs in ("*", "+") and not any(word.startswith("-") for word in strange):
-            more = [self._get_value(last, word) for word in strange]  # as in `list llms -v gpt`
+            more = [self._get_value(last, word) for word in strange]  # for example `gpt` in `list llms -v gpt`
             setattr(options, last.dest, [*getattr(options, last.dest, []), *more])
             return options, []
         if strange:
@@ -42,7 +42,7 @@ class CommandParser(argparse.ArgumentParser):
         return options, strange
 
     def _meant(self, word: str) -> str:
-        """Return the option that is close to an unknown word, or that takes it as its value: a file after `run`."""
+        """Return the option nearest to an unknown word, or `--dataset WORD` for a file after `run`, or ""."""
         if word.startswith("-"):
             known = list(self._option_string_actions)
             longer = [option for option in known if word.startswith("--") and option.startswith(word)]
@@ -51,7 +51,7 @@ class CommandParser(argparse.ArgumentParser):
         return f"--dataset {word}" if named else ""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Check as argparse does, but name the closest choice in the error."""
+        """Check the value as argparse does, but name the nearest choice in the error."""
         if action.choices is None or value in action.choices:
             return
         if isinstance(action, argparse._SubParsersAction):
@@ -65,13 +65,13 @@ class CommandParser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"{value!r} is not one of {', '.join(choices)}{meant}")
 
     def error(self, message: str) -> NoReturn:
-        """Print one line and exit with code 4."""
+        """Print the error in one line and exit with code 4."""
         print(f"tabcontam: {message}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(Exit.USAGE)
 
 
 def _unknown_command(word: str, commands: Collection[str]) -> str:
-    """Return the line for an unknown command, with the closest one; a file of that name suggests `run`."""
+    """Return the error line for an unknown command. It suggests the nearest command or, if `word` is a file, `run`."""
     if found := near(word, commands, limit=1):
         advice = f"did you mean {found[0]}?"
     elif os.path.isfile(word):

@@ -1,6 +1,6 @@
-"""The commands, which read arguments, call the package and print; nothing else.
+"""The commands: each reads its arguments, calls the package and prints.
 
-Heavy modules are imported where a command needs them, so that `--help` and `list` start at once.
+A command imports heavy modules itself, so `--help` and `list` start at once.
 """
 
 import argparse
@@ -31,17 +31,17 @@ from tabcontam.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code."""
+    """Run one command. Return its exit code."""
     began = time.monotonic()
     command_line = parser()
     complete(command_line)
     options = command_line.parse_args(arguments, argparse.Namespace(began=began))
-    if options.command is None:  # a person wants the list of commands; a script forgot its command
+    if options.command is None:  # a person wants the list of commands; a script has omitted its command
         command_line.print_help()
         return Exit.USAGE
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # names and replies may hold unprintable characters
+            stream.reconfigure(errors="backslashreplace")  # names and replies may contain unprintable characters
     try:
         with _ended_as_by_ctrl_c():
             _set_defaults(options, command_line, arguments)
@@ -67,16 +67,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """End as by Ctrl-C if a scheduler ends the process or its terminal goes, unless these signals are ignored."""
+    """End the process as Ctrl-C does if a scheduler stops it or its terminal closes. Ignored signals stay ignored."""
     shown = [stream for stream in (1, 2) if os.isatty(stream)]
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        if number != signal.SIGTERM:  # no terminal is left for output
+        if number != signal.SIGTERM:  # SIGHUP: no terminal is left for output
             with open(os.devnull, "wb") as nowhere:
                 for stream in shown:
                     os.dup2(nowhere.fileno(), stream)
         stop = signal.getsignal(signal.SIGINT)
-        if not callable(stop):  # a script that starts it in the background has Ctrl-C ignored
+        if not callable(stop):  # Ctrl-C is ignored in a process that a script starts in the background
             raise KeyboardInterrupt
         stop(signal.SIGINT, frame)
 
@@ -95,7 +95,7 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
 def _set_defaults(
     options: argparse.Namespace, command_line: argparse.ArgumentParser, arguments: Sequence[str] | None
 ) -> None:
-    """Set and print a project's defaults from pyproject.toml before anything is asked; a run's report has them, too."""
+    """Set and print the defaults in a project's pyproject.toml before anything is asked. A run records them, too."""
     if not hasattr(options, "no_defaults"):
         return
     from tabcontam.cli.project_defaults import set_defaults
@@ -175,7 +175,7 @@ def _cache(options: argparse.Namespace) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    """Print every check as it is made. The exit code is 4 if a plain `run` cannot work."""
+    """Print each check when it is made. The exit code is 4 if a plain `run` cannot work."""
     from dataclasses import asdict
 
     from tabcontam.runs.checkup import CheckState, checkup

@@ -1,4 +1,4 @@
-"""The command `evaluate`: few-shot classification after TabLLM, with memory's share at every number of shots."""
+"""The command `evaluate`: few-shot classification as in TabLLM, with memory's share at each number of shots."""
 
 import argparse
 import sys

@@ -102,9 +102,9 @@ def fresh(options: argparse.Namespace) -> int:
 
 
 def named_feed(words: Mapping[str, Any]) -> "Feed | None":
-    """Return the feed of texts that is named in the words of `tabcontam.fresh`, or None for a table.
+    """Return the feed of texts that `words`, the arguments of `tabcontam.fresh`, name; None if they name a table.
 
-    Raises `UsageError` for days with nothing between them, and for words without a meaning for that source.
+    Raises `UsageError` if no day lies between the two dates, or if the source does not support an argument.
     """
     from tabcontam.errors import option, option_name
 
@@ -119,7 +119,7 @@ def named_feed(words: Mapping[str, Any]) -> "Feed | None":
 
 
 def _is_given(name: str, value: object) -> bool:
-    """Return whether a user set a value; that there is no header counts, too."""
+    """Return whether a user set a value. False counts for `header`: it states that a file has no header."""
     return value not in (None, [], (), False) or (name == "header" and value is False)
 
 
@@ -147,7 +147,7 @@ def _feed(words: Mapping[str, Any]) -> "Feed | None":
 
 
 def fresh_order(words: Mapping[str, Any], feed: "Feed") -> "FreshOrder":
-    """Return the set of texts to make, in the words of `tabcontam.fresh`."""
+    """Return the description of the set of texts to make. `words` are the arguments of `tabcontam.fresh`."""
     from tabcontam.asking.query_plan import Options
     from tabcontam.feeds.thresholds import DEFAULT_TEXTS
     from tabcontam.runs.fresh_set import FreshOrder
@@ -203,7 +203,7 @@ def _texts(options: argparse.Namespace, feed: "Feed") -> int:
 
 
 def write_fresh_rows(words: Mapping[str, Any]) -> "tuple[FreshRows, Path, Path]":
-    """Write the fresh rows of a table, in the words of `tabcontam.fresh`; return them, their card and their file."""
+    """Write the fresh rows of a table; return the rows, their card, their file. `words`: see `tabcontam.fresh`."""
     from tabcontam.asking.trial_file import open_folder
     from tabcontam.feeds.dated_rows import fresh_rows, save_fresh_rows
     from tabcontam.tables.readers.base import text_format

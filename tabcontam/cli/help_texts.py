@@ -1,4 +1,4 @@
-"""Help texts that several commands share, and the longer help texts of the command line."""
+"""Help texts that several commands share, and the long help texts."""
 
 DATASET_FORMS = "NAME[@EDITION][#SPLIT]|FILE[#TABLE][#SPLIT]|URL"
 DATASET = (

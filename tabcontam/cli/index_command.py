@@ -60,7 +60,7 @@ def index(options: argparse.Namespace) -> int:
                 begun: list[int] = []
 
                 def show_progress(read: int, total: int, text: int) -> None:
-                    begun.append(read)  # the share of an interrupted command is no part of this one's speed
+                    begun.append(read)  # an interrupted command's share does not count for this one's speed
                     tell(read - begun[0] >> 20, total - begun[0] >> 20)
                     showing.note(f"{_size(text)} of text so far")
 
@@ -103,5 +103,5 @@ def _several(number: int, what: str) -> str:
 
 
 def _size(number: int) -> str:
-    """Return a number of bytes, for people."""
+    """Return a number of bytes in a unit that people read."""
     return f"{number / 1e6:,.1f} MB" if number < 10**9 else f"{number / 1e9:,.2f} GB"

@@ -1,4 +1,4 @@
-"""The command `judge`: people judge which completions match, in the terminal or on a page; and how judges agree."""
+"""The command `judge`: people judge which completions match, in the terminal or on a page. It compares judges, too."""
 
 import argparse
 import sys
@@ -104,7 +104,7 @@ def _write_page(sheet: "JudgingSheet", file: "Path") -> None:
 
 
 def _in_terminal(sheet: "JudgingSheet") -> tuple[int, Exit | None]:
-    """Show the pairs that are left, one at a time; return how many judgements are new, and an early end's exit code."""
+    """Show the unjudged pairs, one at a time. Return the number of new judgements, and the exit code if interrupted."""
     left, new = sheet.left, 0
     if not left:
         print(f"{sheet.by} has judged all {len(sheet.items)} pairs", file=sys.stderr)
@@ -133,7 +133,7 @@ def _likeness(word: str) -> "Likeness":
 
 
 def _asked() -> str | None:
-    """Return a judgement, `q` to stop, or None to skip; other input is asked again. The end of input stops."""
+    """Return the typed judgement, `q` to stop (also at the end of input), or None to skip. Repeat after other input."""
     while True:
         try:
             typed = input(ASKED).strip().lower()

@@ -1,4 +1,4 @@
-"""The command `ladder`: ask models of known exposure about their tables, and show the results by copies read."""
+"""The command `ladder`: ask models with known exposure about their tables, and show the results by copies read."""
 
 import argparse
 import sys
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tabcontam.asking.run_progress import Progress
     from tabcontam.models.known.exposed.exposure_card import ExposureCard
 
-OWN = "ladder"  # the folder of the report, in the first folder that is named
-RUNS = "runs"  # the runs of models, in the folder of the report
+OWN = "ladder"  # the folder of the report, inside the first named folder
+RUNS = "runs"  # the runs of models, inside the report's folder
 EXAMPLES = """\
 examples:
   python -m tabcontam expose --dataset penguins --dataset titanic --copies 0,1,4,16,64 --rendering csv --out models
@@ -29,7 +29,7 @@ examples:
 
 @dataclass(frozen=True)
 class LadderPlan:
-    """The questions for one model of a folder."""
+    """The model to ask (a folder), the tables and serializers to ask about, and the folder of the run."""
 
     llm: Path
     datasets: tuple[str, ...]
@@ -97,13 +97,13 @@ def ladder(options: argparse.Namespace) -> int:
 
 
 def ask_exposed_models(made: argparse.Namespace) -> int:
-    """Run `ladder` for the models that `expose` has made, with its own options for tables."""
+    """Run `ladder` for the models that `expose` has made, with the options for tables that `expose` was given."""
     asked = {"folders": [made.out], "out": None, "serializer": [], "tests": None, "marks": None, "open": False}
     return ladder(argparse.Namespace(**(vars(made) | asked)))
 
 
 def _planned(options: argparse.Namespace, out: Path) -> tuple[list[LadderPlan], list[Path]]:
-    """Return the models to ask, each with its tables, and the existing runs. Raises `UsageError`."""
+    """Return the models to ask, each with its tables, and the folders of existing runs. Raises `UsageError`."""
     from tabcontam.models.known.exposed.finished_models import models_in, tables_read
     from tabcontam.runs.dose_observations import run_folders
 
@@ -122,7 +122,7 @@ def _planned(options: argparse.Namespace, out: Path) -> tuple[list[LadderPlan], 
                 out=out / RUNS / name,
             )
             if any(model.resolve() == other.llm.resolve() for other in planned.values()):
-                continue  # it is named twice
+                continue  # the folder is named twice
             if rung.out in planned:
                 raise UsageError(
                     f"{each} and {planned[rung.out].llm} have the same name, {name}; rename one of the folders"
@@ -136,7 +136,7 @@ def _forms(card: "ExposureCard") -> tuple[str, ...]:
 
 
 def _interrupted(rung: LadderPlan, options: argparse.Namespace, shown: "Progress") -> bool:
-    """Ask one model; return whether the user stopped it. Raises `UsageError` if it gives no answer."""
+    """Ask one model. Return whether the user interrupted it. Raises `UsageError` if the model gives no answer."""
     from tabcontam.asking.query_plan import Options
     from tabcontam.runs.run import RunOrder, execute, prepare
     from tabcontam.tables.readers.base import text_format
@@ -163,7 +163,7 @@ def _interrupted(rung: LadderPlan, options: argparse.Namespace, shown: "Progress
 
 
 def write_ladder(runs: Sequence[Path], out: Path, as_json: bool) -> None:
-    """Judge runs by copies read, write the report and print it. Raises `UsageError`."""
+    """Evaluate runs by copies read, write the report and print it. Raises `UsageError`."""
     from tabcontam.asking.trial_file import open_folder
     from tabcontam.calibration.dose import doses
     from tabcontam.report.ladder_page import document, render_ladder

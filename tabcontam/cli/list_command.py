@@ -1,4 +1,4 @@
-"""The command `list datasets|llms|tests|serializers|prompts`: all that can be named, from TOML and docstrings alone."""
+"""The command `list datasets|llms|tests|serializers|prompts`: all available names, from TOML and docstrings alone."""
 
 import inspect
 import re
@@ -20,7 +20,7 @@ Item = dict[str, Any]
 
 
 def tests() -> list[Item]:
-    """Return every contamination test; its docstring is its page, and the first sentence its description in a line."""
+    """Return every contamination test. Its text is its docstring, and its one-line description the first sentence."""
     from tabcontam.evidence.registry import all_tests
 
     items = []
@@ -34,7 +34,7 @@ def tests() -> list[Item]:
 
 
 def serializers() -> list[Item]:
-    """Return every shipped serializer, and the user's own that TABCONTAM_PATH offers."""
+    """Return every built-in serializer, and the user's serializers in the folders of TABCONTAM_PATH."""
     from tabcontam.tables.serializers import all_serializers
 
     items = []
@@ -45,7 +45,7 @@ def serializers() -> list[Item]:
 
 
 def prompts() -> list[Item]:
-    """Return every shipped prompt set with the text of its file, and the user's own that TABCONTAM_PATH offers."""
+    """Return every built-in prompt set with the text of its file, and the user's prompt sets in TABCONTAM_PATH."""
     from tabcontam.evidence.prompts import all_prompts
 
     return [
@@ -55,9 +55,9 @@ def prompts() -> list[Item]:
 
 
 def llms() -> list[Item]:
-    """Return the ways to name an LLM: by a word of the catalogue, or by its provider, which another package may supply.
+    """Return the names for LLMs: the words of the catalogue, and the providers, also of other packages.
 
-    A broken provider is reported as a line on standard error.
+    A provider that cannot be loaded is reported in a line on standard error.
     """
     from tabcontam.entry_points import package
     from tabcontam.models.catalogue import load_catalogue
@@ -118,7 +118,7 @@ def _named(entry: "CatalogueEntry", price: "Price | None") -> Item:
 
 
 def _papers(entry: "CatalogueEntry") -> str:
-    """Return which weights the paper asked, and where that is stated; its section 4.1 names those of OpenAI alone."""
+    """Return which model Ronval et al. 2024 asked, and the source of this. Section 4.1 names only OpenAI's models."""
     stated = f"{entry.size:g}B and names" if entry.size else "names"
     source = (
         "its text" if entry.openai else f"its code; its text {'states ' if entry.size else ''}{stated} no checkpoint"
@@ -127,7 +127,7 @@ def _papers(entry: "CatalogueEntry") -> str:
 
 
 def datasets() -> list[Item]:
-    """Return every shipped dataset card with its editions, and the user's own that TABCONTAM_PATH offers."""
+    """Return every built-in dataset card with its editions, and the user's cards in the folders of TABCONTAM_PATH."""
     from tabcontam.tables.dataset_cards import all_cards
 
     items = []
@@ -152,20 +152,20 @@ def datasets() -> list[Item]:
 
 
 def _completed(card: "Card") -> str:
-    """Return until when a card's data grew, and the column that dates its rows; empty for data released at once."""
+    """Return the date up to which a card's data grew, and the column that dates its rows, or ""."""
     until = f", up to {card.completed}" if card.completed else ""
     return f"{until}, rows dated by {card.dated_by}" if card.dated_by else until
 
 
 def _with_source(about: str, source: str) -> str:
-    """Return a description, and the file that it is from, if that is the user's own."""
+    """Return a description, followed by its file if `source` names a file of the user."""
     return "; ".join(part for part in (about, source and f"from {source}") if part)
 
 
 def matching(what: str, items: Sequence[Item], patterns: Sequence[str]) -> list[Item]:
-    """Return the items that all patterns match: a part of a name, words of the rest, or a glob of a whole name.
+    """Return the items that match every pattern: a part of a name, words of the description, or a glob of a whole name.
 
-    Case, blanks, `-` and `_` are ignored. Raises `UsageError` with the nearest names if no item is left.
+    Case, blanks, `-` and `_` are ignored. Raises `UsageError` with the nearest names if no item matches.
     """
     found = [item for item in items if all(_matches(item, pattern) for pattern in patterns)]
     if not found:
@@ -181,13 +181,13 @@ def _matches(item: Item, pattern: str) -> bool:
     wanted = _plain(pattern)
     if any(sign in pattern for sign in "*?["):
         return any(fnmatchcase(_plain(name), wanted) for name in _names(item))
-    words = re.compile(rf"\b{re.escape(pattern)}", re.IGNORECASE)  # `llama` is no word of `ollama:`
+    words = re.compile(rf"\b{re.escape(pattern)}", re.IGNORECASE)  # `llama` does not match `ollama:`
     texts = (item["about"], *item.get("marks", ()))
     return any(wanted in _plain(name) for name in _names(item)) or any(map(words.search, texts))
 
 
 def _names(item: Item) -> list[str]:
-    """Return every name of an item."""
+    """Return all names by which an item can be found."""
     card = item.get("card", {})
     entry = item.get("entry", {})
     others = [card.get("title"), *card.get("aliases", ()), entry.get("title"), *entry.get("aliases", ())]
@@ -196,12 +196,12 @@ def _names(item: Item) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text without the characters that are ignored; brackets in a glob stay as they are."""
+    """Return a text without the characters that matching ignores. Brackets in a glob are kept."""
     return re.sub(r"[\s_-]+(?![^\[]*\])", "", text.casefold())
 
 
 def as_text(items: Sequence[Item], verbose: bool) -> str:
-    """Return the items as aligned lines; with `verbose`, each with its text below."""
+    """Return the items as aligned lines. With `verbose`, each item's text follows its line."""
     width = max(len(item["name"]) for item in items)
     lines = []
     for item in items:
@@ -212,5 +212,5 @@ def as_text(items: Sequence[Item], verbose: bool) -> str:
     return "\n".join(lines)
 
 
-# The items of each kind: `name`, `about` in a line, `text` with all details, for datasets the whole `card`.
+# The items of each kind: `name`, one-line description `about`, full `text`; datasets also have the whole `card`.
 LISTED = {"datasets": datasets, "llms": llms, "tests": tests, "serializers": serializers, "prompts": prompts}

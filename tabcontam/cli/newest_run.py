@@ -1,4 +1,4 @@
-"""The default run of a command at a terminal: the newest. A script must name its run, since its newest is chance."""
+"""The default run of a command at a terminal: the newest run. A script must name its run, since others may add runs."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -8,14 +8,14 @@ if TYPE_CHECKING:
 
 
 def on_terminal() -> bool:
-    """Return whether a person types here and reads here."""
+    """Return whether a person uses this process: input and output are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def last_run(command: str) -> "Path | None":
-    """Return the folder of the newest run, named with its age on standard error; None if there is no terminal.
+    """Return the folder of the newest run, and print it with its age on standard error; None without a terminal.
 
-    Raises `UsageError` if there is no run.
+    Raises `UsageError` if no run exists.
     """
     if not on_terminal():
         return None

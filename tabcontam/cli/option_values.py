@@ -1,11 +1,11 @@
-"""Converters of typed option values, each to its type; argparse prints the error line of an invalid one."""
+"""Converters of option values from text to their types. argparse prints the error line for an invalid value."""
 
 import argparse
 from typing import TYPE_CHECKING
 
 from tabcontam.verdicts.rules import PAPER
 
-if TYPE_CHECKING:  # each of them takes as long to import as a bare interpreter to start
+if TYPE_CHECKING:  # importing one of these modules takes as long as starting Python
     from decimal import Decimal
     from pathlib import Path
 
@@ -30,14 +30,14 @@ def folder(text: str) -> "Path":
 
 
 def summary(text: str) -> str:
-    """Return the letters after -r."""
+    """Return the letters that follow -r."""
     if strange := [letter for letter in text if letter not in SUMMARY]:
         raise argparse.ArgumentTypeError(f"{strange[0]!r} is not one of {SUMMARY}")
     return text
 
 
 def shard(text: str) -> "RunShard":
-    """Return one part of a run, such as 3/8."""
+    """Return one part of a run, such as 3/8: the third of eight."""
     from tabcontam.asking.run_shards import RunShard
 
     try:
@@ -55,7 +55,7 @@ def positive(text: str) -> int:
 
 
 def queries(text: str) -> "Queries":
-    """Return a whole number above 0, or the word for the paper's own."""
+    """Return a whole number above 0, or the word that stands for the paper's number of queries."""
     if text == PAPER:
         return PAPER
     try:
@@ -65,7 +65,7 @@ def queries(text: str) -> "Queries":
 
 
 def shots(text: str) -> tuple[int, ...]:
-    """Return whole numbers from 0 on, separated by commas, sorted and without repeats."""
+    """Return whole numbers of 0 or more, sorted and without repeats. They are separated by commas in `text`."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() for part in parts):
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers of shots; write for example 0,4,16")
@@ -92,7 +92,7 @@ def level(text: str) -> float:
 
 
 def temperature(text: str) -> float:
-    """Return a temperature at which answers are drawn: above 0, and 2 at most."""
+    """Return a sampling temperature above 0 and at most 2."""
     try:
         number = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The command `plant`: its arguments and its output, which holds nothing of the key."""
+"""The command `plant`: its arguments and its output, which reveals nothing of the key."""
 
 import argparse
 import csv
@@ -105,7 +105,7 @@ def plant(options: argparse.Namespace) -> int:
 
 
 def _names(text: str) -> list[str]:
-    """Return names separated by commas; a name with a comma stands in double quotes."""
+    """Return the names that commas separate in `text`. A name that contains a comma must be in double quotes."""
     names = [name.strip() for name in next(csv.reader([text]), [])]
     if not names or not all(names):
         raise argparse.ArgumentTypeError(f"{text!r} names no columns; write A,B")
@@ -113,7 +113,7 @@ def _names(text: str) -> list[str]:
 
 
 def _tolerance(text: str) -> "tuple[str | None, Decimal]":
-    """Return no column and 5 for `5%`, and the column and the amount for `price=0.20`."""
+    """Return (None, 5) for `5%`, and (`price`, 0.20) for `price=0.20`."""
     from decimal import Decimal, InvalidOperation
 
     column, equals, amount = text.rpartition("=")
@@ -166,7 +166,7 @@ def _describe(planting: "Planting", options: argparse.Namespace) -> str:
 
 
 def _aligned(line: "Sequence[str]", widths: "Sequence[int]") -> str:
-    """Return a line with the name to the left and the numbers to the right."""
+    """Return a line with the name flush left and the numbers flush right."""
     name, *numbers = line
     cells = [number.rjust(width) for number, width in zip(numbers, widths[1:], strict=True)]
     return "  ".join([name.ljust(widths[0]), *cells])

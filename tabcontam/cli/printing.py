@@ -1,4 +1,4 @@
-"""The output that several commands share: results, files, pages, JSON, and the command as the run records it."""
+"""Output that several commands share: results, files, pages and JSON."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ def console_of(color: str = "auto") -> "Console":
     from rich.console import Console
 
     class ReportConsole(Console):
-        """A console whose reader may leave before the end, as `head` does."""
+        """A console without an error if the reader of its output, such as `head`, stops early."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
@@ -34,7 +34,7 @@ def console_of(color: str = "auto") -> "Console":
 def print_results(
     results: "RunResults", folder: "Path", options: argparse.Namespace, trials: "Iterable[Trial] | None" = None
 ) -> None:
-    """Print a report. Without `trials` they are read from its folder."""
+    """Print a report. If `trials` is None, the trials are read from `folder`."""
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
     from tabcontam.runs.shown_trials import shown_lines
@@ -58,7 +58,7 @@ def print_results(
 
 
 def write_files(folder: "Path", texts: "Mapping[str, str]") -> None:
-    """Write the files of a report, by their names. Raises `UsageError`."""
+    """Write the files of a report; `texts` maps file names to contents. Raises `UsageError`."""
     from tabcontam.paths import replace_file
 
     try:
@@ -70,7 +70,7 @@ def write_files(folder: "Path", texts: "Mapping[str, str]") -> None:
 
 
 def open_page(index: "Path") -> None:
-    """Show a report's first page in the browser that the system names; without one, print a line with its path."""
+    """Open a report's first page in the system's browser. If there is no browser, print the page's path."""
     import webbrowser
 
     try:
@@ -94,5 +94,5 @@ def command_line() -> str:
 
 
 def discard_output() -> None:
-    """Discard further output after `| head` closed the pipe, which is no error."""
+    """Discard further output after a reader such as `head` has closed the pipe. This is not an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

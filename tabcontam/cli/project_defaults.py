@@ -1,11 +1,11 @@
-"""`[tool.tabcontam]` of pyproject.toml: a project's defaults for `run`, `gate` and `power`, under the options' names.
+"""`[tool.tabcontam]` of pyproject.toml: a project's defaults for `run`, `gate` and `power`, by names of options.
 
-The nearest pyproject.toml with such a table counts, from the current folder up, as with pytest and ruff. A typed option
-takes precedence, and `--no-defaults` ignores the file. The values that were set stand in the run's results.
+The nearest pyproject.toml with such a table is read, from the current folder upwards, as in pytest and ruff. A typed
+option takes precedence, and `--no-defaults` ignores the file. The run's results record the values that were set.
 
-A command in a folder of another author must never send rows, keys or money anywhere because of that folder. So a file
-names neither addresses nor key variables, allows no rows to leave, and sets no prices; an LLM that it names is in the
-catalogue or on this machine, and is only asked without a network in between.
+A command in another author's folder must never send rows, keys or money anywhere because of that folder. So a file
+cannot set addresses, key variables or prices, or allow rows to be sent. An LLM that the file names must be in the
+catalogue or on this machine, and is asked only if that needs no network.
 """
 
 import argparse
@@ -21,29 +21,29 @@ from tabcontam.verdicts.wording import visible
 
 FILE, TABLE, GATE = "pyproject.toml", "[tool.tabcontam]", "[tool.tabcontam.gate]"
 COMMANDS = ("run", "gate", "power")
-# The options that a file may set; any other must be typed.
+# The options that a file may set. Any other option must be typed.
 SETTABLE = (
     "llm", "dataset", "reference", "serializer", "prompts", "k", "m", "target", "name", "known", "no-controls", "rules",
     "alpha", "family-over", "until-decided", "seed", "queries", "rows", "samples", "temperature", "shots", "batch-size",
     "form", "x", "max-connections", "max-requests", "max-cost", "no-cache", "retry-unanswered", "r", "durations",
     "color", "delimiter", "encoding", "header-line", "memory-share",
 )  # fmt: skip
-CONDITIONS = ("fail-on", "min-power", "max-memory-share", "baseline")  # of the gate, in a table of their own
+CONDITIONS = ("fail-on", "min-power", "max-memory-share", "baseline")  # of the gate, in their own TOML table
 ALLOWED = {TABLE: SETTABLE, GATE: CONDITIONS}
 WHY_NOT = {
     "send-rows": "only the user of the command may let rows leave this machine",
     "prices": "only the user who pays may set them",
     "out": "a run's folder belongs to one command",
 }
-FILES = ("dataset", "known", "serializer", "prompts", "baseline")  # looked for next to the pyproject.toml
+FILES = ("dataset", "known", "serializer", "prompts", "baseline")  # searched for in the folder of the pyproject.toml
 LLMS = ("llm", "reference")
-HERE = ("control", "simulated", "ollama")  # providers whose LLMs a file may name; it cannot set where Ollama listens
+HERE = ("control", "simulated", "ollama")  # providers of LLMs that a file may name; it cannot set the address of Ollama
 Actions = Mapping[str, argparse.Action]
 
 
 @dataclass(frozen=True)
 class ProjectDefaults:
-    """The options that a file set: their values by their place in the namespace, and the words as typed."""
+    """The options that a file set: `values` by name in the namespace, and `words` as one would type them."""
 
     file: str
     values: Mapping[str, Any]
@@ -56,9 +56,9 @@ class ProjectDefaults:
 def set_defaults(
     options: argparse.Namespace, commands: Mapping[str, argparse.ArgumentParser], typed: Callable[[], Collection[str]]
 ) -> str:
-    """Set options that were not typed from the project's file; return a line that reports them, empty if none were set.
+    """Set the untyped options that the project's file contains. Return a line that lists them; empty if none were set.
 
-    `typed()` returns the names of the typed options. Raises `UsageError` for a key or a value that is not allowed.
+    `typed()` returns the names of the typed options. Raises `UsageError` for a forbidden key or value.
     """
     if options.command not in COMMANDS or options.no_defaults or (found := _find_file()) is None:
         return ""
@@ -73,7 +73,7 @@ def set_defaults(
     asks = options.command != "gate" or _makes_a_run(options, words, table)
     judges = options.command == "gate" or getattr(options, "gate", False)
     given = {**(table if asks else {}), **(conditions if judges else {})}
-    # The models that `power` may ask are of known exposure, so an LLM under test is none of them.
+    # `power` asks only models with known exposure, so it does not use the LLMs under test.
     own = [name for name in by_name(commands[options.command]) if options.command != "power" or name not in LLMS]
     read = {key: value for key, value in given.items() if key in own}
     made = _defaults(file, read, by_name(commands[options.command]), words)
@@ -84,7 +84,7 @@ def set_defaults(
 
 
 def _makes_a_run(options: argparse.Namespace, typed: Collection[str], table: Mapping[str, Any]) -> bool:
-    """Return whether a gate makes a run now: it has no folder, and an LLM and a dataset, typed or from the file."""
+    """Return whether a gate makes a new run: no folder is named, but an LLM and a dataset are, typed or in the file."""
     named = ("llm" in typed or "llm" in table) and ("dataset" in typed or "dataset" in table)
     return options.folder is None and named
 
@@ -95,13 +95,13 @@ def by_name(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
 
 
 def _find_file() -> tuple[str, dict[str, Any]] | None:
-    """Return the nearest file with a table for tabcontam, as a relative path, and that table. Raises `UsageError`."""
+    """Return the relative path of the nearest file with a table for tabcontam, and that table. Raises `UsageError`."""
     here = Path.cwd()
     for folder in (here, *here.parents):
         path = folder / FILE
         try:
             content = read_regular(path)
-        except OSError:  # it does not exist, or may not be read
+        except OSError:  # the file does not exist or is unreadable
             continue
         if b"tabcontam" not in content:
             continue
@@ -121,7 +121,7 @@ def _find_file() -> tuple[str, dict[str, Any]] | None:
 
 
 def _check_keys(file: str, table: str, given: Mapping[str, Any], known: Actions) -> None:
-    """Raise `UsageError` for the first key that this table may not have."""
+    """Raise `UsageError` for the first key that `table` must not contain. `known` has the options of the commands."""
     allowed, other = ALLOWED[table], next(name for name in ALLOWED if name != table)
     for key in given:
         if key in allowed:
@@ -165,8 +165,8 @@ def _shown(value: object) -> str:
 
 
 def _value(file: str, key: str, value: Any, action: argparse.Action) -> Any:
-    """Return a TOML value in the option's type, None for a switch that is off. Raises ValueError if it is invalid, or
-    `ArgumentTypeError` from the option's own converter.
+    """Return a TOML value as the option's type; None for a switch that is off. Raises ValueError for an invalid value,
+    and passes on the `ArgumentTypeError` of the option's converter.
     """
     if action.nargs == 0:
         if not isinstance(value, bool):
@@ -201,7 +201,7 @@ def _single_value(file: str, key: str, value: Any, action: argparse.Action) -> A
 
 
 def _check_llm(spec: str) -> None:
-    """Raise ValueError for an LLM that no file may name: with an address or a key, or of a provider not in `HERE`."""
+    """Raise ValueError for an LLM that a file must not name: one with an address, a key or a provider not in `HERE`."""
     provider, colon, _ = spec.partition(":")
     if any(sign in spec for sign in ("@", "#", "=", "://")) or (colon and provider not in HERE):
         raise ValueError(
@@ -211,7 +211,7 @@ def _check_llm(spec: str) -> None:
 
 
 def _next_to_file(file: str, value: str) -> str:
-    """Return the path of a file next to the pyproject.toml, relative to here; any other name as it is."""
+    """Return the path, relative to here, of a file in the pyproject.toml's folder. Return any other name unchanged."""
     path = Path(os.path.dirname(file), value)
     looks = "/" in value or os.sep in value or Path(value).suffix
     return str(path) if looks and path.exists() else value

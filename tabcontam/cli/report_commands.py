@@ -1,4 +1,4 @@
-"""The commands that judge or show past answers again: `rescore`, `report` and `replay`. No LLM is asked."""
+"""The commands that evaluate or show past answers again: `rescore`, `report` and `replay`. No LLM is asked."""
 
 import argparse
 import gc
@@ -74,11 +74,11 @@ def report(options: argparse.Namespace) -> None:
     summarize(results)
     if options.open:
         open_page(out / "index.html")
-    gc.freeze()  # the process ends now: searching all of this for garbage once more would take seconds
+    gc.freeze()  # the process ends now; another garbage collection of all these objects would take seconds
 
 
 def _write_excluded(options: argparse.Namespace) -> None:
-    """Write the rows that were recalled in these runs to a file that is replaced as a whole. Raises `UsageError`."""
+    """Write the rows that these runs' LLMs recalled to a file, which is replaced at once. Raises `UsageError`."""
     from tabcontam.paths import replace_file
     from tabcontam.report.recalled_rows import find_recalled_rows, merge_recall, render_excluded
     from tabcontam.runs.folder import load_whole
@@ -109,7 +109,7 @@ def _write_excluded(options: argparse.Namespace) -> None:
 
 
 def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
-    """Write one document to standard output or to a file that is replaced as a whole. Raises `UsageError`."""
+    """Write one document to standard output, or to a file, which is replaced at once. Raises `UsageError`."""
     from tabcontam.paths import replace_file
     from tabcontam.report.formats import check_shape, render_form
 
@@ -123,7 +123,7 @@ def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
         sys.stdout.buffer.write(document)
         sys.stdout.buffer.flush()
         return
-    file = out.resolve()  # a link stays a link
+    file = out.resolve()  # a symbolic link is kept: its target is replaced
     if file.exists() and not file.is_file():
         raise UsageError(f"--out: {out} is not a file; with --format, name the file to write, or leave --out out")
     try:

@@ -1,4 +1,4 @@
-"""The arguments of `run` and `gate`: the LLMs, the tables, how they are asked, and how much."""
+"""The arguments of `run` and `gate`: the LLMs, the tables, the way of asking, and its limits."""
 
 import argparse
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ def add_gate(command: argparse.ArgumentParser) -> None:
 
 
 def typed_asking_options(options: argparse.Namespace) -> list[str]:
-    """Return the given options of `gate` that set how to ask: all but those for the LLM and the dataset."""
+    """Return the typed options of `gate` that set how a run asks, except those for the LLM and the dataset."""
     group = CommandParser(add_help=False)
     _add_asking(group)
     chosen = [action for action in group._actions if action.dest not in ("llm", "dataset")]
@@ -72,10 +72,9 @@ def typed_asking_options(options: argparse.Namespace) -> list[str]:
 
 
 def _add_asking(run: argparse.ArgumentParser) -> None:
-    """Add the arguments of a run that `run` and `gate` share, in the words of `tabcontam.run`.
+    """Add the arguments that `run` and `gate` share. They are named as in `tabcontam.run`.
 
-    No option has a default except None, empty or the meaning of its absence, so that `typed_asking_options` finds the
-    typed ones.
+    `typed_asking_options` recognises a typed option by a value that is not the default.
     """
     what = run.add_argument_group("models and tables")
     what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=texts.LLM)
@@ -137,7 +136,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
 
 
 def add_sending(how: "argparse._ArgumentGroup", forms: Sequence[str] = FORMS, about: str = "") -> None:
-    """Add the options of how prompts go to an LLM, in one of these forms, and whether rows may be sent."""
+    """Add the options for sending prompts to an LLM in one of these `forms`, and for allowing rows to be sent."""
     how.add_argument(
         "--batch-size",
         type=positive,
@@ -161,7 +160,7 @@ def add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> Non
 
 
 def add_reading(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
-    """Add the options for the facts of a FILE that cannot be detected, and for reading its text."""
+    """Add the options for reading a FILE and its text, where its properties cannot be detected."""
     group.add_argument("--target", metavar="COLUMN", help="the column of a FILE that a classification predicts")
     group.add_argument("--name", metavar="TEXT", help=texts.NAME)
     add_text_format(group)

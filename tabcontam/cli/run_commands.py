@@ -1,4 +1,4 @@
-"""The commands that ask: `run` and `gate`. Heavy modules are imported where they are needed."""
+"""The commands that ask LLMs: `run` and `gate`. Heavy modules are imported where they are needed."""
 
 import argparse
 import gc
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tabcontam.verdicts.earlier_run import EarlierRun
     from tabcontam.verdicts.results import RunResults
 
-# The words of `tabcontam.run` that are fields of `Options` and of `RunOrder` as they are.
+# The arguments of `tabcontam.run` that are unchanged fields of `Options` and of `RunOrder`.
 OF_ASKING = (
     "queries", "rows", "samples", "temperature", "shots", "until_decided", "stop_at_first", "batch",
     "retry_unanswered", "last_failed",
@@ -42,13 +42,13 @@ def run(options: argparse.Namespace) -> int:
     baseline = _baseline(options, options.out)
     outcome = _executed(options)
     results = outcome.results
-    if not options.json:  # the last line reports the time, including that of writing the report
+    if not options.json:  # the last line reports the total time, including the time for writing the report
         from dataclasses import replace
 
         results = replace(results, run=replace(results.run, seconds=outcome.seconds))
     try:
         print_results(results, outcome.folder, options, outcome.trials)
-    except BrokenPipeError:  # which must not become exit code 0
+    except BrokenPipeError:  # a closed pipe must not become exit code 0
         discard_output()
     done = print_end(outcome)
     if options.open:
@@ -86,7 +86,7 @@ def gate(options: argparse.Namespace) -> int:
 
 
 def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
-    """Return the run to make, in the words of `tabcontam.run`; None is the default, `command` is what was typed."""
+    """Return the run to make. `words` are arguments of `tabcontam.run` (None: default), `command` is as typed."""
     from tabcontam.asking.query_plan import Options
     from tabcontam.models.ray.cluster import check_engine
     from tabcontam.runs.run import RunOrder
@@ -132,7 +132,7 @@ def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
 
 
 def _check_gate(options: argparse.Namespace) -> None:
-    """Raise `UsageError` for conditions without a gate, and for a gate without a run."""
+    """Raise `UsageError` for conditions without a gate, or a gate without a run."""
     alone = options.min_power is not None and not options.until_decided
     conditions = {"--fail-on": bool(options.fail_on), "--baseline": options.baseline is not None, "--min-power": alone}
     conditions["--max-memory-share"] = options.max_memory_share is not None
@@ -145,7 +145,7 @@ def _check_gate(options: argparse.Namespace) -> None:
 
 
 def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
-    """Return the planned run and its progress display, which starts before heavy imports."""
+    """Return the planned run and its progress display, which is started before heavy imports."""
     if options.last_failed and options.out is None:
         options.out = last_run("asking again the queries without a readable answer: the run")
     from tabcontam.report.progress_display import progress
@@ -153,7 +153,7 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
     shown = progress(quiet=getattr(options, "quiet", 0) > 0)
     with shown.doing(f"tabcontam {__version__}: loading"):
         from tabcontam.runs.run import prepare
-    with disable_garbage_collector():  # a plan's cells and queries are all in use to the end
+    with disable_garbage_collector():  # all cells and queries of a plan are used to the end
         run = prepare(run_order(vars(options), command_line()), shown, asks=not options.dry_run)
         for line in run.notices:
             print(line, file=sys.stderr)
@@ -163,8 +163,8 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
 
 
 def _check_llms_of_file(run: "Run", named: Sequence[str]) -> None:
-    """Raise `UsageError` for an LLM over a network that only a project's file names: it costs money and sees the
-    queries.
+    """Raise `UsageError` for an LLM that is asked over a network but named only by a project's file. Such an LLM costs
+    money and receives the queries.
     """
     for subject in run.subjects:
         if subject.model.spec in named and not subject.model.local:
@@ -175,7 +175,7 @@ def _check_llms_of_file(run: "Run", named: Sequence[str]) -> None:
 
 
 def _executed(options: argparse.Namespace) -> "Outcome":
-    run, shown = _prepared(options)  # it shows progress before more is imported
+    run, shown = _prepared(options)  # shows progress before the next imports
     from tabcontam.report.github import summarize
     from tabcontam.runs.run import execute
 
@@ -185,7 +185,7 @@ def _executed(options: argparse.Namespace) -> "Outcome":
 
 
 def print_end(outcome: "Outcome") -> Exit:
-    """Print how a run ended; return its exit code. Raises `UsageError` if no LLM gave a single reply."""
+    """Print how a run ended. Return its exit code. Raises `UsageError` if no LLM gave any reply."""
     for line in outcome.going_on:
         print(line, file=sys.stderr)
     if outcome.results.run.interrupted:
@@ -197,7 +197,7 @@ def print_end(outcome: "Outcome") -> Exit:
 
 
 def _baseline(options: argparse.Namespace, folder: "Path | None") -> "EarlierRun | None":
-    """Return the run of --baseline, read before anything is asked. Raises `UsageError`, also if it is the same run."""
+    """Return the run of --baseline before anything is asked. Raises `UsageError`, also if it is in `folder`."""
     if options.baseline is None:
         return None
     from tabcontam.runs.folder import load
@@ -216,7 +216,7 @@ def _judged(
     datasets: Sequence[str] = (),
     file: TextIO | None = None,
 ) -> int:
-    """Print the decision of the gate; return its exit code."""
+    """Print the decision of the gate. Return its exit code."""
     from tabcontam.report.github import annotate
     from tabcontam.verdicts.earlier_run import judge_new
 
@@ -238,7 +238,7 @@ def _judged(
             for finding in judgement.findings:
                 print(f"{finding.conclusion}: {finding}")
         print(judgement, file=file or sys.stdout, flush=True)
-    except BrokenPipeError:  # a script reads only the exit code
+    except BrokenPipeError:  # a script that closes the pipe needs only the exit code
         discard_output()
     return judgement.exit_code
 

@@ -1,4 +1,4 @@
-"""Completion in a shell, by argcomplete: the shell runs the command itself to learn what may come next.
+"""Completion in a shell through argcomplete: the shell runs tabcontam to learn the possible next words.
 
 argcomplete is imported only when a shell asks.
 """
@@ -8,19 +8,19 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-ASKED = "_ARGCOMPLETE"  # the environment variable by which a shell asks
+ASKED = "_ARGCOMPLETE"  # the environment variable that a shell sets to ask
 COMMAND = "tabcontam"
 
 
 def completion(options: argparse.Namespace) -> None:
-    """Print the lines that a shell is to run."""
+    """Print the lines that a shell must run to switch completion on."""
     from argcomplete.shell_integration import shellcode
 
     print(shellcode([COMMAND], shell=options.shell))
 
 
 def complete(command_line: argparse.ArgumentParser) -> None:
-    """Answer a shell that asks what may come next, and end the process; do nothing if no shell asks."""
+    """Print the possible next words and end the process, if a shell asks for them. Do nothing otherwise."""
     if ASKED not in os.environ:
         return
     import argcomplete
@@ -35,7 +35,7 @@ def complete(command_line: argparse.ArgumentParser) -> None:
 
 
 def names_and_files(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
-    """Return a completer of names and of files; if a user's own cards or prompts are invalid, it offers no names."""
+    """Return a completer of names and files. It offers no names if a card or a prompt set of the user is invalid."""
 
     def completer(prefix: str, **context: Any) -> list[str]:
         from argcomplete.completers import FilesCompleter

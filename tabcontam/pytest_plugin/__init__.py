@@ -1,13 +1,13 @@
-"""The pytest plugin: an experiment runs only where the LLM that it asks has not seen the table.
+"""The pytest plugin: an experiment runs only if its LLM has not seen the table.
 
     @pytest.mark.uncontaminated(llm="llama3", dataset="adult")
     def test_few_shot_accuracy(): ...
 
-A marked test is stopped before its fixtures are set up: by default it fails where the table is contaminated, and is
-skipped where that cannot be decided. The verdicts are those of past runs (`--tabcontam-report RUN_DIR`), or of a run
-that is made when the first test needs it and stored in pytest's cache. That run holds all tables that the selected
-tests name for its LLM, since they are weighed together. Until then nothing but pytest and the standard library is
-imported.
+A marked test is stopped before its fixtures are set up. By default the test fails if the table is contaminated, and is
+skipped if that cannot be decided. The verdicts come from past runs (`--tabcontam-report RUN_DIR`) or from a new run.
+The new run starts when the first test needs it, and is stored in pytest's cache. It asks an LLM about all tables that
+the selected tests name, because all tables of an LLM are judged together. Before that, the plugin imports only pytest
+and the standard library.
 """
 
 import os
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MARK = "uncontaminated"
 COLORS = {"contaminated": "red", "cannot tell": "yellow", "clean": "green"}
 
-# Of an item; of the config: those of all selected tests.
+# Stash keys of an item; in the config's stash: the conditions of all selected tests.
 CONDITIONS: "pytest.StashKey[Sequence[Condition]]" = pytest.StashKey()
 MISTAKE = pytest.StashKey[str]()
 ANSWERS: "pytest.StashKey[list[ConditionAnswer]]" = pytest.StashKey()
@@ -39,7 +39,7 @@ GATE: "pytest.StashKey[Gate]" = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add one option, and the settings of a whole project."""
+    """Add one option and the settings of a project."""
     group = parser.getgroup("tabcontam", "has the model read the table?")
     group.addoption(
         "--tabcontam-report",
@@ -59,7 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known to --strict-markers."""
+    """Register the mark for --strict-markers."""
     config.addinivalue_line(
         "markers",
         f"{MARK}(llm, dataset, *, contaminated='fail', undecided='skip', fail_on=(), min_power=None, "
@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Read the marks of the selected tests; nothing is asked yet."""
+    """Read the marks of the selected tests. Nothing is asked yet."""
     for item in session.items:
         if marks := list(item.iter_markers(MARK)):
             _read(item, marks)
@@ -81,7 +81,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     found = [condition for item in session.items for condition in item.stash.get(CONDITIONS, ())]
     session.config.stash[CONDITIONS] = tuple(dict.fromkeys(found))
     if hasattr(session.config, "workerinput"):
-        return  # xdist cannot end a session from a worker: a mistake is reported when its test is set up
+        return  # a worker of xdist cannot end the session: the mistake is reported when the test is set up
     mistakes = [f"{item.nodeid}: {item.stash[MISTAKE]}" for item in session.items if MISTAKE in item.stash]
     if mistakes:
         raise pytest.UsageError(*mistakes)
@@ -89,9 +89,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         _check_folders(session.config)
 
 
-# misspelt: characters more or fewer in a misspelt mark
+# misspelt: most characters by which a misspelt name is longer or shorter than the mark
 def _misspelt(name: str, config: pytest.Config, *, misspelt: int = 2) -> bool:
-    """Return whether an unregistered mark is probably a misspelling: its test would run without a gate."""
+    """Return whether an unregistered mark probably misspells ours. Otherwise its test would run unchecked."""
     if name[:2] != MARK[:2] or abs(len(name) - len(MARK)) > misspelt:
         return False
     registered = {re.split(r"[:(\s]", line, maxsplit=1)[0] for line in config.getini("markers")}
@@ -114,17 +114,17 @@ def _check_folders(config: pytest.Config) -> None:
 
 
 def report_folders(config: pytest.Config) -> list[Path]:
-    """Return the run folders whose verdicts hold: those of the command line, else of the project."""
+    """Return the run folders that provide verdicts: those of the command line or else those of the project."""
     folders: list[Path] = config.getoption("tabcontam_report") or config.getini("tabcontam_report")
     return folders
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Stop a test where its table is contaminated, or that cannot be decided; its own skip marks come first."""
+    """Stop a test if its table is contaminated or that cannot be decided. The test's skip marks are applied first."""
     if MISTAKE in item.stash:
         pytest.fail(item.stash[MISTAKE], pytrace=False)
     conditions = item.stash.get(CONDITIONS, ())
-    if not conditions or item.config.getoption("setupplan", False):  # --setup-only does set fixtures up
+    if not conditions or item.config.getoption("setupplan", False):  # --setup-only does set up fixtures
         return
     from tabcontam.pytest_plugin.session_gate import stop
 
@@ -142,7 +142,7 @@ def _break(error: UsageError) -> NoReturn:
 
 
 def _gate(config: pytest.Config) -> "Gate":
-    """Return the gate that gives this session's verdicts."""
+    """Return the gate, which provides this session's verdicts."""
     from tabcontam.pytest_plugin.session_gate import Gate
 
     if GATE not in config.stash:
@@ -153,19 +153,19 @@ def _gate(config: pytest.Config) -> "Gate":
 def _stop(config: pytest.Config, action: str, reason: str) -> None:
     if action == "skip":
         pytest.skip(reason)
-    if action == "xfail" and not config.getoption("runxfail"):  # under which pytest.xfail() lets a test run
+    if action == "xfail" and not config.getoption("runxfail"):  # with --runxfail, pytest.xfail() does not stop a test
         pytest.xfail(reason)
     pytest.fail(reason, pytrace=False)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
-    """Report a stopped test as one that failed or was skipped, at its own place, instead of its setup."""
+    """Report a stopped test as failed or skipped at its own line, instead of as an error in its setup."""
     outcome = yield
     if call.when != "setup" or ANSWERS not in item.stash:
         return
     report = outcome.get_result()
-    report.tabcontam = [answer.line for answer in item.stash[ANSWERS]]  # which xdist carries over
+    report.tabcontam = [answer.line for answer in item.stash[ANSWERS]]  # xdist sends this attribute from the worker
     if STOPPED in item.stash:
         action, reason = item.stash[STOPPED]
         report.when = "call"
@@ -175,7 +175,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print a line for each LLM and table of a marked test, and the folders of the runs."""
+    """Print a line for each LLM and table of a marked test, and the reports of the runs."""
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
     lines = [tuple(line) for report in reports for line in getattr(report, "tabcontam", ())]
     if not lines:
@@ -194,7 +194,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture(scope="session")
 def tabcontam_results(request: pytest.FixtureRequest) -> "tuple[Results, ...]":
-    """Return the `tabcontam.api.Results` of --tabcontam-report, else of the runs for all tests that are marked."""
+    """Return the `tabcontam.api.Results` of --tabcontam-report or else of the runs that all marked tests need."""
     try:
         results = _gate(request.config).results()
     except UsageError as error:

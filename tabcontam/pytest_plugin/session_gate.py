@@ -1,4 +1,4 @@
-"""The source of the pytest plugin's verdicts: past runs, or runs that it makes and stores in pytest's cache."""
+"""The source of the pytest plugin's verdicts: past runs, or new runs that are stored in pytest's cache."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ from tabcontam.version import __version__
 
 @dataclass(frozen=True)
 class ConditionAnswer:
-    """The answer to a condition: a conclusion, one line with its subject and reason, and the folder of the run."""
+    """The answer to a condition: a conclusion, one line that states subject and reason, and the folder of the run."""
 
     condition: Condition
     conclusion: Conclusion
@@ -45,23 +45,23 @@ class ConditionAnswer:
 
     @property
     def action(self) -> str:
-        """The consequence for the test."""
+        """The action for the test."""
         return self.condition.action(self.conclusion)
 
     @property
     def sentence(self) -> str:
-        """The sentence of a report, safe for any characters in names."""
+        """The sentence for a report. Control characters in names are made visible."""
         return visible(f"{self.conclusion}: {self.reason}", line=True)
 
     @property
     def line(self) -> tuple[str, str, str, bool]:
-        """The line of the session's summary: conclusion, sentence, folder, and whether the test runs all the same."""
+        """The line of the session's summary: conclusion, sentence, folder, and whether the test still runs."""
         anyway = self.action == RUN and self.conclusion is not Conclusion.CLEAN
         return self.conclusion.value, self.sentence, str(self.folder), anyway
 
 
 def stop(answers: Sequence[ConditionAnswer]) -> tuple[str, str] | None:
-    """Return the severest action for a test with these answers, and the reasons; None if the test is run."""
+    """Return the severest action of the answers on a test, and the reasons; None if the test may run."""
     stopping = [answer for answer in answers if answer.action != RUN]
     if not stopping:
         return None
@@ -70,22 +70,21 @@ def stop(answers: Sequence[ConditionAnswer]) -> tuple[str, str] | None:
 
 
 class Gate:
-    """The verdicts of a session. `folders` are past runs; without them, runs are made for all `conditions`."""
+    """The verdicts of a session, from past runs in `folders` or else from new runs for `conditions`."""
 
     def __init__(self, config: pytest.Config, folders: Sequence[Path], conditions: Sequence[Condition]) -> None:
         self.config = config
         self.past = [load_results(folder) for folder in folders]
-        for folder, results in zip(folders, self.past, strict=True):  # a broken run must not count as not tested
+        for folder, results in zip(folders, self.past, strict=True):  # a broken run must not look like a missing result
             check_whole(results.run_results)
             check_agrees(folder, results.run_results)
         self.conditions = conditions
         self._made: dict[AskingOptions, Results | UsageError] = {}
 
     def answer(self, condition: Condition) -> ConditionAnswer:
-        """Return the answer to a condition: the worst of several past runs that test it, so that one more clears
-        nothing.
+        """Return the answer to a condition. If several past runs tested the table, it is the worst of their answers.
 
-        Raises `UsageError` where a run cannot be made.
+        Raises `UsageError` if a run cannot be made.
         """
         runs, dataset = self.past or [self._run(condition.asking)], self._file(condition.dataset)
         named = (condition.asking.serializer, condition.asking.prompts)
@@ -94,12 +93,12 @@ class Gate:
         return min(answers, key=lambda answer: (not answer.tested, list(Conclusion).index(answer.conclusion)))
 
     def results(self) -> tuple[Results, ...]:
-        """Return the past runs, or those for all conditions. Raises `UsageError` where one cannot be made."""
+        """Return the past runs or else the new runs for all conditions. Raises `UsageError` if a run cannot be made."""
         askings = dict.fromkeys(condition.asking for condition in self.conditions)
         return tuple(self.past or [self._run(asking) for asking in askings])
 
     def _run(self, asking: AskingOptions) -> Results:
-        """Return the run for all tables that an LLM is asked about; each test reports its failure, with no new try."""
+        """Return the run on all tables of these options. Failure is not retried: each test raises its `UsageError`."""
         if asking not in self._made:
             try:
                 self._made[asking] = self._stored_or_made(asking)
@@ -116,7 +115,7 @@ class Gate:
         datasets = sorted({each.dataset for each in self.conditions if each.asking == asking})
         folder = self._folder(asking, [self._file(dataset) for dataset in datasets])
         with _alone(folder.with_name(f"{folder.name}.lock")), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the experiment's filters do not apply to this run
+            warnings.simplefilter("ignore")  # the experiment's warning filters do not apply to this run
             begun = (folder / RESULTS).exists()
             if begun and _is_whole(stored := load_results(folder)):
                 return stored
@@ -127,7 +126,7 @@ class Gate:
                 raise UsageError(f"{error}{again}") from None
 
     def _ask(self, asking: AskingOptions, datasets: Sequence[str], folder: Path) -> Results:
-        """Make the run, or go on with it."""
+        """Make the run, or continue it."""
         with self._on_terminal(f"tabcontam asks {asking.llm} about {', '.join(datasets)}") as shown:
             return run(
                 asking.llm,
@@ -149,7 +148,7 @@ class Gate:
             )
 
     def _file(self, name: str) -> str:
-        """Return the path of a FILE, card, serializer or prompt set, also from pytest's root folder; else `name`."""
+        """Return the path of a FILE, card, serializer or prompt set, also from pytest's root folder, or `name`."""
         file, edition = split_edition(name)
         for base, suffix in ((name, ""), (file, f"@{edition}")):
             found = named_file(str(self.config.rootpath / base))
@@ -158,7 +157,7 @@ class Gate:
         return name
 
     def _folder(self, asking: AskingOptions, datasets: Sequence[str]) -> Path:
-        """Return a folder of pytest's cache, named by all that determines the results. Raises `UsageError`."""
+        """Return a folder of pytest's cache; its name depends on all that affects the results. Raises `UsageError`."""
         facts = [__version__, *vars(asking).values(), *datasets]
         serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
         prompts = load_prompt_set(self._file(asking.prompts)).source if asking.prompts else ""
@@ -180,7 +179,7 @@ class Gate:
 
     @contextmanager
     def _on_terminal(self, line: str) -> Iterator[bool]:
-        """Write a line to the terminal; yield whether the run may show its progress there, because it takes time."""
+        """Write a line to the terminal. Yield whether the run, which takes time, may show its progress there."""
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         capture = self.config.pluginmanager.get_plugin("capturemanager")
         if reporter is None or capture is None or reporter.verbosity < 0:
@@ -195,7 +194,7 @@ class Gate:
 def _answer(
     condition: Condition, dataset: str, serializer: str | None, prompts: str | None, results: Results
 ) -> ConditionAnswer:
-    """Return a run's answer to a condition, whose dataset, serializer and prompt set are found."""
+    """Return a run's answer to a condition. `dataset`, `serializer` and `prompts` are resolved names."""
     llm = condition.asking.llm
     try:
         if serializer is not None and load_serializer(serializer).name not in {
@@ -218,7 +217,7 @@ def _answer(
 
 
 def _is_whole(results: Results) -> bool:
-    """Return whether a stored run came to its end, and no request to an LLM under test failed."""
+    """Return whether a stored run is complete and no request to an LLM under test failed."""
     about = results.run_results.run
     ended = {llm.spec: llm.ended for llm in about.llms if not llm.control}
     if not about.finished or any(ended.values()):
@@ -228,7 +227,7 @@ def _is_whole(results: Results) -> bool:
 
 
 def _source(dataset: str) -> str:
-    """Return the user's own file that defines a dataset: its card, or the FILE itself. Raises `UsageError`."""
+    """Return the user's file that defines a dataset: its card or the FILE itself, or "". Raises `UsageError`."""
     base, edition = split_edition(dataset)
     file = named_file(dataset)
     card = None if edition is not None and file is not None else find_card(base)
@@ -238,7 +237,7 @@ def _source(dataset: str) -> str:
 
 
 def _corpus_state(spec: str) -> object:
-    """Return a value that changes with the files of a corpus; None for an LLM."""
+    """Return a value that changes when a file of the corpus changes; None for an LLM."""
     provider, _, typed = split_label(spec)[1].partition(":")
     if provider != "corpus":
         return None
@@ -246,11 +245,11 @@ def _corpus_state(spec: str) -> object:
         files = corpus_files(typed).files
         return [(str(file), (found := file.stat()).st_size, found.st_mtime_ns) for file in files]
     except (UsageError, OSError):
-        return None  # the run reports what is wrong
+        return None  # the run reports the mistake
 
 
 def _state(path: Path) -> object:
-    """Return a value that changes with a file, or a folder of a model; None for text that is no path."""
+    """Return a value that changes when a file, or a file in a model's folder, changes; None for any other path."""
     try:
         if path.is_file():
             return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -261,11 +260,11 @@ def _state(path: Path) -> object:
 
 
 @contextmanager
-# longest_wait: seconds for another process that makes the same run
+# longest_wait: most seconds to wait for another process that makes this run
 def _alone(lock: Path, *, longest_wait: int = 12 * 3600) -> Iterator[None]:
-    """Wait for others that make the same run: a worker of xdist, or another session. Raises `UsageError`.
+    """Wait until no other worker of xdist and no other session makes this run. Raises `UsageError`.
 
-    The lock is a transaction of SQLite, which goes with its process, however that ends.
+    The lock is a transaction of SQLite. It ends with its process, even if that crashes.
     """
     deadline = time.monotonic() + longest_wait
     with closing(sqlite3.connect(lock, timeout=1, isolation_level=None)) as connection:

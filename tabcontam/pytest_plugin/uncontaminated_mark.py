@@ -1,4 +1,4 @@
-"""The arguments of `@pytest.mark.uncontaminated`, checked."""
+"""Check the arguments of `@pytest.mark.uncontaminated`."""
 
 import inspect
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ RUN = "run"
 
 @dataclass(frozen=True)
 class AskingOptions:
-    """The options of asking an LLM, except the tables: all tables of one run are weighed together."""
+    """The options of asking an LLM, except the tables. Tables with equal options are asked in one run."""
 
     llm: str
     serializer: str | None
@@ -28,14 +28,14 @@ class AskingOptions:
     known: tuple[str, ...] = ()
     reference: tuple[str, ...] = ()
     trained_on: tuple[str, ...] = ()
-    memory_share: bool = False  # whether memory's share of the accuracy is asked for as well
-    rows: int | None = None  # of a table that are classified, and asked for memory's share
-    until_decided: float | None = None  # the share of rows after which asking stops, if it is used
+    memory_share: bool = False  # whether memory's share of the accuracy is measured, too
+    rows: int | None = None  # number of a table's rows to classify for memory's share
+    until_decided: float | None = None  # the detectable share at which asking may stop; None: never
 
 
 @dataclass(frozen=True)
 class Condition:
-    """The demand of one mark, and the consequence for the test where it does not hold."""
+    """The requirement that one mark states, and the action for its test if the table does not meet it."""
 
     asking: AskingOptions
     dataset: str
@@ -46,13 +46,13 @@ class Condition:
     max_memory_share: float | None = None
 
     def action(self, conclusion: str) -> str:
-        """Return the consequence for the test: one of `STOPS`, or that it is run."""
+        """Return the action for the test at this conclusion: one of `STOPS`, or "run"."""
         undecided = self.contaminated if "undecided" in self.fail_on else self.undecided
         return {"contaminated": self.contaminated, "cannot tell": undecided}.get(conclusion, RUN)
 
 
 def read_mark(item: pytest.Item, mark: pytest.Mark) -> Condition:
-    """Return the condition of a mark; the test's parameters and the project's settings fill in omitted values."""
+    """Return the condition of a mark. The test's parameters and the project's settings replace omitted arguments."""
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec else {}
     known: dict[str, Any] = {name: params[name] for name in ("llm", "dataset") if name in params}
@@ -86,7 +86,7 @@ def uncontaminated(
     until_decided: bool = False,
     trained_on: str | Sequence[str] = (),
 ) -> Condition:
-    """Return the condition of the mark's arguments, checked. Raises ValueError with one line."""
+    """Return the condition that these arguments of the mark describe. Raises ValueError with one line."""
     listed = (fail_on,) if isinstance(fail_on, str) else fail_on
     all_known = isinstance(listed, list | tuple) and all(each in FAILURES for each in listed)
     _check("fail_on", fail_on, all_known, f"one or more of {', '.join(FAILURES)}")
@@ -132,7 +132,7 @@ def uncontaminated(
 
 
 def _texts(name: str, value: Any, wanted: str) -> tuple[str, ...]:
-    """Return a text or several as a tuple. Raises ValueError."""
+    """Return one text, or several, as a tuple. Raises ValueError."""
     several = (value,) if isinstance(value, str) else value
     are_texts = isinstance(several, list | tuple) and all(isinstance(one, str) and one.strip() for one in several)
     _check(name, value, are_texts, wanted)

@@ -1,17 +1,17 @@
-"""The places in an answer's text of the values that were read, which the page marks."""
+"""The places in an answer's text at which the page marks values that were read."""
 
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-Mark = tuple[int, int, str]  # from, to, and the state: "right" or "wrong"
+Mark = tuple[int, int, str]  # start, end, and the state: "right" or "wrong"
 
 
 def of_row(answer: str, features: Sequence[str], given: Iterable[tuple[str, str, str]]) -> list[Mark]:
-    """Return marks of a row's values, each sought after its feature's name or else after the value before.
+    """Return the marks of a row's values. Each value is searched for after its feature's name or else the last value.
 
-    `given` are feature, value and state, in the row's order. A value that the text does not hold as it was read is not
-    marked.
+    `given` has the feature, value and state of each cell, in the row's order. A value that the text does not contain as
+    it was read gets no mark.
     """
     parts = _spans_after(answer, features)
     marks: list[Mark] = []
@@ -26,7 +26,7 @@ def of_row(answer: str, features: Sequence[str], given: Iterable[tuple[str, str,
 
 
 def of_words(answer: str, words: Iterable[str], state: str) -> list[Mark]:
-    """Return marks of words, each at its first place, with or without the parenthesised note that ends it."""
+    """Return the marks of words, each at its first place. The place may lack a note in parentheses at a word's end."""
     marks: list[Mark] = []
     for word in filter(None, words):
         found = _whole(word).search(answer) or _whole(word.partition("(")[0].strip() or word).search(answer)
@@ -36,7 +36,7 @@ def of_words(answer: str, words: Iterable[str], state: str) -> list[Mark]:
 
 
 def marked(answer: str, marks: Iterable[Mark]) -> list[str | list[str]]:
-    """Return the text in parts: plain ones unchanged, marked ones as their state and the text.
+    """Return the text in parts: a plain part as a string, a marked part as a list of its state and its text.
 
     >>> marked("age is 39", [(7, 9, "right")])
     ['age is ', ['right', '39']]
@@ -50,7 +50,7 @@ def marked(answer: str, marks: Iterable[Mark]) -> list[str | list[str]]:
 
 
 def _spans_after(answer: str, features: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return the text between the first place of each feature's name and the next name, as spans."""
+    """Return for each feature the span of text between the first place of its name and the next feature's name."""
     if not any(features):
         return {}
     names = _any_of(tuple(features))
@@ -70,7 +70,7 @@ def _any_of(features: tuple[str, ...]) -> re.Pattern[str]:
 
 @lru_cache(maxsize=10_000)
 def _whole(value: str) -> re.Pattern[str]:
-    """Return a pattern for a value that is not part of a longer word or number."""
+    """Return a pattern that finds a value only where it is not part of a longer word or number."""
     return re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)", re.IGNORECASE)
 
 

@@ -1,4 +1,4 @@
-"""A row for each LLM that is being asked, in columns; less important parts give way on a narrow terminal."""
+"""A row of columns for each LLM that is being asked. A narrow terminal hides the less important columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _RowLayout:
-    """The parts of a row that are shown, and the widths of names; a row is as wide as its parts."""
+    """A choice of a row's parts, with the greatest widths of the names and the least width of the bar."""
 
     name: int = 40
     dataset: int = 20
@@ -20,10 +20,10 @@ class _RowLayout:
     rate: bool = True
     left: bool = True
     retries: bool = True
-    state: int = 0  # index of one of a row's states
+    state: int = 0  # index of a text in `ProgressRow.states`
 
 
-# Parts give way in this order until the rows fit. The count repeats the bar, so the bar gives way before the wait.
+# The layouts in the order in which they are tried until all rows fit. The bar is hidden first: the count repeats it.
 _LAYOUTS = (
     _RowLayout(),
     _RowLayout(28, 14),
@@ -40,7 +40,7 @@ _LAYOUTS = (
 
 @dataclass(frozen=True)
 class ProgressRow:
-    """The parts of one LLM's line; `states` describe its wait, the wordiest first."""
+    """The parts of one LLM's line. `states` describe its wait, from the longest text to the shortest."""
 
     name: str
     dataset: str
@@ -53,7 +53,7 @@ class ProgressRow:
 
     @classmethod
     def of(cls, asked: LlmProgress, name: str, now: float, encoding: str) -> "ProgressRow":
-        """Return the row of an LLM as known now, in characters that the output can show."""
+        """Return the row of an LLM as known at `now`, in characters that the output's encoding contains."""
         left = asked.left(now)
         news, wait = state(asked, now, " → "), state(asked, now, " → ", short=True)
         settled, news = state(asked, now, " → ", settled=True), news.replace(" connections", " conn.")
@@ -69,15 +69,15 @@ class ProgressRow:
         )
 
     def around_bar(self, layout: _RowLayout) -> tuple[list[str], list[str]]:
-        """Return the parts before the bar, and the numbers after it."""
+        """Return the parts before the bar, and the numbers after the bar."""
         before = [_cut(self.name, layout.name), *([_cut(self.dataset, layout.dataset)] if layout.dataset else [])]
         shown = {"rate": layout.rate, "left": layout.left, "retries": layout.retries}
         return before, [self.count, *(getattr(self, name) for name, yes in shown.items() if yes)]
 
 
-# widest: characters of a bar
+# widest: most characters of a bar
 def draw_rows(rows: Sequence[ProgressRow], width: int, encoding: str, *, widest: int = 30) -> "list[Text]":
-    """Return the rows as lines, in the fullest layout that fits."""
+    """Return the rows as lines, in the first layout in which they all fit into `width`."""
     if not rows:
         return []
     for layout in _LAYOUTS:
@@ -104,7 +104,7 @@ def _line(before: str, row: ProgressRow, after: str, bar: int, encoding: str) ->
 
 
 def _columns(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
-    """Return each row's parts in columns, flush left or `right`; a column without text is left out."""
+    """Return the rows as strings with aligned columns, flush left or `right`. A column without text is left out."""
     from rich.cells import set_cell_size
 
     columns = []
@@ -124,7 +124,7 @@ def _cells(text: str) -> int:
 
 
 def _cut(text: str, width: int) -> str:
-    """Return a name cut to `width` characters, without its middle: names often differ at either end."""
+    """Return a name cut to `width` characters. The middle is cut, because names often differ at either end."""
     from rich.cells import set_cell_size
 
     if _cells(text) <= width:

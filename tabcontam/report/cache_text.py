@@ -1,11 +1,11 @@
-"""The text that `cache` prints: the place of the stored replies, their size, and their LLMs."""
+"""The text that `cache` prints: the location of the stored replies, their size and their LLMs."""
 
 from tabcontam.asking.reply_store import StoreFacts
 from tabcontam.verdicts.wording import visible
 
 
 def cache_text(facts: StoreFacts) -> str:
-    """Return the file, its size and its replies, and a line for each LLM that has some."""
+    """Return the file, its size and its number of replies, and a line for each LLM with replies."""
     from rich.filesize import decimal
 
     replies = f"{facts['replies']:,} {'reply' if facts['replies'] == 1 else 'replies'}"

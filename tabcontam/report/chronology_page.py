@@ -1,4 +1,4 @@
-"""Accuracies by dates as a page and as a section of a run's page, with figures like 2 to 4 of Li and Flanigan."""
+"""Accuracies by dates as a page and as a section of a run's page, with figures similar to 2 to 4 of Li and Flanigan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,14 +27,16 @@ from tabcontam.version import __version__
 
 STYLES = ("style.css", "ranking.css", "chronology.css")
 AREA = PlotArea(340, 210, left=44, right=326, top=12, bottom=170)
-ROW, NAME, BARS, ROOM = 26, 150, 150, 96  # of the figure of shares: a line, names, a side's bar, and its words
-DIVIDE = "2021"  # tables from before this year and from this year on, as in the paper's figure 3
+ROW, NAME, BARS, ROOM = 26, 150, 150, 96  # height of a line; widths of a name, a side's bar, its words
+DIVIDE = "2021"  # the figure separates tables from before this year from later ones, as figure 3 of the paper
 NO_TREND = "There are too few tables for a trend"
 
 
 @dataclass(frozen=True)
 class SideBar:
-    """A bar for one side of an LLM: its widths (tables above, significantly above) and the words that follow it."""
+    """A bar for the tables on one side of an LLM's cut-off. `above` is its width for tables above the majority class,
+    `significant` its width for tables significantly above. `words` follow the bar.
+    """
 
     x: float
     above: float
@@ -44,7 +46,7 @@ class SideBar:
 
 @dataclass(frozen=True)
 class ShareRow:
-    """A line of the figure of shares."""
+    """One line of the figure of shares."""
 
     y: float
     name: str
@@ -53,7 +55,7 @@ class ShareRow:
 
 @dataclass(frozen=True)
 class ChronologyDot:
-    """A point, its vertical interval if it has one, and its words."""
+    """A point, its vertical interval if known, and its description."""
 
     x: float
     y: float
@@ -65,7 +67,7 @@ class ChronologyDot:
 
 @dataclass(frozen=True)
 class ChronologyPlot:
-    """A figure: dots, polylines with a look each, and ticks on both axes (position, label)."""
+    """A figure: dots, polylines with their styles, and ticks (position, label) on both axes."""
 
     title: str
     caption: str
@@ -78,14 +80,14 @@ class ChronologyPlot:
 
 
 def render_chronology(found: Sequence[Chronology], left_out: Sequence[str], runs: Sequence[str]) -> str:
-    """Return the page, which loads nothing."""
+    """Return the page. It loads no other files."""
     style, style_hash = embedded(*STYLES)
     made = {"version": __version__, "style": style, "style_hash": style_hash, "runs": runs}
     return environment().get_template("chronology.html.jinja").render(**made, **_context(found, left_out))
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables of the section of a run's page: tests with tables on both sides, without the baseline."""
+    """Return the variables for a run's page. They have content only if tables date from before and after a cut-off."""
     pairs, _ = dated(view)
     has_both_sides = any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values())
     if not has_both_sides and not both_sides(view, results_by_dates(view)):
@@ -125,16 +127,18 @@ def _bar(side: SideCounts, x: float) -> SideBar:
     return SideBar(x, round(wide * side.above, 1), round(wide * side.significant, 1), words.side_words(side))
 
 
-# most: LLMs that have a figure of their own
+# most: greatest number of LLMs that each have a figure
 def _plots(found: Chronology, *, most: int = 12) -> list[ChronologyPlot]:
-    """Return a test's figures: accuracy of LLMs by cut-off, the lift of each LLM and of the baseline by release."""
+    """Return a test's figures: accuracy of LLMs by cut-off; lift of each LLM and of the baseline by year of release.
+    The lift is the accuracy minus that of the majority class.
+    """
     older = [_over_llms(found, before=True), _over_llms(found, before=False)]
     each = [_by_release(one) for one in found.llms[:most] if len({pair.released for pair in one.pairs}) > 1]
     return [plot for plot in (*older, _baseline(found), *each) if plot]
 
 
 def _over_llms(found: Chronology, *, before: bool, ticks: int = 5) -> ChronologyPlot | None:
-    """Return the mean accuracy of LLMs in the order of cut-offs, on tables before 2021 or from 2021 on (figure 3)."""
+    """Return the mean accuracy of each LLM by cut-off, on tables from before 2021 or on later tables (figure 3)."""
     shown = [
         (one, [pair for pair in one.pairs if (pair.released < DIVIDE) == before])
         for one in found.llms
@@ -166,7 +170,7 @@ def _over_llms(found: Chronology, *, before: bool, ticks: int = 5) -> Chronology
 
 
 def _by_release(one: LlmChronology) -> ChronologyPlot:
-    """Return the lift of one LLM by the year of release, with its cut-off as a vertical line."""
+    """Return the figure of one LLM's lift over the majority class by year of release, with a line at the LLM's cut-off."""
     years = [year_of(pair.released) for pair in one.pairs]
     cutoff = year_of(one.cutoff)
     first, last = min(*years, cutoff) - 1, max(*years, cutoff) + 1
@@ -194,7 +198,7 @@ def _by_release(one: LlmChronology) -> ChronologyPlot:
 
 
 def _baseline(found: Chronology) -> ChronologyPlot | None:
-    """Return a supervised baseline's lift by the year of release, with the line of least squares (figure 4)."""
+    """Return the lift of a supervised baseline by year of release, with the least-squares line (figure 4)."""
     tables = found.difficulty.tables if found.difficulty else ()
     if len(tables) < 2:
         return None
@@ -231,7 +235,7 @@ def _pair_words(pair: DatedPair) -> str:
 
 
 def _axis(first: float, last: float, start: float, end: float) -> Any:
-    """Return a function from a value to its position, rounded for SVG."""
+    """Return a function that maps values, `first` to `last`, to positions, `start` to `end`, rounded for SVG."""
     return lambda value: round(start + (value - first) / (last - first) * (end - start), 1)
 
 
@@ -245,6 +249,6 @@ def _line(across: Sequence[float], up: Any) -> str:
     return " ".join(f"{x},{y}" for x, y in zip(across, up, strict=True))
 
 
-# longest: letters of a name in a figure
+# longest: most letters of a name in a figure
 def _cut(name: str, *, longest: int = 24) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"

@@ -1,4 +1,4 @@
-"""Accuracies by dates in words and in JSON: before and after training data end, with the tests' conclusions."""
+"""Accuracies before and after the end of training data, in words and in JSON, with the conclusions of the tests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -34,7 +34,7 @@ NONE = "\N{EN DASH}"
 def document(
     found: Sequence[Chronology], left_out: Sequence[str], runs: Sequence[str], *, schema: int = 1
 ) -> Mapping[str, Any]:
-    """Return the content of chronology.json: each test with its pairs, groups, LLMs and difficulty, and omissions."""
+    """Return the content of chronology.json: each test's pairs, groups, LLMs and difficulty, and what is omitted."""
     return {
         "schema": schema,
         "made_by": f"tabcontam {__version__}",
@@ -83,7 +83,7 @@ def _pair(pair: DatedPair) -> dict[str, Any]:
 
 
 def sentences(found: Chronology) -> tuple[str, ...]:
-    """Return sentences on a test's accuracies by dates."""
+    """Return sentences on the accuracies of one test by dates."""
     whole, within = found.whole, [both_words(one) for one in found.tables]
     if not found.pairs:
         return tuple(within)
@@ -97,7 +97,7 @@ def sentences(found: Chronology) -> tuple[str, ...]:
 
 
 def both_words(found: CutoffComparison) -> str:
-    """Return a sentence on one LLM's accuracy on rows of one table from before and from after its cut-off."""
+    """Return a sentence on an LLM's accuracy on rows of one table, before and after the LLM's cut-off."""
     sides = [
         f"{rows.hits} of {rows.answered} rows {words} (accuracy {rows.accuracy:.2f}, majority {rows.majority:.2f})"
         for rows, words in (
@@ -129,7 +129,7 @@ def pairs(side: SideCounts) -> str:
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """Return a difference with its sign; a dash for None."""
+    """Return a difference with its sign, or a dash for None."""
     if value is None:
         return NONE
     text = f"{abs(value):.{digits}f}"
@@ -137,12 +137,12 @@ def signed(value: float | None, digits: int = 3) -> str:
 
 
 def format_p_value(value: float | None) -> str:
-    """Return a p-value as people read it; a dash for None."""
+    """Return a p-value in a form for people, or a dash for None."""
     return NONE if value is None else rounded("p_value", value)
 
 
 def ways(found: DateExchange) -> str:
-    """Return how many ways to exchange release dates a p-value covers, and whether they were drawn."""
+    """Return how many exchanges of release dates a p-value rests on: all exchanges, or a random sample of them."""
     return f"all {found.ways:,} ways" if found.exact else f"{found.ways:,} random ways"
 
 
@@ -210,17 +210,17 @@ def _published(group: OpennessGroup) -> str:
 
 
 def trend_words(found: Trend | None) -> str:
-    """Return the yearly change of an LLM's lift with its p-value; a dash for too few tables."""
+    """Return the yearly change of an LLM's lift with its p-value; a dash if there are too few tables."""
     return NONE if found is None else f"{signed(found.slope, 4)} a year (p = {format_p_value(found.p_value)})"
 
 
 def called(group: OpennessGroup) -> str:
-    """Return the name of a group."""
+    """Return the name of a group of LLMs."""
     return "all LLMs" if group.name == ALL else f"{group.name} LLMs"
 
 
 def side_words(side: SideCounts) -> str:
-    """Return a side in a few words: `7 of 9 (5)`."""
+    """Return the counts of one side in a few words: `7 of 9 (5)`."""
     return f"{side.above} of {side.pairs} ({side.significant})" if side.pairs else NONE
 
 
@@ -234,7 +234,7 @@ def releases(found: Chronology) -> list[tuple[str, str, str]]:
 
 
 def published_words(found: PublishedAccuracies) -> tuple[str, ...]:
-    """Return sentences on published results of other models and datasets, by the same statistics."""
+    """Return sentences on published results of other models and datasets, with the statistics of this report."""
     whole = found.whole
     names = phrase([f"{llm} on {dataset}" for llm, dataset in found.significant]) or "none"
     dates = (

@@ -1,4 +1,4 @@
-"""The text that `chronology` prints: sentences for each test, a line for each LLM, and the results left out."""
+"""The text that `chronology` prints: sentences for each test, a line for each LLM, and a list of omitted results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-# named: lines on what is left out
+# named: most lines on omitted results
 def print_chronology(
     console: "Console", found: Sequence[Chronology], left_out: Sequence[str], page: Path, *, named: int = 12
 ) -> None:
-    """Print the accuracies of each test by dates."""
-    least_width = 18  # the least width of an LLM's name
+    """Print the accuracies by dates for each test."""
+    least_width = 18  # least width of the column of LLMs' names
     from rich.text import Text
 
     paper = TerminalWriter(console)

@@ -1,6 +1,6 @@
-"""The works that a report rests on, as references and as BibTeX: this software, the paper, its method.
+"""The works that a report cites, as references and as BibTeX: this software, the paper, the method.
 
-Facts that could not be checked, such as where a paper appeared, are left out.
+Facts that could not be verified, such as a paper's journal, are left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ ABOUT = "contamination tests of LLMs on tabular data"
 
 @dataclass(frozen=True)
 class CitedWork:
-    """A cited work; `key` is its name in BibTeX, `fields` its further BibTeX fields besides author, title and year."""
+    """A cited work. `key` is its BibTeX key; `fields` are its BibTeX fields other than author, title and year."""
 
     key: str
     authors: Sequence[str]
@@ -23,10 +23,10 @@ class CitedWork:
     year: str = ""
     kind: str = "misc"
     fields: Mapping[str, str] = field(default_factory=dict)
-    team: bool = False  # the authors are no persons, whose names would be taken apart
+    team: bool = False  # whether the author is a team; BibTeX would split a person's name
 
     def __str__(self) -> str:
-        """Return a reference in words."""
+        """Return the reference in words."""
         year = f" ({self.year})" if self.year else ""
         where = [text for name, text in self.fields.items() if name in ("journal", "note", "howpublished")]
         return f"{', '.join(self.authors)}{year}: {'. '.join([self.title.rstrip('.'), *where])}."
@@ -42,7 +42,7 @@ class CitedWork:
 
 
 def _entered(text: str) -> str:
-    """Return a text as LaTeX with paired braces as BibTeX counts them, because BibTeX knows no escaped brace."""
+    """Return a text as LaTeX with each brace as a character code, because BibTeX counts an escaped brace, too."""
     return escaped(text).replace(r"\{", r"{\char123}").replace(r"\}", r"{\char125}")
 
 
@@ -54,7 +54,7 @@ RONVAL = CitedWork(
     fields={"note": "Code: github.com/bronval/LLM_tabular_contamination_detection"},
 )
 GOLCHIN = ("Shahriar Golchin", "Mihai Surdeanu")
-PAPERS = {  # papers whose published rules tests have, by the tests' `source`: a name in reports, the work
+PAPERS = {  # papers with published rules, by the `source` of tests: a name in reports, the work
     "ronval2024": ("Ronval et al. 2024", RONVAL),
     "golchin2023": ("Golchin and Surdeanu 2024 (Time Travel)", CitedWork(
         "golchin2024time", GOLCHIN, "Time Travel in LLMs: Tracing Data Contamination in Large Language Models", "2024"
@@ -92,18 +92,18 @@ BENJAMINI = CitedWork(
 
 
 def paper_name(source: str) -> str:
-    """Return a paper's name in reports; of a source from another package, the source itself."""
+    """Return the name that reports use for a paper. A source from another package is returned unchanged."""
     return PAPERS[source][0] if source in PAPERS else source
 
 
 def software(version: str) -> CitedWork:
-    """Return tabcontam as a work, in the version that made a run."""
+    """Return tabcontam as a cited work, in the version that made a run."""
     stated = {"note": f"Version {version}"}
     return CitedWork("tabcontam", ("The tabcontam authors",), f"tabcontam: {ABOUT}", fields=stated, team=True)
 
 
 def others_of(view: RunResults) -> tuple[CitedWork, ...]:
-    """Return the papers of tests that were asked, except the one whose Table 1 numbers tests."""
+    """Return the papers of the tests that were asked, except the paper with the Table 1 that numbers tests."""
     sources = {
         view.facts[result.test].source for result in view.subjects if result.queries and result.test in view.facts
     }
@@ -111,11 +111,11 @@ def others_of(view: RunResults) -> tuple[CitedWork, ...]:
 
 
 def cited(view: RunResults) -> tuple[CitedWork, ...]:
-    """Return the works that a run rests on."""
+    """Return the works that a report on this run must cite."""
     benjamini = () if view.run.rules == PAPER else (BENJAMINI,)
     return (software(view.run.version), RONVAL, *others_of(view), *benjamini)
 
 
 def render_bibtex(view: RunResults) -> str:
-    """Return the works that a run rests on as BibTeX, an entry each."""
+    """Return the works that a report on this run must cite, as BibTeX entries."""
     return "\n\n".join(work.bibtex for work in cited(view)) + "\n"

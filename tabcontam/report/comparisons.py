@@ -1,4 +1,4 @@
-"""Versions of a family, serializers, prompt sets and runs side by side, and changes beyond chance."""
+"""Versions of a family, serializers, prompt sets and runs side by side, and the changes that exceed chance."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,12 +27,12 @@ MEANINGS = {
     "same": "stayed as they were",
     "unknown": "are not decided on both sides",
 }
-OPEN = 3  # groups whose squares are shown at once if so few have a change; otherwise they wait to be opened
+OPEN = 3  # if more groups changed, their squares are closed at first
 
 
 @dataclass(frozen=True)
 class ComparisonLine:
-    """One line about a change: a word, the test and table, and the figures."""
+    """One line about a change: a word, the test, the table and the figures."""
 
     word: str
     where: str
@@ -41,7 +41,7 @@ class ComparisonLine:
 
 @dataclass(frozen=True)
 class ComparisonGroup:
-    """The comparisons of two versions, or of two serializers, prompt sets or runs of one LLM."""
+    """The comparisons between two versions, or between two serializers, prompt sets or runs of one LLM."""
 
     llm: str
     first: str
@@ -49,12 +49,12 @@ class ComparisonGroup:
     counted: str
     changes: tuple[ComparisonLine, ...]
     columns: tuple[str, ...]
-    rows: Mapping[str, tuple[Comparison | None, ...]]  # by the test's title, along `columns`
+    rows: Mapping[str, tuple[Comparison | None, ...]]  # by the test's title; values in the order of `columns`
 
 
 @dataclass(frozen=True)
 class Section:
-    """The comparisons of one kind: groups with a change or a difference beyond chance, then the others."""
+    """The comparisons of one kind. Groups with a change or a difference that exceeds chance come first."""
 
     title: str
     about: str
@@ -63,9 +63,9 @@ class Section:
     others: tuple[ComparisonGroup, ...]
 
 
-# listed: changes of a group that are listed at once; the others wait to be opened
+# listed: greatest number of a group's changes that are visible at once
 def context(view: RunResults, *, listed: int = 12) -> dict[str, Any]:
-    """Return the variables of `comparisons.html.jinja` besides `view`; kinds without comparisons have no section."""
+    """Return the variables of `comparisons.html.jinja` other than `view`. A kind without comparisons has no section."""
     by_kind = grouped(view.comparisons, lambda comparison: comparison.kind)
     return {
         "compared": [_section(view, kind, by_kind[kind]) for kind in KINDS if kind in by_kind],
@@ -85,7 +85,7 @@ def _section(view: RunResults, kind: CompareBy, found: Sequence[Comparison]) -> 
 
 
 def count_changes(found: Sequence[Comparison]) -> str:
-    """Return sentences that count the changes of verdicts and of scores, and how many are beyond chance."""
+    """Return sentences that count the changes of verdicts and of scores, and those that exceed chance."""
     scores = [one for one in found if one.first_verdict is one.second_verdict is None]
     results = [one for one in found if not (one.first_verdict is one.second_verdict is None)]
     parts = []
@@ -122,12 +122,12 @@ def _group(view: RunResults, found: Sequence[Comparison]) -> ComparisonGroup:
 
 
 def _name(view: RunResults, kind: str, name: str) -> str:
-    """Return a version's title in the catalogue, or a name without the blank that ends recorded serializers."""
+    """Return a version's title in the catalogue, or a name without the blank at the end of recorded serializers."""
     return (view.title(name) if kind == "versions" else "") or name.strip()
 
 
 def _labels(found: Sequence[Comparison]) -> list[str]:
-    """Return each comparison's dataset with what distinguishes it in the group: edition, split, serializer, prompts."""
+    """Return each comparison's label: its dataset and what differs, such as edition, split, serializer, prompts."""
     editions = Counter(dataset for dataset, _ in {(one.dataset, one.edition) for one in found})
     splits = Counter(
         (dataset, edition) for dataset, edition, _ in {(one.dataset, one.edition, one.split) for one in found}
@@ -142,7 +142,7 @@ def _labels(found: Sequence[Comparison]) -> list[str]:
 
 
 def _half(verdict: Verdict | None, share: float | None) -> tuple[str, str]:
-    """Return one side of a square: a letter or a score, and the class that colours it."""
+    """Return one half of a square: a letter or a score, and the style class for its colour."""
     if verdict is None:
         return "-" if share is None else f"{share:.2f}", css_class(SCORE)
     return SIGNS[verdict], css_class(verdict)
@@ -158,9 +158,9 @@ def _change(view: RunResults, one: Comparison, label: str) -> ComparisonLine:
 
 
 def figures(one: Comparison, recorded: bool = False) -> str:
-    """Return the two shares that are compared, their queries, and whether they differ by more than chance.
+    """Return the two compared shares, their number of queries, and whether they differ by more than chance.
 
-    With `recorded` answers it is unknown whether the queries are the same.
+    For `recorded` answers it is unknown whether the queries are equal.
     """
     if one.first_share is None or one.second_share is None or one.p_value is None:
         return "cannot be tested"

@@ -1,11 +1,11 @@
 """Contamination records in the form of the CONDA workshop's Data Contamination Database.
 
-The records are lines for its contamination_report.csv (columns of that file as of 2024, separated by semicolons). A
-line states that an evaluation dataset was found in a model. Its three percentages state how much of each split is
-contaminated; the database shows an empty one as unknown. They stay empty here: the rows that a test asks about are the
-most informative ones, no sample of the table, so the recalled share of them is not that of the table. 0 would state
-that a split is clean, which no verdict states. So only contaminated tables make a line. Reference and PR, the paper and
-the number of the pull request that reports it, are left for the person who opens it.
+The records are lines for the database's contamination_report.csv: its columns of 2024, separated by semicolons. A line
+states that an evaluation dataset was found in a model. Three percentages state how much of each split is contaminated;
+the database shows an empty percentage as unknown. They stay empty here, because a test asks about the most informative
+rows: the recalled share of these rows is not the table's share. A percentage of 0 would state that a split is clean,
+which no verdict states, so only contaminated tables get a line. The person who opens the pull request fills in
+Reference and PR: the paper and the request's number.
 """
 
 import csv
@@ -28,20 +28,20 @@ LOCAL = "corpus:"
 
 
 def reported(view: RunResults) -> list[TableVerdict]:
-    """Return the verdicts that make a line: contaminated tables of LLMs that others can ask, each once."""
+    """Return the verdicts that get a line: each contaminated table of an LLM that others can ask, once."""
     facts = llm_facts(view)
     found = [
         table
         for table in view.tables_in_order
         if table.verdict is Verdict.CONTAMINATED and (llm := facts.get(table.llm)) is not None and not own(llm)
-        # others cannot find a corpus on this machine without a public name
+        # others cannot find a corpus that has no public name
         if not (llm.is_corpus and llm.stands_for in ("", llm.spec) and llm.spec.startswith(LOCAL))
     ]
     return list({(table.llm, table.dataset, table.edition, table.split): table for table in found}.values())
 
 
 def render_conda(view: RunResults) -> str:
-    """Return the header and a line for each contaminated table. Raises `UsageError` without a known error rate."""
+    """Return the header and a line for each contaminated table. Raises `UsageError` if the error rate is unknown."""
     if view.run.rules != CALIBRATED or view.run.recorded:
         raise UsageError(
             "--format conda needs the verdicts of a run under the calibrated rules, whose error rate is known; "

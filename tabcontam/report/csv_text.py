@@ -1,8 +1,8 @@
-"""The results as CSV (RFC 4180, UTF-8): a row a result, a column a field, an empty field for null.
+"""The results as CSV (RFC 4180, UTF-8): one row for each result, one column for each field. Null is an empty field.
 
-A spreadsheet takes a text that begins with `=`, `+`, `-` or `@` for a formula, and some run it. So a text that begins
-with one of these, or with an apostrophe, gets one apostrophe before it; a reader takes one leading apostrophe off.
-Numbers are written as numbers and never get one. Texts stand on one line, without control characters.
+A spreadsheet reads a text that begins with `=`, `+`, `-` or `@` as a formula, and some spreadsheets run it. So an
+apostrophe is put before a text that begins with one of these signs or with an apostrophe. A reader removes one leading
+apostrophe. Numbers are written as numbers, without an apostrophe. A text is on one line, without control characters.
 """
 
 import csv
@@ -16,7 +16,7 @@ FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'")  # noqa: RUF001 
 
 
 def render_csv(view: RunResults) -> str:
-    """Return every result as a row, in their order."""
+    """Return one row for each result, in the order of the results."""
     written = io.StringIO(newline="")
     writer = csv.writer(written)
     writer.writerow(RESULTS)
@@ -32,7 +32,7 @@ def _field(value: object) -> str | int | float | None:
 
 
 def guarded(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula.
+    """Return the text in a form that no spreadsheet reads as a formula.
 
     >>> guarded("=1+1"), guarded("t0")
     ("'=1+1", 't0')

@@ -1,6 +1,6 @@
-"""The templates of the page and the picture; everything that they write is escaped and made harmless.
+"""The templates of the page and the picture. They escape every text and make control characters visible.
 
-Their folder also holds the page's style sheets and scripts, which go into it unchanged.
+Their folder also contains the page's style sheets and scripts, which are embedded unescaped.
 """
 
 import re
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 PARTS = re.compile(r"(?<=[_:/@])(?=[^_:/@\s])|(?<=\.)(?=[A-Za-z])")  # of a name; at hyphens browsers break anyway
-OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]*)")  # of the command line
+OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]*)")  # an option of the command line
 TEMPLATES = Path(__file__).parent / "templates"
 
 
 @cache
 def environment() -> "Environment":
-    """Return the templates; an undefined name is an error."""
+    """Return the templates. In a template, an undefined name raises an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
-        # no control characters; our own markup stays unchanged
+        # removes control characters; our own markup stays unchanged
         finalize=lambda value: visible(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -41,28 +41,28 @@ def environment() -> "Environment":
 
 @cache
 def asset(name: str) -> str:
-    """Return a style sheet or a script of the page."""
+    """Return the text of a style sheet or a script."""
     return (TEMPLATES / name).read_text("utf-8")
 
 
 def embedded(*names: str) -> tuple["Markup", str]:
-    """Return our own style sheets or scripts as one part of a page, and the hash by which its policy allows them.
+    """Return our style sheets or scripts as one part of a page, and the hash with which the page's policy allows them.
 
-    Blanks and empty lines, which only human readers need, are removed; no text in them spans several lines.
+    Indentation and empty lines are removed. No string in these files spans several lines.
     """
     source = "\n".join(filter(None, map(str.strip, "".join(map(asset, names)).splitlines())))
     return trusted_markup(source), b64encode(sha256(source.encode()).digest()).decode()
 
 
 def trusted_markup(markup: str) -> "Markup":
-    """Return markup that is not escaped: our own style and scripts, and base64."""
+    """Return markup that templates do not escape: our style sheets and scripts, and base64."""
     from markupsafe import Markup
 
     return Markup(markup)  # noqa: S704 - nothing in it was written by a model, a table or a user
 
 
 def breakable(name: str) -> "Markup":
-    """Return a name that may break between its parts instead of in the middle of a word; an option never breaks.
+    """Return a name with line breaks allowed between its parts, not within a word. A command-line option never breaks.
 
     >>> breakable("openai:gpt_4<b>")
     Markup('openai:<wbr>gpt_<wbr>4&lt;b&gt;')
@@ -74,6 +74,6 @@ def breakable(name: str) -> "Markup":
     def folded(text: str) -> "Markup":
         return Markup("<wbr>").join(map(escape, filter(None, PARTS.split(text))))
 
-    pieces = OPTION.split(visible(name))  # every second one is an option
+    pieces = OPTION.split(visible(name))  # every second piece is an option
     whole = Markup('<span class="whole">{}</span>')
     return Markup("").join(whole.format(piece) if place % 2 else folded(piece) for place, piece in enumerate(pieces))

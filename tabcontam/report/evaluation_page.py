@@ -1,4 +1,4 @@
-"""Few-shot classification as JSON and as a page: accuracy, AUC and memory's share by the number of shots."""
+"""Few-shot classification as JSON and as a page: accuracy, AUC and memory's share by number of shots."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -27,7 +27,7 @@ MINUS, NONE = "\N{MINUS SIGN}", "-"
 
 @dataclass(frozen=True)
 class PanelDot:
-    """A mark of a panel: its position, the ends of its interval if it has one, and its words."""
+    """A mark in a panel: its position, the ends of its interval if known, and its description."""
 
     x: float
     y: float
@@ -38,7 +38,7 @@ class PanelDot:
 
 @dataclass(frozen=True)
 class PanelLine:
-    """The marks of an LLM, learner or reference at each number of shots; `kind` is the style, "0" for the LLM."""
+    """The marks of an LLM, learner or reference at each number of shots. `kind` is the line's style ("0": an LLM)."""
 
     name: str
     kind: str
@@ -47,7 +47,7 @@ class PanelLine:
 
 @dataclass(frozen=True)
 class EvaluationPanel:
-    """A figure of a table: its lines, its ticks on both axes, and the position of a line at 0 if one is drawn."""
+    """A figure for a table: lines, ticks on both axes, and the position of the line at 0 if it is drawn."""
 
     title: str
     lines: tuple[PanelLine, ...]
@@ -69,13 +69,13 @@ def document(found: Sequence[Evaluation], command: str, seed: int, *, schema: in
 
 
 def published(found: Sequence[Evaluation]) -> list[PublishedAuc]:
-    """Return the AUCs that TabLLM published of these tables."""
+    """Return the AUCs that the TabLLM paper published for these tables."""
     marks = (published_auc(name) for name in dict.fromkeys(one.dataset for one in found))
     return [mark for mark in marks if mark is not None]
 
 
 def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
-    """Return the page, which loads nothing."""
+    """Return the page. It loads no other files."""
     style, style_hash = embedded(*STYLES)
     context = {
         "version": __version__,
@@ -94,20 +94,20 @@ def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
 
 
 def titled(found: Evaluation) -> str:
-    """Return a title that names the LLM, the table and the prompts."""
+    """Return a title: the LLM, the table and the prompts."""
     prompts = f", prompts {found.prompts}" if found.prompts not in (None, "default") else ""
     return f"{found.llm} on {found.dataset}{found.of_split} (template {found.serializer}{prompts})"
 
 
 def answer_reading(found: Evaluation) -> str:
-    """Return a sentence on the form of the LLM's answers, and the consequence for the AUC."""
+    """Return a sentence that states how the LLM's answers were read, and what follows for the AUC."""
     if any(at.by == CHANCES for at in found.shots):
         return "The class with the highest log-probability is the answer, and the AUC comes from these probabilities."
     return "The answers are read in words: this LLM gave no log-probabilities, so there is no AUC."
 
 
 def sentences(found: Evaluation) -> list[str]:
-    """Return the remarks that belong to an evaluation's numbers."""
+    """Return the remarks that a reader of an evaluation's numbers must know."""
     lines = [answer_reading(found)] if found.shots else []
     if not found.shots:
         lines.append(f"Nothing was asked: {found.reason or 'the run ended before'}.")
@@ -124,7 +124,7 @@ def sentences(found: Evaluation) -> list[str]:
 
 
 def _lacking(at: ShotResult) -> list[str]:
-    """Return sentences on answers at a number of shots that are errors or never came."""
+    """Return sentences that count the errors and the missing answers at a number of shots."""
     lines = []
     if at.refused or at.unreadable:
         parts = [f"{at.refused} refused"] * bool(at.refused) + [f"{at.unreadable} named no class"] * bool(at.unreadable)
@@ -154,7 +154,7 @@ def _shots(count: int) -> str:
 
 
 def number(value: float | None) -> str:
-    """Format a number with two decimals; a dash for None."""
+    """Format a number with two decimals. None is a dash."""
     return NONE if value is None else f"{value:.2f}".replace("-0.00", "0.00").replace("-", MINUS)
 
 
@@ -164,22 +164,22 @@ def signed(value: float) -> str:
 
 
 def interval(of: Interval | None) -> str:
-    """Format an interval; empty for None."""
+    """Format an interval. None is empty."""
     return "" if of is None else f"{number(of[0])} to {number(of[1])}"
 
 
 def spread(value: float | None) -> str:
-    """Format a standard deviation over draws; empty for None."""
+    """Format the standard deviation over draws. None is empty."""
     return "" if value is None else f"±{value:.2f}"
 
 
 def by_name(at: ShotResult) -> dict[str, ClassifierScore]:
-    """Return the learners at a number of shots by name."""
+    """Return the scores of the learners at a number of shots, by the learner's name."""
     return {one.name: one for one in at.learners}
 
 
 def panels(found: Evaluation) -> tuple[EvaluationPanel, ...]:
-    """Return an evaluation's figures: accuracy, AUC if there is one, memory's share if it was measured."""
+    """Return the figures of an evaluation: accuracy; AUC if known; memory's share if it was measured."""
     if not found.shots:
         return ()
     drawn = [_measures(found, "Accuracy", lambda one: one.accuracy, lambda one: one.interval)]
@@ -236,7 +236,7 @@ def _memory(found: Evaluation) -> EvaluationPanel:
     return EvaluationPanel(SHARE, (line,), tuple((up(tick), number(tick)) for tick in ticks), _across(found), up(0.0))
 
 
-# spread: pixels between two marks at one number of shots
+# spread: pixels between two marks at the same number of shots
 def _dot(
     found: Evaluation,
     place: int,

@@ -1,4 +1,4 @@
-"""The text that `evaluate` prints: for each LLM and table, accuracies and learners by the number of shots."""
+"""The text that `evaluate` prints: for each LLM and table, the accuracies of LLM and learners by number of shots."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_evaluations(console: "Console", found: Sequence[Evaluation], page: Path) -> None:
-    """Print the tables of all evaluations, the remarks on each, and the path of the page."""
+    """Print the table of each evaluation, its remarks, and the path of the page."""
     paper = TerminalWriter(console)
     for one in found:
         paper.line(titled(one), "bold")
@@ -71,7 +71,7 @@ def _learner(one: ClassifierScore) -> str:
 
 
 def _value(value: float | None, reach: Interval | None, over: float | None) -> str:
-    """Return a number with its interval and its spread over draws, as far as there are any."""
+    """Return a number, followed by its interval and its spread over draws if these are known."""
     if value is None:
         return NONE
     ends = f" [{interval(reach).replace(' to ', ', ')}]" if reach else ""

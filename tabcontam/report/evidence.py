@@ -1,8 +1,8 @@
-"""The evidence of each result: its most informative queries, packed so that a page of many results stays small.
+"""The evidence of each result: its most informative queries, compressed to keep a page with many results small.
 
-Hits come first, the least likely ones before others, then misses, then unread replies; each kind that occurs is shown
-at least once. The other queries are counted, with their lines of trials.jsonl. The page's script unpacks the blob of an
-LLM when one of its results is opened, and writes the content as text, never as markup.
+Hits come first, the least likely hits before other hits; then misses, then unread replies. At least one query of each
+kind is shown. The remaining queries are counted, with their line numbers in trials.jsonl. When a reader opens a result,
+the page's script decompresses the text block (blob) of the LLM. The script writes the content as text, never as markup.
 """
 
 import gzip
@@ -24,9 +24,9 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import visible
 
-SHOWN = 10  # queries of a result
-LARGE, SHOWN_OF_LARGE = 20_000, 3  # in runs of more results so few are shown: pages of many megabytes open slowly
-RUNS = 12  # of lines that are named
+SHOWN = 10  # greatest number of queries shown of a result
+LARGE, SHOWN_OF_LARGE = 20_000, 3  # larger runs show so few, because a page of many megabytes opens slowly
+RUNS = 12  # most ranges of line numbers that are named
 PAPER_NOTE = " Hits follow the paper's rules, on the unchanged text; right values are marked by feature."
 RANKS = {kind: place for place, kind in enumerate((*KINDS, DECOY))}
 NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, "decoys")}
@@ -34,12 +34,13 @@ NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, 
 
 @dataclass(frozen=True)
 class PackedEvidence:
-    """The evidence on a page: a blob of text an LLM (by its block's number, from 1), and counts by `RunResults.placed`.
+    """The evidence on a page. `blobs` has a text for each LLM, by the number of the LLM's block from 1. The other
+    mappings are by a result's place, as in `RunResults.placed`.
 
-    `query_for_page` queries of a result are in the blob, the `left` ones only in trials.jsonl; `unread` summarises a
-    result's unread replies. A blob holds no character that has a meaning in HTML. The page's script evidence.js unpacks
-    it: a result is `<details class="evidence" data-cell="B-C-T">` with an empty `<div>`, the blob of block B the text
-    of `<script type="text/plain" id="evidence-B">`.
+    `shown` counts a result's queries in the blob, `left` the queries that only trials.jsonl contains. `unread`
+    summarises a result's unread replies. A blob contains no character with a meaning in HTML. The script evidence.js
+    decompresses it: a result is `<details class="evidence" data-cell="B-C-T">` with an empty `<div>`, and the blob of
+    block B is the text of `<script type="text/plain" id="evidence-B">`.
     """
 
     blobs: Mapping[int, str]
@@ -48,7 +49,7 @@ class PackedEvidence:
     unread: Mapping[str, UnreadSummary] = field(default_factory=dict)
 
     def merged(self, other: "PackedEvidence") -> "PackedEvidence":
-        """Return this evidence merged with another."""
+        """Return the evidence of both objects as one."""
         blobs = dict(sorted({**self.blobs, **other.blobs}.items()))
         unread = {**self.unread, **other.unread}
         return PackedEvidence(blobs, {**self.shown, **other.shown}, {**self.left, **other.left}, unread)
@@ -56,7 +57,7 @@ class PackedEvidence:
 
 @dataclass(frozen=True, eq=False)
 class _Query:
-    """A query of a result with its trial, and its rank for being shown; `number` is its place in the result."""
+    """A query of a result with its trial. `number` is its index in the result; `rank` decides whether it is shown."""
 
     name: str
     number: int
@@ -64,30 +65,30 @@ class _Query:
 
     @cached_property
     def kind(self) -> str:
-        """The kind of the query's outcome, from `kind_of`."""
+        """The kind of the query's result, from `kind_of`."""
         return kind_of(self.trial)
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The expected words that were read in the answer."""
+        """The expected words that the answer contains."""
         return frozenset(map(one_line, words_read(self.trial)))
 
     @cached_property
     def rank(self) -> tuple[int, float, bool, int]:
-        """The query's rank; the lower, the more informative."""
+        """The query's rank: a lower rank is more informative."""
         weight = 0.0 if self.kind == DECOY else bits_of(self.trial)
         return RANKS[self.kind], -weight, self.trial.get("paper") is not True, self.number
 
     @property
     def line(self) -> int:
-        """The query's line in trials.jsonl; 0 if unknown."""
+        """The query's line number in trials.jsonl; 0 if unknown."""
         return line if isinstance(line := self.trial.get("line"), int) else 0
 
 
 class EvidencePacker:
-    """A collector of evidence, result by result; the packed evidence of an LLM is small, its trials may not be.
+    """A collector of evidence, result by result. It stores only compressed evidence: an LLM's trials may be large.
 
-    `placed` holds the results in the order of the page, by their places there.
+    `placed` has the results by their places on the page, in the page's order.
     """
 
     def __init__(self, limits: "EvidenceLimits", placed: Mapping[str, Result]) -> None:
@@ -95,10 +96,10 @@ class EvidencePacker:
         self._places = grouped(placed, lambda place: placed[place].place)
         self._order = list(placed)
         self._unread: dict[str, UnreadSummary] = {}
-        self._entries: dict[str, tuple[str, int, int, int]] = {}  # contents, shown, left, the first line
+        self._entries: dict[str, tuple[str, int, int, int]] = {}  # contents, number shown, number left, first line
 
     def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
-        """Take in the trials of a result, by query."""
+        """Add the trials of a result; `asked` has them by query."""
         if not asked or result.place not in self._places:
             return
         queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked.items())]
@@ -113,9 +114,9 @@ class EvidencePacker:
                 self._unread[place] = unread_replies
             self._entries[place] = compact(contents), shown_here, len(asked) - shown_here, first
 
-    # level: of gzip; the highest takes three times as long and makes pages smaller by a fortieth
+    # level: of gzip; the highest level takes three times as long and makes a page only 1/40 smaller
     def packed(self, *, level: int = 4) -> PackedEvidence:
-        """Return the evidence that was taken in."""
+        """Return the evidence of all results added so far."""
         entries = {place: self._entries[place] for place in self._order if place in self._entries}
         blobs = {}
         for block, own in groupby(entries, lambda place: int(place.split("-")[0])):
@@ -134,24 +135,24 @@ class EvidencePacker:
 
 @dataclass(frozen=True)
 class EvidenceLimits:
-    """The number of queries that are shown of each result of a run, and a note on all of them."""
+    """The number of queries to show for each result of a run, and a note on each result."""
 
     most: int
     note: str
-    recorded: bool = False  # no model can be asked again
+    recorded: bool = False  # recorded answers: no model can be asked again
 
     @classmethod
     def of(cls, view: RunResults) -> "EvidenceLimits":
-        """Return the limits for these results."""
+        """Return the limits for a run with these results."""
         most = SHOWN_OF_LARGE if len(view.results) > LARGE else SHOWN
         return cls(most, PAPER_NOTE if view.run.rules == PAPER else "", bool(view.run.recorded))
 
 
 def pack_evidence(view: RunResults, trials: Iterable[Trial]) -> PackedEvidence:
-    """Return the evidence of all results whose queries were asked.
+    """Return the evidence of all results with asked queries.
 
-    `trials` are the objects of trials.jsonl in any order, each with its line number under "line" if known. Of a query
-    that was asked again the last trial counts.
+    `trials` are the objects of trials.jsonl in any order, with the line number under "line" if known. If a query was
+    asked again, its last trial counts.
     """
     packing, trials_of = EvidencePacker(EvidenceLimits.of(view), view.placed), TrialIndex(view.results, trials)
     for result in {result.place: result for result in view.placed.values()}.values():
@@ -160,7 +161,7 @@ def pack_evidence(view: RunResults, trials: Iterable[Trial]) -> PackedEvidence:
 
 
 def _uncounted(asked: Sequence[_Query]) -> str:
-    """Return a note that rows without a prediction do not count, if only some rows have none."""
+    """Return a note on rows that do not count because they lack a prediction; empty unless only some rows lack it."""
     trials = [one.trial for one in asked]
     number = sum(is_mapping(trial.get("expected")) and not trial.get("chance") for trial in trials)
     few = 0 < number < len(trials)
@@ -168,9 +169,9 @@ def _uncounted(asked: Sequence[_Query]) -> str:
 
 
 def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, Any], int]:
-    """Return the content for the page's script and its number of queries; `note` goes with all of them.
+    """Return the content for the page's script, and the number of its queries. `note` is added to the summary.
 
-    Of scored passages the least surprising are shown, next to their decoys.
+    Of scored passages, the least surprising are shown, next to their decoys.
     """
     if pairs := _pairs(asked)[: -(-most // 2)]:
         queries = [
@@ -193,7 +194,7 @@ def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, 
 
 
 def _pairs(asked: Sequence[_Query]) -> list[list[_Query]]:
-    """Return the scored passages, each with the decoys scored next to it, those furthest apart first."""
+    """Return each scored passage with its scored decoys. The passage furthest below its decoys' mean comes first."""
 
     def apart(pair: Sequence[_Query]) -> float:
         own, *others = (scored(one.trial) or 0.0 for one in pair)
@@ -205,7 +206,7 @@ def _pairs(asked: Sequence[_Query]) -> list[list[_Query]]:
 
 
 def _with_decoys(one: _Query, same: Iterable[_Query], asked: Iterable[_Query]) -> dict[str, Any]:
-    """Return a query with the decoys that got the same answer; their prompts omit the messages that it has, too."""
+    """Return a query with the decoys in `same`. A decoy's prompt omits the messages that the query's prompt has."""
     query = query_for_page(one.trial)
     decoys = [decoy for decoy in asked if decoy.trial.get("decoy_of") == one.name]
     for word in query.get("words", ()) if decoys else ():
@@ -229,7 +230,7 @@ def _about(asked: Sequence[_Query], number: int) -> str:
 
 
 def _telling(queries: Sequence[_Query], most: int) -> list[_Query]:
-    """Return at most `most` queries, the most informative first, and at least one of each kind if there is room."""
+    """Return at most `most` queries, the most informative first. Each kind of reply is included if `most` allows."""
     if not queries:
         return []
     ordered = sorted(queries, key=lambda one: one.rank)
@@ -239,7 +240,7 @@ def _telling(queries: Sequence[_Query], most: int) -> list[_Query]:
 
 
 def _lines(queries: Iterable[_Query]) -> dict[str, list[int]]:
-    """Return the lines of queries by kind, the most informative kind first."""
+    """Return the line numbers of the queries of each kind. The most informative kind comes first."""
     found = grouped(queries, lambda one: one.kind)
     return {kind: sorted(one.line for one in found[kind]) for kind in NAMES if kind in found}
 
@@ -250,7 +251,7 @@ def _counted(kind: str, count: int) -> str:
 
 
 def _where(lines: Sequence[int]) -> str:
-    """Return the lines in words, if they are known.
+    """Return the known line numbers in words; empty if none is known.
 
     >>> _where([4, 5, 6, 9])
     ': lines 4-6, 9'

@@ -12,7 +12,7 @@ from tabcontam.verdicts.results import LlmBlock, RunResults
 
 @dataclass(frozen=True)
 class Option:
-    """One box of a filter; `contaminated` is the amount found there, for sorting."""
+    """One checkbox of a filter. `contaminated` ranks it by how much was found in its results."""
 
     value: str
     label: str
@@ -23,7 +23,7 @@ Choices = Mapping[str, tuple[str, list[Option]]]
 
 
 def choices(view: RunResults, blocks: Sequence[LlmBlock]) -> Choices:
-    """Return the filters of a page by their names in the address, each a legend and its boxes."""
+    """Return the filters of a page by their names in the page's address. Each filter is a legend and its checkboxes."""
     titles = titles_of(view)
     results = [result for block in blocks for result in block.results]
     tests = [test for test in view.tests if any(result.test == test for result in results)]
@@ -42,14 +42,14 @@ def choices(view: RunResults, blocks: Sequence[LlmBlock]) -> Choices:
 
 
 def places(chosen: Choices) -> dict[str, dict[str, int]]:
-    """Return the number of each choice, from 0, by which the page's elements name the choice."""
+    """Return the number of each choice in its filter, from 0. The page's elements refer to a choice by this number."""
     return {
         name: {option.value: number for number, option in enumerate(options)} for name, (_, options) in chosen.items()
     }
 
 
 def _found(view: RunResults, results: Sequence[Result]) -> int:
-    """Return a rank by findings: first the number that row tests found, then the number that all tests found."""
+    """Return a rank: the number of findings by row tests, then the number of findings by all tests."""
     found = [result for result in results if result.verdict is Verdict.CONTAMINATED]
     rows = sum(result.test in view.row_tests for result in found)
     return 1000 * rows + len(found)

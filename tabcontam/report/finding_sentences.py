@@ -1,8 +1,9 @@
-"""The report at first sight: the scope of the run, and the findings on each LLM in one plain sentence.
+"""The first part of the report: the scope of the run, and one plain sentence of findings for each LLM.
 
-A sentence distinguishes recalled rows from mere knowledge, and nothing found from nothing decided. The rows of a table
-are recalled if its verdict, or that of one of its row tests, is contaminated. A sentence claims no more than the gate:
-if the gate reaches no conclusion, since a control voids the tests or queries were not asked, the sentence states that.
+A sentence distinguishes recalled rows from knowledge about the table, and "not detected" from "not decided". The rows
+of a table are recalled if the verdict on the table, or on one of its row tests, is contaminated. A sentence claims no
+more than the gate. If the gate reaches no conclusion, because a control voids tests or queries were not asked, the
+sentence states that.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,19 +19,19 @@ from tabcontam.verdicts.results import LlmBlock, RunResults
 from tabcontam.verdicts.rules import ALL, CALIBRATED
 from tabcontam.verdicts.wording import phrase, rounded
 
-NAMES_SHOWN = 8  # in a clause
+NAMES_SHOWN = 8  # most names in a clause
 SHARES_SHOWN = 3
 UNDECIDED_BECAUSE = {
     Verdict.UNINFORMATIVE: "the test could not tell memory from prediction",
     Verdict.NO_ANSWER: "too few answers could be read",
     Verdict.SKIPPED: "nothing was asked",
 }
-CORPUS_UNDECIDED_BECAUSE = {  # for a corpus
+CORPUS_UNDECIDED_BECAUSE = {  # reasons for an undecided corpus
     Verdict.UNINFORMATIVE: "a search cannot distinguish these rows from others",
     Verdict.NO_ANSWER: "too little of it could be read",
     Verdict.SKIPPED: "it was not searched",
 }
-VERBS = ("recalls ", "knows ", "is ", "holds ")  # with which a part of a sentence begins whose subject is the LLM
+VERBS = ("recalls ", "knows ", "is ", "holds ")  # first words of clauses with the LLM as subject
 TRAINED_ON = "documents that it was trained on"
 ONE_COLUMN = "the finding rests on one column"
 CUT_SHORT = "not every query was asked"
@@ -44,7 +45,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence on one LLM: `title` and `rest`, joined by a blank, or by a colon where needed."""
+    """A sentence on one LLM: `title` and `rest`, joined by a blank or a colon."""
 
     llm: str
     title: str
@@ -57,7 +58,7 @@ class Sentence:
 
 
 def scope(view: RunResults) -> str:
-    """Return the scope of the run in one line: LLMs, tables, tests, queries, the day, the rules."""
+    """Return the scope of the run in one line: number of LLMs, tables, tests and queries; the day; the rules."""
     subjects = view.subjects
     searched = {result.llm for result in subjects} & view.corpora
     llms, tests = {result.llm for result in subjects}, {result.test for result in subjects}
@@ -69,7 +70,7 @@ def scope(view: RunResults) -> str:
     counts += [_count(len(tables), "table"), _count(len(tests), "test")]
     counts += [_count(len(serializers), "serializer")] * (len(serializers) > 1)
     counts += [_count(len(prompts), "prompt set")] * (len(prompts) > 1)
-    # If the run ended early, or once a table was decided, not all queries were asked.
+    # Not all queries were asked if the run ended early or a table was decided early.
     partly = view.run.ended_early or view.run.until_decided is not None
     names = ("planned query", "planned queries") if partly else ("query", "queries")
     counts += [_count(queries, *names)] * bool(queries)
@@ -79,7 +80,7 @@ def scope(view: RunResults) -> str:
 
 
 def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
-    """Return a sentence an LLM in the order of the page, then LLMs asked nothing; controls that joined come last."""
+    """Return a sentence for each LLM in the page's order, then for LLMs asked nothing. Added controls come last."""
     titles = titles or titles_of(view)
     asked = [_sentence(titles, block) for block in view.blocks]
     present = {block.llm for block in view.blocks}
@@ -89,7 +90,7 @@ def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
 
 
 def _of_absent(titles: Titles, llm: str) -> str:
-    """Return the clauses on an LLM that was asked nothing: the rows in documents that it was trained on."""
+    """Return the clauses on an LLM that was asked nothing: its training documents that contain rows of a table."""
     held = [table for table in titles.view.tables_in_order if table.llm == llm and table.corpora]
     by_corpora = grouped(held, lambda table: table.corpora)
     clauses = [
@@ -116,11 +117,11 @@ def _sentence(titles: Titles, block: LlmBlock) -> Sentence:
     return Sentence(block.llm, titles.llm(block.llm), block.control, joint, f"{'; '.join(clauses)}.")
 
 
-# ways_named: serializers and prompt sets of a table that are named; more are counted
+# ways_named: most serializers and prompt sets of a table that are named; more are counted
 def _together(found: Iterable[TableStanding], *, ways_named: int = 2) -> Iterator[TableStanding]:
-    """Yield each table once, with its strongest verdict if it was asked about in many ways or many records."""
+    """Yield each table once. A table asked about in many ways, or from records, has the strongest of its verdicts."""
     for own in grouped(found, lambda one: (one.table, one.edition, one.split)).values():
-        # A score is no information if something was judged on the table.
+        # A score does not matter if a verdict exists on the table.
         ways = [one for one in own if one.rows] or [one for one in own if one.knowledge] or own
         if len(ways) <= ways_named and not any(one.source for one in own):
             yield from [one for one in own if one.verdict] or own
@@ -183,7 +184,7 @@ def _of_undecided(found: Sequence[TableStanding]) -> Iterator[str]:
 
 
 def _by_end(found: Sequence[TableStanding]) -> Iterable[list[TableStanding]]:
-    """Return the tables that were asked to the end, then the others."""
+    """Return the tables with all queries asked, then the other tables."""
     return grouped(sorted(found, key=lambda one: one.cut), lambda one: one.cut).values()
 
 
@@ -197,7 +198,7 @@ def _of_rows_unasked(found: Sequence[TableStanding]) -> Iterator[str]:
 
 
 def _of_memory(titles: Titles, block: LlmBlock, found: Mapping[str, TableStanding]) -> Iterator[str]:
-    """Yield how much of the accuracy on each table is memory, and on which tables nothing else was asked."""
+    """Yield clauses on memory's share of the accuracy, and on tables about which nothing else was asked."""
     if block.control:
         return
     yield from memory_shares.clauses(titles, block)
@@ -207,7 +208,7 @@ def _of_memory(titles: Titles, block: LlmBlock, found: Mapping[str, TableStandin
 
 
 def _of_corpus(found: Sequence[TableStanding]) -> Iterator[str]:
-    """Yield clauses on a corpus: the rows that it holds."""
+    """Yield clauses on the rows that a corpus contains."""
     if held := [one for one in found if one.rows is Verdict.CONTAMINATED]:
         yield f"holds rows of {_names(held)}"
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
@@ -245,14 +246,14 @@ def _of_unexposed(found: Sequence[TableStanding]) -> Iterator[str]:
 
 
 def _of_named_control(titles: Titles, block: LlmBlock, found: Mapping[str, TableStanding]) -> Iterator[str]:
-    """Yield clauses on a control that the user named, grouped by how much it has read of the tables."""
+    """Yield clauses on a control that the user named. They are grouped by the copies of the rows that it has read."""
     copies = {titles.view.label(result): result.exposure or 0.0 for result in block.results}
     for number, labels in grouped(found, copies.__getitem__).items():
         yield from _of_read([*_together(found[label] for label in labels)], number)
 
 
 def _of_read(found: Sequence[TableStanding], copies: float) -> Iterator[str]:
-    """Yield clauses on tables of which a control that the user named has read `copies` of each row, or none."""
+    """Yield clauses on tables. The control that the user named has read `copies` copies of each row (0: none)."""
     for verdict, words in ((Verdict.CONTAMINATED, "is detected on"), (Verdict.NOT_DETECTED, "is missed on")):
         if own := [one for one in found if one.rows is verdict]:
             if copies:
@@ -271,7 +272,7 @@ def _of_undecided_control(found: Sequence[TableStanding]) -> Iterator[str]:
 
 
 def _unasked(titles: Titles, block: LlmBlock) -> list[str]:
-    """Return a clause on tables of the run that this LLM was not asked about, as in a run that was cut off."""
+    """Return a clause on the run's tables about which this LLM was not asked, for example in an interrupted run."""
     present = {result.dataset for result in block.results}
     missing = dict.fromkeys(dataset.name for dataset in titles.view.run.datasets if dataset.name not in present)
     names = [titles.dataset(name) for name in missing]
@@ -279,7 +280,7 @@ def _unasked(titles: Titles, block: LlmBlock) -> list[str]:
 
 
 def _by_void(found: Sequence[TableStanding]) -> list[tuple[tuple[str, ...], list[TableStanding]]]:
-    """Return tables with the row tests that a control voids for them, starting with tables without voided tests."""
+    """Return the tables, grouped by the row tests that a control voids; tables without voided tests come first."""
     return sorted(grouped(found, lambda one: one.void).items(), key=lambda group: bool(group[0]))
 
 
@@ -292,19 +293,19 @@ def _its(group: Sequence[TableStanding]) -> str:
 
 
 def _by_power(found: Sequence[TableStanding]) -> Iterator[list[TableStanding]]:
-    """Yield tables on which nothing was detected, grouped by the claims about detection that hold there."""
+    """Yield the tables on which nothing was detected, grouped by what can be claimed about detection on them."""
     groups = grouped(found, lambda one: (one.unsure, one.void, one.share is None))
     yield from (groups[key] for key in sorted(groups, key=lambda key: (key[0], bool(key[1]), key[2])))
 
 
 def _by_percent(group: Sequence[TableStanding]) -> dict[str, list[TableStanding]]:
-    """Return tables by the share of rows that an LLM must remember to be found there, in words."""
+    """Return the tables, grouped by their detectable share in words."""
     known = not group[0].unsure and group[0].share is not None
     return grouped(group, lambda one: _percent(one.share or 0.0) if known else "")
 
 
 def _with_shares(group: Sequence[TableStanding]) -> str:
-    """Return tables, each with its detectable share: "A, where an LLM that … 4% …, and B, where 26%"."""
+    """Return the tables in words, each with its detectable share: "A, where an LLM that … 4% …, and B, where 26%"."""
     percents = _by_percent(group)
     if not 1 < len(percents) <= SHARES_SHOWN:
         return _names(group) + _detectable(group)
@@ -315,7 +316,7 @@ def _with_shares(group: Sequence[TableStanding]) -> str:
 
 
 def _detectable(group: Sequence[TableStanding]) -> str:
-    """Return the detectable share on all these tables, with reservations."""
+    """Return in words the detectable share on these tables, and any reservations."""
     void, percents = group[0].void, list(_by_percent(group))
     if group[0].unsure:
         missed = f", but this is uncertain: {_missed_by(void, group)} as well"
@@ -340,7 +341,7 @@ def _percent(share: float) -> str:
 
 
 def _reason(group: Sequence[TableStanding]) -> str:
-    """Return why nothing was decided on any of the tables, with the reason that they share."""
+    """Return the reason, common to these tables, for deciding nothing."""
     words = [CUT_SHORT if one.cut else _because(one) for one in group]
     verdicts = dict.fromkeys(filter(None, words))
     shared = {one.why for one in group}
@@ -352,14 +353,14 @@ def _because(one: TableStanding) -> str | None:
 
 
 def _names(group: Sequence[TableStanding]) -> str:
-    """Return the tables' names, with those of one dataset together."""
+    """Return the tables' names in words, with the tables of one dataset next to each other."""
     by_table = grouped(group, lambda one: one.table)
     apart = {table: [one.apart for one in own] for table, own in by_table.items()}
     return _listed([f"{table} ({_listed(marks)})" if any(marks) else table for table, marks in apart.items()])
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return the names as a phrase, and how many are left out.
+    """Return the names as a phrase. The phrase counts the names that are left out.
 
     >>> _listed(["a", "b", "c"])
     'a, b and c'

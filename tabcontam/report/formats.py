@@ -1,4 +1,4 @@
-"""The forms of a report besides the page, which `report --format` writes."""
+"""The forms of a report, other than the page, that `report --format` writes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from tabcontam.errors import UsageError
 from tabcontam.verdicts.results import RunResults
 
 METHODS: Mapping[str, str] = {"markdown": "methods_text:markdown_methods", "latex": "methods_text:latex_methods"}
-# Each form and its writer, which imports only its own library.
+# Each form with its writer. A writer imports only the library that it needs.
 TEXTS: Mapping[str, str] = {
     "markdown": "markdown:render_markdown",
     "csv": "csv_text:render_csv",
@@ -17,22 +17,22 @@ TEXTS: Mapping[str, str] = {
     "model-card": "hub_cards:render_model_card",
     "dataset-card": "hub_cards:render_dataset_card",
 }
-WHOLE = ("csv", "bibtex")  # forms that show no squares
-WIDE = ("latex", "svg", "pdf")  # forms as wide as one column of a page of two columns, or as both
+WHOLE = ("csv", "bibtex")  # forms without squares
+WIDE = ("latex", "svg", "pdf")  # forms that can fill one column or both columns of a two-column page
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The shape of a form: only the methods paragraphs with `methods`; `columns` of a page of two that it takes."""
+    """The shape of a form: its width in `columns` of a two-column page; with `methods`, only the methods paragraphs."""
 
     methods: bool = False
     columns: int = 2
 
 
 def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
-    """Return the results as one of `cli.arguments.FORMATS`; each form imports only its own library.
+    """Return the results as `form`, one of `cli.arguments.FORMATS`. A form imports only the library that it needs.
 
-    Of recorded answers a heatmap has one result a square, and CSV has all results. Raises `UsageError`.
+    For recorded answers, a heatmap shows one result in each square, and CSV contains all results. Raises `UsageError`.
     """
     from tabcontam.replay.recorded_squares import one_result_a_square
 
@@ -52,7 +52,7 @@ def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
 
 
 def check_shape(form: str, methods: bool, width: str | None) -> Shape:
-    """Return the shape of a form. Raises `UsageError` if the form has no methods paragraphs, or no width."""
+    """Return the shape of a form. Raises `UsageError` if the form has no methods paragraphs, or no choice of width."""
     if methods and form not in METHODS:
         raise UsageError(f"--methods goes with --format {' or '.join(METHODS)}")
     if width and (methods or form not in WIDE):

@@ -1,4 +1,4 @@
-"""Results as a pandas DataFrame: a row a result, a table or an LLM, and the same columns in every run."""
+"""Results as a pandas DataFrame: one row for each result, table or LLM. Every run has the same columns."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TEXT, COUNT, NUMBER, TRUTH, VERDICT = "string", "Int64", "Float64", "boolean", "verdict"
-Columns = Mapping[str, str]  # the kind of each column
+Columns = Mapping[str, str]  # the data type of each column
 
 OF_RESULT = dict.fromkeys(("llm", "dataset", "edition", "split", "serializer", "prompts", "source"), TEXT)
 RESULTS: Columns = {
@@ -67,7 +67,7 @@ RANKING: Columns = {
 
 
 def result_fields(result: Result) -> dict[str, str | float | bool | None]:
-    """Return the fields of a result; statistic, intervals and memory's share as columns, mappings by column as JSON."""
+    """Return the fields of a result. Statistic, intervals and memory's share are several columns; mappings are JSON."""
     fields = field_values(result) | dict(result.numbers)
     if result.statistic:
         fields |= {f"statistic_{name}": value for name, value in field_values(result.statistic).items()}
@@ -107,15 +107,15 @@ PARTS: Mapping[str, tuple[Columns, Callable[[RunResults], list[Mapping[str, Any]
 
 
 def frame(view: RunResults, part: str) -> "pd.DataFrame":
-    """Return one of `PARTS` as a DataFrame: a row a result (with controls), a table's verdict, or an LLM under test.
+    """Return one of `PARTS` as a DataFrame. A row is a result (controls included), a verdict on a table, or an LLM.
 
-    An empty text is missing, because no text in the results is meaningful when empty.
+    An empty text becomes a missing value, because no text in the results has a meaning when it is empty.
     """
     import pandas as pd
 
     dtypes = {
         VERDICT: pd.CategoricalDtype([word.value for word in Verdict]),
-        TEXT: pd.StringDtype("python"),  # pyarrow's has no room for half a surrogate pair
+        TEXT: pd.StringDtype("python"),  # pyarrow's type cannot store half a surrogate pair
     }
     columns, rows_of = PARTS[part]
     rows = rows_of(view)

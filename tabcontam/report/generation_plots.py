@@ -1,4 +1,4 @@
-"""Outputs generated exactly against accuracy, after figure 6 of Li and Flanigan (2024): figures and sentences."""
+"""Exactly generated outputs against accuracy, after figure 6 of Li and Flanigan (2024): figures and sentences."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ ABOUT = (
 
 @dataclass(frozen=True)
 class GenerationPoint:
-    """An LLM in a plot, with its horizontal interval, and its vertical one if it has one."""
+    """An LLM in a plot, with its horizontal interval and, if known, its vertical interval."""
 
     x: float
     y: float
@@ -30,7 +30,7 @@ class GenerationPoint:
 
 @dataclass(frozen=True)
 class GenerationPlot:
-    """A figure: its points, their labels (text, x, y, anchor), the line of least squares, and the ticks."""
+    """A figure: its points, their labels (text, x, y, anchor), the least-squares line, and the ticks."""
 
     title: str
     caption: str
@@ -53,7 +53,7 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def generation_sentences(view: RunResults) -> tuple[str, ...]:
-    """Return a sentence a table on how exact outputs correlate with accuracy, or why that is unknown."""
+    """Return for each table a sentence on the correlation of exact outputs with accuracy, or on why it is unknown."""
     return tuple(_sentence(view, one) for one in view.generations)
 
 
@@ -63,14 +63,14 @@ def titled(view: RunResults, one: Generation) -> str:
 
 
 def table_of(view: RunResults, one: Generation) -> str:
-    """Return the table's name, with edition and split if the run has several."""
+    """Return the table's name. Edition and split are added if the run has several."""
     key = (one.dataset, one.edition, one.split)
     result = next((result for result in view.results if (result.dataset, result.edition, result.split) == key), None)
     return one.dataset + (view.edition(result) if result else "")
 
 
 def least_squares(one: Generation) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Return the ends of the line of least squares, as shares; None if there is no correlation."""
+    """Return the two ends of the least-squares line, as shares from 0 to 1; None if the correlation is unknown."""
     if one.value is None:
         return None
     from statistics import linear_regression
@@ -94,7 +94,7 @@ def _sentence(view: RunResults, one: Generation) -> str:
     )
 
 
-# named: points that have a name next to them
+# named: most points with a name next to them
 def _plot(view: RunResults, one: Generation, *, named: int = 12) -> GenerationPlot:
     points = tuple(_point(llm) for llm in one.llms)
     names = [view.run.catalogue[llm.llm].title if llm.llm in view.run.catalogue else llm.llm for llm in one.llms]

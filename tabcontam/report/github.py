@@ -1,7 +1,7 @@
-"""The output for GitHub Actions: a summary of the job, annotations, and a log that answers cannot command.
+"""The output for GitHub Actions: a summary of the job, annotations, and a log without commands from answers.
 
-Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. A summary that cannot be written
-is a line on standard error, never a failed run.
+Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. If a summary cannot be written,
+standard error gets a line about it; the run does not fail.
 """
 
 import os
@@ -16,14 +16,14 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
-LIMIT = 1024 * 1024  # bytes of a step's summary; GitHub drops a longer one as a whole
+LIMIT = 1024 * 1024  # most bytes of a step's summary; GitHub drops a longer summary
 CUT = "\n\nThe report is cut here: GitHub shows no more than 1 MiB. The whole report is in the run's folder.\n"
-SHOWN = 10  # annotations of each level that GitHub keeps of a step
+SHOWN = 10  # most annotations of each level that GitHub keeps for a step
 LEVELS = {Conclusion.CONTAMINATED: "error", Conclusion.CANNOT_TELL: "warning", Conclusion.KNOWN: "notice"}
 
 
 def summarize(view: RunResults, environ: Mapping[str, str] = os.environ) -> None:
-    """Append the report to the job's summary, if the environment names a file for it."""
+    """Append the report to the job's summary, if an environment variable names its file."""
     path = environ.get(SUMMARY)
     if not path:
         return
@@ -36,7 +36,7 @@ def summarize(view: RunResults, environ: Mapping[str, str] = os.environ) -> None
 
 
 def capped(summary: bytes, room: int) -> bytes:
-    """Return the summary, or as many of its whole lines as there is room for and a line about the cut."""
+    """Return the summary, cut after its last whole line that fits into `room` bytes, with a line about the cut."""
     if len(summary) <= room:
         return summary
     end = summary.rfind(b"\n", 0, max(room - len(CUT.encode()), 0))
@@ -46,8 +46,9 @@ def capped(summary: bytes, room: int) -> bytes:
 def annotations(judgement: GateDecision) -> list[str]:
     """Return the gate's findings as workflow commands.
 
-    A contaminated table is an error, a table without a conclusion a warning, and one that was contaminated in the
-    baseline run as well a notice. GitHub keeps ten of a level: if there are more, the tenth states how many.
+    A contaminated table is an error. A table without a conclusion is a warning. A table that was contaminated in the
+    baseline run, too, is a notice. GitHub keeps ten annotations of a level. If there are more, the tenth counts the
+    rest.
     """
     lines = []
     for conclusion, level in LEVELS.items():
@@ -60,14 +61,14 @@ def annotations(judgement: GateDecision) -> list[str]:
 
 
 def annotate(judgement: GateDecision, environ: Mapping[str, str] = os.environ) -> None:
-    """Print the annotations on standard error, which GitHub reads as well, if GitHub runs this; else nothing."""
+    """Print the annotations on standard error, which GitHub reads, too. Outside GitHub, print nothing."""
     if _in_actions(environ):
         for line in annotations(judgement):
             print(line, file=sys.stderr)
 
 
 def _command(level: str, title: str, message: str) -> str:
-    """Return a workflow command; see the toolkit's own escapes, https://github.com/actions/toolkit, packages/core."""
+    """Return a workflow command, escaped as in https://github.com/actions/toolkit, packages/core."""
     of_title = _escaped(title).replace(":", "%3A").replace(",", "%2C")
     return f"::{level} title={of_title}::{_escaped(message)}"
 
@@ -78,7 +79,7 @@ def _escaped(text: str) -> str:
 
 @contextmanager
 def plain_log(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
-    """Make GitHub take output within the context for mere text: an answer may hold `::error::` or `::add-mask::`."""
+    """Make GitHub read output within the context as plain text: an answer may contain `::error::` or `::add-mask::`."""
     if not _in_actions(environ):
         yield
         return

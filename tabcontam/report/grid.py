@@ -1,6 +1,6 @@
-"""The heatmap of LLMs and tables with thousands of squares, a letter each, which a script makes interactive.
+"""The heatmap of LLMs and tables in a large run: each square is a letter, which a script makes interactive.
 
-Without scripts it is a table of letters, in which the name of each LLM leads to its page.
+Without the script, the heatmap is a table of letters. The name of each LLM is a link to the LLM's page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,14 +11,14 @@ from tabcontam.report.heatmap_squares import SIGNS, css_class
 from tabcontam.report.standings import TableStanding
 from tabcontam.verdicts.result_types import OUTCOMES, SCORE
 
-CROWDED = 1500  # from so many squares on they are letters
-UNSURE = "unsure"  # next to the outcome: the gate reaches no conclusion
+CROWDED = 1500  # a heatmap with more squares is drawn in letters
+UNSURE = "unsure"  # an addition to the outcome: the gate reaches no conclusion
 
 
 def grid(standings: Sequence[Mapping[str, TableStanding]], labels: Sequence[str]) -> dict[str, Any]:
-    """Return the number of tables for each outcome, and the squares of each LLM as markup.
+    """Return the number of tables with each outcome, and the squares of each LLM as markup.
 
-    `standings` holds those of each LLM by the columns' `labels`.
+    `standings` has a mapping for each LLM, from a table's label to its standing. `labels` are the columns.
     """
     found = dict.fromkeys(OUTCOMES, 0)
     rows = []

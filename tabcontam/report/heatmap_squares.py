@@ -1,4 +1,4 @@
-"""A result as a square of the heatmap: its sign, its strength, its published marks, and its spoken name."""
+"""A result as a square of the heatmap: its sign, its strength, its published marks, and its name for screen readers."""
 
 from functools import partial
 from typing import Any
@@ -13,14 +13,14 @@ SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
     Verdict.NOT_DETECTED.value: "·",
     SCORE: SCORE_LETTER,
 }
-# Recalled bits grow with the queries, the columns and the remembered rows, so only their magnitude is shown.
+# Recalled bits grow with the numbers of queries, columns and remembered rows, so only their magnitude is shown.
 LEVELS = (16, 64, 256, 1024)
 LEVEL_NAMES = ("under 16", "16", "64", "256", "1,024 and more")
 MARK_SIGNS = {True: "●", False: "\N{MULTIPLICATION SIGN}"}
 
 
 def context(view: RunResults, titles: Titles) -> dict[str, Any]:
-    """Return the variables with which a template draws the heatmap, on the page and as a picture."""
+    """Return the variables with which a template draws the heatmap, on a page or as a picture."""
     unread = {result.llm for result in view.results if (result.llm, result.table) not in view.exposed}
     known = {llm for llm, _ in view.exposed} - unread  # controls that have read every table: findings are expected
     return {
@@ -41,17 +41,17 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
 
 
 def css_class(outcome: str) -> str:
-    """Return the outcome as a class of the style sheet."""
+    """Return the name of the outcome's class in the style sheet."""
     return outcome.replace(" ", "-")
 
 
 def sign(result: Result) -> str:
-    """Return the text in the square: a letter, or the score of a result without a verdict."""
+    """Return the text in the square: a letter or, without a verdict, the score."""
     return f"{result.score:.2f}" if result.verdict is None and result.score is not None else SIGNS[result.outcome]
 
 
 def strength(view: RunResults, result: Result) -> int:
-    """Return 1 to 5 by the recalled bits of a contaminated row test, each step four times the one before; else 0."""
+    """Return 1 to 5 by the recalled bits of a contaminated row test (each level needs four times as many), else 0."""
     bits = result.recalled_bits
     if result.verdict is not Verdict.CONTAMINATED or result.test not in view.row_tests or bits is None:
         return 0
@@ -59,18 +59,18 @@ def strength(view: RunResults, result: Result) -> int:
 
 
 def levels_shown(view: RunResults) -> list[tuple[int, str]]:
-    """Return the levels of recalled bits with their names, for the legend; empty if nothing was recalled."""
+    """Return the levels of recalled bits in this run, with their names for the legend; empty if none was recalled."""
     return list(enumerate(LEVEL_NAMES, start=1)) if any(strength(view, result) for result in view.results) else []
 
 
 def sources_shown(view: RunResults) -> list[PublishedSource]:
-    """Return the sources with a mark on a square, in their order."""
+    """Return the sources of the marks on this run's squares, in the order of `sources`."""
     laid = {mark.source for result in view.results for mark in published(view, result)}
     return [source for source in sources() if source in laid]
 
 
 def spoken_name(view: RunResults, titles: Titles, result: Result) -> str:
-    """Return the square's name for screen readers: its place and all that it shows."""
+    """Return the square's name for screen readers: LLM, table, test and everything that the square shows."""
     shown = [result.outcome]
     if strength(view, result):
         shown.append(f"{result.recalled_bits:,.0f} bits recalled")

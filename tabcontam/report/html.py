@@ -1,8 +1,8 @@
-"""The report as one HTML page, or as a summary with a page an LLM if it is too large for one.
+"""The report as one HTML page or, if that is too large, as a summary and a page for each LLM.
 
-A page loads nothing, and its content security policy forbids it to: the style sheet and the scripts are allowed by
-their hashes, so that text from a model or a table cannot bring others. Templates escape everything, and the scripts
-write text, never markup. Without scripts everything is visible except the evidence, which is packed.
+A page loads no other files, and its content security policy forbids that. The policy allows the style sheet and the
+scripts by their hashes, so text from a model or a table cannot add others. Templates escape every text, and the scripts
+write text, never markup. Without scripts, everything is visible except the compressed evidence.
 """
 
 import inspect
@@ -44,14 +44,14 @@ from tabcontam.verdicts.result_types import Result, TableVerdict, count
 from tabcontam.verdicts.results import E_VALUE, LlmBlock, ResultColumn, RunResults
 from tabcontam.verdicts.wording import phrase, rounded
 
-Paragraph = list[tuple[str, bool]]  # its pieces: each text, and whether it is code
+Paragraph = list[tuple[str, bool]]  # pieces of text, each with whether it is code
 INDEX = "index.html"
 STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css", "papers.css", "chronology.css")
 SCRIPTS = ("page.js", "evidence.js")
-GRID_STYLE, GRID_SCRIPT = "grid.css", "grid.js"  # of a first page with thousands of squares
-MOST_SENTENCES = 20  # LLMs, with the controls, of which each has a sentence that is in view
-MOST_LISTED = 200  # tables, or results, that such a page lists one by one
-MOST_LLMS, MOST_RESULTS = 30, 30 * 15 * 15  # on one page
+GRID_STYLE, GRID_SCRIPT = "grid.css", "grid.js"  # for a summary with thousands of squares
+MOST_SENTENCES = 20  # most sentences on LLMs and controls that are visible at once
+MOST_LISTED = 200  # most tables, or results, in a list of a large run's summary
+MOST_LLMS, MOST_RESULTS = 30, 30 * 15 * 15  # most that fit on one page
 NUMBERS = {
     "hits": "hits",
     "answered": "answered",
@@ -66,7 +66,7 @@ NUMBERS = {
 
 
 def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the pages by file name: `index.html`, and for a large run one an LLM, `llm-1.html`….
+    """Return the pages by file name: `index.html` and, for a large run, a page for each LLM: `llm-1.html`….
 
     `trials` are the objects of trials.jsonl.
     """
@@ -82,7 +82,7 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
 
 
 class Pages:
-    """The pages of a run, written LLM by LLM when the digest of the LLM's trials is complete."""
+    """The pages of a run. The page of an LLM is written when the digest of the LLM's trials is complete."""
 
     def __init__(self, view: RunResults) -> None:
         self._view, self._titles = view, titles_of(view)
@@ -97,7 +97,7 @@ class Pages:
         self._packed = evidence.PackedEvidence({}, {}, {})
 
     def of_llm(self, llm: str, digest: TrialDigest) -> dict[str, str]:
-        """Return the page of an LLM by its file name, from the digest of its trials; empty if one page has all LLMs."""
+        """Return the page of an LLM by its file name, from the digest of its trials; empty if LLMs share one page."""
         self._compared[llm] = digest.compared
         if not self._parted:
             self._packed = self._packed.merged(digest.packed)
@@ -109,7 +109,7 @@ class Pages:
         return {leaf.page: _page("llm.html.jinja", self._view, shared, [leaf]) for leaf in leaves}
 
     def _limited(self, view: RunResults) -> dict[str, Any]:
-        """Return the lists of the first page: everything, or at most `MOST_LISTED` of each list of a large run."""
+        """Return the lists of the first page. Each list of a large run has at most `MOST_LISTED` entries."""
         found = {name: list(self._shared[name]) for name in ("memory_shares", "scored_tables")}
         found |= {"tables_shown": list(view.tables_in_order), "recalled_rows": self.recalled_rows}
         if not self._crowded:
@@ -122,11 +122,11 @@ class Pages:
 
     @property
     def recalled_rows(self) -> list[recalled_rows.RecallComparison]:
-        """The accuracies on recalled rows and on other rows, in the order of the page."""
+        """The accuracies on recalled rows and on other rows, in the page's order."""
         return [one for leaf in self._leaves for one in self._compared.get(leaf.block.llm, ())]
 
     def index(self, view: RunResults) -> str:
-        """Return the first page, once all results were taken in; `view` is the run's results with comparisons."""
+        """Return the first page, after all LLMs' digests were added. `view` has the run's results with comparisons."""
         shared = self._shared | _packed(self._packed) | comparisons.context(view)
         shared |= {"view": view, **recalled_rows.context(self.recalled_rows), **self._limited(view)}
         return _page("summary.html.jinja" if self._parted else "index.html.jinja", view, shared, self._leaves)
@@ -137,13 +137,13 @@ def _packed(packed: evidence.PackedEvidence) -> dict[str, Any]:
 
 
 def has_page_per_llm(view: RunResults) -> bool:
-    """Return whether a run is too large for one page, and has one an LLM."""
+    """Return whether a run is too large for one page. If so, each LLM has a page."""
     return len(view.blocks) > MOST_LLMS or len(view.results) > MOST_RESULTS
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """One LLM on a page: its block, the block's number from 1, and the page that has its results ("": this one)."""
+    """One LLM on a page: its block, the block's number from 1, and the page with its results ("": the same page)."""
 
     number: int
     block: LlmBlock
@@ -165,7 +165,7 @@ def _leaves(titles: Titles, stated: Iterable[Sentence]) -> list[Leaf]:
 
 
 def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Sequence[Leaf]) -> str:
-    most_open = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
+    most_open = 120  # most results that are visible at once; above, a reader opens each LLM and dataset
     blocks = [leaf.block for leaf in leaves]
     chosen = choices(view, blocks)
     labels = list(dict.fromkeys(label for leaf in leaves for label in leaf.standings))
@@ -174,10 +174,10 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
     return environment().get_template(template).render(**shared, **own)
 
 
-# few: LLMs, with the controls, that share the width of the page
-# wide: columns of an LLM that are printed with narrower squares
+# few: most LLMs, including controls, that are shown next to each other
+# wide: columns from which an LLM is printed with narrower squares
 def _shared(titles: Titles, *, few: int = 4, wide: int = 20) -> dict[str, Any]:
-    """Return the variables that all pages of a run share."""
+    """Return the variables that all pages of a run have in common."""
     view = titles.view
     pages, notes = pages_of(view.tests), view.notes
     return {
@@ -215,7 +215,7 @@ def _shared(titles: Titles, *, few: int = 4, wide: int = 20) -> dict[str, Any]:
 
 
 def _looks(crowded: bool = False) -> dict[str, Any]:
-    """Return the style sheets and scripts of a page, and the hashes by which its policy allows them."""
+    """Return the style sheets and scripts of a page, and the hashes with which its policy allows them."""
     style, style_hash = embedded(*STYLES, *([GRID_STYLE] if crowded else []))
     scripts = [embedded(name) for name in (*SCRIPTS, *([GRID_SCRIPT] if crowded else []))]
     return {
@@ -227,7 +227,7 @@ def _looks(crowded: bool = False) -> dict[str, Any]:
 
 
 def _of_corpora(view: RunResults) -> dict[str, Any]:
-    """Return functions for the templates: the tests that have a row in a heatmap, and an LLM's training documents."""
+    """Return functions for the templates: the tests with a row in a heatmap, and an LLM's training documents."""
     of_tables = {(table.llm, view.label(table)): table for table in view.tables}
 
     rows = {
@@ -254,7 +254,7 @@ def _of_corpora(view: RunResults) -> dict[str, Any]:
 
 
 def pages_of(tests: Iterable[str]) -> dict[str, list[Paragraph]]:
-    """Return the docstring of each of these contamination tests that is installed, in paragraphs."""
+    """Return the docstring, in paragraphs, of each of these contamination tests that is installed."""
     from tabcontam.evidence.registry import by_id
 
     known = by_id()
@@ -274,7 +274,7 @@ SAME_CONCLUSION: Mapping[Verdict, Conclusion] = {
 
 
 def _doubt(titles: Titles, table: TableVerdict) -> str:
-    """Return why the gate's conclusion differs from the verdict on a table, or a control voids tests; else ""."""
+    """Return why the gate's conclusion differs from a table's verdict, or why a control voids tests; else ""."""
     found, same = titles.ruling(table), SAME_CONCLUSION.get(table.verdict, Conclusion.CANNOT_TELL)
     return found.reason if found and (found.void or found.conclusion is not same) else ""
 
@@ -283,13 +283,13 @@ def numbers(result: Result) -> list[str]:
     """Return the measured numbers of a result, each with its name; empty if nothing was asked."""
     if result.queries == 0:
         return []
-    # A score stands next to what its own null expects, which is not the baseline.
+    # The expected score comes from the result's null, which is not always the baseline.
     of_baseline = " of the baseline" if result.p_value is not None or result.sequential else ""
     known = result.numbers
     named = {name: rounded(key, known[key]) for key, name in NUMBERS.items() if key in known}
     if "hits" in named and "expected_hits" in known:
         named["hits"] += f" ({rounded('expected_hits', known['expected_hits'])} expected{of_baseline})"
-    if statistic := result.statistic:  # recalled bits are a statistic, too, and are named once
+    if statistic := result.statistic:  # recalled bits can also be the statistic; they are named once
         key, expected = statistic.name.replace(" ", "_"), statistic.expected
         by_chance = "" if expected is None else f" ({rounded(key, expected)} expected{of_baseline})"
         named[statistic.name] = rounded(key, statistic.value) + by_chance

@@ -1,7 +1,7 @@
 """Sections for a model card and for a dataset card: the verdicts and their numbers, as Markdown.
 
-They hold no YAML: a model card's metadata has scores, and a verdict is not a score; names of tables in it would be read
-as training data.
+The sections contain no YAML. A model card's metadata is for scores, and a verdict is not a score. A table's name in the
+metadata would be read as training data.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ NONE = "<!-- no LLM was judged on a table -->\n"
 
 
 def render_model_card(view: RunResults) -> str:
-    """Return a section for the card of each LLM under test, with the verdict on each table."""
+    """Return a section for the model card of each LLM under test, with the verdict on each table."""
     facts = llm_facts(view)
     sections = []
     for llm, verdicts in grouped(_judged(view), lambda one: one.llm).items():
@@ -40,7 +40,7 @@ def render_model_card(view: RunResults) -> str:
 
 
 def render_dataset_card(view: RunResults) -> str:
-    """Return a section for the card of each table, with the verdict on each LLM."""
+    """Return a section for the dataset card of each table, with the verdict on each LLM."""
     facts = llm_facts(view)
     sections = []
     for verdicts in grouped(_judged(view), lambda one: (one.dataset, one.edition, one.split)).values():
@@ -66,11 +66,11 @@ def _judged(view: RunResults) -> list[TableVerdict]:
 def _section(
     view: RunResults, title: str, card: str, asked: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> str:
-    """Return a section; a comment, which readers do not see, names the card that the section is for."""
+    """Return a section. An invisible comment names the card for which the section is meant."""
     notes = [note.text for note in view.notes if note.kind is NoteKind.RULES]
     stated = " ".join(f"{text[:1].upper()}{text[1:]}." for text in notes)
     rules = PAPERS_RULES if view.run.rules == PAPER else stated
-    name = prose(card).replace("--", "- -").replace(">", "&gt;")  # cannot end the comment around it
+    name = prose(card).replace("--", "- -").replace(">", "&gt;")  # so that the name cannot end the comment
     day = f" on {view.run.started[:10]}" if view.run.started else ""
     lines = [f"<!-- for the card of {name} -->", "", f"## {title}", ""]
     lines += [f"{asked} tabcontam {prose(view.run.version)}{day}. {MEANS}", ""]

@@ -1,4 +1,4 @@
-"""The judges of completions, how often each errs, and how far people, judges and methods agree."""
+"""The judges of completions, the error rate of each, and the agreement of people, judges and methods."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ TITLES = {COMPLETIONS: "Agreement on completions", SETTINGS: "Agreement on setti
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """A judge as a row of a table; texts without content are empty."""
+    """A judge as a row of a table. Unknown texts are empty."""
 
     by: str
     what: str
@@ -42,7 +42,7 @@ class JudgeRow:
 
 
 def judge_rows(judges: Sequence[JudgeFacts]) -> list[JudgeRow]:
-    """Return the judges, those whose word counts first."""
+    """Return the judges as rows. If several judged a completion, the first of them in this order decides."""
     return [
         JudgeRow(
             one.by,
@@ -56,7 +56,7 @@ def judge_rows(judges: Sequence[JudgeFacts]) -> list[JudgeRow]:
 
 
 def agreement_texts(one: Agreement) -> tuple[str, str]:
-    """Return the agreement in words: how many of how many with the share, and kappa."""
+    """Return the agreement in words: how many of how many with the share, and Cohen's kappa."""
     share = f"{one.agree} of {one.items} ({one.agree / one.items:.1%})" if one.items else "0 of 0"
     return share, "-" if one.kappa is None else f"{one.kappa:.2f}"
 
@@ -76,7 +76,7 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def judges_text(view: RunResults) -> str:
-    """Return judges and agreements as text for the terminal."""
+    """Return the judges and their agreement as text for the terminal."""
     if not view.judges:
         return "no completion of this run was judged"
     lines = [one.sentence for one in view.judges]

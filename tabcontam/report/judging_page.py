@@ -1,4 +1,4 @@
-"""The page on which a person judges pairs: blind, self-contained, and saved as a file that `judge --from` takes."""
+"""The page on which a person judges pairs. It hides the source of a pair, and saves a file for `judge --from`."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from tabcontam.evidence.completion_pairs import Likeness
 from tabcontam.report.environment import embedded, environment
 from tabcontam.version import __version__
 
-FORM = "tabcontam judgements 1"  # the form's name in a file that the page saves
+FORM = "tabcontam judgements 1"  # the name of the form, written in a file that the page saves
 MEANINGS = {
     Likeness.EXACT: "the same words and values in the same order; white space, capitals, quotes and final marks may "
     "differ",
@@ -14,11 +14,11 @@ MEANINGS = {
     "exchanged",
     Likeness.NONE: "anything else, however fluent or plausible",
 }
-Pair = tuple[str, str, str, str, Likeness | None]  # its digest, the beginning, the true ending, the completion, a word
+Pair = tuple[str, str, str, str, Likeness | None]  # digest, beginning, true ending, completion, judgement
 
 
 def render_judging(by: str, pairs: Sequence[Pair]) -> str:
-    """Return the page for one person, which loads and sends nothing and holds the judgements until they are saved."""
+    """Return the page for the person `by`. It loads and sends nothing, and stores judgements until they are saved."""
     (style, style_hash), (script, script_hash) = embedded("style.css", "judging.css"), embedded("judging.js")
     embeds = {"style": style, "style_hash": style_hash, "script": script, "script_hash": script_hash}
     meanings = {word.value: meaning for word, meaning in MEANINGS.items()}

@@ -1,4 +1,4 @@
-"""The results as JUnit XML for CI: a suite a (LLM, dataset), a test case a result.
+"""The results as JUnit XML for CI: a suite for each LLM and dataset, a test case for each result.
 
     contaminated     a failure; of a control that joined, a pass with the sentence in system-out
     not detected     a pass
@@ -7,14 +7,14 @@
     skipped          skipped, with the reason
     a score only     a pass with the property `score`
 
-Above `LARGE` results a suite is an LLM and a case a table: a failure if one of its results is contaminated, skipped if
-none was decided.
+Above `LARGE` results, a suite is an LLM and a case is a table. The case is a failure if one of the table's results is
+contaminated, and skipped if none was decided.
 
-Readers differ: GitLab shows a case under its class name, with the text of failure and skipped, and ignores a second
-case of the same two names; GitHub's report actions group by suite, then by class names other than the suite's, and head
-an annotation with the message. So a suite and the class of its cases have one name, which no other suite has, a message
-is short, and the text of a failure is complete. There is no `file`, since it would have to be one of the repository's.
-Times are those of the run, so equal results write equal files.
+Readers differ. GitLab shows a case under its class name, with the text of failure and skipped; it ignores a second case
+with equal names. GitHub's report actions group by suite, then by class name if that differs from the suite's; the
+message is an annotation's heading. So a suite and the class of its cases share one name that no other suite has. A
+message is short, and the text of a failure is complete. `file` is omitted, because it must name a file of the
+repository. Times are those of the run, so equal results give equal files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,15 +33,15 @@ from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 FACTS = ("version", "command", "started", "seed", "rules", "alpha", "dictionary", "finished", "interrupted")
-MEASURED = (  # fields of a result, as frame.py names them
+MEASURED = (  # fields of a result, named as in frame.py
     "verdict", "paper_verdict", "source", "statistic", "statistic_value", "statistic_expected", "null",
     "interval_low", "interval_high", "interval_of", *NUMBERS, "control",
 )  # fmt: skip
-LARGE = 20_000  # results above which a case is a table: no reader of JUnit takes hundreds of thousands
+LARGE = 20_000  # most results with one case each: readers of JUnit cannot show hundreds of thousands
 
 
 def render_junit(view: RunResults) -> str:
-    """Return the results as JUnit XML; control characters, which XML 1.0 lacks, are replaced by visible signs."""
+    """Return the results as JUnit XML. Visible signs replace control characters, which XML 1.0 does not allow."""
     pages = _pages(view)
     taken: set[str] = set()
     suites = []
@@ -58,7 +58,7 @@ def render_junit(view: RunResults) -> str:
     totals = {name: str(sum(int(suite.get(name, "0")) for suite in suites)) for name in counted}
     root = ElementTree.Element("testsuites", {"name": "tabcontam", **totals, "time": "0"})
     if view.run.seconds is not None:
-        root.set("time", f"{view.run.seconds:g}")  # of the whole run, whose results are asked side by side
+        root.set("time", f"{view.run.seconds:g}")  # of the whole run: results are asked in parallel
     root.extend(suites)
     ElementTree.indent(root)
     return f"{DECLARATION}\n{ElementTree.tostring(root, encoding='unicode')}\n"
@@ -70,7 +70,7 @@ def write_junit(path: Path, view: RunResults) -> None:
 
 
 def _unique(name: str, taken: set[str]) -> str:
-    """Return the name, numbered if another suite has it: "a" on "b c" and "a b" on "c" read alike."""
+    """Return the name, with a number if another suite has it: "a" on "b c" and "a b" on "c" give equal names."""
     numbered = (name if number == 1 else f"{name} ({number})" for number in range(1, len(taken) + 2))
     own = next(one for one in numbered if one not in taken)
     taken.add(own)
@@ -78,7 +78,7 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def _pages(view: RunResults) -> dict[int, str]:
-    """Return the place of each result in the report, by the result's id."""
+    """Return where the report shows each result, by the result's `id()`."""
     page = "llm-{}.html" if has_page_per_llm(view) else INDEX
     return {id(result): f"{page.format(place.split('-')[0])}#cell-{place}" for place, result in view.placed.items()}
 
@@ -90,7 +90,7 @@ def _suite_of_llm(
     pages: Mapping[int, str],
     tables: Mapping[tuple[str, TableName], TableVerdict],
 ) -> ElementTree.Element:
-    """Return the suite of an LLM of a large run: a case a table."""
+    """Return the suite of one LLM in a large run, with a case for each table."""
     suite = ElementTree.Element("testsuite", {"name": name})
     _properties(suite, {fact: shown for fact in FACTS if (shown := text(getattr(view.run, fact)))})
     cases = []
@@ -110,7 +110,7 @@ def _suite_of_llm(
 def _table_case(
     view: RunResults, case: ElementTree.Element, results: Sequence[Result], table: TableVerdict | None, page: str
 ) -> None:
-    """Fill a table's case: a failure if one of its results is contaminated, skipped if none was decided."""
+    """Complete a table's case: a failure if one of its results is contaminated, skipped if none was decided."""
     own = f"{table.outcome}: {table.why}" if table else "no row test was asked"
     found = [result for result in results if result.verdict is Verdict.CONTAMINATED]
     details = "\n".join(
@@ -142,7 +142,7 @@ def _suite(view: RunResults, name: str, column: ResultColumn, pages: Mapping[int
     _properties(suite, _facts(view, results[0]))
     cases = [_case(view, name, result, pages[id(result)]) for result in results]
     _fill(suite, cases, sum(view.seconds.get(result.key, 0.0) for result in results))
-    with suppress(ValueError):  # if the time cannot be read
+    with suppress(ValueError):  # the time may be unreadable
         suite.set("timestamp", datetime.fromisoformat(view.run.started or "").isoformat())
     return suite
 
@@ -152,7 +152,7 @@ def _time(seconds: float | None) -> str:
 
 
 def _facts(view: RunResults, first: Result) -> dict[str, str]:
-    """Return the facts that all results of a suite share: of the run, the LLM, the table, and the table's verdict."""
+    """Return the facts that all results of a suite share: on the run, the LLM, the table and its verdict."""
     llm = next((llm for llm in view.run.llms if llm.spec == first.llm), LlmFacts(spec=first.llm))
     named = (first.dataset, first.edition or "", first.split or "")
     known = [dataset.sha256 for dataset in view.run.datasets if dataset.key == named]
@@ -200,7 +200,7 @@ def _message(why: str, *, longest_message: int = 200) -> str:
 
 
 def _failure(view: RunResults, result: Result, page: str) -> Iterator[str]:
-    """Yield the text of a failure: the sentence, the numbers that it rests on, and the place of the evidence."""
+    """Yield the text of a failure: the sentence, the numbers behind it, and the location of the evidence."""
     statistic = result.statistic
     yield result.why
     if result.differs:

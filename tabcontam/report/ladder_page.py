@@ -1,4 +1,4 @@
-"""Dose and response as a page: for each test the share found by copies read, and the p-values at no copies."""
+"""Dose and response as a page: each test's detected share by copies read, and its p-values at 0 copies."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True)
 class LadderMark:
-    """A rung in its panel: its position, the ends of its interval, and its words."""
+    """A rung (a number of copies) in a panel: its position, the ends of its interval, and its description."""
 
     x: float
     y: float
@@ -40,7 +40,7 @@ class LadderPanel:
 def document(
     found: Sequence[Dose], observations: Sequence[Observation], runs: Sequence[str], *, schema: int = 1
 ) -> Mapping[str, Any]:
-    """Return the content of ladder.json: `doses` as `calibration.dose.Dose`, and the observations that they rest on."""
+    """Return the content of ladder.json: `doses`, each a `calibration.dose.Dose` as a dict, and their observations."""
     return {
         "schema": schema,
         "made_by": f"tabcontam {__version__}",
@@ -53,7 +53,7 @@ def document(
 def render_ladder(
     found: Sequence[Dose], observations: Sequence[Observation], titles: Mapping[str, str], runs: Sequence[str]
 ) -> str:
-    """Return the page, which loads nothing; `titles` has the tests' titles by id."""
+    """Return the page. It loads no other files. `titles` maps a test's id to its title."""
     style, style_hash = embedded(*STYLES)
     context = {
         "version": __version__,
@@ -84,22 +84,22 @@ def called(dose: Dose, titles: Mapping[str, str]) -> str:
 
 
 def copies_of(found: Sequence[Dose]) -> list[float]:
-    """Return every number of copies that some test was tried at, ascending."""
+    """Return all numbers of copies at which a test was tried, ascending."""
     return sorted({rung.copies for dose in found for rung in dose.rungs})
 
 
 def amount(copies: float) -> str:
-    """Return a number of copies as a person writes it."""
+    """Return a number of copies in a short form for people."""
     return f"{copies:,.2f}".rstrip("0").rstrip(".")
 
 
 def share(rung: Rung) -> str:
-    """Return a rung in words: `3 of 6`."""
+    """Return the detected share of a rung in words: `3 of 6`."""
     return f"{rung.contaminated} of {rung.pairs}"
 
 
 def sentences(dose: Dose) -> tuple[str, ...]:
-    """Return sentences that sum up a dose."""
+    """Return sentences that summarise a dose."""
     lines = [_reached(dose)]
     unread = next((rung for rung in dose.rungs if rung.copies == 0), None)
     if unread:

@@ -1,4 +1,4 @@
-"""The text that `ladder` prints: a line for each test, and last a summary of the verdict on tables."""
+"""The text that `ladder` prints: a line for each test, and a final summary of the verdicts on tables."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_ladder(console: "Console", found: Sequence[Dose], titles: Mapping[str, str], page: Path) -> None:
-    """Print the share found by the number of copies read, and a summary of the table's verdict."""
+    """Print each test's detected share by copies read, and a summary of the verdicts on tables."""
     from rich.text import Text
 
     paper = TerminalWriter(console)

@@ -1,7 +1,7 @@
-r"""The report as LaTeX tables, to be read with `\input` into a paper.
+r"""The report as LaTeX tables, which `\input` includes in a paper.
 
-The file is plain ASCII and works with any engine. Each table is a float with caption and label, as wide as the text or,
-on request, as one of its two columns; a `% ==` line precedes each float. Every text is escaped.
+The file is plain ASCII and works with any engine. Each table is a float with caption and label. It is as wide as the
+text or, on request, as one of the text's two columns. A `% ==` line precedes each float. Every text is escaped.
 """
 
 import re
@@ -22,7 +22,7 @@ from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import rounded, visible
 
 PACKAGES = r"\usepackage{array,booktabs,graphicx} \usepackage[table]{xcolor}"
-# Colours that colour-blind readers can tell apart; the symbol shows the verdict in grey print.
+# Colour-blind readers can distinguish these colours; in grey print the symbol shows the verdict.
 COLORS = {
     Verdict.CONTAMINATED: ("tabcontamfound", "A63603"),
     Verdict.NOT_DETECTED: ("tabcontamclean", "D6EAF5"),
@@ -31,25 +31,25 @@ COLORS = {
 }
 SYMBOLS = {verdict: r"\(\cdot\)" if letter == "." else letter for verdict, letter in LETTERS.items()}
 NUMBERS = {"q_value": r"\(q\)", "recalled_bits": "Bits", "detectable_share": "Detectable"}
-ROWS = 40  # of one table, so that it fits a page
+ROWS = 40  # most rows of a table that fits on a page
 COLUMNS = 12
-FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # too wide tables are made smaller
+FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"  # shrinks too wide tables
 
 
 def render_latex(view: RunResults, columns: int = 2) -> str:
-    """Return the report as LaTeX; a float takes `columns` columns of a page that has two.
+    """Return the report as LaTeX. A float is `columns` columns wide on a two-column page.
 
-    The floats are the ranking of the paper's Table 2, memory's share if it was asked for, the tables' verdicts, a
-    heatmap an LLM and, if methods of several papers were asked, a comparison of these.
+    The floats are the ranking of the paper's Table 2, memory's share if it was asked for, and the verdicts on tables. A
+    heatmap for each LLM follows and, if methods of several papers were asked, a comparison of these methods.
     """
     floats = [*_ranking(view), *_memory(view), *_verdicts(view), *_heatmap(view), *_papers(view)]
     lines = [*_head(view), *(line for place, one in enumerate(floats) for line in _float(one, columns, place))]
     return "\n".join(lines) + "\n"
 
 
-# least: smaller p-values are shown as below this
+# least: a smaller p-value is printed as "below `least`"
 def typeset(key: str, value: float, *, least: float = 1e-6) -> str:
-    """Return a number of a result in LaTeX: p-values with their power of ten, or as below a millionth.
+    """Return a number of a result in LaTeX: a p-value with its power of ten or, below a millionth, as a bound.
 
     >>> typeset("q_value", 0.00032), typeset("q_value", 1.2e-40), typeset("recalled_bits", 212.31)
     ('$3.2\\\\times10^{-4}$', '$<10^{-6}$', '212.3')
@@ -61,7 +61,7 @@ def typeset(key: str, value: float, *, least: float = 1e-6) -> str:
 
 
 def _powers(shown: str) -> str:
-    """Return an escaped text in which numbers have their powers of ten set as such.
+    """Return an escaped text with its numbers in exponential notation typeset as powers of ten.
 
     >>> _powers("p = 6.3e-158, E = 1e+09")
     'p = $6.3\\\\times10^{-158}$, E = $10^{9}$'
@@ -83,15 +83,15 @@ def _head(view: RunResults) -> Iterator[str]:
 
 
 def _comment(value: str) -> str:
-    """Return a text that cannot end the comment around it."""
+    """Return the text in a form that cannot end the comment around it."""
     return visible(value, line=True).encode("ascii", "backslashreplace").decode()
 
 
 @dataclass(frozen=True)
 class LatexFloat:
-    """A table with its caption; `label` is its name in the paper, `columns` those of the `tabular`.
+    """A table with its caption. `label` is its label in the paper, `columns` the column format of the `tabular`.
 
-    A row is a line of cells, or a rule.
+    Each of `rows` is a line of cells or a rule.
     """
 
     title: str
@@ -103,10 +103,10 @@ class LatexFloat:
 
 
 def _floats(whole: LatexFloat) -> Iterator[LatexFloat]:
-    """Yield a table, which continues in further tables if it is long."""
+    """Yield the table in parts of at most `ROWS` rows."""
     for start in range(0, len(whole.rows), ROWS):
         part = whole.rows[start : start + ROWS]
-        part = part if part[-1].endswith(r"\\") else part[:-1]  # no rule above the last one
+        part = part if part[-1].endswith(r"\\") else part[:-1]  # no rule at the end of a part
         if not start:
             yield replace(whole, rows=part)
         else:
@@ -115,9 +115,9 @@ def _floats(whole: LatexFloat) -> Iterator[LatexFloat]:
             yield replace(whole, title=title, caption=caption, label=label, rows=part)
 
 
-# together: floats that wait for a page of their own; LaTeX holds about fifty
+# together: floats before a \clearpage; LaTeX can delay about fifty
 def _float(one: LatexFloat, columns: int, place: int, *, together: int = 12) -> Iterator[str]:
-    """Yield the lines of a table with the rules of booktabs."""
+    """Yield the lines of a table with rules of the package booktabs."""
     kind = "table*" if columns > 1 else "table"
     yield ""
     yield f"% == {_comment(one.title)}"
@@ -181,7 +181,7 @@ def _share(own: MemoryShareResult) -> str:
 
 
 def _decimal(value: float) -> str:
-    """Return a number with two decimals and a minus sign in place of a hyphen."""
+    """Return a number with two decimals and, if negative, a minus sign rather than a hyphen."""
     shown = format_signed(value, minus="-")
     return rf"\({shown}\)" if value < 0 else shown
 
@@ -225,7 +225,7 @@ def _heatmap(view: RunResults) -> Iterator[LatexFloat]:
 
 
 def _squares(view: RunResults, block: LlmBlock, start: int, number: str) -> Iterator[LatexFloat]:
-    """Yield the heatmap of an LLM, at most `COLUMNS` tables wide, with a bold line below knowledge."""
+    """Yield the heatmap of an LLM, at most `COLUMNS` tables wide. A bold line follows the tests of knowledge."""
     columns = block.columns[start : start + COLUMNS]
     rows = []
     for kind, tests in view.kinds.items():
@@ -257,7 +257,7 @@ def _bits(view: RunResults, result: Result) -> float | None:
 
 
 def _colored(verdict: Verdict, bits: float | None = None, before: str = "") -> str:
-    """Return the symbol of a verdict on its colour, with the recalled bits."""
+    """Return the symbol of a verdict, coloured by the verdict and followed by the recalled bits."""
     color = rf"\cellcolor{{{COLORS[verdict][0]}}}" if verdict in COLORS else ""
     if verdict is not Verdict.CONTAMINATED:
         return color + before + SYMBOLS[verdict]
@@ -266,7 +266,7 @@ def _colored(verdict: Verdict, bits: float | None = None, before: str = "") -> s
 
 
 def _papers(view: RunResults) -> Iterator[LatexFloat]:
-    """Yield the papers' verdicts next to the calibrated ones, LLM by LLM, and how far the methods agree."""
+    """Yield the papers' verdicts next to the calibrated verdicts, for each LLM, and the agreement of the methods."""
     by_paper = paper_methods.papers(view)
     if not by_paper:
         return
@@ -282,7 +282,7 @@ def _papers(view: RunResults) -> Iterator[LatexFloat]:
 def _marks(
     view: RunResults, titles: Titles, block: LlmBlock, by_paper: Mapping[str, Sequence[str]], start: int, number: str
 ) -> Iterator[LatexFloat]:
-    """Yield the tests by paper, at most `COLUMNS` tables wide, and the verdict on the rows."""
+    """Yield the tests, grouped by paper and at most `COLUMNS` tables wide, and the verdict on the rows."""
     columns, rows = block.columns[start : start + COLUMNS], []
     for paper, tests in by_paper.items():
         rows.append(_row(rf"\textbf{{{escaped(paper)}}}", *("" for _ in columns)))
@@ -301,7 +301,7 @@ def _marks(
 
 
 def _marked(view: RunResults, result: Result | None) -> str:
-    """Return the sign of the published rule for a result, and its symbol if it has a calibrated verdict."""
+    """Return the sign of the published rule for a result, followed by the symbol of any calibrated verdict."""
     if result is None:
         return ""
     sign = escaped(paper_methods.mark(result).sign)
@@ -311,7 +311,7 @@ def _marked(view: RunResults, result: Result | None) -> str:
 
 
 def _agreements(matrix: paper_methods.AgreementMatrix, start: int, number: str) -> Iterator[LatexFloat]:
-    """Yield how far each method agrees with at most `COLUMNS` methods before it."""
+    """Yield the agreement of each method with at most `COLUMNS` earlier methods."""
     compared = matrix.methods[:-1][start : start + COLUMNS]
     rows = [
         _row(method.letter, _method(method), f"{method.found} of {len(method.decided)}", *own)

@@ -1,4 +1,4 @@
-"""The state of each LLM while it is asked, and words for it."""
+"""The progress of each LLM while it is asked, as data and in words."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
@@ -8,14 +8,14 @@ from datetime import datetime
 from tabcontam.evidence.base import Answer, ReplyState
 from tabcontam.verdicts.wording import visible
 
-FEWEST = 5  # answers over which a rate is taken, however long they took
+FEWEST = 5  # least number of answers for a rate, however long they took
 
-Shrunk = tuple[int, int, str]  # connections before and now, and why
+Shrunk = tuple[int, int, str]  # connections before, connections now, reason
 
 
 @dataclass
 class LlmProgress:
-    """The state of one LLM's queries; rate and time left come only from its own answers over the wire."""
+    """The progress of one LLM's queries. Only answers that it sends now count for the rate and the time left."""
 
     llm: str
     planned: int
@@ -26,8 +26,8 @@ class LlmProgress:
     connections: int | None = None
     ended: bool = False
     begun: float | None = None
-    batches: dict[str, tuple[float, int, int]] = field(default_factory=dict)  # by id: start, done, of how many
-    _times: deque[float] = field(default_factory=deque)  # of the answers, after the moment from which they count
+    batches: dict[str, tuple[float, int, int]] = field(default_factory=dict)  # by id: start, number done, of how many
+    _times: deque[float] = field(default_factory=deque)  # of the answers; the first time is the start of counting
     _kind: str = ""
     _until: float = 0.0
     _shrunk: tuple[Shrunk, float] | None = None
@@ -38,15 +38,15 @@ class LlmProgress:
         return self.begun is not None and not self.ended and self.done < self.planned
 
     def at(self, dataset: str, now: float) -> None:
-        """Record the dataset that is asked about; the LLM's time runs from the first."""
+        """Record the dataset that is asked about. The LLM's time starts with its first dataset."""
         self.dataset = dataset
         if self.begun is None:
             self.begun = now
             self._times.append(now)
 
     def answered(self, reply: Answer, now: float) -> None:
-        """Count an answer, and forget those that are too old for the rate."""
-        window = 30.0  # seconds over which a rate is taken
+        """Count an answer, and discard times that are too old for the rate."""
+        window = 30.0  # seconds over which the rate is measured
         self.done += 1
         self.failed += reply.state is ReplyState.FAILED
         self._times.append(now)
@@ -54,18 +54,18 @@ class LlmProgress:
             self._times.popleft()
 
     def waits(self, kind: str, seconds: float, now: float) -> None:
-        """Record a request that will be sent again; of several that wait, the last to be sent is shown."""
+        """Record a request that will be sent again. If several requests wait, the one that is sent last is shown."""
         self.retries += 1
         if now >= self._until or now + seconds >= self._until:
             self._kind, self._until = kind, now + seconds
 
     def limited(self, before: int, after: int, kind: str, now: float) -> None:
-        """Record the number of connections; only a decrease is shown."""
+        """Record the number of connections. Only a decrease is shown."""
         self.connections = after
         self._shrunk = ((before, after, kind), now) if after < before else None
 
     def rate(self, now: float) -> float | None:
-        """Return answers a second; None if too little is known, and during a batch, which has no steady rate."""
+        """Return the answers per second; None if too few are known, or during a batch, which has no steady rate."""
         if self.batches:
             return None
         times = self._times
@@ -75,18 +75,18 @@ class LlmProgress:
         return count / seconds
 
     def left(self, now: float) -> float | None:
-        """Return the seconds until the LLM's last answer, at its rate."""
+        """Return the seconds until the LLM's last answer at the current rate; None if the rate is unknown."""
         rate = self.rate(now)
         return None if rate is None else (self.planned - self.done) / rate
 
     def waiting(self, now: float) -> tuple[str, int] | None:
-        """Return the reason for a wait and the whole seconds left; None if nothing waits."""
+        """Return the reason for the current wait and its remaining whole seconds; None if no request waits."""
         left = self._until - now
         return (self._kind, -int(-left // 1)) if left > 0 else None
 
-    # limit_shown: seconds for which a smaller number of connections is shown if nothing waits
+    # limit_shown: seconds for which a decrease of connections is shown if no request waits
     def shrunk(self, now: float, *, limit_shown: float = 10.0) -> Shrunk | None:
-        """Return the last decrease of connections and its reason, during a wait and for `LIMIT_SHOWN` seconds."""
+        """Return the last decrease of connections during a wait or within `limit_shown` seconds, else None."""
         if self._shrunk is None:
             return None
         shrunk, moment = self._shrunk
@@ -94,26 +94,26 @@ class LlmProgress:
 
 
 def counts(asked: LlmProgress) -> list[str]:
-    """Return how many queries have a reply, how many of these failed, and how many requests were sent again."""
+    """Return in words how many queries are answered, how many of these failed, and how many requests were repeated."""
     failed = f"{asked.failed} failed" if asked.failed else ""
     return [f"{asked.done}/{asked.planned} answered", *filter(None, (failed, retries(asked)))]
 
 
 def retries(asked: LlmProgress) -> str:
-    """Return how many requests were sent again; empty if none."""
+    """Return in words how many requests were repeated; empty if none."""
     return f"{asked.retries} {'retry' if asked.retries == 1 else 'retries'}" if asked.retries else ""
 
 
 def pace(asked: LlmProgress, now: float) -> list[str]:
-    """Return the LLM's speed and the time left, once they are known."""
+    """Return the LLM's speed and the time left; empty while these are unknown."""
     left = asked.left(now)
     return [] if left is None else [speed(asked.rate(now)), f"ETA {duration(left)}"]
 
 
 def state(asked: LlmProgress, now: float, arrow: str, *, settled: bool = False, short: bool = False) -> str:
-    """Return the state of a wait, as "429: 12 s, 40 → 32 connections"; empty if nothing delays the LLM.
+    """Return the state of a wait, such as "429: 12 s, 40 → 32 connections"; empty if the LLM is not delayed.
 
-    `settled` also gives a number of connections that is not news; `short` leaves it out during a wait.
+    With `settled`, an unchanged number of connections is named, too. With `short`, a wait's text omits connections.
     """
     waiting, shrunk = asked.waiting(now), asked.shrunk(now)
     if asked.batches and not waiting:
@@ -128,7 +128,7 @@ def state(asked: LlmProgress, now: float, arrow: str, *, settled: bool = False, 
 
 
 def batches(asked: LlmProgress) -> str:
-    """Return the batches at the provider, as "batch batch_12: 30/140 done since 09:41"; empty if there are none."""
+    """Return the batches at the provider, such as "batch batch_12: 30/140 done since 09:41"; empty without batches."""
     if not asked.batches:
         return ""
     since = min(moment for moment, _, _ in asked.batches.values())
@@ -140,18 +140,18 @@ def batches(asked: LlmProgress) -> str:
 
 
 def with_llm_name(llm: str, line: str) -> str:
-    """Return a line that names its LLM."""
+    """Return the line, with the LLM's name at its start if it lacks the name."""
     return line if llm in line else f"{llm}: {line}"
 
 
 def remaining_line(others: Sequence[LlmProgress]) -> str:
-    """Return one line for the LLMs that get none of their own."""
+    """Return one line that sums up the LLMs without a line of their own."""
     done, planned = sum(asked.done for asked in others), sum(asked.planned for asked in others)
     return f"and {len(others)} more {'LLM' if len(others) == 1 else 'LLMs'}: {done}/{planned}"
 
 
 def speed(rate: float | None) -> str:
-    """Return answers a second, or a minute if they are few; empty if unknown."""
+    """Return the answers per second, or per minute if they are few; empty if unknown."""
     if rate is None:
         return ""
     if rate >= 100:
@@ -160,7 +160,7 @@ def speed(rate: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return minutes and seconds, with hours before them; whole days if it is long.
+    """Return a duration as minutes and seconds, with hours if needed, or in whole days.
 
     >>> duration(65), duration(3725), duration(400_000)
     ('1:05', '1:02:05', '4 days')
@@ -173,7 +173,7 @@ def duration(seconds: float) -> str:
 
 
 def printable(line: str, encoding: str) -> str:
-    """Return `line` without control characters, with plainer signs if the output's encoding lacks ours."""
+    """Return `line` without control characters. Plainer signs replace signs that the output's encoding lacks."""
     line = visible(line, line=True)
     try:
         line.encode(encoding)
@@ -183,7 +183,7 @@ def printable(line: str, encoding: str) -> str:
 
 
 def short_names(llms: Iterable[str]) -> dict[str, str]:
-    """Return each LLM's name without its server's address, unless two would be alike."""
+    """Return each LLM's name without its server's address, except where two names would become equal."""
     short = {llm: llm.partition("@http")[0] for llm in llms}
     times = Counter(short.values())
     return {llm: name if times[name] == 1 else llm for llm, name in short.items()}

@@ -1,6 +1,6 @@
-"""The request of a lookup in documents and the places that it found, for the page and the terminal.
+"""The query of a lookup in documents and the places that it found, for the page and the terminal.
 
-Documents are hostile text: every part that leaves this module has passed through `visible`.
+Documents may contain harmful text, so `visible` is applied to every text that this module returns.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,7 +18,8 @@ LONGEST_NAME, LONGEST_FOUND, AROUND = 200, 400, 120  # characters
 class LookupPlace:
     """A place in a document: the document's name, the byte offset, and the text with its surroundings.
 
-    `own_texts` marks the row's own value, as opposed to one that it is compared with. An `offset` below 0 is unknown.
+    `own` is True for the row's own value, and False for a value that is looked up for comparison. A negative `offset`
+    means that the position is unknown.
     """
 
     source: str
@@ -30,7 +31,7 @@ class LookupPlace:
 
     @property
     def where(self) -> str:
-        """The document and the place in it."""
+        """The document and the byte offset in it."""
         return self.source if self.offset < 0 else f"{self.source}, byte {self.offset:,}"
 
 
@@ -40,7 +41,7 @@ def is_lookup(trial: Trial) -> bool:
 
 
 def places(trial: Trial) -> list[LookupPlace]:
-    """Return the places that a lookup found, the row's own value first, at most `PLACES`."""
+    """Return the places that a lookup found, at most ten. Places of the row's own value come first."""
     most_places = 10
     texts, mine = _texts(trial), own_texts(trial)
     listed = [one for one in _list(trial.get("found")) if isinstance(one, list) and len(one) >= 3]
@@ -49,7 +50,7 @@ def places(trial: Trial) -> list[LookupPlace]:
 
 
 def _place(match: list[Any], texts: Sequence[str], mine: Collection[str]) -> LookupPlace:
-    """Return a place of trials.jsonl; without positions the whole quote counts as found."""
+    """Return one place from trials.jsonl. If positions are missing, the whole quote is taken as the text found."""
     source, offset, quote, *more = match
     begin, end, which = (*_numbers(more[:3]), *(0, 0, 0)[len(more[:3]) :])
     begin, end = (begin, end) if 0 <= begin < end <= len(quote) else (0, len(quote))
@@ -69,16 +70,16 @@ def _numbers(values: list[Any]) -> Iterator[int]:
 
 
 def documents(trial: Trial) -> str:
-    """Return how many documents hold a text that was looked up, in words."""
+    """Return in words how many documents contain a text that was looked up."""
     number = trial.get("documents")
     count = number if isinstance(number, int) and not isinstance(number, bool) else 0
     least = "at least " if trial.get("more") is True else ""
     return f"{least}{count:,} document{'' if count == 1 else 's'}"
 
 
-# counted: of the texts that were looked up
+# counted: most texts that are returned
 def documents_by_text(trial: Trial, *, counted: int = 12) -> list[tuple[str, int]]:
-    """Return each text that some document holds, with its number of documents: the row's own texts first."""
+    """Return each text found in some document, with its number of documents. The row's own texts come first."""
     pairs = zip(_texts(trial), _numbers(_list(trial.get("counts"))), strict=False)
     found = [(one, count) for one, count in pairs if count > 0]
     found.sort(key=lambda pair: pair[0] not in own_texts(trial))
@@ -86,7 +87,7 @@ def documents_by_text(trial: Trial, *, counted: int = 12) -> list[tuple[str, int
 
 
 def own_texts(trial: Trial) -> list[str]:
-    """Return the texts that are the row's own, not those that they are compared with; all texts if none is."""
+    """Return the looked-up texts that are the row's own, without texts for comparison; if none is the row's, all."""
     expected, texts = trial.get("expected"), _texts(trial)
     values = [text(value) for value in (expected.values() if isinstance(expected, Mapping) else ())]
     return [one for one in texts if one in values] or texts

@@ -1,7 +1,7 @@
-"""The report as Markdown that GitHub, GitLab and other pages show alike.
+"""The report as Markdown that GitHub, GitLab and other sites show alike.
 
-Names stand in code spans and texts are written word by word, so that nothing from a model, a table or a user becomes
-markup, a link, a mention, a reference, an emoji or a formula.
+Names are code spans, and other texts are escaped word by word. So no text of a model, a table or a user becomes markup,
+a link, a mention, a reference, an emoji or a formula.
 """
 
 import re
@@ -26,8 +26,8 @@ from tabcontam.verdicts.wording import rounded, visible
 
 NUMBERS = ("q_value", "recalled_bits", "detectable_share")
 
-# A word that every renderer takes for a plain word: letters, digits and this punctuation, unless it looks like an
-# address, an emoji's name or a reference of GitLab's.
+# A word that every renderer shows unchanged: letters, digits and this punctuation. `_TELLING` finds exceptions, such
+# as addresses, names of emojis and references in GitLab.
 _PLAIN = re.compile(r"""[\w.,;:'"()\[\]=+\-/%±…→]+""")
 _ESCAPED = re.compile(r"([\[\]_])")
 _TELLING = re.compile(r"""://|www\.|^(?:mailto|xmpp):|:\w+:|%["'\w]|GH-\d""", re.IGNORECASE)
@@ -38,15 +38,15 @@ Group = TypeVar("Group", bound=str)
 def render_markdown(view: RunResults) -> str:
     """Return the report as Markdown.
 
-    The sections are the findings, each table's verdict, a heatmap an LLM, the papers' methods if there are several,
-    memory's share if it was asked for, the ranking, the changes if runs are compared, and the controls.
+    The sections are the findings, the verdict on each table, a heatmap for each LLM, and the papers' methods if there
+    are several. Memory's share (if asked for), the ranking, changes between compared runs, and controls follow.
     """
     sections = (_head, _found, _tables, _heatmap, _papers, _memory, _ranking, _comparisons, _controls)
     return "\n".join(line for section in sections for line in section(view))
 
 
 def code(name: str) -> str:
-    """Return a name as a code span, on one line; a `|`, which would end a table's cell, stands between two spans.
+    """Return a name as a code span on one line. A `|` would end the table's cell, so it is escaped between two spans.
 
     >>> code("a|`b`")
     '`a`&#124;`` `b` ``'
@@ -59,13 +59,13 @@ def _span(part: str) -> str:
     if not part:
         return ""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", part)), default=0))
-    # renderers take off one space on either side
+    # renderers remove one space on either side
     room = " " if part.strip() and (part[0] in "` " or part[-1] in "` ") else ""
     return f"{fence}{room}{part}{room}{fence}"
 
 
 def prose(sentence: str) -> str:
-    """Return a sentence as plain text, on one line; each word that could be more than a word becomes a code span.
+    """Return a sentence as plain text on one line. A word that a renderer could change becomes a code span.
 
     >>> prose("AUC 0.72 [0.59, 0.83], ask @me")
     'AUC 0.72 \\\\[0.59, 0.83\\\\], ask `@me`'
@@ -82,7 +82,7 @@ def _word(word: str) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> Iterator[str]:
-    """Yield the lines of a table; the last `right` columns are flush right."""
+    """Yield the lines of a table. The last `right` columns are flush right."""
     ruler = ["---"] * (len(header) - right) + ["--:"] * right
     for row in (header, ruler, *rows):
         yield f"| {' | '.join(row)} |"
@@ -90,14 +90,14 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) 
 
 
 def _paragraphs(*texts: str) -> Iterator[str]:
-    """Yield each text with an empty line after it."""
+    """Yield each text, followed by an empty line."""
     for text in texts:
         yield from (text, "")
 
 
 def _head(view: RunResults) -> Iterator[str]:
     seed = "" if view.run.seed is None else f"seed {prose(str(view.run.seed))}"
-    facts = filter(None, (seed, f"dictionary {prose(view.run.dictionary)}"))  # facts that the line before lacks
+    facts = filter(None, (seed, f"dictionary {prose(view.run.dictionary)}"))  # facts that the line above lacks
     made = ", ".join([f"tabcontam {prose(view.run.version)}".strip(), *facts])
     yield from _paragraphs("# Contamination report", prose(scope(view)), made)
     if view.run.command:
@@ -117,7 +117,7 @@ def _found(view: RunResults) -> Iterator[str]:
 
 
 def _named(sentence: Sentence) -> str:
-    """Return the LLM's name in the catalogue and in the run."""
+    """Return the LLM's name in the catalogue and its name in the run."""
     name = code(sentence.llm)
     return name if sentence.title == sentence.llm else f"{prose(sentence.title)} ({name})"
 
@@ -164,7 +164,7 @@ def _rows(
     groups: Mapping[Group, Sequence[str]],
     shown: Callable[[RunResults, Result | None], str],
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the tests that the LLM was asked, by kind or by paper, which is named once."""
+    """Yield a row for each test that the LLM was asked. The first row of a group names the kind or the paper."""
     for group, tests in groups.items():
         name = prose(group)
         for test in tests:
@@ -186,7 +186,7 @@ def _square(view: RunResults, result: Result | None) -> str:
 
 
 def _papers(view: RunResults) -> Iterator[str]:
-    """Yield the papers' verdicts next to the calibrated ones, LLM by LLM, and how far the methods agree."""
+    """Yield the papers' verdicts next to the calibrated verdicts, for each LLM, and the agreement of the methods."""
     by_paper = paper_methods.papers(view)
     if not by_paper:
         return
@@ -210,7 +210,7 @@ def _papers(view: RunResults) -> Iterator[str]:
 
 
 def _marked(view: RunResults, result: Result | None) -> str:
-    """Return the sign of the published rule for a result, and its square if it has a calibrated verdict."""
+    """Return the sign of the published rule for a result, followed by the square of any calibrated verdict."""
     if result is None:
         return ""
     sign = paper_methods.mark(result).sign
@@ -274,7 +274,7 @@ def _comparisons(view: RunResults) -> Iterator[str]:
 
 
 def _changes(view: RunResults, compared: Sequence[Comparison]) -> Iterator[str]:
-    """Yield the changes, those beyond chance first, without empty columns."""
+    """Yield the changes without empty columns. Changes that exceed chance come first."""
     telling = [one for one in compared if one.change in CHANGED or one.beyond_chance]
     telling.sort(key=lambda one: not one.beyond_chance)
     header = ("First", "Second", "LLM", "Table", "Test", "Change", "Right answers")
@@ -286,7 +286,7 @@ def _changes(view: RunResults, compared: Sequence[Comparison]) -> Iterator[str]:
 
 def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:
     table = one.dataset + (f"@{one.edition}" if one.edition else "") + one.of_split
-    words = one.prompts if one.prompts != PROMPTS else ""  # most runs have the usual set, which need not be named
+    words = one.prompts if one.prompts != PROMPTS else ""  # the usual prompt set is not named
     outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     return (
         code(one.first.strip()),

@@ -1,6 +1,6 @@
-"""Memory's share of an accuracy in the report: two dots, the rows and their unseen twins, and a line between.
+"""Memory's share of an accuracy in the report: a dot for the rows, a dot for their unseen twins, a line between.
 
-Nothing is measured or decided here: the numbers are those of the results, from `verdicts.memory` and the gate.
+This module measures and decides nothing. The numbers come from the results: `verdicts.memory` and the gate.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,13 +20,13 @@ ABOUT = (
     "from other rows. A model that recalls rows roughly recalls their twins, too: a small share does not show that no "
     "rows were seen. If fresh rows are given, they take the place of twins."
 )
-WIDTH = 40  # characters of a line between 0 and 1 on a terminal
+WIDTH = 40  # characters of a line from 0 to 1 on a terminal
 ON_ROWS, ON_TWINS, BETWEEN = "*", "o", "-"
 
 
 @dataclass(frozen=True)
 class MemoryComparison:
-    """Memory's share of the accuracy of one LLM on one table, which the page names `label`."""
+    """Memory's share of the accuracy of one LLM on one table. `label` is the table's name on the page."""
 
     llm: str
     label: str
@@ -35,12 +35,12 @@ class MemoryComparison:
 
     @property
     def share(self) -> str:
-        """The share with its interval."""
+        """The share with its interval, in words."""
         return share_in_words(self.memory)
 
     @property
     def compared(self) -> str:
-        """The share compared with one reference LLM, or with several; empty if there is none."""
+        """The share compared with one reference LLM or with several; empty without a reference."""
         other, among = self.memory.single_reference, self.memory.several_references
         if among is not None:
             of = f"an accuracy of {among.expected:.2f}, expected from {len(among.references)} references"
@@ -56,7 +56,7 @@ class MemoryComparison:
 
     @property
     def line(self) -> str:
-        """The two dots and the line between, in characters, from 0 on the left to 1 on the right."""
+        """The two dots and the line between them as characters: 0 is on the left, 1 on the right."""
         own, twin = (round(accuracy * (WIDTH - 1)) for accuracy in (self.memory.accuracy, self.memory.twin_accuracy))
         low, high = sorted((own, twin))
         signs = [BETWEEN if low < place < high else " " for place in range(WIDTH)]
@@ -66,30 +66,30 @@ class MemoryComparison:
 
 
 def in_words(memory: MemoryShareResult, table: str = "") -> str:
-    """Return both accuracies and the share, with the name of the table if given."""
+    """Return both accuracies and the share in words, after the table's name if `table` is given."""
     own, twin = memory.accuracy, memory.twin_accuracy
     on_both = f"{own:.2f} on {table or 'rows'} and {twin:.2f} on {unseen_rows(memory)}"
     return f"accuracy is {on_both}, memory's share {share_in_words(memory)}"
 
 
 def unseen(found: Sequence[MemoryComparison]) -> str:
-    """Return the name of the rows that are compared: unseen twins, fresh rows that take their place, or both."""
+    """Return the name of the rows for comparison: unseen twins, fresh rows instead of twins, or both."""
     return " or ".join(sorted({unseen_rows(one.memory) for one in found}, reverse=True))
 
 
 def legend(found: Sequence[MemoryComparison], own: str, other: str) -> str:
-    """Return an explanation of a line's two dots, which are named `own` and `other`."""
+    """Return an explanation of a line's two dots. `own` and `other` are the signs of the dots."""
     words = unseen(found).replace("unseen", "their unseen")
     return f"{own}: accuracy on rows of the table; {other}: accuracy on {words}"
 
 
 def on_unseen(memory: MemoryShareResult) -> str:
-    """Return the accuracy on unseen twins, or on fresh rows, which are named."""
+    """Return in words the accuracy on unseen twins, or on fresh rows, which are then named."""
     return f"{memory.twin_accuracy:.2f}{' (fresh rows)' if memory.fresh else ''}"
 
 
 def measured_shares(view: RunResults) -> list[MemoryComparison]:
-    """Return the measured shares in the order of the page, without controls."""
+    """Return the measured shares in the page's order, without controls."""
     columns = (column for block in view.blocks if not block.control for column in block.columns)
     return [
         MemoryComparison(column.llm, column.label, result.memory, result.reference or "")
@@ -100,7 +100,7 @@ def measured_shares(view: RunResults) -> list[MemoryComparison]:
 
 
 def is_measured(result: Result) -> bool:
-    """Return whether a result has memory's share, from enough answers."""
+    """Return whether a result has memory's share, measured from enough answers."""
     return result.verdict is None and result.memory is not None
 
 
@@ -116,9 +116,9 @@ def context(view: RunResults) -> dict[str, Any]:
     }
 
 
-# named: tables in a sentence on an LLM
+# named: most tables that a sentence on an LLM names
 def clauses(titles: Titles, block: LlmBlock, *, named: int = 3) -> Iterator[str]:
-    """Yield clauses on memory's share for the sentence on an LLM: one each for the first tables, a count of others."""
+    """Yield clauses on memory's share for an LLM's sentence: one for each of the first tables, a count of the rest."""
     own = [result for result in block.results if is_share(titles.view, result)]
     measured = [(_table(titles, result), result.memory) for result in own if is_measured(result)]
     for table, memory in measured[:named]:

@@ -1,7 +1,7 @@
-"""The methods section of a paper on a run, as paragraphs; every number comes from results.json.
+"""The methods section of a paper about a run, as paragraphs. Every number comes from results.json.
 
-A paragraph is a list of pieces: words of ours, and names that others chose, which each form of a report marks
-and disarms in its own way.
+A paragraph is a list of pieces: our own words, and names that others chose. Each form of a report marks and escapes
+these names in its own way.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,13 +18,13 @@ from tabcontam.verdicts.rules import ALL, PAPER
 from tabcontam.verdicts.run_facts import DatasetFacts, LlmFacts, in_words
 from tabcontam.verdicts.wording import phrase, rounded
 
-# Other notes of the report that a reader of the paper must know.
+# Kinds of other notes that a reader of the paper must know.
 SHOWN_NOTES = (
     NoteKind.QUERIES, NoteKind.KNOWN, NoteKind.TRAINED, NoteKind.REFERENCE, NoteKind.REDACTED, NoteKind.SEEDS,
     NoteKind.VERSIONS, NoteKind.NOT_READ, NoteKind.SENT, NoteKind.SAMPLED,
     NoteKind.EDITIONS, NoteKind.STOPPED, NoteKind.ENDED, NoteKind.INTERRUPTED, NoteKind.NOT_FINISHED,
 )  # fmt: skip
-CONTINUES = "; the same command"  # text with which a note goes on for the person who made the run
+CONTINUES = "; the same command"  # from here on, a note is meant only for the person who made the run
 KNOWN, ROWS, MEASURED = "known", "rows", "measured"
 SHOWS = {
     KNOWN: ("asks", "ask", "whether the dataset is known, for which a page about it is enough"),
@@ -35,17 +35,17 @@ SHOWS = {
 
 @dataclass(frozen=True)
 class Name:
-    """A text that others chose: an LLM, a table, a hash."""
+    """A text that others chose: the name of an LLM or a table, or a hash."""
 
     text: str
 
 
-Piece = str | Name | CitedWork  # a work is cited where it stands
+Piece = str | Name | CitedWork  # a work is cited at the piece's place
 Paragraph = list[Piece]
 
 
 def methods(view: RunResults) -> list[Paragraph]:
-    """Return the paragraphs on the LLMs and their queries, the verdicts, and other facts that a reader must know."""
+    """Return the paragraphs: the LLMs and their queries; the verdicts; further facts that a reader must know."""
     parts: tuple[tuple[Callable[[RunResults], Iterator[Piece]], ...], ...] = (
         (_llms, _tables, _tests, _queries, _judges),
         (_rules, _rows, _found),
@@ -56,7 +56,7 @@ def methods(view: RunResults) -> list[Paragraph]:
 
 
 def _joined(pieces: Iterable[Piece]) -> Paragraph:
-    """Return pieces without empty ones, with neighbouring words joined and no blank at the end."""
+    """Return the pieces without empty ones. Neighbouring words are joined, and the last piece has no final blank."""
     kept: Paragraph = []
     for piece in pieces:
         if isinstance(piece, str) and kept and isinstance(kept[-1], str):
@@ -67,7 +67,7 @@ def _joined(pieces: Iterable[Piece]) -> Paragraph:
 
 
 def _listed(items: Sequence[Sequence[Piece]]) -> Iterator[Piece]:
-    """Yield items as a phrase: a, b and c."""
+    """Yield the items as a phrase: a, b and c."""
     for place, item in enumerate(items):
         yield "" if place == 0 else " and " if place == len(items) - 1 else ", "
         yield from item
@@ -104,7 +104,7 @@ def _llm(view: RunResults, spec: str, facts: LlmFacts | None) -> Iterator[Piece]
 
 
 def _when(view: RunResults) -> str:
-    """Return when it was asked: a day, or the first and the last of merged runs."""
+    """Return when the LLMs were asked: a day or, for merged runs, the first and the last day."""
     started = [run.started for run in view.run.runs] or [view.run.started]
     days = sorted({moment[:10] for moment in started if moment})
     return "" if not days else f", starting on {days[0]}" if len(days) == 1 else f", from {days[0]} to {days[-1]}"
@@ -191,7 +191,7 @@ def _queries(view: RunResults) -> Iterator[Piece]:
 
 
 def _judges(view: RunResults) -> Iterator[Piece]:
-    """Yield how texts were compared if not by ROUGE-L, and which judges decided which completions match."""
+    """Yield how texts were compared if not by ROUGE-L, and which judges decided about which completions."""
     if overlap := view.run.overlap:
         yield from ("In the published rule by overlap, texts were compared by ", Name(overlap), ", not ROUGE-L. ")
     judge = view.run.judge
@@ -208,7 +208,7 @@ def _judges(view: RunResults) -> Iterator[Piece]:
 
 
 def _judge(one: JudgeFacts, facts: LlmFacts | None, recorded: bool) -> Iterator[Piece]:
-    """Yield an LLM that judged: the number of completions, its words, and how often it errs."""
+    """Yield the facts of an LLM that judged: its number of completions, its judgements and its error rate."""
     if recorded:
         yield "As recorded, an LLM had judged which completions match"
     else:

@@ -1,4 +1,4 @@
-"""The methods paragraphs as Markdown and as LaTeX, to be pasted into a paper."""
+"""The methods paragraphs as Markdown and as LaTeX, for pasting into a paper."""
 
 import re
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ from tabcontam.report.methods import Name, Piece, methods
 from tabcontam.report.tex import escaped
 from tabcontam.verdicts.results import RunResults
 
-BROKEN, HYPHENLESS = re.compile(r"[0-9a-f]{16}"), r"\g<0>\\allowbreak{}"  # places in a hash where a line may end
+BROKEN, HYPHENLESS = re.compile(r"[0-9a-f]{16}"), r"\g<0>\\allowbreak{}"  # places in a hash at which a line may break
 
 
 def markdown_methods(view: RunResults) -> str:
-    """Return the paragraphs, and the references by number."""
+    """Return the paragraphs with numbered references."""
     works = cited(view)
     paragraphs = ["".join(_markdown(piece, works) for piece in paragraph) for paragraph in methods(view)]
     references = [f"{number}. {prose(str(work))}" for number, work in enumerate(works, start=1)]
@@ -30,7 +30,7 @@ def _markdown(piece: Piece, works: Sequence[CitedWork]) -> str:
 
 
 def latex_methods(view: RunResults) -> str:
-    r"""Return the paragraphs; `\cite` names the entries that `report --format bibtex` writes."""
+    r"""Return the paragraphs. `\cite` refers to the entries that `report --format bibtex` writes."""
     return "\n\n".join("".join(map(_latex, paragraph)) for paragraph in methods(view)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Contamination by openness, and by size within families: figures and sentences, for the page and the terminal."""
+"""Contamination by openness, and by size within families: figures and sentences for the page and the terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.thresholds import LEAST_GROUP_LLMS
 from tabcontam.verdicts.wording import phrase
 
-FEW = 4  # LLMs that a sentence names
+FEW = 4  # most LLMs that a sentence names
 ABOUT = (
     "A closed LLM has only an API; the weights of a semi-open one are public, and of an open one the training data, "
     "too. The catalogue states it. Each point is an LLM with the score of the ranking. Closed LLMs are mostly newer "
@@ -33,9 +33,9 @@ class OpennessPoint:
 
 @dataclass(frozen=True)
 class OpennessPlot:
-    """A figure: its points, their labels (text, x, y, anchor), the mean of each large enough group (x, y), and more.
+    """A figure: its points, their labels (text, x, y, anchor), and the mean (x, y) of each group that is large enough.
 
-    `lines` join points, and `across` and `up` are ticks.
+    `lines` connect points. `across` and `up` are the ticks of the horizontal and vertical axes.
     """
 
     title: str
@@ -63,13 +63,13 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def openness_sentences(view: RunResults) -> tuple[str, ...]:
-    """Return sentences on a run's LLMs by openness and size; empty if the catalogue has fewer than two of them."""
+    """Return sentences on a run's LLMs by openness and size; empty with fewer than two catalogued LLMs."""
     found = openness(view)
     return (_members(found), *sentences(found)) if found else ()
 
 
 def _members(found: OpennessAnalysis) -> str:
-    """Return a sentence that lists the LLMs of each kind."""
+    """Return a sentence that lists the LLMs of each kind of openness."""
     kinds = []
     for kind in found.kinds:
         titles = [one.title for one in kind.llms]
@@ -80,7 +80,7 @@ def _members(found: OpennessAnalysis) -> str:
 
 
 def sentences(found: OpennessAnalysis) -> tuple[str, ...]:
-    """Return sentences on groups that are large enough, and on the groups that are too small."""
+    """Return sentences on the groups that are large enough, and a sentence on the groups that are too small."""
     lines = [_kind(kind) for kind in found.kinds if kind.conclusive]
     for one in found.differences:
         less = f"{one.first} LLMs less that of {one.second} LLMs is {signed(one.difference, 2)}"
@@ -119,8 +119,8 @@ def _kind(kind: OpennessKind) -> str:
 
 
 def _by_kind(found: OpennessAnalysis) -> OpennessPlot:
-    """Return the score of each LLM, in a column for each kind."""
-    most_named = 14  # points that have a name next to them
+    """Return the figure of each LLM's score, with a column for each kind of openness."""
+    most_named = 14  # most points with a name next to them
     wide = (AREA.right - AREA.left) / len(found.kinds)
     points, names, means, across = [], [], [], []
     named = sum(len(kind.llms) for kind in found.kinds) <= most_named
@@ -142,7 +142,7 @@ def _by_kind(found: OpennessAnalysis) -> OpennessPlot:
 
 
 def _by_size(found: OpennessAnalysis) -> OpennessPlot | None:
-    """Return the score by size, a line for each family of several sizes; None without sizes."""
+    """Return the figure of scores by size, with a line for each family of several sizes; None if no size is known."""
     sizes = [one.size for line in found.families for one in line.llms if one.size]
     if not sizes:
         return None
@@ -167,7 +167,7 @@ def _by_size(found: OpennessAnalysis) -> OpennessPlot | None:
 
 
 def _apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
-    """Return the ticks that do not overlap."""
+    """Return the ticks whose labels do not overlap."""
     kept: list[tuple[float, str]] = []
     for tick in ticks:
         if not kept or tick[0] - kept[-1][0] >= 24:

@@ -1,7 +1,7 @@
-"""The verdicts of each paper's own method next to the calibrated verdicts, and the agreement between methods.
+"""The verdicts of each paper's method next to the calibrated verdicts, and the agreement of the methods.
 
-They are shown only if methods of several papers were asked, or several methods of a paper other than the one whose
-Table 1 numbers the usual tests. With that paper's tests alone, each result shows its published verdict.
+They are shown if methods of several papers were asked. They are also shown for several methods of one paper, except the
+paper with the Table 1 that numbers the usual tests: each result of these tests already shows its published verdict.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,12 +38,12 @@ SIGNS = {
     UNDECIDED: "no answer or not asked",
     NO_VERDICT: "the paper states a number and no verdict",
 }
-Decided = Mapping[tuple[str, str], bool]  # whether a table is contaminated, by the LLM and the table's label
+Decided = Mapping[tuple[str, str], bool]  # by LLM and table's label: whether the table is contaminated
 
 
 @dataclass(frozen=True)
 class PaperMark:
-    """A paper's verdict on one result as a `sign` and in `words`, and the calibrated result."""
+    """A paper's verdict on one result as a `sign` and in `words`, and the result."""
 
     result: Result
     sign: str
@@ -51,15 +51,15 @@ class PaperMark:
 
     @property
     def found(self) -> bool:
-        """Return whether the paper's method calls the table contaminated."""
+        """Return whether the paper's method finds contamination."""
         return self.result.paper_verdict is Verdict.CONTAMINATED
 
 
 @dataclass(frozen=True)
 class PaperMethod:
-    """A test with its published rule or, if `test` is empty, the calibrated rules; and what each decided.
+    """A test with its published rule or, if `test` is empty, the calibrated rules; and the method's decisions.
 
-    `letter` is the method's name in the table of agreement, because tests have numbers already.
+    `letter` identifies the method in the table of agreement, because tests already have numbers.
     """
 
     letter: str
@@ -70,13 +70,13 @@ class PaperMethod:
 
     @property
     def found(self) -> int:
-        """The number of LLMs and tables that the method calls contaminated."""
+        """The number of pairs of LLM and table that the method calls contaminated."""
         return sum(self.decided.values())
 
 
 @dataclass(frozen=True)
 class AgreementMatrix:
-    """The agreement of methods: `rows` has for each method its agreement with each earlier one."""
+    """The agreement of methods. `rows` has, for each method, its agreement with each earlier method."""
 
     llm: str
     methods: tuple[PaperMethod, ...]
@@ -96,7 +96,7 @@ def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
 
 
 def mark(result: Result) -> PaperMark:
-    """Return the verdict of the published rule on a result, as a sign and in words."""
+    """Return a result's verdict by the published rule, as a sign and in words."""
     verdict = result.paper_verdict
     if verdict in DECIDED:
         return PaperMark(result, FOUND[verdict], f"{verdict} by the published rule")
@@ -106,7 +106,7 @@ def mark(result: Result) -> PaperMark:
 
 
 def methods(view: RunResults, titles: Titles) -> tuple[PaperMethod, ...]:
-    """Return the calibrated rules and each paper's methods that decided something; controls are left out."""
+    """Return the calibrated rules and those methods of papers that decided something. Controls are left out."""
     blocks = [block for block in view.blocks if not block.control]
     ways = [("", "", CALIBRATED, _calibrated(titles, blocks))]
     for paper, tests in papers(view).items():
@@ -116,13 +116,13 @@ def methods(view: RunResults, titles: Titles) -> tuple[PaperMethod, ...]:
 
 
 def _letter(number: int) -> str:
-    """Return the letters of a number from 0: A to Z, then AA to AZ, BA and so on."""
+    """Return the letters for a number from 0: A to Z, then AA to AZ, BA and so on."""
     before, own = divmod(number, len(ascii_uppercase))
     return (_letter(before - 1) if before else "") + ascii_uppercase[own]
 
 
 def _calibrated(titles: Titles, blocks: Sequence[LlmBlock]) -> Decided:
-    """Return the verdict on the rows of each table that the calibrated rules decided."""
+    """Return whether the calibrated rules call each decided table contaminated, by LLM and label."""
     if not titles.view.calibrated and not titles.view.run.recorded:
         return {}
     return {
@@ -142,9 +142,9 @@ def _published(blocks: Sequence[LlmBlock], test: str) -> Decided:
     }
 
 
-# most_llms: with so few LLMs, the agreement is also shown LLM by LLM
+# most_llms: with at most so many LLMs, each LLM also has a matrix
 def matrices(view: RunResults, titles: Titles, *, most_llms: int = 4) -> list[AgreementMatrix]:
-    """Return how far methods agree, over all LLMs and by each of a few; empty if no two methods share two settings."""
+    """Return the agreement of methods, over all LLMs and by each of a few; empty if no two share two settings."""
     found = methods(view, titles)
     whole = _matrix("", found)
     if whole is None:
@@ -168,7 +168,7 @@ def _matrix(llm: str, found: Sequence[PaperMethod]) -> AgreementMatrix | None:
 
 
 def agreement(one: PaperMethod, other: PaperMethod) -> KappaAgreement:
-    """Return how far two methods agree on the LLMs and tables that both decided."""
+    """Return the agreement of two methods on the pairs of LLM and table that both decided."""
     both = [(found, other.decided[setting]) for setting, found in one.decided.items() if setting in other.decided]
     return measure_agreement(both)
 
@@ -194,29 +194,29 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
 
 
 def explain_marks(mark_kind: str, signs: Mapping[str, str] = SIGNS) -> str:
-    """Return an explanation of a table of marks, next to each of which there is a square, a letter or a symbol."""
+    """Return an explanation of a table of marks. `mark_kind` names what follows each sign: square, letter or symbol."""
     explained = ", ".join(f"{sign} {words}" for sign, words in signs.items())
     return f"{RULE.format(mark_kind)} Published: {explained}. {NO_NULL}"
 
 
 def format_agreement(one: KappaAgreement) -> str:
-    """Return the agreement in words, as `3 of 4`."""
+    """Return the agreement in words, such as `3 of 4`."""
     return f"{one.agree} of {one.items}"
 
 
 def kappa(one: KappaAgreement) -> str:
-    """Format Cohen's kappa with two decimals; a dash if it is undefined because only one verdict occurs."""
+    """Format Cohen's kappa with two decimals. It is a dash if undefined, because only one verdict occurs."""
     return NO_VERDICT if one.kappa is None else f"{one.kappa:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def level(one: KappaAgreement) -> int:
-    """Return 0 to 4 by the share of agreement: below 1/2, from 1/2, from 3/4, from 9/10, all."""
+    """Return 0 to 4 by the share of agreement: 0 below 1/2, 1 from 1/2, 2 from 3/4, 3 from 9/10, 4 if complete."""
     share = one.share or 0.0
     return sum(share >= least for least in (0.5, 0.75, 0.9, 1.0))
 
 
 def papers_text(view: RunResults) -> Iterator[str]:
-    """Yield lines for a terminal: each method, its number of findings, and its agreement with the calibrated one."""
+    """Yield lines for a terminal: each method, its number of findings, its agreement with the calibrated rules."""
     found = methods(view, titles_of(view)) if papers(view) else ()
     calibrated = [method for method in found if not method.test]
     if len(found) - len(calibrated) < 1:

@@ -1,4 +1,4 @@
-"""The plan of a run as text and as JSON: queries to ask, queries answered already, and the most that it costs."""
+"""The plan of a run as text and as JSON: the queries to ask, the queries already answered, the greatest cost."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -22,7 +22,7 @@ def plan_document(
     left_out: str = "",
     tables: Iterable[Table] = (),
 ) -> dict[str, Any]:
-    """Return the plan as JSON holds it; `left_out` is a line on queries that `--queries paper` leaves out."""
+    """Return the plan for JSON. `left_out` is a line on the queries that `--queries paper` leaves out."""
     return {
         "datasets": [{"dataset": table.named, "edition": table.edition, "read": table.read} for table in tables],
         "results": [
@@ -44,9 +44,9 @@ def plan_text(
     left_out: str = "",
     tables: Iterable[Table] = (),
 ) -> str:
-    """Return how each FILE was read, a line a planned result, the most that each LLM takes, and the rows to be sent.
+    """Return the way each FILE was read, a line for each planned result, each LLM's bounds, and the rows to be sent.
 
-    The tests that an LLM cannot take are one line for all tables.
+    The tests that an LLM does not support share one line for all tables.
     """
     lines = [f"{table.named}: {table.read}" for table in tables if table.read]
     lines += [""] * bool(lines)
@@ -68,7 +68,7 @@ def plan_text(
 
 
 def _all(results: Sequence[PlannedResult], estimates: Sequence[Estimate]) -> str:
-    """Return the requests to all LLMs and the lookups in all corpora, and the most that they cost."""
+    """Return the number of requests to all LLMs and of lookups in all corpora, and their greatest cost."""
     asked, searched = ([each for each in estimates if each.is_corpus is wanted] for wanted in (False, True))
     there = [estimate for estimate in asked if estimate.dollars is not None or not estimate.missing]
     known = [estimate.dollars for estimate in asked if estimate.dollars is not None]
@@ -99,7 +99,7 @@ def _result(result: PlannedResult) -> str:
 
 
 def _llm(estimate: Estimate) -> list[str]:
-    """Return two lines on an LLM: the requests left and their bounds; on a corpus one, since it has no bounds."""
+    """Return two lines on an LLM: the remaining requests, and their bounds. A corpus has one line, without bounds."""
     if estimate.is_corpus:
         before = f" ({estimate.answered:,} were done before)" if estimate.answered else ""
         return [f"{estimate.llm}: {estimate.missing or f'{estimate.requests:,} lookups are left{before}'}"]

@@ -1,11 +1,11 @@
-"""The area of a plot on a page, and positions in it."""
+"""The area of a plot on a page, and conversion of shares to positions in the area."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class PlotArea:
-    """The size of a plot and the edges of its axes, in the plot's own units."""
+    """The size of a plot and the edges of its axes, in the plot's units."""
 
     width: int
     height: int

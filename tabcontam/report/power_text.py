@@ -1,4 +1,4 @@
-"""The text that `power` prints: a line for each test, the tests not asked and why, and last a conclusion."""
+"""The text that `power` prints: a line for each test, the tests that were not asked, and a conclusion."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ LEGEND = (
 
 
 def print_power(console: "Console", document: Document) -> None:
-    """Print the measured rates of each dataset, 80 characters wide."""
+    """Print the measured rates of each dataset in 80 characters a line."""
     paper = TerminalWriter(console)
     for dataset in document["datasets"]:
         part = dataset["split"] or ""
@@ -47,7 +47,7 @@ def print_power(console: "Console", document: Document) -> None:
 
 
 def _print_conclusions(paper: TerminalWriter, document: Document) -> None:
-    """Print the conclusion: a sentence for each dataset and family of tests."""
+    """Print the conclusions: a sentence for each dataset and family of tests."""
     for dataset in document["datasets"]:
         paper.line()
         paper.line(f"In short, on {dataset['dataset']}:", "bold")
@@ -83,7 +83,7 @@ def _found(rate: Document | None) -> str:
 
 
 def _print_idle(paper: TerminalWriter, dataset: Document) -> None:
-    """Print the tests that are not asked, in all runs or in some, with the reason."""
+    """Print the tests that are not asked in all or in some runs, with the reason."""
     for line in dataset["tests"]:
         if line["not_asked"]:
             some = f" in some runs ({line['asked']} asked it)" if line["asked"] else ""
@@ -91,12 +91,12 @@ def _print_idle(paper: TerminalWriter, dataset: Document) -> None:
 
 
 def _observed(dataset: Document) -> list[Observation]:
-    """Return the results of models with known exposure, if any were asked."""
+    """Return the results of models with known exposure; empty if none was asked."""
     return [Observation(**each) for each in dataset.get("models", ())]
 
 
 def _print_models(paper: TerminalWriter, dataset: Document) -> None:
-    """Print each test's results on models by the copies of a row that they have read, and each model's copies."""
+    """Print each test's results on models by the copies of a row that a model has read, and each model's copies."""
     from rich.text import Text
 
     if "models" not in dataset:
@@ -120,13 +120,13 @@ def _print_models(paper: TerminalWriter, dataset: Document) -> None:
 
 
 def _times(copies: Sequence[float]) -> str:
-    """Return numbers of copies as how often a row was read: `0 or 16 times`."""
+    """Return in words how often a row was read: `0 or 16 times`."""
     return f"{phrase(list(map(amount, copies)), 'or')} {'time' if copies[-1] == 1 else 'times'}"
 
 
-# least: smaller p-values are not distinguished
+# least: a smaller p-value is printed as "below `least`"
 def _in_models(own: Sequence[Observation], *, least: float = 1e-9) -> str:
-    """Return a test's result on models that read so many copies: one p-value, or how many of several were found."""
+    """Return a test's result on these models: the p-value of a single model, or how many of several were detected."""
     if len(own) > 1:
         return f"{sum(one.contaminated for one in own)} of {len(own)}"
     if not own or not own[0].decided:
@@ -138,7 +138,7 @@ def _in_models(own: Sequence[Observation], *, least: float = 1e-9) -> str:
 
 
 def _of_models(dataset: Document) -> Iterator[str]:
-    """Yield how many copies the row tests together need to find models with known exposure."""
+    """Yield a sentence on how often rows must be read for the row tests together to detect them."""
     own = grouped((one for one in _observed(dataset) if one.test == TABLE), lambda one: one.copies)
     shares = {number: sum(one.contaminated for one in own[number]) / len(own[number]) for number in sorted(own)}
     groups = grouped(shares, lambda number: (shares[number] == 1) - (shares[number] == 0))

@@ -1,6 +1,6 @@
 """Progress on standard error: the current step, and a line for each LLM that is being asked.
 
-On a terminal the lines stay in place and show a bar; elsewhere they are printed from time to time.
+On a terminal the lines are redrawn in place and show a bar. Elsewhere new lines are printed from time to time.
 """
 
 import os
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 
-QUIET = 1.5  # seconds without a plain line after which a line names the current step
-BEATING = "tabcontam progress"  # the thread that checks
-MOST = 8  # LLMs with a line of their own
+QUIET = 1.5  # seconds without output after which a line names the current step
+BEATING = "tabcontam progress"  # the name of the thread that prints lines when they are due
+MOST = 8  # most LLMs with a line each
 
 
 @dataclass(eq=False)
 class _Step:
-    """A step that runs since a moment, with `done` of `of` parts done."""
+    """A step of work that started at `since`. `done` of its `of` parts are done."""
 
     what: str
     since: float
@@ -52,7 +52,7 @@ class _Step:
     of: int = 0
     clock: Clock = time.monotonic
     evenly: bool = False
-    reported: float = 0.0  # when it was reported last
+    reported: float = 0.0  # time of the last report
     note: str = ""
 
     def report(self, done: int, of: int) -> None:
@@ -60,7 +60,7 @@ class _Step:
         self.done, self.of, self.reported = done, of, self.clock()
 
     def line(self, now: float) -> str:
-        """Return the step's name, how much of it is done, for how long it runs and how long it will, if long."""
+        """Return the step's name, the parts done and, if it takes long, the time so far and the time left."""
         seconds = int(now - self.since)
         part = f" {self.done}/{self.of}" if self.of else ""
         left = self._left(now)
@@ -68,7 +68,7 @@ class _Step:
         return ", ".join([f"{self.what}{part}", *filter(None, facts)])
 
     def _left(self, now: float) -> str:
-        """Return how long the rest takes at the same pace; empty if unknown."""
+        """Return the time left at the current pace; empty if unknown."""
         if not self.evenly or not 0 < self.done < self.of:
             return ""
         left = (self.reported - self.since) * (self.of / self.done - 1) - (now - self.reported)
@@ -76,7 +76,7 @@ class _Step:
 
 
 class _ProgressCounter(Progress):
-    """The common part of `ProgressBars` and `ProgressLines`: the current steps and the counts of every LLM."""
+    """The common part of `ProgressBars` and `ProgressLines`: the current steps, and the counts of each LLM."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -86,14 +86,14 @@ class _ProgressCounter(Progress):
 
     @abstractmethod
     def _start(self) -> None:
-        """Begin to show something."""
+        """Start the display."""
 
     @abstractmethod
     def _stop(self) -> None:
-        """Cease to show anything."""
+        """Stop the display."""
 
     def _show_or_stop(self) -> None:
-        """Begin or cease to show progress, if work has begun or ended."""
+        """Start the display if work has begun, or stop it if all work has ended."""
         busy = bool(self._steps) or self._asking
         if busy != self._shown:
             self._shown = busy
@@ -101,7 +101,7 @@ class _ProgressCounter(Progress):
 
     @contextmanager
     def doing(self, what: str, *, evenly: bool = False) -> Iterator[Tell]:
-        """Show a step until the context ends; of several steps the last that was begun is shown."""
+        """Show a step until the context ends. Of several running steps, the last one to begin is shown."""
         step = _Step(what, self.clock(), clock=self.clock, evenly=evenly)
         self._steps.append(step)
         self._show_or_stop()
@@ -131,7 +131,7 @@ class _ProgressCounter(Progress):
         self._of(llm).done += queries
 
     def asks_about(self, llm: str, dataset: str) -> None:
-        """Record that an LLM is asked about a dataset now."""
+        """Record that the LLM is now asked about the dataset."""
         self._of(llm).at(dataset, self.clock())
 
     def answered(self, llm: str, reply: Answer) -> None:
@@ -144,11 +144,11 @@ class _ProgressCounter(Progress):
         self._of(llm).waits(kind, seconds, self.clock())
 
     def limit(self, llm: str, before: int, now: int, kind: str) -> None:
-        """Record that an LLM is sent `now` requests at a time from now on; `kind` is why they became fewer."""
+        """Record that an LLM is now sent at most `now` requests at a time. `kind` is the reason for a decrease."""
         self._of(llm).limited(before, now, kind, self.clock())
 
     def batch(self, llm: str, batch: str, since: float, done: int, of: int) -> None:
-        """Record that `done` of `of` queries of a batch of an LLM are done at its provider."""
+        """Record that the provider has done `done` of the `of` queries in an LLM's batch."""
         self._of(llm).batches[batch] = (since, done, of)
 
     def batch_ended(self, llm: str, batch: str) -> None:
@@ -165,7 +165,7 @@ class _ProgressCounter(Progress):
 
 
 class ProgressBars(_ProgressCounter):
-    """Lines with a bar for each LLM that is being asked, for a terminal, redrawn four times a second."""
+    """A line with a bar for each LLM that is being asked. A terminal shows the lines, redrawn four times a second."""
 
     def __init__(self, console: "Console | None" = None, clock: Clock = time.monotonic) -> None:
         super().__init__(clock)
@@ -177,12 +177,12 @@ class ProgressBars(_ProgressCounter):
         from rich.live import Live
 
         self._console = self._console or Console(stderr=True)
-        # standard output belongs to the report, and goes where the user sent it
+        # standard output is for the report, and may be redirected
         self._live = Live(console=self._console, get_renderable=self._drawn, transient=True, redirect_stdout=False)
         self._live.start(refresh=True)
 
     def ended(self, llm: str, line: str) -> None:
-        """Print the reason above the bars at once."""
+        """Print above the bars, at once, why the LLM is not asked any more."""
         from rich.text import Text
 
         super().ended(llm, line)
@@ -194,7 +194,7 @@ class ProgressBars(_ProgressCounter):
             self._live.stop()
 
     def frame(self, width: int, height: int = 25, encoding: str = "utf-8") -> "list[Text]":
-        """Return the current lines, none wider than `width` and no more than fit."""
+        """Return the current lines, each at most `width` wide and as many as fit into `height`."""
         from rich.text import Text
 
         now, under_way, names = self.clock(), self._under_way(), short_names(self.llms)
@@ -212,15 +212,15 @@ class ProgressBars(_ProgressCounter):
     def _drawn(self) -> "RenderableType":
         from rich.text import Text
 
-        assert self._console is not None  # noqa: S101 - `_start` has set it before anything is drawn
+        assert self._console is not None  # noqa: S101 - `_start` sets it before anything is drawn
         width, height = self._console.size
         return Text("\n", no_wrap=True).join(self.frame(width, height, self._console.encoding))
 
 
 class ProgressLines(_ProgressCounter):
-    """Plain lines: the current step and the state of every LLM every few seconds, new waits at once.
+    """Plain lines: the current step and the state of each LLM every few seconds, and new waits at once.
 
-    With `beats` a thread checks whether a line is due; without, lines are printed only on events.
+    With `beats`, a thread prints lines when they are due. Otherwise lines are printed only on events.
     """
 
     def __init__(self, file: TextIO | None = None, clock: Clock = time.monotonic, beats: bool = False) -> None:
@@ -229,13 +229,13 @@ class ProgressLines(_ProgressCounter):
         self._beats = beats
         self._ended = Event()
         self._lock = RLock()
-        self._line_printed: float | None = None  # when any line was printed last
+        self._line_printed: float | None = None  # time of the last line of any kind
         self._all_printed = self._asked_since = 0.0
         self._batch_printed: dict[str, float] = {}
         self._news_printed: dict[str, tuple[float, str | None, Shrunk | None]] = {}
 
     def _start(self) -> None:
-        soon = 0.5  # seconds until its first line; a bad input is found earlier and is a line of its own
+        soon = 0.5  # seconds until the first line; an input error, found earlier, then stands alone
         if self._line_printed is None:
             self._line_printed = self.clock() - QUIET + soon
         if self._beats:
@@ -249,17 +249,17 @@ class ProgressLines(_ProgressCounter):
         while not ended.wait(self._until_due()):
             self.beat()
 
-    # tick: seconds between two checks whether a plain line is due
+    # tick: seconds between two checks for a due line
     # soonest: least seconds between two checks
     def _until_due(self, *, tick: float = 0.25, soonest: float = 0.05) -> float:
-        """Return the seconds until the next check: fewer when a line is nearly due, since each step waits again."""
+        """Return the seconds until the next check for a due line. They are fewer if a line is due soon."""
         with self._lock:
             left = tick if self._line_printed is None else self._line_printed + QUIET - self.clock()
         return max(soonest, left) if -tick < left < tick else tick
 
-    # first: seconds in which lines count all answers, too; without them later, a long log stays readable
+    # first: seconds in which lines also count all answers; later lines omit the count to keep a long log readable
     def beat(self, *, first: float = 300.0) -> None:
-        """Print the lines that are due now."""
+        """Print the lines that are now due."""
         now = self.clock()
         with self._lock:
             self._print_due(now)
@@ -279,18 +279,18 @@ class ProgressLines(_ProgressCounter):
         self._print(f"{sum(planned.values())} queries planned")
 
     def known(self, llm: str, queries: int) -> None:
-        """Print the number of queries that had an answer before."""
+        """Print how many queries were answered in an earlier run."""
         super().known(llm, queries)
         if queries:
             self._print(f"{llm}: {queries} of {self._of(llm).planned} answered already")
 
     def asks_about(self, llm: str, dataset: str) -> None:
-        """Print the dataset that is asked about now."""
+        """Print the dataset about which the LLM is now asked."""
         super().asks_about(llm, dataset)
         self._print(f"{llm}: asked about {dataset}")
 
     def answered(self, llm: str, reply: Answer) -> None:
-        """Count an answer, and print the count from time to time and after the last answer."""
+        """Count an answer. Print the count from time to time, and after the last answer."""
         super().answered(llm, reply)
         asked = self._of(llm)
         if asked.done == asked.planned:
@@ -298,18 +298,18 @@ class ProgressLines(_ProgressCounter):
         self._print_due_or_news(asked)
 
     def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
-        """Print after how many queries the row tests ended."""
+        """Print the number of queries after which the row tests ended."""
         super().decided(llm, dataset, asked, spared)
         self._print(f"{llm}: {dataset}: its row tests ended after {asked} queries")
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
-        """Print the reason for a wait, if it is news."""
+        """Print the reason for a wait, if it is new."""
         super().waits(llm, kind, seconds)
         self._print_due_or_news(self._of(llm))
 
     def batch(self, llm: str, batch: str, since: float, done: int, of: int) -> None:
-        """Print the batch's progress if it is news, and from time to time."""
-        batch_every = 600.0  # seconds between plain lines about a batch without news
+        """Print a batch's progress if it has changed, and otherwise from time to time."""
+        batch_every = 600.0  # seconds between lines about an unchanged batch
         known = self._of(llm).batches.get(batch)
         super().batch(llm, batch, since, done, of)
         now = self.clock()
@@ -318,20 +318,20 @@ class ProgressLines(_ProgressCounter):
             self._print(f"{llm}: {batches(self._of(llm))}")
 
     def ended(self, llm: str, line: str) -> None:
-        """Print why an LLM is asked nothing more."""
+        """Print why the LLM is not asked any more."""
         super().ended(llm, line)
         self._print(with_llm_name(llm, line))
 
     def _print_due_or_news(self, asked: LlmProgress) -> None:
-        """Print the lines that are due now or, if none is, the LLM's news."""
+        """Print the lines that are now due or, if none is due, the LLM's news."""
         now = self.clock()
         with self._lock:
             if not self._print_due(now) and asked.under_way:
                 self._print_news(asked, now)
 
-    # every: seconds between plain lines about each LLM that is asked
+    # every: seconds between two lines about the same LLM
     def _print_due(self, now: float, *, every: float = 10.0) -> bool:
-        """Print the state of every LLM if that is due, and return whether it was."""
+        """Print the state of each LLM if that is due. Return whether it was due."""
         if not self._asking or now - self._all_printed < every:
             return False
         self._all_printed = now
@@ -344,12 +344,12 @@ class ProgressLines(_ProgressCounter):
             self._print(remaining_line(under_way[MOST:]))
         return True
 
-    # waits_every: seconds between plain lines about what one LLM waits for
+    # waits_every: seconds between two lines about the waits of one LLM
     def _print_news(self, asked: LlmProgress, now: float, *, waits_every: float = 5.0) -> None:
-        """Print the reason for which an LLM waits if it is new; fewer seconds left are not news."""
+        """Print the reason for an LLM's wait if the reason is new. A shorter remaining time is not news."""
         kind, shrunk = _trouble(asked, now)
         moment, known_kind, known_shrunk = self._news_printed.get(asked.llm, (-waits_every, None, None))
-        if kind is None and known_kind is not None:  # the wait is over, so another one is news again
+        if kind is None and known_kind is not None:  # the wait is over, so the next wait is news
             self._news_printed[asked.llm] = (moment, None, known_shrunk)
         news = (kind is not None and kind != known_kind) or (shrunk is not None and shrunk != known_shrunk)
         if news and now - moment >= waits_every:
@@ -364,7 +364,7 @@ class ProgressLines(_ProgressCounter):
 
 
 def progress(quiet: bool) -> Progress:
-    """Return the progress display that suits standard error."""
+    """Return the progress display for standard error: bars on a terminal, lines elsewhere, nothing if `quiet`."""
     if quiet:
         return Progress()
     drawable = sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")

@@ -1,13 +1,13 @@
-"""The public name of an LLM of a run: its repository or its name at a provider, without addresses and folders."""
+"""The public name of a run's LLM: its repository, or its name at a provider, without addresses and folders."""
 
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import LlmFacts
 
-OWN = ("control", "simulated")  # built-in models of tabcontam, which have no public name
+OWN = ("control", "simulated")  # providers of tabcontam's own models, which have no public name
 
 
 def public_name(facts: LlmFacts) -> str:
-    """Return an LLM's name without provider and address; of a folder its last part.
+    """Return an LLM's name without provider and address. For a folder, it is the last part of the path.
 
     It is `meta-llama/Llama-3.1-8B` for `hf:meta-llama/Llama-3.1-8B` and `NAME` for `openai:NAME@http://host/v1`.
     """
@@ -24,5 +24,5 @@ def own(facts: LlmFacts) -> bool:
 
 
 def llm_facts(view: RunResults) -> dict[str, LlmFacts]:
-    """Return the facts of each LLM of a run, by its name there."""
+    """Return the facts of each LLM of a run, by the LLM's name in the run."""
     return {llm.spec: llm for llm in view.run.llms}

@@ -1,6 +1,6 @@
-"""Published results on the same LLMs, datasets and tests: marks to lay over a heatmap, and agreement with them.
+"""Published results on a run's LLMs, datasets and tests: marks for the heatmap, and the agreement with the run.
 
-`published.toml` holds the facts, their sources and what each can be compared to.
+`published.toml` contains the results, their sources, and what each source can be compared with.
 """
 
 import tomllib
@@ -16,12 +16,12 @@ from tabcontam.verdicts.results import RunResults
 
 FILE = Path(__file__).with_name("published.toml")
 FOUND = {"+": True, "-": False}
-SPLITS = {"validation": "valid", "dev": "valid"}  # names of splits elsewhere
+SPLITS = {"validation": "valid", "dev": "valid"}  # a run's names of splits, and the file's names
 
 
 @dataclass(frozen=True)
 class PublishedSource:
-    """A publication: a short `name`, the `citation`, its `address`, and what its marks `compare` to."""
+    """A publication: a short `name`, the `citation`, its `address`, and the text `compares` on what its marks mean."""
 
     name: str
     citation: str
@@ -31,7 +31,7 @@ class PublishedSource:
 
 @dataclass(frozen=True)
 class PublishedMark:
-    """One published result: whether contamination was found, by which source, of which checkpoint ("": not stated)."""
+    """A published result: whether contamination was found, the source, the LLM's checkpoint ("" if not stated)."""
 
     source: PublishedSource
     found: bool
@@ -40,7 +40,7 @@ class PublishedMark:
 
 @dataclass(frozen=True)
 class SourceAgreement:
-    """The number of an LLM's results on which a source and the run `agree`, of those that both `decided`."""
+    """The number of an LLM's results on which a source and the run `agree`, and the number that both `decided`."""
 
     llm: str
     agree: int
@@ -49,10 +49,10 @@ class SourceAgreement:
 
 @cache
 def marks(entry: str, dataset: str, test: str, split: str | None = None) -> tuple[PublishedMark, ...]:
-    """Return the published marks of an LLM (its name in the catalogue) on a dataset (its card's or a record's name).
+    """Return the published marks of an LLM, by its name in the catalogue, on a dataset, by its card's or record's name.
 
-    If the source has splits, the mark is that of the `split`; if not, that of the dataset for any split. There is at
-    most one mark a source, in the order of `sources`; empty if nothing is published.
+    If a source distinguishes splits, its mark is for `split`; otherwise it is for every split. Each source has at most
+    one mark, in the order of `sources`. The marks are empty if nothing was published.
     """
     found = []
     for source, study in zip(sources(), _studies(), strict=True):
@@ -64,7 +64,7 @@ def marks(entry: str, dataset: str, test: str, split: str | None = None) -> tupl
 
 
 def _names(named: str, dataset: str, split: str | None) -> bool:
-    """Return whether a dataset of the file, NAME or NAME#SPLIT, is the given one."""
+    """Return whether `named`, which is NAME or NAME#SPLIT in the file, means this dataset and split."""
     name, _, of_split = named.partition("#")
     if of_split and SPLITS.get(split or "", split) != of_split:
         return False
@@ -73,20 +73,20 @@ def _names(named: str, dataset: str, split: str | None) -> bool:
 
 @cache
 def sources() -> tuple[PublishedSource, ...]:
-    """Return the publications whose results are laid over a run's, in the order of the file."""
+    """Return the publications with results to compare with a run's, in the order of the file."""
     return tuple(PublishedSource(*(study[field.name] for field in fields(PublishedSource))) for study in _studies())
 
 
 def published(view: RunResults, result: Result) -> tuple[PublishedMark, ...]:
-    """Return the published marks of a result's LLM, dataset and test; empty for an LLM outside the catalogue."""
+    """Return the published marks for a result's LLM, dataset and test; empty if the LLM is not in the catalogue."""
     entry = view.run.catalogue.get(result.llm)
     return marks(entry.name, result.dataset, result.test, result.split) if entry else ()
 
 
 def agreements(view: RunResults) -> dict[PublishedSource, list[SourceAgreement]]:
-    """Return how often each source and the run agree on each LLM, where both decided; LLMs in the page's order.
+    """Return the agreement of each source with the run, for each LLM in the page's order. Both must have decided.
 
-    A result that a run has twice, for two editions, serializers or prompt sets, counts twice.
+    A result that a run has twice (for two editions, serializers or prompt sets) counts twice.
     """
     found: dict[PublishedSource, list[SourceAgreement]] = {}
     decided = {block.llm: [result for result in block.results if result.verdict in DECIDED] for block in view.blocks}
@@ -109,5 +109,5 @@ def _file() -> Mapping[str, Any]:
 
 
 def _studies() -> list[Mapping[str, Any]]:
-    """Return the file's entry of each source, with its LLMs."""
+    """Return the file's entry for each source, which contains the source's LLMs."""
     return [stated for stated in _file().values() if isinstance(stated, Mapping) and "llms" in stated]

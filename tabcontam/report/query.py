@@ -1,6 +1,6 @@
-"""A query of trials.jsonl as the evidence shows it: the kind of reply, its right parts, and their improbability.
+"""A query of trials.jsonl as the evidence shows it: the kind of reply, its right parts, and how unlikely they are.
 
-Every text that leaves this module has passed through `visible`; a shortened text states by how much.
+`visible` is applied to every text that this module returns. A shortened text states how much was cut.
 """
 
 import re
@@ -21,10 +21,10 @@ from tabcontam.report.trials_by_result import CachedTrial, Trial, cached_on_tria
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
-SMALL = 0.001  # smaller chances are not given in percent
+SMALL = 0.001  # a smaller chance is not shown in percent
 NO_CHANCES: Sequence[float] = ()
 
-# The kinds of outcomes of a query, most revealing first, and their plurals.
+# The kinds of a query's result with their plurals, the most informative first.
 KINDS = {
     "hit": "hits",
     "scored": "scored",
@@ -37,10 +37,10 @@ KINDS = {
     "empty": "empty",
     "failed": "failed",
 }
-UNREAD_KINDS = ("declined", "not understood", "cut off", "refused", "empty", "failed")  # of an answer in words
+UNREAD_KINDS = ("declined", "not understood", "cut off", "refused", "empty", "failed")  # of answers in words
 DECOY = "decoy"
 RIGHT = ("right", "rounded")
-GIVEN = (*RIGHT, "wrong")  # states of cells that were answered
+GIVEN = (*RIGHT, "wrong")  # states of cells that have an answer
 OF_STATE = {
     ReplyState.TRUNCATED: "cut off",
     ReplyState.REFUSED: "refused",
@@ -51,11 +51,11 @@ OF_STATE = {
 
 @dataclass(frozen=True)
 class CellAnswer:
-    """An asked cell of a row: its value in the table, the value read, and the baseline's chance of the value read.
+    """An asked cell of a row: its value in the table, the value read in the answer, and the read value's chance.
 
-    `state` is "right", "rounded" (a number that is right in fewer digits than the table's), "wrong", "missing" (the
-    answer gives no value) or "blank" (nor does the table). The chance of a rounded number is that of its digits.
-    `has_prediction` states whether there is a prediction to compare the value with.
+    `state` is "right", "rounded" (right, but in fewer digits than the table's number), "wrong", "missing" (only the
+    table has a value) or "blank" (table and answer have no value). `chance` is under the baseline. For a rounded number
+    it is the chance of its digits. `has_prediction` states whether the baseline predicts the cell.
     """
 
     feature: str
@@ -65,7 +65,7 @@ class CellAnswer:
     chance: float | None
     has_prediction: bool
     bits: float = 0.0
-    """The weight as memory, in bits; 0 unless the value is right, or a number that is right in fewer digits."""
+    """The recalled bits: 0 unless the value is right, or a number that is right in fewer digits."""
 
 
 def kind_of(trial: Trial) -> str:
@@ -84,13 +84,13 @@ def kind_of(trial: Trial) -> str:
 
 
 def _readable(trial: Trial) -> bool:
-    """Return whether the reply could be read as an answer."""
+    """Return whether an answer could be read in the reply."""
     return trial.get("readable") is True
 
 
 @cached_on_trial
 def bits_of(trial: Trial) -> float:
-    """Return the bits of the right parts of an answer: how improbable they are without memory of the table."""
+    """Return the recalled bits of an answer's right parts: their surprisal under the baseline."""
     if is_mapping(trial.get("expected")):
         return sum(cell.bits for cell in row_of(trial))
     if _asks_words(trial):
@@ -100,7 +100,7 @@ def bits_of(trial: Trial) -> float:
 
 @cached_on_trial
 def words_read(trial: Trial) -> tuple[str, ...]:
-    """Return the expected words that were read in an answer; empty for other kinds of answers."""
+    """Return the expected words that an answer contains; empty for other kinds of queries."""
     expected, rest = trial.get("expected"), text(trial.get("parsed"))
     found = []
     for word in expected if isinstance(expected, list) and _asks_words(trial) else ():
@@ -112,7 +112,7 @@ def words_read(trial: Trial) -> tuple[str, ...]:
 
 @cached_on_trial
 def row_of(trial: Trial) -> list[CellAnswer]:
-    """Return the asked cells of a row, in the row's order."""
+    """Return the answers for the asked cells of a row, in the row's order."""
     parsed = trial.get("parsed")
     given = parsed if is_mapping(parsed) else {}
     return [_cell(trial, text(name), value, given.get(name)) for name, value in _expected_cells(trial)]
@@ -126,7 +126,7 @@ def _expected_cells(trial: Trial) -> Iterable[tuple[Any, Any]]:
 def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> CellAnswer:
     expected, read = (None if value is None else text(value) for value in (in_table, in_answer))
     prediction = _prediction(trial, feature)
-    fewer = 0  # digits that a number has fewer than the table's, if it is right in those
+    fewer = 0  # how many digits fewer than the table's a right rounded number has
     if prediction is not None and read is not None and expected is not None:
         fewer = prediction.precision(read, expected) or 0
     if same_value(read, expected):
@@ -144,19 +144,19 @@ def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> Ce
 
 
 def _worth(chances: Sequence[float], fewer: int) -> float:
-    return max(0.0, worths(chances)[fewer])  # no -0.0
+    return max(0.0, worths(chances)[fewer])  # avoids -0.0
 
 
 def bits_if_right(trial: Trial) -> float:
-    """Return the bits of the answer about a row if each asked cell that has a value were right."""
+    """Return the bits that an answer about a row would have if all asked cells with a value were right."""
     pairs = _expected_cells(trial)
     asked = (_chances(_prediction(trial, text(name)), text(value)) for name, value in pairs if value is not None)
     return sum(_worth(chances, 0) for chances in asked if _likely(chances) is not None)
 
 
-# longest_answer: characters
+# longest_answer: most characters shown of an answer
 def query_for_page(trial: Trial, *, longest_answer: int = 4_000) -> dict[str, Any]:
-    """Return a query as the page's script needs it, without empty fields."""
+    """Return a query in the form that the page's script needs, without empty fields."""
     reply = text(trial.get("reply"))
     answer = visible(reply[:longest_answer])
     row = row_of(trial)
@@ -178,7 +178,7 @@ def query_for_page(trial: Trial, *, longest_answer: int = 4_000) -> dict[str, An
 
 
 def _asked(trial: Trial, row: Sequence[CellAnswer]) -> dict[str, Any]:
-    """Return the expected answer and the one that was read."""
+    """Return the expected answer and the answer that was read."""
     if is_passage(trial):
         return {"passage": {"read": one_line(text(trial.get("parsed"))), "tokens": _costly(trial)}}
     if is_lookup(trial):
@@ -189,19 +189,19 @@ def _asked(trial: Trial, row: Sequence[CellAnswer]) -> dict[str, Any]:
 
 
 def _judged(trial: Trial) -> list[list[str]]:
-    """Return the judgements of a completion, each as the judge and the word."""
+    """Return the judgements on a completion as pairs of judge and word."""
     listed = trial.get("judged")
     pairs = [one for one in listed if isinstance(one, list) and len(one) == 2] if isinstance(listed, list) else []
     return [[one_line(text(by)), one_line(text(word))] for by, word in pairs]
 
 
 def is_prompt(trial: Trial) -> bool:
-    """Return whether a prompt was sent; not for passages and lookups."""
+    """Return whether a prompt was sent. Passages and lookups have none."""
     return not is_passage(trial) and not is_lookup(trial)
 
 
 def _lookup(trial: Trial) -> dict[str, Any]:
-    """Return how many documents hold each text that was looked up, some of the places, and the row's own value."""
+    """Return the row's own value, the number of documents that contain each text, and some of the places."""
     found = [[one.where, one.before, "right" if one.own else "", one.found, one.after] for one in places(trial)]
     counts = ", ".join(f"{one}: {count:,}" for one, count in documents_by_text(trial))
     own = one_line(", ".join(f"{text(feature)} = {text(value)}" for feature, value in _expected_cells(trial)))
@@ -209,19 +209,19 @@ def _lookup(trial: Trial) -> dict[str, Any]:
 
 
 def is_passage(trial: Trial) -> bool:
-    """Return whether a text was scored and no question asked."""
+    """Return whether a passage was scored, without a question."""
     return trial.get("question") == PASSAGE
 
 
 def scored(trial: Trial) -> float | None:
-    """Return the number read from the scores of a passage; None if there is none."""
+    """Return the number that was read in a passage's scores; None if there is none."""
     number = NUMBER.match(text(trial.get("parsed"))) if is_passage(trial) else None
     return float(number[0]) if number else None
 
 
 def _costly(trial: Trial) -> list[list[str]]:
-    """Return the least likely tokens of a passage, the least likely first, each with its bits."""
-    costly_tokens = 5  # tokens of a passage
+    """Return the least likely tokens of a passage, each with its bits. The least likely token comes first."""
+    costly_tokens = 5  # most tokens shown of a passage
     listed = trial.get("scores")
     tokens = [one for one in listed if isinstance(one, list) and len(one) > 1] if isinstance(listed, list) else []
     scores = [(text(token[0]), token[1]) for token in tokens]
@@ -231,7 +231,7 @@ def _costly(trial: Trial) -> list[list[str]]:
 
 
 def _cell_shown(cell: CellAnswer) -> list[str | None]:
-    """Return feature, expected, read, state, chance (None if there is no prediction) and bits."""
+    """Return feature, expected value, value read, state, chance (None without a prediction) and bits."""
     expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
     chance = percent(cell.chance) if cell.has_prediction else None
     weight = rounded("recalled_bits", cell.bits) if cell.has_prediction and cell.state in RIGHT else ""
@@ -239,7 +239,7 @@ def _cell_shown(cell: CellAnswer) -> list[str | None]:
 
 
 def _words(trial: Trial) -> list[list[str]]:
-    """Return each expected word, "right" or "missing", and its least chance if it has one."""
+    """Return each expected word, "right" or "missing", and the least chance of a right word."""
     expected, read = trial.get("expected"), words_read(trial)
     words = [text(word) for word in (expected if isinstance(expected, list) else ()) if word is not None]
     chances = {word: percent(_chance(_prediction(trial, word), word)) for word in read}
@@ -247,7 +247,7 @@ def _words(trial: Trial) -> list[list[str]]:
 
 
 def _choice(trial: Trial) -> dict[str, Any]:
-    """Return the labels, the chance of the one that was read, and the baselines' own answers."""
+    """Return the expected label, the label read with its chance, and the answers of the baselines."""
     read, chance = trial.get("parsed"), trial.get("chance")
     named = chance if is_mapping(chance) else {}
     choice: dict[str, Any] = {"expected": one_line(_truth(trial))}
@@ -266,7 +266,7 @@ def _choice(trial: Trial) -> dict[str, Any]:
 def _likeliest(prediction: CellPrediction) -> str | None:
     try:
         return prediction.likeliest
-    except TypeError:  # the prediction holds no probabilities
+    except TypeError:  # the prediction has no probabilities
         return None
 
 
@@ -283,7 +283,7 @@ def _choice_bits(trial: Trial) -> float:
 
 @cached_on_trial
 def _asks_words(trial: Trial) -> bool:
-    """Return whether words were expected; not the cells of a row, nor one of several answers."""
+    """Return whether the answer should contain words, rather than cells of a row or one of several choices."""
     return isinstance(trial.get("expected"), list) and _truth(trial) not in _choices(trial)
 
 
@@ -310,7 +310,7 @@ def _marks(trial: Trial, row: Sequence[CellAnswer], answer: str) -> list[Mark]:
 
 
 def prompt_of(trial: Trial) -> list[list[str]]:
-    """Return the messages as (role, text); the role of a text without roles is empty."""
+    """Return the messages as (role, text). The role is empty in a prompt without roles."""
     prompt = trial.get("prompt")
     if not isinstance(prompt, list):
         return [["", visible(text(prompt))]]
@@ -347,12 +347,12 @@ def _coarser(stored: object) -> tuple[RoundedPrediction, ...]:
 
 
 def _chance(prediction: CellPrediction | None, answer: str) -> float | None:
-    """Return an answer's chance; None without a prediction that holds probabilities."""
+    """Return an answer's chance; None if no prediction has probabilities."""
     return _likely(_chances(prediction, answer))
 
 
 def _chances(prediction: CellPrediction | None, answer: str) -> Sequence[float]:
-    """Return an answer's chances in all digits and in fewer; `NO_CHANCES` without a prediction of probabilities."""
+    """Return an answer's chances in all digits and in fewer digits; `NO_CHANCES` if no prediction has probabilities."""
     try:
         return prediction.chances(answer) if prediction else NO_CHANCES
     except TypeError:
@@ -364,7 +364,7 @@ def _likely(chances: Sequence[float], fewer: int = 0) -> float | None:
 
 
 def percent(chance: float | None) -> str:
-    """Return a chance as people read it.
+    """Return a chance in a form for people.
 
     >>> percent(0.5), percent(0.0123), percent(7e-17), percent(None)
     ('50%', '1.2%', '7e-17', '')
@@ -375,5 +375,5 @@ def percent(chance: float | None) -> str:
 
 
 def one_line(value: str, *, longest_value: int = 400) -> str:
-    """Return a name or value to be shown: harmless, on one line, and not too long."""
+    """Return a name or value for display: without control characters, on one line, shortened if long."""
     return shorten(visible(value, line=True), longest_value)

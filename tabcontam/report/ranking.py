@@ -1,4 +1,4 @@
-"""The ranking of the LLMs with its intervals, and the plot of its claim: contamination against accuracy."""
+"""The ranking of the LLMs with intervals, and the plots of contamination against accuracy."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ IN_WORDS: dict[str, str] = {column.name: column.words for column in COLUMNS}
 MEMBERSHIP = MEASURES[1]
 
 AREA = PlotArea(460, 330, left=46, right=446, top=14, bottom=286)
-LETTER, LINE, POINT = 6.2, 12, 4  # width and height of a letter, and half of a point
+LETTER, LINE, POINT = 6.2, 12, 4  # width and height of a letter, radius of a point
 
 
 @dataclass(frozen=True)
 class RankingPoint:
-    """One LLM in a plot, in the plot's units; `label` is at `label_x`, `label_y`, anchored at start or end."""
+    """One LLM in a plot, in the plot's units. `label` is at (`label_x`, `label_y`), anchored at its start or end."""
 
     name: str
     x: float
@@ -41,19 +41,19 @@ class RankingPoint:
 
 @dataclass(frozen=True)
 class RankingPlot:
-    """Contamination against one accuracy, over the LLMs that have both; ticks are (position, label)."""
+    """Contamination against one accuracy, for the LLMs that have both. Ticks are pairs of position and label."""
 
     measure: str
     title: str
     points: tuple[RankingPoint, ...]
-    majority: float | None  # the position of the line, if it is the same for all
+    majority: float | None  # the line's position; None if the LLMs' majority classes differ
     across: tuple[tuple[float, str], ...]
     up: tuple[tuple[float, str], ...]
-    numbered: bool  # whether the labels are places in the table
+    numbered: bool  # whether the labels are the LLMs' numbers in the table
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables of `ranking.html.jinja` besides `view`."""
+    """Return the variables of `ranking.html.jinja` other than `view`."""
     return {
         "ranking_titles": {measure: TITLES[measure] for measure in measured_columns(view)},
         "ranking_majorities": majorities(view.ranks_in_order),
@@ -70,7 +70,7 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def measured_columns(view: RunResults) -> list[str]:
-    """Return the columns of `ranking_columns` in which at least one LLM has a number."""
+    """Return the columns of `ranking_columns` in which some LLM has a number."""
     return [
         column.name
         for column in ranking_columns(view)
@@ -81,8 +81,8 @@ def measured_columns(view: RunResults) -> list[str]:
 def ranking_columns(view: RunResults) -> list[RankColumn]:
     """Return the columns of the ranking; empty if nothing is ranked.
 
-    The columns of the paper's Table 2 are shown together, unless no LLM has any of them. Another column is left out if
-    no LLM has it, or if it equals the score for every LLM.
+    The columns of the paper's Table 2 are shown together, unless no LLM has a number in any of them. Another column is
+    left out if no LLM has a number there, or if every LLM's number equals its score.
     """
     ranks = view.ranks_in_order
     known = {name for rank in ranks for name, value in rank.measures.items() if value is not None}
@@ -93,7 +93,7 @@ def ranking_columns(view: RunResults) -> list[RankColumn]:
 
 
 def against_majority(rank: Rank, measure: str) -> str:
-    """Return whether an accuracy is "above", "below" or "like" that of the largest class, by its interval."""
+    """Return whether an accuracy's interval is "above", "below" or "like" the largest class's share; "" if unknown."""
     interval, majority = rank.intervals.get(measure), rank.majorities.get(measure)
     if interval is None or majority is None:
         return ""
@@ -101,7 +101,7 @@ def against_majority(rank: Rank, measure: str) -> str:
 
 
 def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
-    """Return the accuracy of always answering the largest class, by measure: one number, or the range."""
+    """Return the accuracy of always answering the largest class, by measure, as one number or as a range."""
     found: dict[str, str] = {}
     for measure in ACCURACIES:
         known = [rank.majorities[measure] for rank in ranks if measure in rank.majorities]
@@ -112,7 +112,7 @@ def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
 
 
 def about(view: RunResults) -> str:
-    """Return an explanation of the columns: the tables and cells that they are means and shares of."""
+    """Return an explanation of the columns: the tables and cells over which they are computed."""
     columns = [f"{column.title}: {words_of(view, column)}." for column in ranking_columns(view)]
     columns += [same] if (same := same_scores(view)) else []
     columns += left_out(view)
@@ -142,7 +142,7 @@ def words_of(view: RunResults, column: RankColumn) -> str:
 
 
 def left_out(view: RunResults) -> list[str]:
-    """Return a sentence for each reason that leaves scores of the LLMs under test out of the means."""
+    """Return a sentence for each reason for which means omit scores of LLMs under test."""
     results = [result for result in view.subjects if result.not_averaged and result.score is not None]
     return [
         f"The mean{'s' if len(tests) > 1 else ''} of {phrase(list(tests))} leave{'s' * (len(tests) == 1)} out "
@@ -153,12 +153,12 @@ def left_out(view: RunResults) -> list[str]:
 
 
 def _title(view: RunResults, result: Result) -> str:
-    """Return the title of the column that a result's score goes into."""
+    """Return the title of the column to which a result's score belongs."""
     return TITLES.get(view.facts[result.test].measure) or view.test_titles[result.test]
 
 
 def same_scores(view: RunResults) -> str:
-    """Return a sentence on columns left out because they equal the score for every LLM; empty if there are none."""
+    """Return a sentence on the columns that are left out because they equal the score; empty if there are none."""
     names = [column.name for column in ranking_columns(view)]
     ranks = view.ranks_in_order
     of = {"score_all": "all results"} | ({"score_shared": "the results that all LLMs share"} if len(ranks) > 1 else {})
@@ -167,7 +167,7 @@ def same_scores(view: RunResults) -> str:
 
 
 def correlation_sentences(view: RunResults) -> list[str]:
-    """Return how contamination correlates with the other measures over the LLMs, or why that is unknown."""
+    """Return sentences on how contamination correlates with the other measures over LLMs, or why that is unknown."""
     known = [_correlation(view, found) for found in view.correlations if found.value is not None]
     alike = [
         f"{found.llms} LLMs have the same {IN_WORDS[found.first]} or the same {IN_WORDS[found.second]}, so there is "
@@ -196,7 +196,7 @@ def _correlation(view: RunResults, found: Correlation) -> str:
 
 
 def with_both(view: RunResults, measure: str) -> list[tuple[int, Rank, float, float]]:
-    """Return the LLMs with a contamination score and this accuracy: each one's place, rank, score and accuracy."""
+    """Return the LLMs with a contamination score and this accuracy, as (place, rank, score, accuracy)."""
     return [
         (place, rank, rank.score, accuracy)
         for place, rank in enumerate(view.ranks_in_order, start=1)
@@ -204,9 +204,9 @@ def with_both(view: RunResults, measure: str) -> list[tuple[int, Rank, float, fl
     ]
 
 
-# named: points that are labelled by name; more are labelled by their number in the table
+# named: most points with a name; in a plot with more, labels are numbers
 def _plot(view: RunResults, measure: str, *, named: int = 12) -> RankingPlot | None:
-    """Return the plot of one accuracy; None if no LLM has both measures."""
+    """Return the plot of contamination against one accuracy; None if no LLM has both."""
     both = with_both(view, measure)
     if not both:
         return None
@@ -216,7 +216,7 @@ def _plot(view: RunResults, measure: str, *, named: int = 12) -> RankingPlot | N
         for value in (*rank.intervals.get(measure, ()), rank.majorities.get(measure))
         if value is not None
     ]
-    first = min(4, int(min(shown) * 5))  # the tick, in fifths, below everything that is shown
+    first = min(4, int(min(shown) * 5))  # the first tick, in fifths, below everything shown
     least = first / 5
 
     def up(value: float) -> float:
@@ -253,7 +253,7 @@ def _plot(view: RunResults, measure: str, *, named: int = 12) -> RankingPlot | N
 
 
 def _name(view: RunResults, rank: Rank, *, longest_label: int = 20) -> str:
-    """Return an LLM's name in the catalogue, or else in the run."""
+    """Return an LLM's name in the catalogue or else in the run, shortened to `longest_label` letters."""
     name = visible(view.title(rank.llm) or rank.llm, line=True)
     return name if len(name) <= longest_label else f"{name[: longest_label - 1]}…"
 
@@ -262,7 +262,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def placed_labels(places: Sequence[tuple[float, float]], names: Sequence[str]) -> list[tuple[str, float, float, str]]:
-    """Return each label next to its point, where it least covers the points and the earlier labels."""
+    """Return each label near its point, where it covers the least of the points and of the earlier labels."""
     taken: list[Box] = [(x - POINT, y - POINT, x + POINT, y + POINT) for x, y in places]
     found = []
     for (x, y), name in zip(places, names, strict=True):
@@ -274,7 +274,7 @@ def placed_labels(places: Sequence[tuple[float, float]], names: Sequence[str]) -
 
 
 def _label_places(x: float, y: float, name: str, far: int) -> list[tuple[tuple[str, float, float, str], Box]]:
-    """Return the ten places around a point for its label, at distance `far`."""
+    """Return the ten places for a point's label at distance `far`, each with the box that it would cover."""
     wide, options = LETTER * len(name), []
     for up in (-1, 1, 0, -2, 2):
         for anchor, side in (("start", 1), ("end", -1)):
@@ -286,7 +286,7 @@ def _label_places(x: float, y: float, name: str, far: int) -> list[tuple[tuple[s
 
 
 def _covered(box: Box, taken: Iterable[Box]) -> float:
-    """Return how much of the taken boxes a label would cover, and how far it would stick out of the plot, as a cost."""
+    """Return a label's cost: the area of the boxes that it covers, plus 100 times its length outside the plot."""
     left, top, right, bottom = box
     beyond = (AREA.left - left, right - AREA.width, AREA.top - 8 - top, bottom - AREA.bottom)
     out = sum(max(0, length) for length in beyond)

@@ -1,7 +1,7 @@
-"""The recalled rows: cells that row tests asked for and that were answered, as CSV, a line a cell.
+"""The cells that row tests asked for and an LLM answered, as CSV: one line for each cell.
 
-The CSV holds cells of the table, so it stays in the run's folder next to trials.jsonl, and no published form of a
-report has it. Texts are guarded as in the CSV of results: no spreadsheet takes one for a formula.
+The CSV contains cells of the table. So it stays in the run's folder, next to trials.jsonl, and no published form of a
+report includes it. As in the CSV of results, no spreadsheet reads a text as a formula.
 """
 
 import csv
@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 class RecalledCellWriter:
-    """A writer of the file, or of a part of it without a header, result by result."""
+    """A writer of the file, result by result. Without `head` it writes a part of the file without the header."""
 
     def __init__(self, file: TextIO, head: bool = True) -> None:
         self._writer = csv.writer(file)
@@ -32,7 +32,7 @@ class RecalledCellWriter:
             self._writer.writerow(COLUMNS)
 
     def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
-        """Write the recalled cells of a result, from its trials by query; nothing of a control that joined."""
+        """Write the answered cells of a result; `asked` has its trials by query. Controls are skipped."""
         of_rows = [] if result.control else [one for one in asked.values() if is_mapping(one.get("expected"))]
         informative = [trial for trial in of_rows if trial.get("chance") or is_lookup(trial)]
         named = [guarded(text(getattr(result, name))) for name in COLUMNS[:7]] if informative else []
@@ -41,13 +41,13 @@ class RecalledCellWriter:
 
 
 def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
-    """Return each answered cell that is compared with a prediction, of LLMs under test, by result and query.
+    """Return the answered cells with a prediction, of LLMs under test, in the order of results and queries.
 
-    `row` is the table's row, counted from 1 below the header. `row_bits` is the weight of all cells of the query
-    together, `bits` that of the one cell: 0 unless it is right, or a number that is right in fewer digits; `right` is
-    then false. A row that documents hold has a line for the cell that was looked up with the others. The line names the
-    number of documents with the cell, or with a value that it is compared with, and the first place; its weight is
-    given only for all rows of a result together.
+    `row` is the table's row, counted from 1 below the header. `bits` are the recalled bits of the cell, `row_bits` the
+    recalled bits of all cells of the query. A cell has 0 bits unless it is right, or a number that is right in fewer
+    digits (`right` is then false). A row found in documents has a line for each cell that was looked up. The line
+    states the number of documents found and the first place in them. It has no bits, because a lookup's evidence exists
+    only for all rows together.
     """
     written = io.StringIO(newline="")
     recalled, trials_of = RecalledCellWriter(written), TrialIndex(view.results, trials)

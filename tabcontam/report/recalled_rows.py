@@ -1,8 +1,9 @@
-"""The rows that an LLM recalled, and how well the LLM classifies these rows and the others.
+"""The rows that an LLM recalled, and the LLM's accuracy in classifying these rows and the other rows.
 
-A row is recalled if the right cells of one answer of a row test are worth ten bits or more: the baseline gives these
-cells a chance of one in a thousand or less. A row is not recalled if an answer could have shown as much and none did.
-Any other row is unknown: no test asked about it, no answer could have shown memory, or none could be read.
+A row is recalled if the right cells of one answer to a row test have ten recalled bits or more: under the baseline,
+such an answer has a chance of one in a thousand or less. A row is not recalled if an answer could have reached ten bits
+and no answer did. Any other row is unknown: no test asked about it, no answer could have reached ten bits, or no answer
+could be read.
 """
 
 import csv
@@ -26,7 +27,7 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
 
 COLUMNS = ("llm", "dataset", "edition", "split", "row", "bits", "tests")
-MODELS = ("supervised", "few-shot")  # names in a query of the predictors whose chances of a row's classes are recorded
+MODELS = ("supervised", "few-shot")  # predictors in a query, which records their chances of a row's classes
 TITLE = "Recalled rows and other rows"
 ABOUT = (
     "This compares the accuracy of classification on recalled rows with that on other rows that a row test asked "
@@ -60,7 +61,7 @@ class RowRecall:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """The number of rows that were classified, the number right, and the share that learners get right of them."""
+    """The number of classified rows, the number classified right, and the learners' share of right answers on them."""
 
     rows: int
     hits: int
@@ -68,7 +69,7 @@ class RowGroup:
 
     @property
     def accuracy(self) -> float:
-        """The share of rows that were classified right."""
+        """The share of rows that the LLM classified right."""
         return self.hits / self.rows
 
     def __str__(self) -> str:
@@ -78,7 +79,7 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class RecallComparison:
-    """The accuracy of one result on recalled rows and on other rows; each group has at least one row."""
+    """The accuracies of one result on recalled rows and on other rows. Each group has at least one row."""
 
     llm: str
     label: str
@@ -88,12 +89,12 @@ class RecallComparison:
 
     @property
     def difference(self) -> float:
-        """The accuracy on recalled rows less the accuracy on other rows."""
+        """The accuracy on recalled rows minus the accuracy on other rows."""
         return self.recalled.accuracy - self.others.accuracy
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The difference's 95 % interval from both exact ones (Newcombe 1998, method 10; Clopper and Pearson)."""
+        """The difference's 95 % interval by Newcombe 1998, method 10, from the two Clopper-Pearson intervals."""
         (low, high), (low_other, high_other) = (
             clopper_pearson(group.hits, group.rows) for group in (self.recalled, self.others)
         )
@@ -109,7 +110,7 @@ class RecallComparison:
 
 
 def find_recalled_rows(view: RunResults, trials: Iterable[Trial]) -> dict[LlmTable, dict[int, RowRecall]]:
-    """Return the recall of each row that row tests asked about, by its number from 0, without controls."""
+    """Return the recall of each row that row tests asked about, by the row's number from 0. Controls are skipped."""
     reading, trials_of = RecallCollector.of(view), TrialIndex(view.results, trials)
     for result in view.results:
         if reading.of_rows(result):
@@ -118,7 +119,7 @@ def find_recalled_rows(view: RunResults, trials: Iterable[Trial]) -> dict[LlmTab
 
 
 class RecallCollector:
-    """A collector of the recall of rows, result by result, from trials of row tests and of classification."""
+    """A collector of recalled rows, result by result, from the trials of row tests and of classifications."""
 
     def __init__(self, row_tests: Collection[str], titles: Mapping[str, str]) -> None:
         self._row_tests, self._titles = row_tests, titles
@@ -127,15 +128,15 @@ class RecallCollector:
 
     @classmethod
     def of(cls, view: RunResults) -> "RecallCollector":
-        """Return an empty collector for these results."""
+        """Return an empty collector for a run with these results."""
         return cls(frozenset(view.row_tests), view.test_titles)
 
     def of_rows(self, result: Result) -> bool:
-        """Return whether a result is of a row test of an LLM under test."""
+        """Return whether a result comes from a row test of an LLM under test."""
         return result.test in self._row_tests and not result.control
 
     def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
-        """Take in the trials of a result, by query."""
+        """Add the trials of a result; `asked` has them by query."""
         if self.of_rows(result):
             self._take_rows(result, asked.values())
         elif _is_classification(result) and (answered := list(_classified(asked.values()))):
@@ -153,7 +154,7 @@ class RecallCollector:
                 one.tests[result.test] = None
 
     def compared(self, placed: Iterable[tuple[str, Result]]) -> list[RecallComparison]:
-        """Return the comparison for each labelled classification that answered rows of both groups."""
+        """Return a comparison for each of the labelled classifications with answers on rows of both groups."""
         found = []
         for label, result in placed:
             answered = self._classified.pop(result.place, ())
@@ -176,7 +177,7 @@ class ClassAnswer(NamedTuple):
 
 
 def compare_accuracies(view: RunResults, trials: Iterable[Trial]) -> list[RecallComparison]:
-    """Return the comparison for each classification that answered rows of both groups, in the order of the page."""
+    """Return a comparison for each classification with answers on rows of both groups, in the page's order."""
     trials_of, found = TrialIndex(view.results, trials), []
     own = grouped(view.results, lambda cell: cell.llm)
     for block in view.blocks:
@@ -196,7 +197,7 @@ def _is_classification(result: Result) -> bool:
 
 
 def merge_recall(runs: Iterable[Mapping[LlmTable, Mapping[int, RowRecall]]]) -> dict[LlmTable, dict[int, RowRecall]]:
-    """Merge the recall of rows in several runs; a row is recalled if one of the runs recalled it."""
+    """Merge the recall of rows over several runs. A row is recalled if some run recalled it."""
     found: dict[LlmTable, dict[int, RowRecall]] = {}
     for run in runs:
         for about, rows in run.items():
@@ -208,9 +209,9 @@ def merge_recall(runs: Iterable[Mapping[LlmTable, Mapping[int, RowRecall]]]) -> 
 
 
 def render_excluded(found: Mapping[LlmTable, Mapping[int, RowRecall]]) -> str:
-    """Return the recalled rows as CSV, which an evaluation of this LLM on this table leaves out.
+    """Return the recalled rows as CSV. An evaluation of the LLM on the table must leave these rows out.
 
-    `row` is counted from 1 below the header. The CSV holds no cell of the table.
+    `row` is counted from 1 below the header. The CSV contains no cell of the table.
     """
     written = io.StringIO(newline="")
     writer = csv.writer(written)
@@ -238,14 +239,14 @@ def _row(trial: Trial) -> int | None:
 
 
 def _is_informative(trial: Trial) -> bool:
-    """Return whether an answer about cells of a row was read and could have shown that the row was recalled."""
+    """Return whether an answer about a row's cells was read and could have shown that the row was recalled."""
     if not is_mapping(trial.get("expected")) or trial.get("decoy_of") or trial.get("readable") is not True:
         return False
     return bits_if_right(trial) >= RECALLED_ROW_BITS
 
 
 def _classified(trials: Iterable[Trial]) -> Iterator[ClassAnswer]:
-    """Yield the answers that name a class of a row of the table; twins of rows are left out."""
+    """Yield the answers that name the class of one of the table's rows. Twins of rows are left out."""
     for trial in trials:
         row = _row(trial)
         if row is not None and not trial.get("decoy_of") and trial.get("readable") is True:
@@ -259,7 +260,7 @@ def _group(answered: Sequence[ClassAnswer]) -> RowGroup:
 
 
 def _learned(trial: Trial) -> float | None:
-    """Return the share of learners that give a row's class; None if no learner was asked."""
+    """Return the share of learners that name a row's true class; None if no learner was asked."""
     chance, expected = trial.get("chance"), trial.get("expected")
     for name in MODELS:
         prediction = chance.get(name) if is_mapping(chance) else None

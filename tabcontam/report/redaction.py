@@ -1,7 +1,7 @@
-"""A run's results in publishable form: only verdicts and numbers of a table that may not be shown.
+"""A run's results in publishable form: of a table that may not be shown, only verdicts and numbers.
 
-The code lists what is published of such a table, never what is left out: texts are written again from its numbers, and
-a column is named by its place. So a new field of results reveals nothing of a table until the code lists it.
+The code lists what is published of such a table, not what is left out. So a new field of results reveals nothing until
+the code lists it. Texts are written anew from the numbers, and a column is named by its position.
 """
 
 import re
@@ -20,28 +20,28 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import FILE, DatasetFacts, KnownFacts, LlmFacts, RunFacts, TrainingDeclaration
 from tabcontam.verdicts.wording import phrase, rounded
 
-# Licences under which rows may be published as they are. In doubt a table is redacted: licences that ask for more than
-# attribution, that bind the publisher of an extract, or that have a remark are missing here.
+# Licences under which rows may be published unchanged. In doubt a table is redacted. So licences are missing here if
+# they require more than attribution, bind the publisher of an extract, or have a remark.
 OPEN = frozenset({"CC0", "CC0 1.0", "CC BY 4.0", "CC BY 3.0", "PDDL", "PDDL 1.0", "Public domain", "MIT"})
-# In a sentence.
+# Words for numbers in a sentence.
 NUMBER_WORDS = {
     "expected_hits": "{} expected of the baseline",
     "recalled_bits": "{} bits recalled",
     "p_value": "p = {}",
 }
 USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "development", "test", "testing")
-PLACES = ("corpus",)  # providers whose models are paths, and no names
-HOLDING = ("an LLM that remembers", "documents that hold")  # replacement in `REMEMBERING` for a corpus
-LEFT_OUT = "left out"  # in place of a word that others chose
+PLACES = ("corpus",)  # providers whose models are paths rather than names
+HOLDING = ("an LLM that remembers", "documents that hold")  # the second text replaces the first for a corpus
+LEFT_OUT = "left out"  # replaces a word that others chose
 Part = TypeVar("Part", bound=TableFields)
-TableId = tuple[str, str]  # the name and the edition of a dataset
+TableId = tuple[str, str]  # name and edition of a dataset
 
 
 def restricted_tables(run: RunFacts, everything: bool = False) -> frozenset[TableId]:
-    """Return the tables of a run whose cells may not be published.
+    """Return the tables of a run with cells that may not be published.
 
-    These are tables that no card calls public under an open licence, by the content of their file, tables asked about
-    with a known file that is not open, and tables asked about with withheld or fresh rows.
+    A table's cells may be published only if a card with the hash of its file calls it public under an open licence.
+    Tables asked about with a known file that is not open, or with withheld or fresh rows, may not be published.
     """
     cards = all_cards().values()
     closed = {name for file in run.known if not _open(file.sha256, cards) for name in file.datasets}
@@ -63,7 +63,7 @@ def _open(sha256: str, cards: Iterable[Card]) -> bool:
 
 
 def redact_results(view: RunResults, everything: bool = False) -> tuple[RunResults, "Redaction"]:
-    """Return the results without unpublishable parts, and the redaction that was applied."""
+    """Return the results without the parts that may not be published, and the redaction that removed them."""
     people = tuple(one.by for one in view.judges if one.person)
     done = Redaction(view.run, restricted_tables(view.run, everything), people)
     return done.results(view), done
@@ -71,38 +71,38 @@ def redact_results(view: RunResults, everything: bool = False) -> tuple[RunResul
 
 @dataclass(frozen=True)
 class Redaction:
-    """The tables whose content is left out of a run, and the names that replace the run's own."""
+    """The tables with content that must be left out of a run's results, and the names that replace the run's names."""
 
     run: RunFacts
     tables: frozenset[TableId]
     people: tuple[str, ...] = ()
 
     def hides(self, dataset: str, edition: str | None) -> bool:
-        """Return whether a table, by its names in the run, may not be shown."""
+        """Return whether a table, named as in the run, may not be shown."""
         return (dataset, edition or "") in self.tables
 
     @cached_property
     def llms(self) -> Mapping[str, str]:
-        """The name of each LLM, without addresses and folders."""
+        """The published name of each LLM, without address and folder."""
         judge = (self.run.judge,) if self.run.judge else ()
         return _apart((llm.spec, _without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references, *judge))
 
     def words(self, sentence: str) -> str:
-        """Return a sentence with the published names of documents and references, without addresses and folders."""
+        """Return a sentence with the published names of corpora and references: without addresses and folders."""
         named = {*self._corpora, *(llm.spec for llm in self.run.references)}
         for name in sorted((name for name in named if self.llm(name) != name), key=len, reverse=True):
             sentence = sentence.replace(name, self.llm(name))
         return sentence
 
     def judge(self, by: str) -> str:
-        """Return the published name of a judge of completions: a person is a number."""
+        """Return the published name of a judge of completions. A person is replaced by a number."""
         if by in self.people:
             return f"person {self.people.index(by) + 1}"
         return self.llms.get(by) or _without_place(by)
 
     @cached_property
     def editions(self) -> Mapping[TableId, str]:
-        """The edition of each table; that of a private table does not contain a part of its hash."""
+        """The published edition of each table. The edition of a private table reveals no part of the file's hash."""
         shipped = {(card.name, one.sha256) for card in all_cards().values() if not card.source for one in card.files}
         private = [one for one in self.run.datasets if (one.name, one.sha256) not in shipped]
         number = {(one.name, one.edition): place for place, one in enumerate(private)}
@@ -114,7 +114,7 @@ class Redaction:
         }
 
     def columns(self, table: TableId, groups: Iterable[str]) -> dict[str, str]:
-        """Return the published name of each column of a table and of each group of columns that count as one."""
+        """Return the published name of each column of a table, and of each group of columns that count as one."""
         features = {name: f"column {place}" for name, place in self._features.get(table, {}).items()}
         groups = sorted({group for group in groups if group and group not in features})
         return features | {group: f"columns of entity {place}" for place, group in enumerate(groups, start=1)}
@@ -127,7 +127,7 @@ class Redaction:
         }
 
     def results(self, view: RunResults) -> RunResults:
-        """Return the results as they can be published."""
+        """Return the results in publishable form."""
         groups: dict[TableId, set[str]] = {}
         for result in view.results:
             found = groups.setdefault((result.dataset, result.edition or ""), set())
@@ -161,20 +161,20 @@ class Redaction:
         return self.editions.get((dataset, edition or ""), edition)
 
     def split(self, dataset: str, edition: str | None, split: str) -> str:
-        """Return the published name of a table's split; an unusual word of a private table is replaced."""
+        """Return the published name of a table's split. For a private table, an unusual word is replaced."""
         if not self.hides(dataset, edition) or split.casefold() in ("", *USUAL_SPLITS):
             return split
         own = [one.split for one in self.run.datasets if (one.name, one.edition) == (dataset, edition or "")]
         return f"split {own.index(split) + 1}" if split in own else LEFT_OUT
 
     def _named(self, part: Part) -> Part:
-        """Return a part of the results with the published names."""
+        """Return a part of the results in which LLM, edition and split have their published names."""
         edition, split = self.edition(part.dataset, part.edition), part.split
         named = self.split(part.dataset, part.edition, split) if split else None
         return replace(part, llm=self.llm(part.llm), edition=edition, split=named)
 
     def _side(self, name: str) -> str:
-        """Return one side of a comparison: a merged run by its number, an LLM by its name."""
+        """Return the published name of one side of a comparison: a number for a merged run, a name for an LLM."""
         return self._folders.get(name) or self.llm(name)
 
     @cached_property
@@ -182,7 +182,7 @@ class Redaction:
         return {run.folder: f"run {number}" for number, run in enumerate(self.run.runs, start=1)}
 
     def _memory(self, memory: MemoryShareResult | None) -> MemoryShareResult | None:
-        """Return memory's share with the published names of the reference LLMs."""
+        """Return memory's share with the published names of its reference LLMs."""
         if memory is None:
             return memory
         memory = replace(memory, further=tuple(map(self.llm, memory.further)))
@@ -195,14 +195,14 @@ class Redaction:
         result = replace(
             result, reference=result.reference and self.llm(result.reference), memory=self._memory(result.memory)
         )
-        if result.llm in self._corpora:  # its sentences quote documents, and name a file that cannot be read
+        if result.llm in self._corpora:  # sentences on a corpus quote documents and name unreadable files
             result = replace(result, reason=self._because(result, result.rests_on), sentence=_corpus_sentence(result))
         if not self.hides(result.dataset, result.edition):
             sentence, reason = (text and self.words(text) for text in (result.sentence, result.reason))
             return self._named(replace(result, sentence=sentence, reason=reason))
         column = names[result.dataset, result.edition or ""]
         rests_on = result.rests_on and column[result.rests_on]
-        own = result.test in {test.id for test in built_in_tests()}  # the words of another package may quote the table
+        own = result.test in {test.id for test in built_in_tests()}  # sentences of another package may quote the table
         statistic = result.statistic if own or result.statistic is None else replace(result.statistic, name=LEFT_OUT)
         return replace(
             self._named(result),
@@ -239,7 +239,7 @@ class Redaction:
         return frozenset(llm.spec for llm in self.run.llms if llm.is_corpus)
 
     def _because(self, of: Result | TableVerdict, rests_on: str | None) -> str | None:
-        """Return the reason why there is no finding in an LLM or in documents, from published facts."""
+        """Return the reason why an LLM or documents have no finding, composed from published facts."""
         searched = of.llm in self._corpora
         if searched and of.verdict in CORPUS_UNDECIDED_BECAUSE and not rests_on:
             return CORPUS_UNDECIDED_BECAUSE[of.verdict]
@@ -274,7 +274,7 @@ class Redaction:
             spec=self.llm(llm.spec),
             resolved=stands_for or self.llm(llm.spec),
             stands_for=stands_for,
-            ended=llm.ended and "it ended early",  # the words of a server may quote what it was sent
+            ended=llm.ended and "it ended early",  # a server's words may quote a prompt
         )
 
     def _dataset(self, one: DatasetFacts) -> DatasetFacts:
@@ -282,7 +282,7 @@ class Redaction:
             return one
         edition = self.edition(one.name, one.edition) or ""
         features = tuple(f"column {place}" for place in range(1, len(one.features) + 1))
-        sha256 = "" if (one.name, one.edition) in self.editions else one.sha256  # a card states it publicly
+        sha256 = "" if (one.name, one.edition) in self.editions else one.sha256  # a card publishes this hash
         split = self.split(one.name, one.edition, one.split) if one.split else None
         kept = replace(
             one, edition=edition, split=split, sha256=sha256, features=features, order=None, reading="", read=""
@@ -291,8 +291,8 @@ class Redaction:
         return replace(kept, withheld_sha256="", fresh_sha256="", failed=failed)
 
     def _note(self, note: Note) -> Note:
-        """Return a note of a run with the published names."""
-        if note.kind is NoteKind.DEFAULTS:  # a part of the command, which is left out
+        """Return a note of a run, with published names."""
+        if note.kind is NoteKind.DEFAULTS:  # the note repeats the command, which is left out
             return replace(note, text="a project's pyproject.toml set options of the command")
         if note.kind is NoteKind.NOT_READ:  # the note names files
             return replace(
@@ -319,7 +319,7 @@ class Redaction:
 
 
 def _reason(verdict: Verdict | None, share: float | None, rests_on: str | None) -> str | None:
-    """Return the reason why there is no finding, from published facts."""
+    """Return the reason why there is no finding, composed from published facts."""
     if rests_on:
         return f"{ONE_COLUMN}, {rests_on}"
     if verdict in UNDECIDED:
@@ -330,7 +330,7 @@ def _reason(verdict: Verdict | None, share: float | None, rests_on: str | None) 
 
 
 def _sentence(result: Result) -> str | None:
-    """Return a sentence on a finding, from the numbers of the result."""
+    """Return a sentence on a result, composed from its numbers."""
     if result.verdict in UNDECIDED or not result.queries:
         return None
     bet = "e_value" if result.sequential else ""
@@ -344,7 +344,7 @@ def _sentence(result: Result) -> str | None:
 
 
 def _corpus_sentence(result: Result) -> str | None:
-    """Return a sentence on the rows that documents hold, from the numbers of the result."""
+    """Return a sentence on the rows that were found in documents, composed from the result's numbers."""
     if result.verdict in UNDECIDED or not result.queries:
         return None
     parts = [f"{result.hits} of {result.answered} found"] if result.hits is not None else []
@@ -357,7 +357,7 @@ def _known(file: KnownFacts) -> KnownFacts:
 
 
 def _without_place(spec: str) -> str:
-    """Return an LLM without its address or folder: `hf:mine` for `hf:/home/me/mine`.
+    """Return an LLM's name without address or folder: `hf:mine` for `hf:/home/me/mine`.
 
     >>> _without_place("openai:NAME@http://10.0.0.7:8000/v1"), _without_place("hf:org/name")
     ('openai:NAME', 'hf:org/name')
@@ -369,7 +369,7 @@ def _without_place(spec: str) -> str:
 
 
 def _apart(names: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return new names by old ones, all distinct: a name that is taken gets a number."""
+    """Return the new names by the old names. A number makes each new name unique."""
     found: dict[str, str] = {}
     for old, new in names:
         taken = [name for other, name in found.items() if other != old]

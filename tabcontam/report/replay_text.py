@@ -1,4 +1,4 @@
-"""The text that `replay` prints: a line for each LLM, and every disagreement on demand."""
+"""The text that `replay` prints: a line for each LLM and, on request, each disagreement."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ Difference = RecordedDifference | RuleDifference
 
 
 def render_replay(view: RunResults) -> str:
-    """Return counts of verdicts by LLM, the disagreements by their explanation if asked for, and the sum."""
+    """Return the counts of verdicts by LLM, the disagreements by explanation if requested, and the total."""
     lines = [f"rules {view.run.rules}, dictionary {view.run.dictionary}", ""]
     by_llm = grouped(view.results, lambda cell: cell.llm)
     width = max(map(len, by_llm), default=0)
@@ -36,7 +36,7 @@ def render_replay(view: RunResults) -> str:
 
 
 def _by_paper(view: RunResults) -> list[str]:
-    """Return how far the methods of papers agree, as on the page; empty if only those of Table 1 were recorded."""
+    """Return the agreement of papers' methods, as on the page; empty if only the paper of Table 1 was recorded."""
     shown = replace(view, results=one_result_a_square(view.results))
     if not papers(shown):
         return []
@@ -44,7 +44,7 @@ def _by_paper(view: RunResults) -> list[str]:
 
 
 def _with_people(view: RunResults) -> Iterator[str]:
-    """Yield how often each method agrees with a person, LLM by LLM: table 3 of Golchin and Surdeanu 2024."""
+    """Yield the agreement of each method with a person, for each LLM: table 3 of Golchin and Surdeanu 2024."""
     for matrix in matrices(view, titles_of(view)):
         people = [method for method in matrix.methods if method.test == PERSONS[0]]
         others = [method for method in matrix.methods if method.test not in ("", PERSONS[0])]
@@ -57,7 +57,7 @@ def _with_people(view: RunResults) -> Iterator[str]:
 
 
 def _on_completions(view: RunResults) -> list[str]:
-    """Return how far the judges of the recorded completions agree; empty if none was judged."""
+    """Return the agreement of the judges of recorded completions; empty if no completion was judged."""
     own = [one for one in view.agreements if one.kind == COMPLETIONS]
     rows = [(f"  {one.first} and {one.second}", *agreement_texts(one)) for one in own]
     lines = [visible(f"{both}: {share}, kappa {kappa}", line=True) for both, share, kappa in rows]
@@ -65,7 +65,7 @@ def _on_completions(view: RunResults) -> list[str]:
 
 
 def _groups(differences: Sequence[Difference]) -> list[str]:
-    """Return the disagreements, a line each, under the group that they share."""
+    """Return one line for each disagreement, grouped by explanation."""
     lines: list[str] = []
     for group, own in grouped(differences, _group).items():
         lines += ["", f"{group}: {len(own)}", *(_line(found) for found in own)]
@@ -91,5 +91,5 @@ def _line(found: Difference) -> str:
 
 
 def _counts(results: Sequence[Result]) -> str:
-    """Return how many results have each outcome, in the order and the words of a run's report."""
+    """Return the number of results with each outcome, in the words and the order of a run's report."""
     return ", ".join(f"{number} {outcome}" for outcome, number in count(results).items())

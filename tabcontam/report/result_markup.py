@@ -1,7 +1,7 @@
-"""The markup of each result on a page: its square, its square next to a paper's sign, and its entry in words.
+"""The markup of each result on a page: its square, a paper's sign with its square, and its entry in words.
 
-A page may have hundreds of thousands of results, for which a template takes minutes. Texts of models, tables and users
-are made harmless and escaped here as the templates do it.
+A page may have hundreds of thousands of results, for which a template needs minutes. So this module escapes the texts
+of models, tables and users itself, as the templates do.
 """
 
 import re
@@ -29,14 +29,14 @@ OPTION = re.compile(r"(--[\w-]+(?: completion)?)")
 
 @lru_cache(maxsize=10_000)
 def escaped(text: str) -> str:
-    """Return a text as a template writes it."""
+    """Return a text as a template writes it: escaped."""
     from markupsafe import escape
 
     return str(escape(visible(text)))
 
 
 def _unread(summary: UnreadSummary) -> str:
-    """Return the number of unread answers, the first reply of each reason, and the advice, as HTML."""
+    """Return the number of unread answers, the first reply for each reason, and the advice, as HTML."""
     first = "".join(f'<li>{escaped(kind)}: <q dir="auto">{escaped(reply)}</q></li>' for kind, reply in summary.first)
     advice = OPTION.sub(r"<code>\1</code>", escaped(summary.advice))
     advice = f"<p>What to do: {advice}.</p>" if advice else ""
@@ -44,7 +44,7 @@ def _unread(summary: UnreadSummary) -> str:
 
 
 class ResultMarkup:
-    """The writer of a run's results; `pages` are tests with a docstring, `numbers` lists a result's measures."""
+    """A writer of a run's results. `pages` names the tests with a docstring; `numbers` returns a result's measures."""
 
     def __init__(self, titles: Titles, pages: Collection[str], numbers: Callable[[Result], list[str]]) -> None:
         self._titles, self._view, self._numbers = titles, titles.view, numbers
@@ -58,11 +58,11 @@ class ResultMarkup:
         self._sources = {source: number for number, source in enumerate(sources_shown(self._view), start=1)}
 
     def place(self, leaf: int, column: int, test: str) -> str:
-        """Return a result's place: the numbers of its LLM, its column and its test."""
+        """Return a result's place on the page: the numbers of its LLM, its column and its test."""
         return f"{leaf}-{column}-{self._row[test]}"
 
     def squares(self, leaf: int, columns: Iterable[ResultColumn], test: str) -> "Markup":
-        """Return a row of the heatmap: the squares that lead to the entries, and their published marks."""
+        """Return a row of the heatmap: squares that link to the results' entries, and published marks."""
         return trusted_markup(
             "".join(self._square(leaf, number, column, test) for number, column in enumerate(columns, 1))
         )
@@ -70,12 +70,12 @@ class ResultMarkup:
     def paper_squares(
         self, leaf: int, columns: Iterable[ResultColumn], test: str, mark_of: "Callable[[Result], PaperMark]"
     ) -> "Markup":
-        """Return a row of the papers' heatmap: the published verdict on each result, and its square."""
+        """Return a row of the papers' heatmap: for each result the published verdict and the result's square."""
         squares = (self._paper_square(leaf, number, column, test, mark_of) for number, column in enumerate(columns, 1))
         return trusted_markup("".join(squares))
 
     def entries(self, leaf: int, number: int, column: ResultColumn, packed: PackedEvidence) -> "Markup":
-        """Return the results of a column in words, each with room for its evidence."""
+        """Return the results of a column in words. Each has an empty place for its evidence."""
         return trusted_markup("".join(self._entry(leaf, number, result, packed) for result in column.results.values()))
 
     def _square(self, leaf: int, number: int, column: ResultColumn, test: str) -> str:

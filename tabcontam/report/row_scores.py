@@ -1,8 +1,8 @@
-"""The scores of rows compared with a twin's rows, for each LLM and table, and what is known of its exposure.
+"""The scores of a table's rows compared with a twin's rows, for each LLM, and what is known of the LLM's exposure.
 
-Scores rank rows and are no verdict. They are shown next to each other for tables that an LLM surely read and surely did
-not read, as the contamination test of LatestEval compares them (Li, Guerin and Lin 2024, section Experiments): by the
-exposure of a model that was made for the purpose, or by a table's release date and the end of the LLM's training data.
+Scores rank rows and are no verdict. Tables that an LLM surely read are shown next to tables that it surely did not
+read, as in LatestEval's contamination test (Li, Guerin and Lin 2024, section Experiments). The evidence is a model's
+known exposure, or a table's release date and the end of the LLM's training data.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ EARLY, LATE = "released before the LLM's training data end", "released after the
 
 @dataclass(frozen=True)
 class RowScore:
-    """One score of an LLM on a table, from 0 to 1, with its interval; `words` name its statistic."""
+    """One score of an LLM on a table, from 0 to 1, with its interval. `words` describe its statistic."""
 
     share: float
     interval: tuple[float, float] | None
@@ -37,7 +37,7 @@ class RowScore:
 
 @dataclass(frozen=True)
 class ScoredTable:
-    """The scores of an LLM on a table, by test; `known` states whether the LLM read the table, "" if unknown."""
+    """The scores of an LLM on a table, by test. `known` states whether the LLM read the table ("" if unknown)."""
 
     llm: str
     label: str
@@ -46,7 +46,7 @@ class ScoredTable:
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables of the page's template: the scored tables, and the tests of these scores."""
+    """Return the variables of the page's template: the tables with scores, and the tests that give these scores."""
     tables = scored_tables(view)
     tests = [test for test in view.tests if any(test in table.scores for table in tables)]
     return {"scored_tables": tables, "score_titles": {test: view.test_titles[test] for test in tests},
@@ -54,7 +54,7 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def scored_tables(view: RunResults) -> list[ScoredTable]:
-    """Return the scored tables of each LLM, those that it more surely read first."""
+    """Return the tables with scores for each LLM. The tables that it most surely read come first."""
     found = []
     for block in view.blocks:
         own = []
@@ -69,7 +69,7 @@ def scored_tables(view: RunResults) -> list[ScoredTable]:
 
 
 def _scored(result: Result) -> RowScore | None:
-    """Return the score of a result, as the share of ordered pairs if in another unit; None if nothing was scored."""
+    """Return the score of a result, as a share of ordered pairs even if in another unit; None if nothing was scored."""
     statistic = result.statistic
     if result.score is None or statistic is None or not result.answered:
         return None
@@ -82,7 +82,7 @@ def _scored(result: Result) -> RowScore | None:
 
 
 def _known(view: RunResults, result: Result) -> tuple[float, str]:
-    """Return how surely an LLM read a table, from -1 to above 0, and the evidence for it in words."""
+    """Return how surely an LLM read a table, as a number from -1 upwards, and the evidence for it in words."""
     if result.exposure is not None:
         read = f"the LLM read {result.exposure:,.3g} {'copy' if result.exposure == 1 else 'copies'} of each row"
         return (result.exposure or -1.0), read if result.exposure else "the LLM read none of its rows"

@@ -1,7 +1,8 @@
-"""The self-check: the conclusion on the tests from a run of controls alone, and the next command.
+"""The self-check: a conclusion on the tests themselves, from a run that asks only controls, and the next command.
 
-The controls are language models that are known to have read a table, or none of its rows. If no other LLM is tested,
-the run tests the tests: the row tests must find the rows in the former and nothing in the latter.
+A control is a language model that is known to have read a table, or to have read none of its rows. If no other LLM is
+asked, the run checks the tests. The row tests must find rows in a control that read the table, and no rows in the other
+controls.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,17 +23,17 @@ CUT_OFF = "the run ended before every query was asked"
 
 @dataclass(frozen=True)
 class SelfCheck:
-    """The controls' conclusion on the tests; `passed` is None if it is unknown, as after a run that was cut off."""
+    """The conclusion of a run of controls on the tests. `passed` is None if unknown, as in an interrupted run."""
 
     passed: bool | None
     text: str
 
 
 def self_check(view: RunResults) -> SelfCheck | None:
-    """Return the verdict of a run on its own tests; None if an LLM other than the controls was tested.
+    """Return the conclusion of a run on its own tests; None if an LLM other than the controls was tested.
 
-    The check fails if the row tests find nothing of a table in a control that has read it, or anything in one that has
-    read none of its rows.
+    The check fails in two cases: the row tests find no rows in a control that has read the table, or they find rows in
+    a control that has not.
     """
     tested = {result.llm for result in view.subjects}
     if not tested or not tested <= view.checking:
@@ -51,7 +52,7 @@ def self_check(view: RunResults) -> SelfCheck | None:
 
 
 def _measured(results: Iterable[Result]) -> list[Result]:
-    """Return the results that were asked to the end or decided."""
+    """Return the results that are decided, and the results with no answer although all queries were asked."""
     silent = Verdict.NO_ANSWER
     return [
         result for result in results if result.verdict in DECIDED or (result.verdict is silent and not result.cut_short)
@@ -63,7 +64,7 @@ def _found(results: Iterable[Result]) -> list[Result]:
 
 
 def _counted(exposed: Sequence[Result], unexposed: Sequence[Result]) -> str:
-    """Return in words how many row-test results found rows, in controls that have read the rows and in others."""
+    """Return in words how many results of row tests found rows, in controls that read the rows and in others."""
     parts: list[str] = []
     for results, who in ((_measured(exposed), HAS_READ), (_measured(unexposed), HAS_NOT)):
         if results:
@@ -78,12 +79,12 @@ def _by_table(view: RunResults, results: Iterable[Result]) -> dict[tuple[str, st
 
 
 def _found_together(view: RunResults) -> set[tuple[str, str]]:
-    """Return the LLMs and tables whose row tests together found rows."""
+    """Return the pairs of LLM and table in which the row tests together found rows."""
     return {(one.llm, view.label(one)) for one in view.tables if one.verdict is Verdict.CONTAMINATED}
 
 
 def _missed(view: RunResults, exposed: Sequence[Result]) -> list[str]:
-    """Return a sentence on tables that were read, asked about to the end, and not found; empty if there are none."""
+    """Return a sentence on tables that a control read but the completed row tests missed; empty if there are none."""
     places = _by_table(view, _measured(exposed))
     ended = {
         place for place, results in _by_table(view, exposed).items() if not any(result.cut_short for result in results)
@@ -97,7 +98,7 @@ def _missed(view: RunResults, exposed: Sequence[Result]) -> list[str]:
 
 
 def _flagged(view: RunResults, unexposed: Sequence[Result]) -> list[str]:
-    """Return a sentence on tests that found rows in a control that has read none, with advice; empty if none did."""
+    """Return a sentence, with advice, on tests that found rows in a control that read none; empty if none did."""
     together, places = _found_together(view), []
     for place, results in _by_table(view, unexposed).items():
         tests = [result.test for result in _found(results)]
@@ -111,7 +112,7 @@ def _flagged(view: RunResults, unexposed: Sequence[Result]) -> list[str]:
 
 
 def _weak(view: RunResults, exposed: Sequence[Result]) -> list[str]:
-    """Return the tests that miss rows that others find in a control that has read them."""
+    """Return the tests that do not find rows in a control that has read them."""
     missed = [result for result in _measured(exposed) if result.verdict is not Verdict.CONTAMINATED]
     tests = grouped(missed, lambda result: result.test)
     tables = {test: phrase(list(dict.fromkeys(map(view.label, results)))) for test, results in tests.items()}
@@ -119,7 +120,7 @@ def _weak(view: RunResults, exposed: Sequence[Result]) -> list[str]:
 
 
 def _unmeasured(view: RunResults, rows: Sequence[Result]) -> list[str]:
-    """Return the controls and tables for which no row test was measured, with the tests' common reason."""
+    """Return the controls and tables without a measured row test, with the reason if all tests share it."""
     lines: list[str] = []
     for (llm, table), results in _by_table(view, rows).items():
         if not _measured(results):

@@ -1,4 +1,4 @@
-"""The splits of a dataset side by side: the splits that an LLM has seen, in a sentence for each LLM."""
+"""The splits of a dataset next to each other: a sentence for each LLM names the splits that it has seen."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class SplitLine:
-    """The verdicts on one LLM and each split of a dataset; None for a split that was not asked about.
+    """The verdict on one LLM for each split of a dataset; None for a split that was not asked about.
 
-    `way` names serializer and prompt set, if a run uses several.
+    `way` names the serializer and the prompt set if a run uses several.
     """
 
     llm: str
@@ -32,9 +32,9 @@ class SplitLine:
 
 @dataclass(frozen=True)
 class SplitGroup:
-    """A dataset with several splits in a run; `shared` counts by split the rows that stand in several.
+    """A dataset with several splits in a run. `shared` has by split the number of rows that other splits contain, too.
 
-    None in `shared` marks a split whose rows could not be compared with those of all others.
+    The number is None if the split's rows could not be compared with those of all other splits.
     """
 
     title: str
@@ -44,20 +44,20 @@ class SplitGroup:
 
     @property
     def left_out(self) -> str:
-        """A sentence on rows not asked about because they stand in several splits; empty if there are none."""
+        """A sentence on rows that were not asked about because several splits contain them; empty if there are none."""
         counts = [f"{count:,} of {split}" for split, count in self.shared.items() if count]
         return f"rows in several splits were never asked about: {phrase(counts)}" if counts else ""
 
 
 def split_groups(view: RunResults, titles: Titles | None = None) -> list[SplitGroup]:
-    """Return the datasets of which a run has several splits, in the run's order."""
+    """Return the datasets with several splits in a run, in the run's order."""
     titles = titles or titles_of(view)
     parts = [one for one in view.run.datasets if one.split]
     return [_group(view, titles, group) for group in _datasets(parts) if len(group) > 1]
 
 
 def _datasets(parts: Sequence[DatasetFacts]) -> list[list[DatasetFacts]]:
-    """Return the splits of each dataset; FILEs that are splits have the same columns and distinct names."""
+    """Return the splits of each dataset. FILEs are splits of one dataset if they share columns but not names."""
     by_name = grouped(parts, lambda one: (one.name, one.edition))
     whole = [group for group in by_name.values() if len(group) > 1 or not group[0].is_file]
     files = [group[0] for group in by_name.values() if len(group) == 1 and group[0].is_file]
@@ -86,7 +86,7 @@ def _key(table: TableVerdict) -> Key:
 
 
 def _sentence(titles: Titles, names: Sequence[str], tables: Sequence[TableVerdict | None]) -> str:
-    """Return which splits leaked: `rows of train were found, and none of test`."""
+    """Return in words which splits leaked: `rows of train were detected, and none of test`."""
     by_verdict: dict[Verdict, list[str]] = {}
     for name, table in zip(names, tables, strict=True):
         by_verdict.setdefault(_decided(titles, table), []).append(name)
@@ -103,7 +103,7 @@ def _sentence(titles: Titles, names: Sequence[str], tables: Sequence[TableVerdic
 
 
 def _decided(titles: Titles, table: TableVerdict | None) -> Verdict:
-    """Return the verdict on a split; undecided if the gate reaches no conclusion."""
+    """Return the verdict on a split. It counts as undecided if the gate reaches no conclusion."""
     if table is None:
         return Verdict.SKIPPED
     ruling = titles.ruling(table)
@@ -116,7 +116,7 @@ def _either(names: Sequence[str]) -> str:
 
 
 def print_splits(paper: TerminalWriter, groups: Sequence[SplitGroup], joined: Collection[str] = ()) -> None:
-    """Print for each dataset a line an LLM: splits that leaked, and each verdict; controls that joined are dimmed."""
+    """Print for each dataset a line an LLM: the leaked splits and each verdict. The controls in `joined` are dimmed."""
     from rich.cells import cell_len
 
     if not groups:

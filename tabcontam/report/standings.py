@@ -1,4 +1,4 @@
-"""The state of knowledge about each LLM and table, for the report's sentences and its overview."""
+"""The standing of each LLM and table: what is known about them, for the report's sentences and its overview."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,16 +18,17 @@ LONGEST_NAME, LONGEST_REASON = 80, 120
 
 @dataclass(frozen=True)
 class TableStanding:
-    """The state of knowledge about one LLM and one table with the title `table` and the edition `edition`.
+    """The standing of one LLM and one table, with the table's title `table` and its edition `edition`.
 
-    `apart` distinguishes the table from others of the dataset, and begins with `edition_and_split`: edition and split.
-    `rows` is the verdict on the rows and `knowledge` that of the tests of knowledge; None if no such test was judged.
+    `apart` distinguishes the table from other tables of the dataset. It begins with `edition_and_split`. `rows` is the
+    verdict on the rows, and `knowledge` the verdict of the tests of knowledge; None if no such test has a verdict.
     `share`, in [0, 1], is the detectable share. `why` is the reason why nothing was decided on the rows. `rests_on`
-    names the one column, or the columns of one entity, that a finding rests on, which therefore decides nothing; empty
-    otherwise. `void` holds the row tests that the controls in `control` show to be worthless on this table. With
-    `unsure` the gate reaches no conclusion, although `rows` has a verdict. With `cut` some queries were not asked.
-    `source` names the file of recorded answers. `corpora` hold rows of the table, and the user states that the LLM was
-    trained on them; with `by_corpora` the answers themselves show nothing. With `memory` memory's share was asked for.
+    names the one column (or the columns of one entity) behind a finding; such a finding decides nothing. It is "" for
+    other findings. `void` names the row tests that the controls in `control` show to be worthless on this table.
+    `unsure` means that the gate reaches no conclusion, although `rows` has a verdict. `cut` means that some queries
+    were not asked. `source` names the file of recorded answers. `corpora` contain rows of the table and, as the user
+    states, were training data of the LLM. `by_corpora` means that only the corpora show contamination, not the answers.
+    `memory` means that memory's share was asked for.
     """
 
     table: str
@@ -51,48 +52,48 @@ class TableStanding:
 
     @property
     def known(self) -> bool:
-        """Return whether a test of knowledge found the table known, for which a page about it suffices."""
+        """Return whether a test of knowledge found that the LLM knows the table, perhaps only from a page about it."""
         return self.knowledge is Verdict.CONTAMINATED
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict on the rows or, if the rows were not asked, that of the other tests."""
+        """The verdict on the rows or, if no row test was asked, the verdict of the tests of knowledge."""
         return self.rows or self.knowledge
 
 
 @dataclass(frozen=True)
 class Titles:
-    """The names of LLMs and tables in sentences: titles of the catalogue and of cards where there are any.
+    """The names of LLMs and tables in sentences: titles in the catalogue and on cards, or else names in the run.
 
-    `ruled` holds the gate's decision on each LLM and table.
+    `ruled` is the gate's decision on each LLM and table.
     """
 
     view: RunResults
 
     def llm(self, name: str) -> str:
-        """Return the catalogue's title, with the run's name added if two LLMs share the title."""
+        """Return the LLM's title in the catalogue. If two LLMs share the title, the name in the run is added."""
         title, named = self.view.title(name), shorten(name, LONGEST_NAME)
         alone = self._llm_times.get(title) == 1
         return title if title and alone else f"{title} ({named})" if title else named
 
     def dataset(self, name: str) -> str:
-        """Return the card's title, with the dataset's name added if two datasets share the title."""
+        """Return the title on the dataset's card. If two datasets share the title, the dataset's name is added."""
         title = self._titles.get(name) or name
         alone = self._times.get(title, 0) <= 1
         return shorten(title if alone else f"{title} [{name}]", LONGEST_NAME)
 
     def apart(self, of: Result | TableVerdict) -> str:
-        """Return the marks that distinguish tables of one dataset: edition, split, serializer, prompt set, source."""
+        """Return the words that distinguish a dataset's tables: edition, split, serializer, prompt set, source."""
         return shorten(self.view.label(of).removeprefix(of.dataset).strip(), LONGEST_NAME)
 
     @cached_property
     def tables(self) -> Mapping[str, Sequence[TableVerdict]]:
-        """The table verdicts of each LLM."""
+        """The verdicts on tables, by LLM."""
         return grouped(self.view.tables_in_order, lambda table: table.llm)
 
     @cached_property
     def known(self) -> dict[str, dict[str, TableStanding]]:
-        """The cache of `standings`, by LLM."""
+        """The cached results of `standings`, by LLM."""
         return {}
 
     @cached_property
@@ -115,18 +116,18 @@ class Titles:
         return rulings(self.view)
 
     def ruling(self, of: Result | TableVerdict) -> TableRuling | None:
-        """Return the gate's decision on an LLM and table; None for controls and recorded answers."""
+        """Return the gate's decision on an LLM and a table; None for controls and recorded answers."""
         return self.ruled.get((of.llm, of.table))
 
 
 def titles_of(view: RunResults) -> Titles:
-    """Return the titles of these results, cached on `view` because they take long to find in a large run."""
+    """Return the titles for these results, cached in `view`: computing them is slow for a large run."""
     titles: Titles = vars(view).setdefault("titles", Titles(view))
     return titles
 
 
 def standings(titles: Titles, block: LlmBlock) -> dict[str, TableStanding]:
-    """Return the standing of each table of an LLM, by the table's label, in the order of the page."""
+    """Return the standing of each table of an LLM, by the table's label, in the page's order."""
     if block.llm not in titles.known:
         view = titles.view
         tables = {view.label(table): table for table in titles.tables.get(block.llm, ())}
@@ -143,7 +144,7 @@ def _standing(
     view = titles.view
     rows = [result for result in results if result.test in view.row_tests]
     found = any(result.verdict is Verdict.CONTAMINATED for result in rows)
-    if not rows and table and not table.corpora:  # only a corpus was searched, and no row test was asked
+    if not rows and table and not table.corpora:  # a corpus was searched, but no row test was asked
         table = None
     verdict = (
         Verdict.CONTAMINATED if found else table.verdict if table else strongest(result.verdict for result in rows)
@@ -152,7 +153,7 @@ def _standing(
     share, unsure = table.detectable_share if table else min(shares, default=None), False
     void: tuple[str, ...] = ()
     control = ""
-    # Besides findings on rows, only knowledge of the data is claimed, from the tests of knowledge.
+    # Apart from findings on rows, a sentence claims only knowledge, which the tests of knowledge show.
     others = [result for result in results if view.facts[result.test].family is Family.KNOWLEDGE]
     judged = rows or others
     if ruling and table and verdict in DECIDED:
@@ -181,15 +182,15 @@ def _standing(
 
 
 def strongest(verdicts: Iterable[Verdict | None]) -> Verdict | None:
-    """Return the verdict that stands for several: the first one in the order of `Verdict`."""
+    """Return the strongest verdict, which is the first in the order of `Verdict`; None if all are None."""
     present = set(verdicts)
     return next((verdict for verdict in Verdict if verdict in present), None)
 
 
 def _why(results: Sequence[Result], verdict: Verdict | None, table: TableVerdict | None) -> str:
-    """Return why nothing was decided: the reason that the results with the decisive verdict share, or "".
+    """Return the common reason of the results with the decisive verdict; "" if they have several reasons or a long one.
 
-    If the table's finding rests on one column, the table's own reason is returned.
+    For a finding that rests on one column, it is the reason of `table`.
     """
     if table and table.rests_on and table.verdict is verdict:
         return table.reason if len(table.reason) <= LONGEST_REASON else ""

@@ -1,4 +1,4 @@
-"""The heatmap as one SVG picture, which loads nothing and has a background of its own."""
+"""The heatmap as one SVG picture. It loads no other files and has its own background."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ LONGEST_NAME = 30
 
 
 def render_svg(view: RunResults) -> str:
-    """Return the heatmap as a static picture with a background, so that it is readable on light and dark pages."""
+    """Return the heatmap as a static picture. Its background makes it readable on light and on dark pages."""
     titles = titles_of(view)
     template = environment().get_template("heatmap.svg.jinja")
     return template.render(context(view, titles), layout=_layout(view, titles), cut=_cut)
@@ -25,7 +25,7 @@ def _cut(name: str) -> str:
 
 
 def _layout(view: RunResults, titles: Titles) -> dict[str, Any]:
-    """Return the positions of the picture's parts in pixels, with 7 pixels a character."""
+    """Return the positions of the picture's parts in pixels. A character is taken as 7 pixels wide."""
     left = MARGIN + LETTER * max((len(view.test_titles[test][:LONGEST_NAME]) for test in view.tests), default=0) + 10
     labels = [len(column.label[:LONGEST_NAME]) for block in view.blocks for column in block.columns]
     top = MARGIN + 22 + LETTER * max(labels, default=0) + 8
@@ -63,7 +63,7 @@ def _layout(view: RunResults, titles: Titles) -> dict[str, Any]:
 
 
 def _legend() -> list[tuple[str, int]]:
-    """Return each outcome with the position of its square."""
+    """Return each outcome with the x position of its square."""
     places, edge = [], MARGIN
     for outcome in OUTCOMES:
         places.append((outcome, edge))

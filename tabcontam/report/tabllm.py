@@ -1,4 +1,4 @@
-"""The results that TabLLM published of the same tables; `tabllm.toml` holds the facts and their source."""
+"""The results that the TabLLM paper published for tables. `tabllm.toml` contains the results and their source."""
 
 import tomllib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ FILE = Path(__file__).with_name("tabllm.toml")
 
 @dataclass(frozen=True)
 class PublishedAuc:
-    """A published AUC at 0 shots: its table, LLM and template, and its source with what it compares to."""
+    """A published AUC at 0 shots: table, LLM, template and source, and the text `compares` on its comparability."""
 
     dataset: str
     llm: str
@@ -25,7 +25,7 @@ class PublishedAuc:
 
 @cache
 def published_auc(dataset: str) -> PublishedAuc | None:
-    """Return the published AUC of a table, by the name of its card; None if there is none."""
+    """Return the published AUC of a table, by the name of the table's card; None if there is none."""
     held: dict[str, Any] = tomllib.loads(FILE.read_text("utf-8"))
     auc = held.pop("zero_shot").get(dataset)
     return None if auc is None else PublishedAuc(dataset=dataset, auc=auc, **held)

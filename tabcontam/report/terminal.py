@@ -1,4 +1,4 @@
-"""The report on a terminal, in the manner of pytest: a letter a result, the evidence, a short summary, a last line."""
+"""The report on a terminal, similar to pytest's: a letter for each result, the evidence, a summary, a last line."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -43,19 +43,19 @@ SUMMARY: dict[str, Verdict | None] = {  # the letters that choose the outcomes o
 }
 USUAL = "caus"
 ALL_LETTERS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {SCORE: SCORE_LETTER}
-AS_IT_SHOULD = "green"  # a finding in a control that has read the rows
-CHECKED = {True: "green", None: "yellow", False: "red"}  # by the conclusion of the self-check
-CROWDED = 200  # with more LLMs and tables, and without -v, a line is an LLM and lists are cut
-LISTED = 50  # lines of a list that is cut
+AS_IT_SHOULD = "green"  # colour of a finding in a control that has read the rows
+CHECKED = {True: "green", None: "yellow", False: "red"}  # colours by the conclusion of the self-check
+CROWDED = 200  # above so many LLMs and tables, without -v, each LLM has one line and lists are cut
+LISTED = 50  # most lines of a list that is cut
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
 TABLE_NUMBERS = {"q_value": "q {}", "recalled_bits": "{} bits recalled"}
 LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240, "quoted": 600}
 
 
-# named: LLMs, datasets and notes of a kind that the head of such a run names
+# named: most LLMs, datasets and notes of a kind in the head of a crowded run
 def print_header(console: "Console", view: RunResults, verbosity: int = 0, *, named: int = 12) -> None:
-    """Print the facts of the run: versions, LLMs as their servers report them, each dataset's edition, seed, rules."""
-    width = 10  # characters of a corpus's digest
+    """Print the run's facts: versions, LLMs as their servers report them, editions of datasets, seed, rules."""
+    width = 10  # characters shown of a corpus's digest
     if verbosity < 0:
         return
     paper, run = TerminalWriter(console), view.run
@@ -64,7 +64,7 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0, *, na
         paper.line(", ".join(f"{name} {version}" for name, version in run.versions.items()))
     most = named if verbosity < 1 and _is_crowded(view) else None
     for llm in run.llms[:most]:
-        version = (llm.version or "")[:width] if llm.is_corpus else llm.version  # the whole digest is in results.json
+        version = (llm.version or "")[:width] if llm.is_corpus else llm.version  # results.json has the whole digest
         stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, version)))
         paper.line(
             f"{'documents' if llm.is_corpus else 'llm'}: {llm.spec}"
@@ -85,7 +85,7 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0, *, na
     _print_left(paper, run.datasets, most, "datasets")
     settings = {"seed": run.seed, "rules": run.rules, "alpha": run.alpha, "dictionary": run.dictionary}
     paper.line(", ".join(f"{name} {value}" for name, value in settings.items() if text(value)))
-    for kind, notes in grouped(view.notes, lambda note: note.kind).items():  # so that each kind is shown
+    for kind, notes in grouped(view.notes, lambda note: note.kind).items():  # by kind, so that each kind is shown
         if kind is NoteKind.EXPOSURE and most and len(notes) > most:  # each note names dozens of tables
             paper.line(f"known exposure of {len(notes):,} LLMs to these tables: see -v, or index.html", "yellow")
             continue
@@ -96,12 +96,12 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0, *, na
 
 
 def _is_crowded(view: RunResults) -> bool:
-    """Return whether a line for each LLM and table would be more than a person reads."""
+    """Return whether a run has too many LLMs and tables for a line each."""
     return sum(len(block.columns) for block in view.blocks) > CROWDED
 
 
 def _print_left(paper: TerminalWriter, parts: Sequence[object], most: int | None, what: str) -> None:
-    """Print how many of a list were left out, if only `most` were shown."""
+    """Print how many items of a list were left out. `most` is the number shown; None means all."""
     if most is not None and len(parts) > most:
         paper.line(f"({len(parts) - most:,} more {what}: see -v, or index.html)", "dim")
 
@@ -116,10 +116,10 @@ def print_report(
     summary: str = USUAL,
     durations: int = 0,
 ) -> None:
-    """Print the report; `verbosity` is -1 for `-q`, 1 for `-v`; `index` is the path of the HTML report.
+    """Print the report. `verbosity` is -1 for `-q`, 1 for `-v`. `index` is the path of the HTML report.
 
-    `summary` has the letters of `SUMMARY`, in the order of the list, "A" for all and "N" for none; `durations` is the
-    number of slowest results to name.
+    `summary` has letters of `SUMMARY` in the order to print, "A" for all or "N" for none. `durations` is the number of
+    slowest results to name.
     """
     paper = TerminalWriter(console)
     crowded = verbosity < 1 and _is_crowded(view)
@@ -132,7 +132,7 @@ def print_report(
         _print_tables(paper, view, found_alone=crowded)
         print_splits(paper, split_groups(view), view.joined)
         _print_controls(paper, view)
-        if not crowded:  # the page has their lines for each LLM and table
+        if not crowded:  # otherwise the page has these lines
             _print_memory(paper, view)
             _print_recalled_rows(paper, view, trials)
         _print_ranking(paper, view)
@@ -148,13 +148,13 @@ def print_report(
 
 
 def _style(view: RunResults, of: Result | TableVerdict) -> str:
-    """Return the colour of an outcome; a finding in a control that has read the rows is not red."""
+    """Return the colour of an outcome. A finding in a control that has read the rows is not red."""
     expected = of.outcome == Verdict.CONTAMINATED and (of.llm, of.table) in view.exposed
     return AS_IT_SHOULD if expected else STYLES[of.outcome]
 
 
 def _lines(view: RunResults) -> Iterator[tuple[ResultColumn, list[tuple[Result, str]]]]:
-    """Yield each column with its results, each followed by the share of all results done, as pytest's `[ 37%]`."""
+    """Yield each column with its results. Each result has the share of results so far, like pytest's `[ 37%]`."""
     done, total = 0, len(view.possible)
     for block in view.blocks:
         for column in block.columns:
@@ -177,7 +177,7 @@ def _print_letters(paper: TerminalWriter, view: RunResults) -> None:
         letters = [of_test.get(test, (" ", "")) for test in view.tests]
         progress = results[-1][1]
         head = label + " " * (widest + 1 - cell_len(label))
-        if widest + 1 + len(letters) + 1 + len(progress) > paper.width:  # no room next to the label: below it
+        if widest + 1 + len(letters) + 1 + len(progress) > paper.width:  # the letters do not fit next to the label
             paper.line(label)
             head = "  "
         paper.parts([(head, ""), *letters], progress)
@@ -186,7 +186,7 @@ def _print_letters(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _print_llms(paper: TerminalWriter, view: RunResults) -> None:
-    """Print a line an LLM: the number of its results with each outcome, in columns under the letters."""
+    """Print a line for each LLM: the number of its results with each outcome, below the outcome's letter."""
     from rich.cells import cell_len
 
     paper.line("  ".join(f"{letter} {outcome}" for outcome, letter in ALL_LETTERS.items()), "dim")
@@ -231,7 +231,7 @@ def _print_results(paper: TerminalWriter, view: RunResults, trials: Iterable[Tri
 
 
 def _print_unread(paper: TerminalWriter, summary: UnreadSummary | None) -> None:
-    """Print how many answers of a result were unread, the first reply of each reason, and the advice."""
+    """Print the number of unread answers of a result, the first reply for each reason, and the advice."""
     if summary is None:
         return
     paper.entry([(" " * INDENT, "")], summary.counted, "yellow")
@@ -242,13 +242,13 @@ def _print_unread(paper: TerminalWriter, summary: UnreadSummary | None) -> None:
 
 
 def _print_impossible(paper: TerminalWriter, view: RunResults) -> None:
-    """Print a line for each group of tests that some LLMs cannot take, with the reason."""
+    """Print a line for each group of tests that some LLMs do not support, with the reason."""
     for each in view.impossible:
         paper.entry([("  ", "dim")], str(each), "dim")
 
 
 def _print_evidence(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial], *, with_controls: bool) -> None:
-    shown_results = 20  # contaminated results whose evidence is printed without -v
+    shown_results = 20  # most contaminated results with evidence, without -v
     results = [result for block in view.blocks for result in block.results] if with_controls else view.subjects
     flagged = [result for result in results if result.verdict is Verdict.CONTAMINATED]
     if not flagged:
@@ -268,9 +268,9 @@ def _print_evidence(paper: TerminalWriter, view: RunResults, trials: Iterable[Tr
 
 
 def _print_tables(paper: TerminalWriter, view: RunResults, *, found_alone: bool = False) -> None:
-    """Print one line a table, by its row tests; controls that joined come last and dimmed.
+    """Print one line for each table with its verdict. Controls that the run added come last and are dimmed.
 
-    With `found_alone` the tables are counted, and only the first `LISTED` contaminated ones have a line.
+    With `found_alone` the tables are counted, and only the first `LISTED` contaminated tables have a line.
     """
     from rich.cells import cell_len
 
@@ -302,10 +302,10 @@ def _print_tables(paper: TerminalWriter, view: RunResults, *, found_alone: bool 
 
 
 def _figures(view: RunResults, table: TableVerdict) -> str:
-    """Return the numbers that a table's verdict rests on; bits only of a finding, as the baseline earns some, too."""
+    """Return the numbers behind a table's verdict. Only a finding has bits, because the baseline earns some, too."""
     shown = {Verdict.CONTAMINATED: ("q_value", "recalled_bits"), Verdict.NOT_DETECTED: ("q_value",)}
-    left_out = ["q_value"] * bool(table.sequential_queries)  # its reason names E
-    left_out += ["recalled_bits"] * (table.by_corpora or table.llm in view.corpora)  # bits are of answers
+    left_out = ["q_value"] * bool(table.sequential_queries)  # the reason already contains E
+    left_out += ["recalled_bits"] * (table.by_corpora or table.llm in view.corpora)  # recalled bits belong to answers
     known = [key for key in shown.get(table.verdict, ()) if key in table.numbers and key not in left_out]
     numbers = [TABLE_NUMBERS[key].format(rounded(key, table.numbers[key])) for key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
@@ -321,7 +321,7 @@ def _print_trial(paper: TerminalWriter, trials: list[Trial], style: str) -> None
         _print_more(paper, trials)
         return
     features = listed(trial.get("asked")).replace("\n", ", ")
-    question = "".join(words for _, words in prompt_of(trial)[-1:])  # without what every query begins with
+    question = "".join(words for _, words in prompt_of(trial)[-1:])  # without the part that all queries share
     paper.block("asked", shorten(question.rstrip(), LONGEST["asked"], tail=True))
     if features:
         paper.block("for", shorten(features, LONGEST["expected"]))
@@ -332,7 +332,7 @@ def _print_trial(paper: TerminalWriter, trials: list[Trial], style: str) -> None
 
 
 def _print_lookup(paper: TerminalWriter, trial: Trial, style: str) -> None:
-    """Print a text that was looked up in documents, and the first place that holds it."""
+    """Print a text that was looked up in documents, and the first place where it was found."""
     sought = "".join(words for _, words in prompt_of(trial))
     paper.block("looked up", shorten(sought, LONGEST["asked"]))
     if isinstance(trial.get("expected"), Mapping):
@@ -358,7 +358,7 @@ def _print_controls(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _print_memory(paper: TerminalWriter, view: RunResults) -> None:
-    """Print memory's share of each LLM and table: both accuracies as dots on a line from 0 to 1, and as numbers."""
+    """Print memory's share for each LLM and table: both accuracies as numbers, and as dots on a line from 0 to 1."""
     found = memory_shares.measured_shares(view)
     if not found:
         return
@@ -372,7 +372,7 @@ def _print_memory(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _print_recalled_rows(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial]) -> None:
-    """Print the accuracy on recalled rows and on other rows, result by result."""
+    """Print the accuracy on recalled rows and on other rows for each result."""
     found = recalled_rows.compare_accuracies(view, trials)
     if not found:
         return
@@ -384,7 +384,7 @@ def _print_recalled_rows(paper: TerminalWriter, view: RunResults, trials: Iterab
 
 
 def _print_ranking(paper: TerminalWriter, view: RunResults) -> None:
-    """Print a line an LLM, its 95% intervals below, and how contamination correlates with other measures."""
+    """Print a line for each LLM with 95 % intervals below, and how contamination correlates with other measures."""
     from rich.text import Text
 
     columns = ranking_columns(view)
@@ -421,9 +421,9 @@ def _print_papers(paper: TerminalWriter, view: RunResults) -> None:
         paper.line(line)
 
 
-# changes_shown: of a comparison, without -v
+# changes_shown: most changes of a comparison that are printed without -v
 def _print_comparisons(paper: TerminalWriter, view: RunResults, verbosity: int, *, changes_shown: int = 20) -> None:
-    """Print the changes between versions, serializers, prompt sets or runs, and those beyond chance."""
+    """Print the changes between versions, serializers, prompt sets or runs, and the changes that exceed chance."""
     for section in comparisons.context(view)["compared"]:
         paper.rule(section.title.lower())
         paper.line(section.counted)
@@ -439,7 +439,7 @@ def _print_comparisons(paper: TerminalWriter, view: RunResults, verbosity: int, 
 
 
 def _limits(interval: tuple[float, float] | None) -> str:
-    """Return both limits in few letters.
+    """Return both ends of an interval in few characters.
 
     >>> _limits((0.381, 1.0))
     '.38-1.00'
@@ -465,29 +465,29 @@ def _print_durations(paper: TerminalWriter, view: RunResults, most: int) -> None
 def _print_summary(
     paper: TerminalWriter, view: RunResults, letters: str, *, each_skip: bool, most: int | None = None
 ) -> None:
-    """Print the results of each outcome that `letters` choose; with `most`, at most so many lines of each."""
+    """Print the results of each outcome that `letters` choose, at most `most` lines for each outcome."""
     letters = "" if "N" in letters else "".join(SUMMARY) if "A" in letters else letters
     listed = {
         SUMMARY[letter]: [result for result in view.subjects if result.verdict is SUMMARY[letter]] for letter in letters
     }
-    if letters and None not in listed:  # a score without a column in the ranking
+    if letters and None not in listed:  # scores that the ranking does not contain
         scores = [result for result in view.subjects if result.verdict is None]
         listed[None] = [result for result in scores if view.facts[result.test].measure == RECALLED]
     held = [table for table in view.tables_in_order if table.by_corpora and "c" in letters]
     if not any(listed.values()) and not held:
         return
     paper.rule("short summary info", "cyan")
-    for table in held:  # no result of the LLM shows it
+    for table in held:  # no result of the LLM shows these findings
         paper.parts(
             [(table.outcome.upper(), _style(view, table)), (f" {table.llm} {view.label(table)} - {table.why}", "")]
         )
     for outcome, results in listed.items():
         if outcome is Verdict.SKIPPED and not each_skip:
             _print_skips(paper, results)
-        elif outcome in UNDECIDED:  # by their reasons
+        elif outcome in UNDECIDED:  # grouped by reason
             alike = grouped(results, lambda result: (result.outcome, result.why))
             ordered = list(alike.items())
-            if most is not None:  # the commonest reasons
+            if most is not None:  # the most frequent reasons come first
                 ordered.sort(key=lambda one: -len(one[1]))
             for (word, why), group in ordered[:most]:
                 place = f" [{len(group)}] {_places(view, group)} - {why}"
@@ -502,9 +502,9 @@ def _print_summary(
             _print_left(paper, results, most, outcome or SCORE)
 
 
-# skips_named: reasons of skipped results that stand in their one line
+# skips_named: most reasons named in the line on skipped results
 def _print_skips(paper: TerminalWriter, results: Sequence[Result], *, skips_named: int = 3) -> None:
-    """Print one line for all skipped results, with their commonest reasons."""
+    """Print one line for all skipped results, with their most frequent reasons."""
     by_reason = sorted(grouped(results, lambda cell: cell.why).items(), key=lambda one: -len(one[1]))
     reasons = [f"{why} ({phrase(list(dict.fromkeys(cell.test for cell in own)))})" for why, own in by_reason]
     left = len(reasons) - skips_named
@@ -516,7 +516,7 @@ def _print_skips(paper: TerminalWriter, results: Sequence[Result], *, skips_name
 
 
 def _places(view: RunResults, results: list[Result]) -> str:
-    """Return the LLMs, datasets and tests of some results, each list only if short: `gpt-4o iris, wine membership`."""
+    """Return the LLMs, datasets and tests of results: `gpt-4o iris, wine membership`. A long list is only counted."""
     found = {
         "LLMs": dict.fromkeys(result.llm for result in results),
         "datasets": dict.fromkeys(view.label(result) for result in results),
@@ -539,7 +539,7 @@ def _print_last_line(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _print_self_check(paper: TerminalWriter, view: RunResults) -> None:
-    """Print the conclusion of a run of controls alone: whether the tests work, and the next command."""
+    """Print the conclusion of a run that asks only controls: whether the tests work, and the next command."""
     if found := self_check(view):
         paper.line()
         paper.line(found.text, f"bold {CHECKED[found.passed]}")
@@ -548,7 +548,7 @@ def _print_self_check(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _worst(view: RunResults, counts: Mapping[str, int]) -> str:
-    """Return the colour of the worst outcome; green only if something was decided and nothing was left open."""
+    """Return the colour of the worst outcome. It is green only if something was decided and nothing is undecided."""
     if found := self_check(view):
         return CHECKED[found.passed]
     if any(_style(view, result) == "red" for result in view.subjects):

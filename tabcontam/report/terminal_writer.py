@@ -1,7 +1,7 @@
-"""A terminal or a pipe that a report is printed on, in plain lines that its width and its encoding can hold.
+"""A writer of plain lines to a terminal or a pipe. It respects the output's width and encoding.
 
-Everything is printed as `rich.text.Text`, never as markup, after `visible` has removed control characters: text of a
-model or a table cannot colour, move or forge a line.
+`visible` removes control characters from every text, and the text is printed as `rich.text.Text`, never as markup. So
+text of a model or a table cannot colour, move or forge a line.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-NARROWEST = 30  # the least width of a column of text next to a head; in a narrower one it stands below the head
-INDENT = 4  # of a text below its head
+NARROWEST = 30  # least width of a column of text next to a head; a narrower text is printed below its head
+INDENT = 4  # indentation of a text below its head
 
 
 class TerminalWriter:
-    """A console that is written to in plain lines that its width and its encoding can hold."""
+    """A console for plain lines that fit the output's width and encoding."""
 
     def __init__(self, console: "Console") -> None:
         self.console = console
         self.width = console.width
 
     def line(self, line: str = "", style: str = "") -> None:
-        """Print one line, never cut; a pipe gets it whole, a terminal folds it."""
+        """Print one line without cutting it. A terminal folds a long line; a pipe gets it whole."""
         self.parts([(line, style)])
 
     def parts(self, parts: Sequence[tuple[str, str]], last: str = "") -> None:
-        """Print one line of differently styled parts; `last` is flush right, at least a blank after the others."""
+        """Print one line of parts with different styles. `last` is flush right, at least one blank after the parts."""
         from rich.text import Text
 
         whole = Text()
@@ -46,7 +46,7 @@ class TerminalWriter:
             self.line(line)
 
     def rule(self, title: str, style: str = "", fill: str = "=") -> None:
-        """Print a title centred in a rule over the whole width, as pytest does."""
+        """Print a title, centred in a rule of the full width, as pytest does."""
         from rich.cells import cell_len
 
         title = f" {self.printable(title)} "
@@ -55,14 +55,14 @@ class TerminalWriter:
         self.line(f"{fill * side}{title}{fill * (side + rest)}", style)
 
     def block(self, label: str, value: str, style: str = "") -> None:
-        """Print a label and a longer text, folded in its own column with its line breaks."""
+        """Print a label and a longer text. The text keeps its line breaks and is folded in its own column."""
         label_width = 10  # width of the labels of a block
         for number, shown in enumerate(self._folded(self.printable(value, line=False), self.width - label_width)):
             head = "" if number else label
             self.parts([(head.ljust(label_width if shown else 0), "bold"), (shown, style)])
 
     def entry(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
-        """Print a head and a text, folded in the column next to the head, or below the head if that is too narrow."""
+        """Print a head and a text. The text is folded in a column next to the head, or below the head if narrow."""
         from rich.cells import cell_len
 
         if not self.console.is_terminal:
@@ -82,13 +82,13 @@ class TerminalWriter:
         return [line.plain.rstrip() for line in lines] or [""]
 
     def printable(self, value: str, *, line: bool = True) -> str:
-        """Return `value` without control characters, with escapes for what this output's encoding lacks."""
+        """Return `value` without control characters. Characters that the output's encoding lacks are escaped."""
         encoding = self.console.encoding
         return visible(value, line=line).encode(encoding, "backslashreplace").decode(encoding)
 
 
 def open_table(first: str, heads: Iterable[str], gap: int = 1, least_width: int | None = None) -> "Table":
-    """Return a table without lines: a column that folds, and columns flush right that never do, `gap` blanks apart."""
+    """Return a table without lines, its columns `gap` blanks apart. The first folds; the others are flush right."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0))

@@ -1,4 +1,4 @@
-"""The escaping of any text for LaTeX, in plain ASCII."""
+"""Escape any text for LaTeX, as plain ASCII."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ _NAMED = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
     "_": r"\_\allowbreak{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"{\char34}", "`": "{`}",
-    "[": "{[}", "]": "{]}", "*": "{*}",  # after the end of a row they would be options
+    "[": "{[}", "]": "{]}", "*": "{*}",  # without braces they would be options after the end of a row
     "\u00a0": "~", "\u2013": r"\textendash{}", "\u2014": r"\textemdash{}", "\u2018": r"\textquoteleft{}",
     "\u2019": r"\textquoteright{}", "\u201c": r"\textquotedblleft{}", "\u201d": r"\textquotedblright{}",
     "\u2026": r"\ldots{}", "\u00b7": r"\(\cdot\)", "\u00b1": r"\(\pm\)", "\u00d7": r"\(\times\)",
@@ -25,12 +25,12 @@ _ACCENTS = {
 
 
 def escaped(value: str) -> str:
-    r"""Return a text as plain ASCII that LaTeX prints unchanged; a character without a name there shows as its number.
+    r"""Return a text as plain ASCII that LaTeX prints unchanged. A character without a LaTeX name becomes its number.
 
     >>> print(escaped("50% of café_1 汉"))
     50\% of caf\'{e}\_\allowbreak{}1 {[}U+6C49{]}
     """
-    # two of these in a row would be set as one
+    # LaTeX would merge two of these in a row
     return re.sub(r"([-,'])(?=\1)", r"\1{}", "".join(map(_printed, visible(value, line=True))))
 
 

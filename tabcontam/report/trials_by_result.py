@@ -1,4 +1,4 @@
-"""The trials of each result: all of them, and as the terminal shows them."""
+"""The trials of each result: all trials, or those to show on the terminal."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
@@ -12,19 +12,19 @@ Found = TypeVar("Found")
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
-    """Return whether a value of JSON, or of Python, is an object; the check for dictionaries is fast."""
+    """Return whether a value from JSON or Python is a mapping. The check is fast for dictionaries."""
     return type(value) is dict or isinstance(value, Mapping)
 
 
 class CachedTrial(dict[str, Any]):
-    """A trial that is examined several times and caches the results."""
+    """A trial that is examined several times. It caches what functions compute from it."""
 
-    predictions: Any = None  # predictions that were read, by feature, word or choice
-    computed: Any = None  # results of functions, by their names
+    predictions: Any = None  # predictions already parsed, by feature, word or choice
+    computed: Any = None  # results of functions, by the functions' names
 
 
 def cached_on_trial(find: Callable[[Trial], Found]) -> Callable[[Trial], Found]:
-    """Return `find` with its result cached on a `CachedTrial`."""
+    """Return `find` as a function that caches its result on a `CachedTrial`."""
     name = find.__name__
 
     @wraps(find)
@@ -43,7 +43,7 @@ def cached_on_trial(find: Callable[[Trial], Found]) -> Callable[[Trial], Found]:
 
 @runtime_checkable
 class TrialSource(Protocol):
-    """Trials that are read a result at a time, since memory may not hold them all."""
+    """Trials that are read for one result at a time, because all of them may not fit into memory."""
 
     def __iter__(self) -> Iterator[Trial]: ...
 
@@ -53,7 +53,7 @@ class TrialSource(Protocol):
 
 
 class TrialIndex:
-    """The trials of each result, by the result's place and then by query, of which the last trial counts."""
+    """The trials of each result, by the result's place and then by query. The last trial of a query counts."""
 
     def __init__(self, results: Iterable[Result], trials: Iterable[Trial]) -> None:
         self._source = trials if isinstance(trials, TrialSource) else None
@@ -73,7 +73,7 @@ class TrialIndex:
 
 
 def trials_to_show(results: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
-    """Return each result's trials by its place: hits first, then the paper's own queries, without decoys."""
+    """Return each result's trials, without decoys, by the result's place. Hits are first, then the paper's queries."""
     results = list(results)
     trials_of = TrialIndex(results, trials)
     return {

@@ -1,6 +1,6 @@
-"""The unread answers of a result: their number by reason, the first reply of each, and advice on the next step.
+"""The unread answers of a result: their number by reason, the first reply for each reason, and advice.
 
-Replies that decline, that were not understood and that were cut off require different steps of a user.
+The next step for a user depends on the reason: the reply declined, was not understood, or was cut off.
 """
 
 from collections import Counter
@@ -14,12 +14,12 @@ from tabcontam.report.trials_by_result import Trial
 from tabcontam.verdicts.wording import shorten, text, visible
 
 ODD, DECLINED = "not understood", "declined"
-LONGEST = 160  # characters of a reply
+LONGEST = 160  # most characters shown of a reply
 
 
 @dataclass(frozen=True)
 class UnreadSummary:
-    """A summary of unread answers, in harmless words."""
+    """A summary of unread answers. Its texts contain no control characters."""
 
     counted: str
     """For example: 12 of 15 answers were not read: 10 declined, 2 not understood"""
@@ -30,9 +30,9 @@ class UnreadSummary:
 
 
 def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> UnreadSummary | None:
-    """Return a summary of the unread answers among a result's trials, each given with its kind; None if all were read.
+    """Return a summary of a result's unread answers; None if all were read. `asked` has each trial with its kind.
 
-    A reply that most queries got counts as declining, whatever its words.
+    A reply that was not understood counts as declined if more than half of the queries got the same reply.
     """
     prompts = [(kind, trial) for kind, trial in asked if not trial.get("decoy_of") and is_prompt(trial)]
     often = Counter(_reply_text(trial) for kind, trial in prompts if kind == ODD)
@@ -58,7 +58,7 @@ def _reply_text(trial: Trial) -> str:
 
 
 def advice(kind: str) -> str:
-    """Return the advice for a result whose unread answers are mostly of this kind."""
+    """Return the advice for a result with unread answers that are mostly of this kind."""
     prompts, serializer, again = (option(name) for name in ("prompts", "serializer", "retry_unanswered"))
     form = option("form", "completion")
     return {

@@ -1,6 +1,6 @@
-"""Figures for papers, through matplotlib (the extra `plots`): the heatmap as SVG, and with the ranking as PDF.
+"""Figures for papers, drawn by matplotlib (the extra `plots`): the heatmap as SVG, and all figures as PDF.
 
-Texts stay texts in both, and equal results give equal bytes wherever the same matplotlib is installed.
+Text in the files remains text. Equal results give equal bytes with the same version of matplotlib.
 """
 
 import warnings
@@ -13,7 +13,7 @@ from tabcontam.errors import UsageError
 from tabcontam.verdicts.results import RunResults
 
 TITLE = "Contamination tests on tables, one block an LLM"
-# The reader's own matplotlibrc is not used: it may ask for TeX, and names of LLMs and tables are no valid TeX input.
+# The user's matplotlibrc is ignored: it may require TeX, and names of LLMs and tables are not valid TeX input.
 SETTINGS: dict[str, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -26,12 +26,12 @@ SETTINGS: dict[str, Any] = {
 
 
 def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # noqa: A002 - the command line's word
-    """Return the results as one picture for "svg", as pages for "pdf".
+    """Return the results as one picture for "svg", or as pages for "pdf".
 
-    No page is wider than the text of a page of two columns, 7 inches, or than one of these columns, 3.35 inches. The
-    SVG is the heatmap. The PDF has the heatmap, on as many pages as it needs, memory's share of the accuracy, the
-    ranking, contamination against accuracy, by openness and size, outputs generated exactly against accuracy, and
-    accuracies by dates, as far as they exist. Raises `UsageError` without matplotlib.
+    A page is at most 7 inches wide, as the text of a two-column page, or 3.35 inches, as one of its columns. The SVG is
+    the heatmap. The PDF has these figures, if they have data: the heatmap (on as many pages as it needs), memory's
+    share of the accuracy, and the ranking; contamination against accuracy, by openness and by size; exact outputs
+    against accuracy; accuracies by dates. Raises `UsageError` without matplotlib.
     """
     written = BytesIO()
     with _matplotlib():
@@ -62,13 +62,13 @@ def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # 
 
 @contextmanager
 def _matplotlib() -> Iterator[None]:
-    """Give matplotlib its defaults and our settings, and restore the reader's settings afterwards."""
+    """Apply matplotlib's defaults and our settings; restore the user's settings when the context ends."""
     try:
         import matplotlib
     except ImportError:
         raise UsageError('figures need matplotlib; type pip install "tabcontam[plots]"') from None
     with matplotlib.rc_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # about signs that the font lacks; an empty box shows them
+        warnings.simplefilter("ignore", UserWarning)  # of signs that the font lacks: a box shows them
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(SETTINGS)  # type: ignore[arg-type] # its stubs list every name
         yield

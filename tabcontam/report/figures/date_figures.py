@@ -1,4 +1,4 @@
-"""Accuracies by dates, after figures 2 and 3 of Li and Flanigan (2024), and contamination by openness, as figures."""
+"""Figures of accuracies by dates, after figures 2 and 3 of Li and Flanigan (2024), and of contamination by openness."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -14,13 +14,13 @@ from tabcontam.verdicts.openness_analysis import openness
 from tabcontam.verdicts.results import RunResults
 
 ABOVE, SURELY = "#9cc2e5", "#0b57b0"
-ROW, TOP, BOTTOM = 0.2, 0.42, 0.35  # inches of an LLM, above and below them
-POINTS = 2.6  # height in inches of a figure of points
-DIVIDE = "2021"  # tables from before this year and from this year on, as in the paper's figure 3
+ROW, TOP, BOTTOM = 0.2, 0.42, 0.35  # inches: height of an LLM's row, above the rows, below the rows
+POINTS = 2.6  # height in inches of a scatter plot
+DIVIDE = "2021"  # the figure separates tables from before this year from later ones, as figure 3 of the paper
 
 
 def by_dates(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """Return shares above the majority class and accuracies for each test, if an LLM has tables on both sides."""
+    """Return for each test its shares above the majority class and accuracies, if an LLM has tables on both sides."""
     pairs, _ = dated(view)
     if not any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values()):
         return []
@@ -29,12 +29,12 @@ def by_dates(view: RunResults, room: float = WIDTH) -> list[Figure]:
 
 
 def _shares(found: Chronology, room: float) -> Figure:
-    """Return figure 2: how many tables an LLM is above the majority class on, before and after its cut-off."""
-    right_inches = 0.95  # inches of the words after a bar
+    """Return figure 2: the number of tables on which an LLM exceeds the majority class, by side of its cut-off."""
+    right_inches = 0.95  # inches for the words after a bar
     rows = [("all LLMs", found.whole.before, found.whole.after)]
     rows += [(f"{cut(one.title, LONGEST['llm'])} {one.cutoff[:4]}", one.before, one.after) for one in found.llms]
     left = 2 * EDGE + max(length(name, 7) for name, *_ in rows) + 0.08
-    down = 1 if room >= WIDTH else 2  # in one column of a page the sides stand one below the other
+    down = 1 if room >= WIDTH else 2  # in one column of a page, one side is below the other
     part = TOP + ROW * len(rows) + (BOTTOM if down == 1 else 0.2)
     height = part * down + (0.0 if down == 1 else 0.2)
     figure = Figure(figsize=(room, height))
@@ -65,7 +65,7 @@ def _bars(axes: Axes, sides: Sequence[SideCounts]) -> None:
 
 
 def _accuracies(found: Chronology, room: float) -> list[Figure]:
-    """Return figure 3: the mean accuracy of LLMs in the order of their cut-offs, on older and on newer tables."""
+    """Return figure 3: the mean accuracy of LLMs by cut-off, on older tables and on newer tables."""
     shown = []
     for older in (True, False):
         own = [(one, [pair for pair in one.pairs if (pair.released < DIVIDE) == older]) for one in found.llms]
@@ -95,7 +95,7 @@ def _accuracies(found: Chronology, room: float) -> list[Figure]:
 
 
 def by_openness(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """Return each LLM's score by openness, and by size within families; empty if the catalogue has fewer than two."""
+    """Return each LLM's score by openness, and by size within families; empty with fewer than two catalogued LLMs."""
     found = openness(view)
     if found is None:
         return []

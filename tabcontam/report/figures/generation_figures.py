@@ -1,4 +1,4 @@
-"""Outputs generated exactly against accuracy as figures, after figure 6 of Li and Flanigan (2024)."""
+"""Figures of exactly generated outputs against accuracy, after figure 6 of Li and Flanigan (2024)."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,11 +11,11 @@ from tabcontam.verdicts.results import RunResults
 
 
 def exact_against_accuracy(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """Return a figure for each table and accuracy for which at least three LLMs have both."""
+    """Return a figure for each table and kind of accuracy, if at least three LLMs have both numbers."""
     return [_figure(view, one, room) for one in view.generations]
 
 
-# high: inches of a figure
+# high: height of a figure in inches
 def _figure(view: RunResults, one: Generation, room: float, *, high: float = 2.6) -> Figure:
     width = min(room, WIDTH / 2)
     figure = Figure(figsize=(width, high))
@@ -33,8 +33,8 @@ def _figure(view: RunResults, one: Generation, room: float, *, high: float = 2.6
     return figure
 
 
-# longest: letters of a name next to a point
-# named: points that have a name next to them
+# longest: most letters of a name next to a point
+# named: most points with a name next to them
 def _points(axes: Axes, view: RunResults, one: Generation, *, longest: int = 20, named: int = 12) -> None:
     for llm in one.llms:
         axes.plot(llm.share_interval, (llm.accuracy, llm.accuracy), color=FOUND, linewidth=0.6, alpha=0.4)
@@ -49,7 +49,7 @@ def _points(axes: Axes, view: RunResults, one: Generation, *, longest: int = 20,
 
 
 def _correlation(one: Generation) -> str:
-    """Return the correlation in words; empty if there is none."""
+    """Return the correlation in words; empty if it is unknown."""
     if one.value is None:
         return ""
     interval = "" if one.interval is None else f" ({one.interval[0]:.2f} to {one.interval[1]:.2f})"

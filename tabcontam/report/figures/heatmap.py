@@ -1,8 +1,8 @@
 """The heatmap as a figure, in the manner of figures 1 and 2 of Ronval et al. 2024.
 
-All lengths are inches; sizes of letters and widths of lines are points. A block is an LLM and a column a table; if that
-is wider, as with many LLMs and one table, a block is a table and a column an LLM. Blocks that do not fit next to each
-other stand in further bands below. A figure is as wide as its content, and no wider than asked for.
+Lengths are in inches; sizes of letters and widths of lines are in points. A block is an LLM, and a column is a table.
+If that is wider, for example with many LLMs and one table, a block is a table and a column is an LLM. Blocks that do
+not fit into one band continue in bands below. A figure is as wide as its content, at most as wide as requested.
 """
 
 from collections import Counter
@@ -25,13 +25,13 @@ from tabcontam.verdicts.result_types import OUTCOMES, SCORE
 from tabcontam.verdicts.results import LlmBlock, ResultColumn, RunResults
 from tabcontam.verdicts.wording import visible
 
-WIDTH, PAGE = 7.0, 9.4  # room on a page
-COLUMN = 3.35  # of a page of two columns
-SMALLEST, LARGEST = 0.11, 0.2  # of a square
-POINTS = 72  # an inch
+WIDTH, PAGE = 7.0, 9.4  # size of a page
+COLUMN = 3.35  # width of one column of a two-column page
+SMALLEST, LARGEST = 0.11, 0.2  # side of a square
+POINTS = 72  # points in an inch
 SIZE, HEADING = 6.5, 7.5  # of letters
-LONGEST = {"llm": 26, "dataset": 26, "test": 28}  # letters
-EDGE, GAP, HEAD, LINE = 0.05, 0.1, 0.2, 0.045  # of the page, between blocks, above them, between the kinds of tests
+LONGEST = {"llm": 26, "dataset": 26, "test": 28}  # most letters of a name
+EDGE, GAP, HEAD, LINE = 0.05, 0.1, 0.2, 0.045  # of the page, between blocks, above blocks, between kinds of tests
 
 INK, QUIET, PALE = "#1b1f24", "#57606a", "#98a2ad"
 FOUND, SILENT, GREY = "#b42318", "#f2c94c", "#8c959f"
@@ -39,7 +39,7 @@ STRIPES = Path(
     [(-1, 0), (0, 1), (-1, -1), (1, 1), (0, -1), (1, 0)],
     [Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO],
 )
-# The look of each outcome: a marker, its share of the square, and its colours. Shapes alone distinguish outcomes.
+# The look of each outcome: a marker, its share of the square, its colours. Shapes alone distinguish outcomes.
 LOOKS: dict[str, tuple[Any, float, dict[str, Any]]] = {
     Verdict.CONTAMINATED: ("s", 0.9, {"facecolors": FOUND, "edgecolors": FOUND, "linewidths": 0.4}),
     Verdict.NOT_DETECTED: ("s", 0.9, {"facecolors": "white", "edgecolors": PALE, "linewidths": 0.5}),
@@ -56,13 +56,13 @@ LOOKS: dict[str, tuple[Any, float, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class HeatmapPart:
-    """Some columns of a block, or all if they fit next to each other."""
+    """Some columns of a block, or all columns if they fit into one band."""
 
     title: str
     columns: tuple[ResultColumn, ...]
 
     def width(self, square: float) -> float:
-        """Return the width with the name above the columns."""
+        """Return the width of the part, including the name above its columns."""
         return max(len(self.columns) * square, _heading(self.title))
 
 
@@ -75,7 +75,7 @@ Band = tuple[HeatmapPart, ...]
 
 @dataclass(frozen=True)
 class HeatmapLayout:
-    """A heatmap's content and positions: `room` is the available width, `square` that of a square."""
+    """The content and the positions of a heatmap: `room` is the available width, `square` the side of a square."""
 
     view: RunResults
     room: float
@@ -84,14 +84,14 @@ class HeatmapLayout:
 
     @cached_property
     def width(self) -> float:
-        """The width of the bands, at most the room and at least one explanation."""
+        """The width of the bands: at most `room`, at least the width of one entry of the legend."""
         ends = [_left(self.view) + sum(part.width(self.square) + GAP for part in band) for band in self.bands]
         least = EDGE + max(_explained(words) for _, words in _legend(self.view))
         return min(max([*ends, least]), self.room)
 
 
 def heatmap(view: RunResults, height: float = inf, room: float = WIDTH) -> list[Figure]:
-    """Return the heatmap on pages of at most this height, one page if it is infinite; none is wider than `room`."""
+    """Return the heatmap on pages of at most `height` (one page if infinite). No page is wider than `room`."""
     square = _square(view, room)
     whole = HeatmapLayout(view, room, square, tuple(_bands(view, square, room)))
     each, bands = _band_height(whole), whole.bands
@@ -114,19 +114,19 @@ def _page(layout: HeatmapLayout, width: float) -> Figure:
     _draw_legend(layout, ink, total - _legend_height(layout))
     ink.dry()
     axes.set_xlim(0, width)
-    axes.set_ylim(total, 0)  # downwards, as the rows are counted
+    axes.set_ylim(total, 0)  # y grows downwards, like the numbers of the rows
     return figure
 
 
 def _square(view: RunResults, room: float) -> float:
-    """Return the largest square with which there are as few bands as with the smallest."""
+    """Return the side of the largest square that needs no more bands than the smallest square."""
     fewest = len(_bands(view, SMALLEST, room))
     sizes = [number / 200 for number in range(round(LARGEST * 200), round(SMALLEST * 200), -1)]
     return next((size for size in sizes if len(_bands(view, size, room)) == fewest), SMALLEST)
 
 
 def _bands(view: RunResults, square: float, room: float) -> list[Band]:
-    """Return the bands, filled one after the other, none wider than the room."""
+    """Return the bands, each filled as far as `room` allows."""
     bands: list[list[HeatmapPart]] = []
     edge = inf
     for part in _parts(view, square, room):
@@ -152,9 +152,9 @@ def _parts(view: RunResults, square: float, room: float) -> list[HeatmapPart]:
     return parts
 
 
-# clearly: of the width of blocks that are LLMs
+# clearly: greatest width relative to blocks of LLMs at which blocks of tables are used
 def _blocks(view: RunResults, *, clearly: float = 0.85) -> list[tuple[str, tuple[ResultColumn, ...]]]:
-    """Return the columns of each LLM under its name, as in the paper, or of each table if that is clearly narrower."""
+    """Return the columns of each LLM, as in the paper, or of each table if that is clearly narrower, with its name."""
     of_llms: list[tuple[str, tuple[ResultColumn, ...]]] = []
     by_table: dict[str, list[ResultColumn]] = {}
     for title, block in zip(names(view, view.blocks), view.blocks, strict=True):
@@ -168,7 +168,7 @@ def _blocks(view: RunResults, *, clearly: float = 0.85) -> list[tuple[str, tuple
 
 
 def names(view: RunResults, blocks: Iterable[LlmBlock]) -> list[str]:
-    """Return a unique name for each LLM: the catalogue's title unless another LLM has it too."""
+    """Return a unique name for each LLM: its title in the catalogue unless another LLM has the same title."""
     named = [(block.llm, view.title(block.llm)) for block in blocks]
     often = Counter(title for _, title in named)
     titles = [cut(title if often[title] == 1 and title else llm, LONGEST["llm"]) for llm, title in named]
@@ -178,7 +178,7 @@ def names(view: RunResults, blocks: Iterable[LlmBlock]) -> list[str]:
 
 
 def cut(name: str, longest: int) -> str:
-    """Return a harmless name on one line without its middle, at most `longest` long: both ends reveal most.
+    """Return a name on one line of at most `longest` letters. The middle is cut; control characters are made visible.
 
     >>> cut("openai:meta-llama/Meta-Llama-3-8B", 20)
     'openai:met…lama-3-8B'
@@ -190,7 +190,7 @@ def cut(name: str, longest: int) -> str:
 
 @lru_cache(maxsize=4096)
 def length(words: str, size: float, weight: str = "normal") -> float:
-    """Return the length of a text in inches."""
+    """Return the printed length of a text in inches."""
     font = FontProperties(size=size, weight=weight)
     points: float = TextToPath().get_text_width_height_descent(words, font, ismath=False)[0]
     return points / POINTS
@@ -201,12 +201,12 @@ def _test_names(view: RunResults) -> dict[str, str]:
 
 
 def _left(view: RunResults) -> float:
-    """Return the position of the first block, after the tests' names."""
+    """Return the x position of the first block, which is right of the tests' names."""
     return 2 * EDGE + max((length(name, SIZE) for name in _test_names(view).values()), default=0.0) + 0.07
 
 
 def _rows(view: RunResults, square: float) -> tuple[dict[str, float], dict[str, float], float]:
-    """Return the start of each test and each kind of tests below the head of a band, and the end of the last."""
+    """Return the y positions of each test and each kind of tests below a band's head, and the end of the last row."""
     tests: dict[str, float] = {}
     kinds: dict[str, float] = {}
     place = 0.0
@@ -255,12 +255,12 @@ def _draw_part(view: RunResults, ink: "Ink", part: HeatmapPart, left: float, top
 
 
 def _side(mark: PublishedMark) -> int:
-    """Return 0 for the left corner of a square, 1 for the right; the corner shows the source."""
+    """Return 0 for the left corner of a square or 1 for the right corner. The corner identifies the mark's source."""
     return sources().index(mark.source) % 2
 
 
 def _legend(view: RunResults) -> list[tuple[str, str]]:
-    """Return the legend's entries with their words: every verdict, and the figure's other marks."""
+    """Return the signs of the legend with their words: all verdicts and all other marks of the figure."""
     present = {result.outcome for result in view.results}
     entries = [(outcome, outcome) for outcome in OUTCOMES if outcome != SCORE or outcome in present]
     shown = {mark.source: mark for result in view.results for mark in published(view, result)}
@@ -275,12 +275,12 @@ def _legend(view: RunResults) -> list[tuple[str, str]]:
 
 
 def _explained(words: str) -> float:
-    """Return the width of an explanation with its sign."""
+    """Return the width of a legend's entry with its sign."""
     return 0.2 + length(words, SIZE) + 0.14
 
 
 def _legend_places(layout: HeatmapLayout) -> list[tuple[float, int, str, str]]:
-    """Return the position and the line of each explanation."""
+    """Return the legend's entries, each with its x position and its line."""
     places, edge, line = [], EDGE, 0
     for look, words in _legend(layout.view):
         width = _explained(words)
@@ -307,14 +307,14 @@ def _draw_legend(layout: HeatmapLayout, ink: "Ink", top: float) -> None:
 
 @dataclass
 class Ink:
-    """Shapes to draw, collected by their look and put on the axes together, so that squares are a few collections."""
+    """Shapes to draw. They are collected by their look and drawn together, because many single squares are slow."""
 
     axes: Axes
     points: dict[tuple[str, float], list[tuple[float, float]]] = field(default_factory=dict)
     lines: dict[tuple[str, float], list[tuple[tuple[float, float], tuple[float, float]]]] = field(default_factory=dict)
 
     def text(self, x: float, y: float, words: str, **how: Any) -> None:
-        """Draw words literally: a $ in a name begins no formula."""
+        """Draw words literally: a $ in a name starts no formula."""
         look: dict[str, Any] = {"size": SIZE, "color": INK, "parse_math": False}
         self.axes.text(x, y, words, **(look | how))
 
@@ -323,7 +323,7 @@ class Ink:
         self.lines.setdefault((color, width), []).append((start, end))
 
     def result_square(self, x: float, y: float, square: float, outcome: str, score: float | None) -> None:
-        """Add a result's square by its outcome; (x, y) is the upper left corner."""
+        """Add the square of a result with this outcome. (x, y) is its upper left corner."""
         middle = (x + square / 2, y + square / 2)
         self._point(outcome, square, middle)
         if outcome == Verdict.UNINFORMATIVE:
@@ -333,12 +333,12 @@ class Ink:
             self.text(*middle, words, ha="center", va="center_baseline", size=square * POINTS * 0.5)
 
     def mark(self, x: float, y: float, square: float, mark: PublishedMark) -> None:
-        """Add a published mark in a lower corner of the square: a disc for a finding, else a cross."""
+        """Add a published mark in a lower corner of the square: a disc for a finding, a cross for no finding."""
         across = (0.27, 0.73)[_side(mark)]
         self.published(x + across * square, y + 0.72 * square, square, "found" if mark.found else "not found")
 
     def published(self, x: float, y: float, square: float, look: str) -> None:
-        """Add a disc or a cross around its middle, with a light rim to be visible on every background."""
+        """Add a disc or a cross centred on (x, y). A light rim makes it visible on every background."""
         if look == "not found":
             self._point("rim", square, (x, y))
         self._point(look, square, (x, y))
@@ -347,7 +347,7 @@ class Ink:
         self.points.setdefault((look, square), []).append(place)
 
     def dry(self) -> None:
-        """Put everything on the axes."""
+        """Draw all collected shapes."""
         for (name, square), places in self.points.items():
             marker, share, colours = LOOKS[name]
             across, down = zip(*places, strict=True)

@@ -1,4 +1,4 @@
-"""Memory's share of the accuracy as a figure: two dots, on rows and on unseen twins, and a line between."""
+"""Figures of memory's share of the accuracy: a dot for the table's rows, a dot for unseen twins, a line between."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,16 @@ from tabcontam.report.figures.heatmap import EDGE, GREY, INK, LONGEST, QUIET, WI
 from tabcontam.report.memory_shares import MemoryComparison, legend, measured_shares
 from tabcontam.verdicts.results import RunResults
 
-ROW, ABOVE = 0.19, 0.15  # inches of a line, and of the names above it if there is no room next to it
-TOP, BOTTOM, LINE = 0.3, 0.52, 0.11  # above the first line, below the last one, and of a line of explanations
+ROW, ABOVE = 0.19, 0.15  # inches: height of a line, and of names above it if they do not fit next to it
+TOP, BOTTOM, LINE = 0.3, 0.52, 0.11  # inches: above the first line, below the last line, height of a legend's line
 DOTS = "#0072b2"
 SHARE = "memory's share"
 INTERVAL = "in brackets: 95% interval"
 
 
 def memory_shares(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """Return figures with a line for each LLM and table with a measured share; empty if there are none."""
-    most_shown = 40  # lines of a page, half as many where names stand above them
+    """Return figures with a line for each LLM and table with a measured share; empty if none was measured."""
+    most_shown = 40  # most lines of a page; half as many if names are above the lines
     found, most = measured_shares(view), most_shown if room >= WIDTH else most_shown // 2
     return [_figure(view, found[start : start + most], room) for start in range(0, len(found), most)]
 

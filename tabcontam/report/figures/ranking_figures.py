@@ -1,4 +1,4 @@
-"""The ranking of Table 2 of Ronval et al. 2024 as a figure with intervals, and contamination against accuracy."""
+"""Figures of the ranking (Table 2 of Ronval et al. 2024) with intervals, and of contamination against accuracy."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -16,15 +16,15 @@ LOOKS: dict[str, tuple[str, str]] = dict(
     zip(MEASURES, ((FOUND, "s"), (INK, "D"), ("#0072b2", "o"), ("#b06000", "^")), strict=True)
 )
 OTHER_LOOKS = {"score_all": ("s", "hollow: over all results"), "score_shared": ("x", "cross: over shared results")}
-ROW, LINE = 0.17, 0.11  # inches of an LLM, and of a line of explanations
-LEAST, WIDEST, RIGHT = 0.72, 1.4, 0.1  # inches of a panel, and on its right
+ROW, LINE = 0.17, 0.11  # inches: height of an LLM's row, height of a line of explanations
+LEAST, WIDEST, RIGHT = 0.72, 1.4, 0.1  # inches: least and greatest width of a panel, space on its right
 
 
-# most: LLMs of a page
+# most: LLMs on one page
 def ranking(view: RunResults, room: float = WIDTH, *, most: int = 40) -> list[Figure]:
-    """Return the measures of each LLM with their intervals, on pages of at most 40 LLMs; empty if nothing is ranked."""
+    """Return each LLM's measures with intervals, on pages of at most `most` LLMs; empty without a ranking."""
     ranks = view.ranks_in_order
-    shown = [measure for measure in measured_columns(view) if measure in MEASURES]  # the score's panel has the others
+    shown = [measure for measure in measured_columns(view) if measure in MEASURES]  # others: in the score's panel
     pages = [range(start, min(start + most, len(ranks))) for start in range(0, len(ranks), most)]
     return [_ranking(view, ranks, page, shown, room) for page in pages] if shown else []
 
@@ -63,7 +63,7 @@ def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequen
 
 
 def _lines(words: Sequence[str], room: float) -> list[str]:
-    """Return explanations as lines that fit into the room."""
+    """Return the explanations, broken into lines that fit into `room`."""
     lines: list[str] = []
     for word in words:
         longer = f"{lines[-1]}; {word}" if lines else word
@@ -82,7 +82,7 @@ def _say(figure: Figure, lines: Sequence[str], height: float) -> None:
 
 
 def _explained(view: RunResults, always: Sequence[str], intervals: str, majorities: str) -> list[str]:
-    """Return a figure's explanations: those given, and those of intervals and majorities if known."""
+    """Return a figure's explanations: `always`, and `intervals` and `majorities` if some LLM has these."""
     known = [intervals] * any(rank.intervals for rank in view.ranks_in_order)
     known += [majorities] * any(rank.majorities for rank in view.ranks_in_order)
     return [*always, *known]
@@ -114,7 +114,7 @@ def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) ->
 
 
 def _draw_other(axes: Axes, rows: Sequence[tuple[int, Rank]], score: str) -> None:
-    """Draw another score of contamination, if it differs from the one that is drawn already."""
+    """Draw each LLM's other score of contamination, if it differs from the score that is drawn already."""
     color, marker = LOOKS[MEASURES[0]][0], OTHER_LOOKS[score][0]
     for row, rank in rows:
         value = rank.measures[score]
@@ -123,7 +123,7 @@ def _draw_other(axes: Axes, rows: Sequence[tuple[int, Rank]], score: str) -> Non
 
 
 def against_accuracy(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """Return contamination against accuracy in classification, an LLM a point; empty if no LLM has both."""
+    """Return contamination against accuracy in classification, a point for each LLM; empty if no LLM has both."""
     shown = [measure for measure in measured_columns(view) if measure in ACCURACIES and with_both(view, measure)]
     if not shown:
         return []
@@ -163,7 +163,7 @@ def _draw_points(axes: Axes, view: RunResults, measure: str) -> None:
 
 
 def _correlation(view: RunResults, measure: str) -> str:
-    """Return the correlation of contamination with this accuracy, in words."""
+    """Return in words how contamination correlates with this accuracy."""
     for stated in view.correlations:
         if {stated.first, stated.second} == {"score", measure} and stated.value is not None:
             interval = "" if stated.interval is None else " ({:.2f} to {:.2f})".format(*stated.interval)
