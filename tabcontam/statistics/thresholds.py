@@ -1,4 +1,4 @@
-"""Numbers that decide verdicts, for all modules of this room, each with its source."""
+"""Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
 AUC_RESAMPLES = 2_000  # bootstrap resamples of an interval for a difference of AUCs; by hand
 OVERLAP_RESAMPLES = 10_000  # bootstrap resamples of Algorithm 1; paper 000 (Golchin and Surdeanu 2024), Algorithm 1
