@@ -1,5 +1,4 @@
-"""Laws between a row's cells as evidence of an altered row: how much more often laws hold in rows than in altered
-copies.
+"""Laws between cells as evidence of an altered row: how much more often laws hold in rows than in altered copies.
 
 Laws are learned in two directions: they predict the altered cell from other cells, and other cells from the altered
 one.
@@ -26,9 +25,7 @@ from tabcontam.tables.table import Cell, Table
 
 @dataclass(frozen=True, eq=False)
 class AlterationHint:
-    """The probability that a law gives to a cell of each row (`true`) and to the same cell of its altered copy
-    (`false`).
-    """
+    """The probability that a law gives to one cell of each row (`true`) and of its altered copy (`false`)."""
 
     true: Floats
     false: Floats
@@ -41,9 +38,7 @@ class AlterationHint:
 
 @dataclass(frozen=True, eq=False)
 class AlteredCopies:
-    """Rows, and copies of them that differ in one column: the copies' cells of this column are `copied`, one per row.
-
-    """
+    """Rows, and copies of them that differ in one column: `copied` are the copies' cells of this column."""
 
     table: Table
     column: str
@@ -62,9 +57,7 @@ class AlteredCopies:
 
     @cached_property
     def laws(self) -> list[tuple[str, AlterationHint]]:
-        """The laws that hold more often in rows than in their copies, each with the name of the column that it
-        predicts.
-        """
+        """The laws that hold more often in rows than in copies, each with the column that it predicts."""
         target, others = self.columns[self.column], [one for name, one in self.columns.items() if name != self.column]
         related = informative(target, others, np.arange(len(self.rows))[:LAW_SAMPLE_ROWS], MOST_REVERSED_COLUMNS)
         found = []
@@ -74,9 +67,7 @@ class AlteredCopies:
         return found
 
     def hints(self, name: str, most: int | None = None) -> dict[str, AlterationHint]:
-        """Return how well each law predicts the column `name` from the other columns, in `most` held-out rows or in all
-        rows.
-        """
+        """Return how well each law predicts column `name` from the others, in `most` held-out rows or all rows."""
         target = self.columns[name]
         given = tuple(with_derived(one for one in self.columns.values() if one is not target))
         size = len(self.rows)

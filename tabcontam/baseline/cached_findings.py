@@ -39,10 +39,7 @@ class WorkSharing(Protocol):
     backwards: bool
 
     def begin(self, name: str) -> bool:
-        """Return whether this process must compute the finding.
-
-        If not, it waits until another process has stored it.
-        """
+        """Return whether this process must compute the finding. If not, another process has stored it."""
 
     def end(self, name: str) -> None:
         """Notify the other processes that the finding can be read, or that this process could not compute it."""
@@ -131,10 +128,7 @@ def is_shipped(table: Table) -> bool:
 
 
 def _shipped(table: Table) -> Mapping[str, bytes]:
-    """Return the texts of a table's findings in the package, by file name.
-
-    These names do not depend on library versions.
-    """
+    """Return the package's findings about a table, by file name, which is independent of library versions."""
 
     def find() -> Mapping[str, bytes]:
         archive = SHIPPED / f"{_folder_name(table)}.zip"

@@ -47,10 +47,9 @@ class CellDraws:
 def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int, *, dealt: int = 4) -> dict[int, CellDraws]:
     """Return `count` draws of this feature's cell for each of the rows, given the row's other cells.
 
-    All cells of these rows are distributed among the rows again, each to a row with other cells that make it likely.
-    The predictors learned from other rows. So each value is drawn, in all rows together, as often as it occurs. Rows
-    with a missing cell are left out. Equal rows of a table have equal draws. The result is empty if the table has too
-    few rows.
+    All cells of these rows are distributed among the rows again: predictors that learned from other rows decide which
+    are likely. So each value is drawn, over all rows, as often as it occurs. Rows with a missing cell are left out.
+    Equal rows of a table have equal draws. The result is empty if the table has too few rows.
     """
     if not rows:
         return {}
@@ -112,10 +111,7 @@ def _alike(chances: Floats, once: Bools) -> Floats:
 
 
 def _mixed(likely: Sequence[Floats], own: Ints) -> Floats:
-    """Return the weighted mean of several predictors' chances, one line per row.
-
-    Likelier own values give larger weights.
-    """
+    """Return the mean of predictors' chances, one line per row. Weights grow with the likelihood of own values."""
     each = [one / one.sum(axis=1, keepdims=True) for one in likely]
     weights = mixing_weights(np.column_stack([one[np.arange(len(own)), own] for one in each]))
     return np.asarray(sum(weight * one for weight, one in zip(weights, each, strict=True)))

@@ -18,9 +18,7 @@ LAST = (1, 2)
 
 @cached_by_column
 def parts(one: Column) -> tuple[Column, ...]:
-    """Return the pieces of a column's cells that several rows share: pieces of dates, texts, and codes of one length.
-
-    """
+    """Return the pieces of a column's dates, texts, or codes of one length that several rows share."""
     if one.distinct <= MOST_UNSPLIT_VALUES:
         return ()
     return tuple(more for more in (*_of_dates(one), *_of_texts(one)) if 1 < more.distinct < one.distinct)

@@ -63,9 +63,7 @@ class CellPrediction:
         return max(self._keys.get(value_key(answer), 0.0), self.rest)
 
     def chances(self, answer: str) -> tuple[float, ...]:
-        """Return the probability that the answer is right in all digits, then in one and two digits fewer if the column
-        has these.
-        """
+        """Return the probability that the answer is right in all digits, then in one and two fewer if possible."""
         found = [min(1.0, self.chance_of(answer))]
         for key, one in zip(self._rounded(answer), self.coarser, strict=True):
             chance = one.rest if key is None else max(one.values.get(key, 0.0), one.rest)
@@ -73,9 +71,7 @@ class CellPrediction:
         return tuple(found)
 
     def precision(self, answer: str, truth: str) -> int | None:
-        """Return how many digits fewer make the answer equal to the truth, 0 if all digits agree; None if no precision
-        does.
-        """
+        """Return how many digits fewer make the answer equal the truth, 0 for none; None if it is wrong."""
         if same_value(answer, truth):
             return 0
         pairs = zip(self._rounded(answer), self._rounded(truth), strict=True)
@@ -85,10 +81,7 @@ class CellPrediction:
         return chain(text, [one.places for one in self.coarser]) if self.coarser else []
 
     def sure(self, answer: str) -> "CellPrediction":
-        """Return the prediction with probability 1 for this answer, at every precision.
-
-        Other values keep their probabilities.
-        """
+        """Return the prediction with probability 1 for this answer at every precision. Others keep theirs."""
         key = value_key(answer)
         others = {value: chance for value, chance in self.values.items() if value_key(value) != key}
         rounded = zip(self.coarser, self._rounded(answer), strict=True)
@@ -114,10 +107,7 @@ def bits(chance: float) -> float:
 
 
 def marginal(cells: Iterable[Cell], missing: Iterable[str] = ()) -> CellPrediction:
-    """Return the prediction of one more cell of a column by frequency.
-
-    Of n cells given, a new value has 1 / (n + 1).
-    """
+    """Return the prediction of one more cell by the frequencies of n cells. A new value has 1 / (n + 1)."""
     marks = set(missing)
     known = list(cells)
     counts = Counter(cell for cell in known if cell is not None and cell not in marks)

@@ -41,9 +41,7 @@ class FeatureChain:
     known: Collection[int] = ()
 
     def predictions(self, place: int) -> list[CellPrediction]:
-        """Return each row's prediction of the hidden feature at index `place`, without the silent predictor's answer.
-
-        """
+        """Return each row's prediction of the feature at index `place`, without the silent predictor's answer."""
         if self._sampled is not None:
             return self._sampled.mixture(place).predictions()
         cells = self._whole[self.asked[place]].cells
@@ -51,15 +49,11 @@ class FeatureChain:
         return [marginal(of_others, self.missing) for of_others in others]
 
     def chances(self, place: int) -> list[ValueChances] | None:
-        """Return the probability of each value of the feature at index `place` in each row; None if there are too few
-        rows.
-        """
+        """Return each row's probability of each value of the feature at index `place`; None for few rows."""
         return None if self._sampled is None else self._sampled.mixture(place).chances()
 
     def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
-        """Return each number predictor's probabilities of these `values` of the feature in each row (see `densities`).
-
-        """
+        """Return each number predictor's probabilities of these `values` in each row (see `densities`)."""
         return [] if self._sampled is None else self._sampled.densities(place, values)
 
     def silent(self) -> list[dict[int, str]]:

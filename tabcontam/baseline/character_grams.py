@@ -56,9 +56,7 @@ def by_characters(fit: Fit) -> Floats | None:
 
 
 def _evidence(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
-    """Return for each gram and class the log of its frequency in rows of this class divided by its frequency in all
-    rows.
-    """
+    """Return for each gram and class the log of its frequency in the class divided by that in all rows."""
     members = np.zeros((count, len(labels)))
     members[labels, np.arange(len(labels))] = 1.0
     within = np.asarray((grams.T @ members.T).T)
@@ -90,10 +88,7 @@ def _shares(scores: Floats) -> Floats:
 
 @cached_by_column
 def _grams(one: Column) -> "csr_matrix":
-    """Return a matrix of rows by gram hashes:
-
-    1 if the gram occurs in the row's text. Words are surrounded by spaces.
-    """
+    """Return a sparse matrix, rows by gram hashes: 1 if the row's text, with spaces around words, has the gram."""
     from scipy.sparse import csr_matrix
 
     texts = [

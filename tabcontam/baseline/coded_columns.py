@@ -43,9 +43,7 @@ CODE = (5, 32)  # least and most characters of codes with beginnings that become
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The cells of one column, as keys (equal values have equal keys), as codes (0 is missing), and as numbers if
-    possible.
-    """
+    """The cells of one column, also as keys (equal values have equal keys), codes (0 is missing) and numbers."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -75,10 +73,9 @@ class Column:
 
     @cached_property
     def words(self) -> "tuple[Column, ...]":
-        """Columns of the first, second and last word of texts.
+        """Columns of the first, second and last word of texts, with fewer distinct values than the texts have.
 
-        Each has at least two values, and fewer than the texts have. For codes of one length, such as telephone numbers,
-        they are beginnings that several rows share.
+        For codes of one length, such as telephone numbers, they are beginnings that several rows share.
         """
         if self.distinct <= MOST_UNSPLIT_VALUES:
             return ()
@@ -96,9 +93,7 @@ class Column:
 
     @cached_property
     def size_of_codes(self) -> int:
-        """The number of characters of nearly all values, if these consist of letters and digits and have one length;
-        else 0.
-        """
+        """The number of characters of nearly all values, if they are codes of one length; otherwise 0."""
         sizes = Counter(len(text) if text.isalnum() else 0 for text in self.texts.values())
         size, count = sizes.most_common(1)[0] if sizes else (0, 0)
         return size if CODE[0] <= size <= CODE[1] and count >= LEAST_CODE_SHARE * sizes.total() else 0
@@ -119,8 +114,9 @@ class Column:
 
     @cached_property
     def order_in_text(self) -> Floats | None:
-        """The number of each row by which the rows may be ordered: the cell as a number, or the last number in its
-        text. It is NaN where a cell has no number; the result is None if more than half of the rows have none.
+        """The number of each row that may order the rows: the cell itself, or the last number in its text.
+
+        It is NaN where a cell has no number; the result is None if more than half of the rows have none.
         """
         if self.numbers is not None:
             return self.numbers
@@ -158,9 +154,7 @@ class Column:
 
     @cached_property
     def coarser(self) -> tuple[int, ...]:
-        """The decimal places to which the column's numbers may be rounded, finest first; empty if there are few
-        numbers.
-        """
+        """The decimal places to which the numbers may be rounded, finest first; empty for few numbers."""
         return () if self.numbers is None else coarser_places([key for key in set(self.keys) if key != MISSING])
 
     @cached_property

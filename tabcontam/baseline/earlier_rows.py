@@ -1,6 +1,4 @@
-"""Predictions of a cell from rows several places before it, which the baseline ignores: an equal value, or a fixed
-step.
-"""
+"""Predictions of a cell from rows some places before it, unknown to the baseline: an equal value or a fixed step."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -16,8 +16,7 @@ _FAILED: ContextVar[list[str] | None] = ContextVar("failed", default=None)
 def attempt(predictor: str, predict: Callable[[], Predicted], otherwise: Predicted) -> Predicted:
     """Return the result of `predict`, or `otherwise` if it raises an error of any kind.
 
-    Inside `recording`, the failure is recorded. Outside, the error is raised: no predictor is left out without a
-    record.
+    Inside `recording` the failure is recorded; outside, the error is raised, so no predictor is left out silently.
     """
     failed = _FAILED.get()
     if failed is None:
@@ -44,9 +43,7 @@ def recording(table: Table) -> Iterator[list[str]]:
 
 
 def record(table: Table, failed: Sequence[str]) -> None:
-    """Record predictors that failed on a table, now or in an earlier run, also in the surrounding `recording` context.
-
-    """
+    """Record failed predictors of a table, also in a surrounding `recording`; `failed` may be of an earlier run."""
     _failures(table).update(dict.fromkeys(failed))
     if (around := _FAILED.get()) is not None:
         around += failed

@@ -24,9 +24,7 @@ class Fit:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """The keys that get a probability: missing, a new value, each seen value, and unseen values on the number grid.
-
-        """
+        """The keys that get a probability: missing, new, seen values, and unseen values on the number grid."""
         seen = {self.target.keys[row] for row in self.train} - {MISSING}
         return (MISSING, NOVEL, *sorted(seen | set(self._grid)))
 
@@ -62,9 +60,7 @@ class Fit:
 
     @cached_property
     def spikes(self) -> Bools:
-        """A mask of the keys that are too frequent, in a column of many numbers, to be part of its smooth distribution.
-
-        """
+        """A mask of keys too frequent, in a column of many numbers, to be part of the smooth distribution."""
         if self.numbers is None or (self.counts > 0).sum() <= FEW_VALUES:
             return np.zeros(len(self.keys), dtype=np.bool_)
         return np.asarray(self.counts >= max(10, LEAST_SPIKE_SHARE * len(self.train)), dtype=np.bool_)
@@ -133,10 +129,7 @@ class CountedProbabilities:
 
 
 def leave_for_new_values(counts: Floats, escape: float) -> CountedProbabilities:
-    """Return frequencies.
-
-    The more distinct values a row has, the more it leaves to other predictors (Witten and Bell 1991).
-    """
+    """Return frequencies. More distinct values in a row leave more to other predictors (Witten and Bell 1991)."""
     left = escape * np.maximum(1, (counts > CLOSE_ROW_ESCAPE).sum(axis=1))
     total = counts.sum(axis=1)
     return CountedProbabilities(counts / (total + left)[:, None], left / (total + left))

@@ -15,10 +15,7 @@ ESCAPES = (0.3, 0.1, 0.03, 1.0)
 
 
 def informative(target: Column, shown: Sequence[Column], train: Ints, most: int) -> list[tuple[Column, float]]:
-    """Return the `most` most informative shown columns, each with the bits that it saves about the target.
-
-    Bits are computed by leave-one-out frequencies.
-    """
+    """Return the most informative shown columns, each with the bits saved by its leave-one-out frequencies."""
     classes = target.binned[train]
     alone = left_out(np.zeros(len(train), dtype=np.int64), classes)
     gains = [(one, max(left_out(codes[train], classes) for codes in codings(one)) - alone) for one in shown]
@@ -26,9 +23,7 @@ def informative(target: Column, shown: Sequence[Column], train: Ints, most: int)
 
 
 def frequencies(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabilities]]:
-    """Return frequencies in all rows, and in rows with equal cells in the best column, the best pair and the best text.
-
-    """
+    """Return frequencies in all rows, and in rows with equal cells in the best column, pair, and text."""
     dense = {"marginal": np.tile(fit.marginal, (len(fit.predicted), 1))}
     counted = {}
     singles = [
@@ -97,9 +92,7 @@ def _given(fit: Fit, codes: Ints) -> tuple[Floats, CountedProbabilities]:
 
 
 def _escape(given: Ints, fit: Fit) -> float:
-    """Return the escape weight of each distinct value that makes the training rows likeliest, each row left out in
-    turn.
-    """
+    """Return the weight left per distinct value that makes the training rows likeliest, each left out."""
     pairs = given * len(fit.keys) + fit.codes
     kinds, _, both = count_codes(pairs)
     matching, group = both - 1, np.bincount(given)[given] - 1

@@ -117,10 +117,7 @@ class ValueChances:
         return max(LEAST_PROBABILITY, self.values.get(key, self.values[NOVEL]))
 
     def among(self, keys: Sequence[str]) -> list[float]:
-        """Return the probability of each of these values if one of them is true.
-
-        Unknown values share that of `NOVEL`.
-        """
+        """Return the probability of each of these values, one of which is true. Unknown values share `NOVEL`'s."""
         unnamed = max(1, sum(key not in self.values for key in keys))
         novel = max(LEAST_PROBABILITY, self.values[NOVEL] / unnamed)
         return [self.chance_of(key) if key in self.values else novel for key in keys]
@@ -181,9 +178,9 @@ class _FitMixture:
     def predict(self, row: int, peak: float, tops: SortedHits) -> CellPrediction:
         """Return the prediction of one row.
 
-        No value has less than the floor, 1 / (training rows + 1). Each probability is raised by its standard error, and
-        the likeliest value's to its hit rate in other rows. A probability that is too high costs a few hundredths of a
-        bit; one that is too low makes false verdicts more frequent.
+        No value has less than the floor, 1 / (training rows + 1). Each probability is raised by its standard error, the
+        likeliest value's also to its hit rate in other rows. A too high probability costs a few hundredths of a bit; a
+        too low one makes false verdicts more frequent.
         """
         number, fit = self.place[row], self.one.fit
         chances, followed = self.chances[number], self.followed[number]
@@ -246,9 +243,7 @@ def _mixed(one: FitPredictions, weights: Mapping[str, float]) -> Floats:
 
 
 def _sharpened(predicted: Sequence[FitPredictions], mixed: Sequence[Floats], others: Bools) -> list[Floats]:
-    """Return the mixtures raised to the power that makes the other rows likeliest: a mean is less sure than its parts.
-
-    """
+    """Return mixtures raised to the power that makes the other rows likeliest: means are less sure than their parts."""
     truths = [own_places(one.fit)[others[one.fit.predicted]] for one in predicted]
     held = [matrix[others[one.fit.predicted]] for one, matrix in zip(predicted, mixed, strict=True)]
 
@@ -269,10 +264,7 @@ def _power(matrix: Floats, power: float) -> Floats:
 
 
 def _with_added(one: FitPredictions, mixed: Floats, extra: Mapping[str, float]) -> Floats:
-    """Return the mixture plus the counted probabilities.
-
-    Laws only reduce its weight; their values are added row by row later.
-    """
+    """Return the mixture plus counted probabilities, but without the values of laws, which are added later."""
     base = np.full(len(mixed), extra[""])
     total = np.zeros_like(mixed)
     for name, weight in extra.items():
@@ -339,9 +331,7 @@ def _plain(key: str) -> str:
 
 
 def _with_errors(target: Column, predicted: Sequence[FitPredictions], sample: RowSample) -> Floats:
-    """Add the error distributions of predicted numbers; return each row's largest probability of a value without a key.
-
-    """
+    """Add the error distributions of predicted numbers; return the largest chance of a value without a key."""
     names = [name for name in predicted[0].regressed if all(name in one.regressed for one in predicted)]
     nothing = np.zeros(len(sample.rows))
     ways = {name: partial(_with_errors_of, name, target, predicted, sample) for name in names}

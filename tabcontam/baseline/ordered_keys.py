@@ -58,10 +58,7 @@ def ordered(view: View) -> list[LawPredictions]:
 
 
 def keys_of(view: View) -> list[Floats]:
-    """Return the possible keys: shown columns of numbers, dates, or texts with a number.
-
-    Most distinct values come first.
-    """
+    """Return the shown columns of numbers, dates or texts with a number, those with most distinct values first."""
     found = []
     for one in view.shown:
         dates = None if one.numbers is not None else dates_of(one)
@@ -76,9 +73,7 @@ def keys_of(view: View) -> list[Floats]:
 
 
 def _ratios(view: View) -> Iterator[Floats]:
-    """Yield the ratio and the difference of each pair of number columns: an unknown rate's owner may follow from them.
-
-    """
+    """Yield the ratio and the difference of each pair of number columns, which may identify a rate's owner."""
     lines = [one.numbers for one in view.of_many_numbers[:MOST_RATIO_COLUMNS] if one.numbers is not None]
     for first, second in combinations(lines, 2):
         with np.errstate(all="ignore"):

@@ -38,8 +38,8 @@ def own_places(fit: Fit) -> Ints:
 def mixing_weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
     """Return the weights of a mixture that maximise the rows' likelihood.
 
-    `likelihoods` are rows by predictors. Each row counts `worth` times. One more row is shared equally by all
-    predictors, so that no weight is 0.
+    `likelihoods` are rows by predictors. Each row counts `worth` times. All predictors share one more row equally, so
+    that no weight is 0.
     """
     count = likelihoods.shape[1]
     weights = np.full(count, 1 / count)
@@ -87,9 +87,7 @@ class PredictorLikelihoods:
         return dict(zip(["", *self.extras], weights.tolist(), strict=True))
 
     def _with_base(self, rows: Bools, base: Floats) -> Floats:
-        """Return the likelihoods of the mixture, then of each predictor in `added` with the mixture for what it leaves.
-
-        """
+        """Return likelihoods of the mixture, and of each predictor in `added` with the mixture for the rest."""
         return np.column_stack([base, self.added[rows] + self.left[rows] * base[:, None]])
 
 
@@ -162,10 +160,7 @@ class TopValueHits:
 
     @classmethod
     def of(cls, target: Column, likeliest: Mapping[int, tuple[str, float]], groups: Ints) -> "TopValueHits":
-        """Return the hits of likeliest values, given by row as key and probability.
-
-        Rows of one group are queried together.
-        """
+        """Return the hits of likeliest values, given by row as key and probability."""
         rows = list(likeliest)
         right = np.array([bool(likeliest[row][0]) and likeliest[row][0] == target.keys[row] for row in rows])
         chances = np.array([likeliest[row][1] for row in rows], dtype=np.float64)

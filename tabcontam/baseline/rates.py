@@ -170,10 +170,7 @@ class _RateTarget:
         return float(bits[right].sum() + (~right & known).sum() * np.log2(1 - right.sum() / (known.sum() + 1)))
 
     def follows(self, view: View, rate: _Rate) -> LawPredictions:
-        """Return the numbers that the rule gives and adjacent numbers.
-
-        Probabilities are shares of right probed rows.
-        """
+        """Return the rule's numbers and adjacent numbers. Probabilities are shares of right probed rows."""
         constants, own = self._apart(rate)
         probed, predicted = (self._made(rate, constants, own, rows) for rows in (self.probed, view.predicted))
         decimals = view.target.decimals
@@ -245,9 +242,7 @@ class _RateTarget:
         return _between(codes[near], each[near], half[near], kinds), counts
 
     def _made(self, rate: _Rate, constants: Sequence[tuple[Floats, Ints]], own: Ints, rows: Ints) -> tuple[Ints, Ints]:
-        """Return the numbers that a rule gives for these rows, in units, and how many rows share each constant; 0 for
-        none.
-        """
+        """Return a rule's numbers in units, and how many rows share each row's constant; 0 for no number."""
         codes = rate.one.codes[rows]
         constant = np.choose(own[rows], [found[codes] for found, _ in constants])
         counts = np.choose(own[rows], [times[codes] for _, times in constants])

@@ -46,10 +46,7 @@ def frequent(fit: Fit) -> Ints | None:
 
 
 def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
-    """Return the keys' probabilities from those of classes.
-
-    Keys of one class share by frequency. `classes` has the class of each key; `given` is rows by `labels`.
-    """
+    """Return the keys' probabilities from the probabilities `given` of classes; keys of a class share by frequency."""
     shares = np.zeros((len(labels), len(fit.keys)))
     for place, label in enumerate(labels):
         members = (classes == label) & (fit.marginal > 0)
@@ -59,10 +56,9 @@ def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
 
 
 def regressed(fit: Fit) -> Floats | None:
-    """Return the hidden numbers by least squares plus gradient boosting of the residuals, or None.
+    """Return the hidden numbers by least squares plus gradient boosting of the residuals; None if that cannot help.
 
-    It is None if numbers are few or the errors are too large to help. Errors of held-out rows later make a distribution
-    of each number (`ErrorDistribution`).
+    Errors of held-out rows later make a distribution of each number (`ErrorDistribution`).
     """
     if fit.numbers is None or not fit.shown:
         return None

@@ -29,9 +29,9 @@ WEIGHTS = {0: (1.0,), 1: (0.85, 0.15), 2: (0.8, 0.15, 0.05)}  # weights of all d
 
 @dataclass(frozen=True)
 class RoundedPrediction:
-    """The probability of each value of a hidden cell rounded to `places` decimals; negative `places` are tens and so
-    on. `values` maps keys of rounded values to upper bounds of their probabilities. `rest` is the bound of any other
-    value.
+    """The probability of each value of a hidden cell, rounded to `places` decimals; -1 is tens.
+
+    `values` maps keys of rounded values to upper bounds of their probabilities. `rest` is the bound of any other value.
     """
 
     places: int
@@ -64,8 +64,7 @@ class RoundedPrediction:
 def chain(text: str, places: Sequence[int]) -> list[str | None]:
     """Return a number rounded to each of these places in turn, each from the previous result; halves round up.
 
-    So numbers that are equal at one place are equal at all coarser places. A text that is no number gives None at each
-    place.
+    So numbers that are equal at one place are equal at all coarser places. Other texts give None at each place.
     """
     return list(_chain(value_key(text), tuple(places)))
 
@@ -87,8 +86,8 @@ def _chain(key: str, places: tuple[int, ...]) -> tuple[str | None, ...]:
 def coarser_places(keys: Collection[str]) -> tuple[int, ...]:
     """Return the places to which a column's numbers may be rounded, from its keys; for most columns none.
 
-    The finest digit is the last digit of nearly all values. Places that leave few values are omitted: chance would
-    often hit them.
+    The finest digit is the last digit of nearly all values. Places that leave few values are omitted, as chance may
+    hit.
     """
     numbers = [key for key in set(keys) if is_finite(key)]
     if len(numbers) <= MOST_EXACT_VALUES or len(numbers) < 0.95 * len(set(keys)) - 1:

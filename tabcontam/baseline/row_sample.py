@@ -14,10 +14,7 @@ from tabcontam.baseline.view import View
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
-    """The rows that one baseline uses.
-
-    Fits and groups use indices into `rows`; a group's rows are predicted together.
-    """
+    """The rows that one baseline uses. Rows of one group, by index into `rows`, are predicted together."""
 
     rows: tuple[int, ...]
     fits: tuple[tuple[Ints, Ints], ...]  # (training, predicted) indices of each fit
@@ -70,8 +67,8 @@ class SampledTable:
         """Return the view for counting predictors.
 
         In a small table all rows are learned from, each except for itself. Folds would separate rows that belong
-        together, although a model that has read all other rows knows both. The predicted rows are those of all fits,
-        one fit after another.
+        together, although a model that has read all others knows them. The predicted rows are those of all fits, one
+        fit after another.
         """
         given = tuple(with_words(self.columns[name] for name in shown))
         learned = self.fits[0][0] if self.large else self.every

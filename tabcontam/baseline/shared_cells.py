@@ -38,10 +38,7 @@ SIZES = range(3, 9)  # lengths of pieces from the middle of a code
 
 
 def shared(view: View) -> list[Ints]:
-    """Return the best combinations as codes by row.
-
-    Rows with equal codes share the combination; 0: a part is missing.
-    """
+    """Return the best combinations, as codes by row: equal codes share the combination, 0 lacks a part of it."""
     probes = _Probes.of(view)
     best: list[tuple[float, Words]] = []
     for hashes in chain(_together(view), _middles(view)):

@@ -68,9 +68,7 @@ def _features(shown: Sequence[Column]) -> Floats:
 
 
 def _outputs(target: Column) -> Floats:
-    """Return the values by which trees split: a number's rank, or flags that a text is one of the most frequent texts.
-
-    """
+    """Return the values by which trees split: a number's rank, or flags for the most frequent texts."""
     if target.numbers is not None and target.distinct > FEW_VALUES:
         ranks = np.nan_to_num(target.ranks, nan=-0.5)
         return np.asarray((ranks / max(float(ranks.std()), 1e-9))[:, None])

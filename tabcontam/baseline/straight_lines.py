@@ -31,10 +31,9 @@ def numbers_near(
 ) -> LawPredictions:
     """Return numbers up to `reach` units from a computed one.
 
-    Probabilities are shares of hits in the probed rows. `probed` and `predicted` are pairs: the number computed for
-    each row, and the number of rows of its kind, 0 if there is no number. `true` are the probed rows' true numbers. All
-    numbers are in units of the last of `decimals`. Shares are counted separately for classes of kinds with edges
-    `sizes`.
+    Probabilities are shares of hits in the probed rows. `probed` and `predicted` are pairs: each row's computed number,
+    and the number of rows of its kind, 0 without a number. `true` are the probed rows' true numbers. All numbers are in
+    units of the last of `decimals`. Shares are counted by classes of kinds with edges `sizes`.
     """
     wholes, counts = probed
     off, classes, known = true - wholes, np.searchsorted(sizes, counts), counts > 0

@@ -19,8 +19,8 @@ def conclusions(
 ) -> list[dict[str, object]]:
     """Return for each family, as JSON, how often its tests detect each kind of answerer, without families not asked.
 
-    `ignorant` answerers know nothing of the table. `expert` knows the table's card and no row. Each of `memorisers`
-    knows the given share of the rows.
+    `ignorant` answerers know nothing of the table; `expert` knows its card and no row; `memorisers` know a share of
+    rows.
     """
     found: list[dict[str, object]] = []
     for family, own in grouped(tests, lambda test: test.family).items():
@@ -46,9 +46,7 @@ def conclusions(
 
 
 def _of_rows(family: Family, rates: Mapping[float, Rate], false_rate: Rate) -> str:
-    """Return a sentence with two rates: at the share nearest `TYPICAL_SHARE`, and at the least share nearly always
-    detected.
-    """
+    """Return a sentence with two rates: at the share nearest `TYPICAL_SHARE`, and the least sure one."""
     shares = [min(rates, key=lambda share: abs(share - TYPICAL_SHARE))]
     sure = [share for share, rate in rates.items() if (rate["rate"] or 0.0) >= SURE_DETECTION_RATE]
     if sure and min(sure) not in shares:

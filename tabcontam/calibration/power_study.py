@@ -84,10 +84,7 @@ class AnswererResults:
 
 @dataclass(frozen=True)
 class AnswererPlan:
-    """The plan of a run, which all answerers share.
-
-    Equal replies to a query are read once: `readings` stores the result.
-    """
+    """The plan of a run, shared by all answerers. `readings` stores each reading, so equal replies are read once."""
 
     cells: Sequence[PlannedResult]
     readings: dict[tuple[str, Answer], Reading] = field(default_factory=dict)
@@ -261,10 +258,7 @@ def run_once(
 def _side_by_side(
     study: Study, tests: Sequence[Test], places: Sequence[RunNumber]
 ) -> Iterator[tuple[RunNumber, ByAnswerer]]:
-    """Yield runs in the order in which they end, from one process per processor.
-
-    All processes have ended when it returns.
-    """
+    """Yield runs in the order in which they end, from one process per processor; no process outlives the call."""
     left, busy = list(places), dict[Connection, RunNumber]()
     workers = [_worker(study, tests) for _ in range(min(len(left), os.cpu_count() or 1))]
     try:
@@ -288,10 +282,7 @@ def _side_by_side(
 
 
 def _worker(study: Study, tests: Sequence[Test]) -> tuple[Connection, SpawnProcess]:
-    """Return a connection to a new process, and the process.
-
-    Each process has its own pipe: to kill it locks no other.
-    """
+    """Return a new process and its connection. It has its own pipe, so that killing it leaves no lock."""
     context = get_context("spawn")  # not forked: a library that computes in threads may hang in the copy
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, study, tests), daemon=True)
@@ -342,10 +333,7 @@ def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> dic
 
 
 def _rate_of(runs: Sequence[ByAnswerer], answerers: Sequence[str], tests: Sequence[str], together: bool) -> Rate:
-    """Return how often at least one of these tests detects an answerer, over all runs and answerers that were asked.
-
-    If `together`, count the verdict of all row tests together instead.
-    """
+    """Return how often these tests, or (if `together`) all row tests together, detect an answerer, over asked runs."""
     if together:  # runs in which no test of this family was asked say nothing about the family
         own = [run for run in runs if any(run[one].queries(test) for one in answerers for test in tests)]
         return rate(own, answerers, TOGETHER)
@@ -368,10 +356,7 @@ def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[ByAnswerer]) ->
 
 
 def _measured(test: str, of_rows: bool, runs: Sequence[ByAnswerer]) -> dict[str, object]:
-    """Return the rates of a test, or of all row tests together.
-
-    Row tests have to detect memorisers, other tests the expert.
-    """
+    """Return the rates of a test or of `TOGETHER`: row tests should detect memorisers, other tests the expert."""
     first = [next(iter(run.values())) for run in runs]
     idle = Counter(one.undecided(test) for one in first if not one.queries(test))
     ((verdict, reason), _), *_ = [*idle.most_common(1), ((None, None), 0)]

@@ -15,10 +15,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Ranking:
-    """The AUC: the share of all pairs of an own value and another value in which the own value is larger.
-
-    Ties count a half.
-    """
+    """The AUC: the share of pairs (own, other) in which the own value is larger; ties count a half."""
 
     value: float
     interval: tuple[float, float] | None  # at 95 % unless asked otherwise; None if a sample has fewer than two values
@@ -61,10 +58,7 @@ def independent(own: Sequence[float], others: Sequence[float], confidence: float
 
 
 def placed(own: Sequence[float], others: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return for each own value the share of others below it, and for each other the share of own values above it.
-
-    Ties count a half.
-    """
+    """Return the share of others below each own value, and the share of own values above each other one."""
     ones, twos = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)
     return share_below(ones, twos), 1.0 - share_below(twos, ones)
 

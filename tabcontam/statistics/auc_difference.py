@@ -40,10 +40,7 @@ def auc_apart(sides: Sequence[Floats], signs: Sequence[int], labels: Ints, seed:
 
 
 def _aucs(chances: Floats, samples: Mapping[int, Ints]) -> Floats:
-    """Return the AUC of each sample.
-
-    `samples` maps the index of a class to its rows, one line of row indices per sample.
-    """
+    """Return the AUC of each sample. `samples` maps a class to its row indices, one line per sample."""
     found = []
     for name in list(samples)[-1:] if len(samples) == 2 else samples:
         others = np.concatenate([rows for other, rows in samples.items() if other != name], axis=1)

@@ -32,11 +32,10 @@ BEFORE, AFTER, NEITHER = 1, -1, 0
 class DateExchange:
     """The result of a test that exchanges release dates between datasets.
 
-    `difference` is the mean lift over the majority class before, minus the mean lift after. It is computed within each
-    LLM that has both sides, and averaged over these `llms`. `p_value` is the share of ways to exchange the dates in
-    which the difference is at least as large. `ways` is the number of ways that were computed: all if `exact`,
-    otherwise random draws. For random draws, `p_value` is the upper limit of that share (Clopper and Pearson,
-    one-sided, 99.9%): trying many seeds gains little.
+    `difference` is the mean lift over the majority class before minus after, within each LLM that has both sides,
+    averaged over these `llms`. `p_value` is the share of ways to exchange dates with at least this difference. `ways`
+    counts the computed ways: all if `exact`, otherwise random draws. For random draws, `p_value` is the upper limit of
+    that share (Clopper and Pearson, one-sided, 99.9%): trying many seeds gains little.
     """
 
     difference: float
@@ -48,10 +47,7 @@ class DateExchange:
 
 @dataclass(frozen=True)
 class Trend:
-    """Values by years:
-
-    `slope` per year and `r_squared` by least squares; Spearman's coefficient `rho` with its p-value.
-    """
+    """Values by years: least-squares `slope` per year and `r_squared`; Spearman's `rho` with its p-value."""
 
     items: int
     slope: float
@@ -96,9 +92,7 @@ def mann_whitney(before: Sequence[float], after: Sequence[float]) -> float | Non
 
 
 def sign_test(pairs: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
-    """Return how often the first is larger, how often the second, and the exact two-sided p-value (Dixon and Mood
-    1946).
-    """
+    """Return how many firsts are larger, how many seconds, and the exact two-sided p-value (Dixon and Mood 1946)."""
     from scipy.stats import binomtest
 
     first, second = sum(one > two for one, two in pairs), sum(one < two for one, two in pairs)
@@ -197,9 +191,7 @@ def _all_labels(sizes: Sequence[int], places: int) -> Ints:
 
 
 def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> Floats:
-    """Return the share of ways with at least the observed difference; for random ways, the upper limit of this share.
-
-    """
+    """Return the share of ways with at least the observed difference; for random ways, its upper limit."""
     observed = _differences(lifts, eras, own[None])
     as_large = (_differences(lifts, eras, labels) >= observed - SAME_SUM).sum(axis=1)
     if exact:
@@ -210,10 +202,9 @@ def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> 
 
 
 def _differences(lifts: Floats, eras: Ints, labels: Ints) -> Floats:
-    """Return the difference for each simulated array (a line) and each way to assign eras (a column).
+    """Return the difference for each array of lifts (a line) and each way to assign eras (a column).
 
-    It is the mean over LLMs that have both sides of the mean lift before minus the mean lift after; 0 if no LLM has
-    both.
+    It is averaged over the LLMs that have both sides: mean lift before minus mean lift after; 0 without such LLMs.
     """
     measured = ~np.isnan(lifts[0])
     values = np.nan_to_num(lifts)

@@ -86,10 +86,7 @@ def _bits(returned: float) -> tuple[float, ...]:
 
 
 def join_bets(parts: Iterable[Bets]) -> dict[str, Wealth]:
-    """Return the sums of bets that were placed one after another.
-
-    Leaving out a column changes only bets on its cells.
-    """
+    """Return the sum of bets placed one after another. Leaving out a column affects only parts with cells in it."""
     own = [part for part in parts if part]
     groups = dict.fromkeys((ALL, *(group for part in own for group in part)))
     return {group: _sum([part.get(group, part[ALL]) for part in own]) for group in groups} if own else {}

@@ -158,9 +158,7 @@ class Discrimination:
         return _probit(self.hits, self.misses) - _probit(self.false_alarms, self.correct_rejections)
 
     def auc_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the exact interval of the AUC: each tail is inverted at the rates that make it widest (Buehler 1957).
-
-        """
+        """Return the AUC's exact interval: each tail is inverted at the widest hit rate (Buehler 1957)."""
         level = (1 - confidence) / 2
         low = _least_auc((self.hits, self.misses), (self.correct_rejections, self.false_alarms), level)
         high = _least_auc((self.misses, self.hits), (self.false_alarms, self.correct_rejections), level)
@@ -212,18 +210,12 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 
 def any_dependence(p_values: Sequence[float]) -> float:
-    """Return one p-value for several p-values that may depend on each other:
-
-    Bonferroni's. It is 1 if there are none.
-    """
+    """Return Bonferroni's p-value for several p-values that may depend on each other; 1 if there are none."""
     return min(1.0, len(p_values) * min(p_values)) if p_values else 1.0
 
 
 def t_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Return Student's interval of the mean, a point if all values are equal.
-
-    Raises `ValueError` for fewer than two values.
-    """
+    """Return Student's interval of the mean, a point for equal values. Raises `ValueError` below two values."""
     if len(values) < 2:
         raise ValueError(f"an interval of the mean needs two values or more, not {len(values)}")
     error = stdev(values) / len(values) ** 0.5
@@ -237,9 +229,8 @@ def mean_interval(
 ) -> tuple[float, float]:
     """Return the interval of the weighted mean of independent values, each with its interval.
 
-    `weights` sum to 1. The distances from each value to its limits are combined like standard errors (Zou and Donner
-    2008), so asymmetric intervals give an asymmetric one. The interval is for the mean of these items, not of future
-    ones.
+    `weights` sum to 1. Distances to the limits are combined like standard errors (Zou and Donner 2008), so asymmetric
+    intervals give an asymmetric one. The interval is for the mean of these items, not of future ones.
     """
     weighed = list(zip(values, intervals, weights, strict=True))
     mean = sum(weight * value for value, _, weight in weighed)

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class KappaAgreement:
-    """The agreement of two judges: both judged `items` items and agree on `agree` of them.
-
-    `kappa` is None if agreement is certain by chance alone.
-    """
+    """Two judges agree on `agree` of `items` items. `kappa` is None if agreement is certain by chance."""
 
     items: int
     agree: int

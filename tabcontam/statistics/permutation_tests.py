@@ -28,11 +28,10 @@ class MatchedResult:
 def permute_within_groups(groups: Sequence[tuple[Floats, Ints]], seed: int) -> MatchedResult:
     """Return the exact permutation test of whether rows' own values have larger chances than values of other rows.
 
-    A group is a matrix of log-likelihoods, rows by distinct values, and the index of each row's own value.
-    Log-likelihoods may be off by a constant for each row and for each value: these constants cancel. Each value's mean
-    over all rows is subtracted, then each row is turned into chances. The p-value is the share of draws with a sum of
-    chances at least as large as the observed one. The draws include the observed order, so it is never below 1 /
-    10,000.
+    A group is a matrix of log-likelihoods, rows by distinct values, and the index of each row's own value. Constants
+    for each row and each value cancel: each value's mean over all rows is subtracted, then each row is turned into
+    chances. The p-value is the share of draws with a sum of chances at least as large as observed. The observed order
+    is among the draws, so it is never below 1 / 10,000.
     """
     rng = np.random.default_rng(seed)
     drawn, rows, observed, expected, likeliest, expected_likeliest = np.zeros(PERMUTATION_DRAWS), 0, 0.0, 0.0, 0, 0.0

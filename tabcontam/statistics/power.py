@@ -121,9 +121,7 @@ def detectable_share(
 
 
 def _answered(rows: Sequence[Sequence[tuple[tuple[float, ...], bool]]]) -> Floats:
-    """Return the cumulants of each row of (chances, right) cells, and in the last column the units of its right cells.
-
-    """
+    """Return the cumulants of each row of (chances, right) cells, and in the last column its right units."""
     chances = _padded([chances for row in rows for chances, _ in row])
     right = np.array([right for row in rows for _, right in row], dtype=np.bool_)
     cells = np.column_stack([_cumulants(chances).reshape(len(chances), 4 * len(TILTS)), _units(chances)[:, 0] * right])
@@ -150,9 +148,7 @@ def _padded(chances: Sequence[tuple[float, ...]]) -> Floats:
 
 
 def _units(chances: Floats) -> Floats:
-    """Return the weight of each cell in eighths of bits, one column for each precision of the answer, as in `worths`.
-
-    """
+    """Return each cell's weight in eighths of bits, a column for each precision it is right at, as in `worths`."""
     if not np.all(np.isnan(chances) | (chances > 0)):
         raise ValueError("a chance is 0")
     found = np.zeros_like(chances)

@@ -67,10 +67,7 @@ def _share(sizes: tuple[int, ...], level: float, power: float) -> float | None:
 
 
 def _chances(sizes: Sequence[int], share: float) -> NDArray[np.float64]:
-    """Return the chance of each sum of ranks, from the least on.
-
-    Each rank is 1 with chance `share`, otherwise uniform.
-    """
+    """Return the chance of each sum of ranks, from the least on, if each is 1 with chance `share`, else uniform."""
     state = np.ones(1)
     for most in sizes:
         one = np.full(most, (1 - share) / most)
@@ -92,10 +89,7 @@ def _tail(sizes: tuple[int, ...], observed: int) -> float:
 
 
 def _transformed(sizes: Sequence[int], observed: int) -> float:
-    """Return the tail by Fourier transforms, whose product is the transform of the sum.
-
-    Its error is that of a sum near 1.
-    """
+    """Return the tail by Fourier transforms, which multiply when ranks are added; errors are near 1e-16."""
     size = 2 << sum(most - 1 for most in sizes).bit_length()
     found = np.ones(size // 2 + 1, dtype=np.complex128)
     for most, times in Counter(sizes).items():

@@ -1,7 +1,4 @@
-"""A test of whether an accuracy lies above a curve through several reference LLMs, after ConStat (Dekoninck et al.
-
-2024).
-"""
+"""A test whether an accuracy exceeds the curve of several reference LLMs, after ConStat (Dekoninck et al. 2024)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,10 +14,10 @@ DRAWS, PART = 2_000, 500
 
 @dataclass(frozen=True)
 class AboveCurve:
-    """An accuracy on rows, compared with the accuracy that a curve of references expects from the accuracy on twins.
+    """An accuracy on rows, compared with the one that the references' curve expects from the accuracy on twins.
 
-    `apart` is the least and the greatest excess when one reference is left out. `outside` is true if the LLM's accuracy
-    on twins lies outside the range of the references.
+    `apart` is the least and the greatest excess without one reference. `outside`: the accuracy on twins is outside
+    theirs.
     """
 
     expected: float
@@ -37,15 +34,13 @@ def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurv
     `own` and `twin` are the LLM's answers on the rows and the twins, one number for each pair: 1 is right, 0 is wrong.
     `rows` and `twins` are the answers of the references, references by pairs. The curve goes from (0, 0) to (1, 1) and
     has one fitted number, its bend c: an LLM with accuracy x on twins is expected to have x + c x (1 - x) on rows. So
-    two references suffice, even if they are alike. (ConStat, section 3, fits a smoothing spline with these two ends to
-    five references or more.)
+    two references suffice, even if alike. (ConStat, section 3, fits a smoothing spline with these ends to five or
+    more.)
 
     The 95 % interval and the one-sided p-value are by the basic bootstrap over pairs and references. Pairs are redrawn
     equally for all LLMs. Of n references n - 1 are drawn, so that few references do not seem too alike (Rao and Wu
-    1988). The curve is then fixed and `gained` is computed for the pairs: its interval or p-value is used if it is
-    wider or larger. So the interval has a width even if no pair differs.
-
-    Raises `ValueError` for fewer than two references or no pair.
+    1988). If `gained` of the pairs, with the curve fixed, has a wider interval or a larger p-value, it is used instead.
+    So the interval has a width even if no pair differs. Raises `ValueError` for fewer than two references or no pair.
     """
     if len(rows) < 2 or not len(own):
         raise ValueError("there are fewer than two references, or there is no pair")

@@ -50,9 +50,9 @@ def _permuted(labels: Bools, times: int, rng: np.random.Generator) -> Floats:
 def predictor_p_values(features: Floats, labels: Bools, seed: int = 0) -> dict[str, float]:
     """Return the p-value of each of three predictors of the labels.
 
-    `features` are rows by features. The predictors are the single feature that differs most, a weighted sum fitted on
-    all other rows, and the labels of the five nearest rows. Each p-value is exact by permutation: the predictor is
-    fitted anew for each permutation.
+    `features` are rows by features. They are: the single feature that differs most, a weighted sum fitted on all other
+    rows, and the labels of the five nearest rows. The p-values are exact: predictors are fitted anew for each
+    permutation.
     """
     varied: Floats = features[:, features.std(axis=0) > SAME_STATISTIC]
     if not varied.shape[1] or labels.all() or not labels.any():
