@@ -71,7 +71,10 @@ class CellPrediction:
         return tuple(found)
 
     def precision(self, answer: str, truth: str) -> int | None:
-        """Return how many digits fewer make the answer equal the truth, 0 for none; None if it is wrong."""
+        """Return the index in `chances` of the finest precision at which the answer equals the truth.
+
+        It is 0 for all digits and 1 for one digit fewer; None if they differ at every precision.
+        """
         if same_value(answer, truth):
             return 0
         pairs = zip(self._rounded(answer), self._rounded(truth), strict=True)

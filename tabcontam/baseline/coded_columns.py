@@ -114,7 +114,7 @@ class Column:
 
     @cached_property
     def order_in_text(self) -> Floats | None:
-        """The number of each row that may order the rows: the cell itself, or the last number in its text.
+        """The number by which each row may be ordered: the cell itself, or the last number in its text.
 
         It is NaN where a cell has no number; the result is None if more than half of the rows have none.
         """

@@ -117,7 +117,10 @@ class ValueChances:
         return max(LEAST_PROBABILITY, self.values.get(key, self.values[NOVEL]))
 
     def among(self, keys: Sequence[str]) -> list[float]:
-        """Return the probability of each of these values, one of which is true. Unknown values share `NOVEL`'s."""
+        """Return the probability of each of these values, given that one of them is true.
+
+        Unknown values share the probability of `NOVEL`.
+        """
         unnamed = max(1, sum(key not in self.values for key in keys))
         novel = max(LEAST_PROBABILITY, self.values[NOVEL] / unnamed)
         return [self.chance_of(key) if key in self.values else novel for key in keys]

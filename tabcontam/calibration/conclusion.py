@@ -46,7 +46,10 @@ def conclusions(
 
 
 def _of_rows(family: Family, rates: Mapping[float, Rate], false_rate: Rate) -> str:
-    """Return a sentence with two rates: at the share nearest `TYPICAL_SHARE`, and the least sure one."""
+    """Return a sentence with the rates at one or two shares of remembered rows.
+
+    The first is the share nearest `TYPICAL_SHARE`. The second is the least share that is nearly always detected.
+    """
     shares = [min(rates, key=lambda share: abs(share - TYPICAL_SHARE))]
     sure = [share for share, rate in rates.items() if (rate["rate"] or 0.0) >= SURE_DETECTION_RATE]
     if sure and min(sure) not in shares:

@@ -92,7 +92,10 @@ def mann_whitney(before: Sequence[float], after: Sequence[float]) -> float | Non
 
 
 def sign_test(pairs: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
-    """Return how many firsts are larger, how many seconds, and the exact two-sided p-value (Dixon and Mood 1946)."""
+    """Return three numbers: in how many pairs the first is larger, in how many the second, and a p-value.
+
+    The p-value is exact and two-sided (Dixon and Mood 1946).
+    """
     from scipy.stats import binomtest
 
     first, second = sum(one > two for one, two in pairs), sum(one < two for one, two in pairs)

@@ -89,7 +89,7 @@ def _tail(sizes: tuple[int, ...], observed: int) -> float:
 
 
 def _transformed(sizes: Sequence[int], observed: int) -> float:
-    """Return the tail by Fourier transforms, which multiply when ranks are added; errors are near 1e-16."""
+    """Return the tail by Fourier transforms, which multiply when ranks are added; too inexact for small tails."""
     size = 2 << sum(most - 1 for most in sizes).bit_length()
     found = np.ones(size // 2 + 1, dtype=np.complex128)
     for most, times in Counter(sizes).items():
