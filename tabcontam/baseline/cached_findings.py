@@ -61,11 +61,11 @@ def cached_finding(
 ) -> Finding:
     """Return the result of `find` about a table, or the cached result of an earlier run.
 
-    `question` is JSON with everything that the finding depends on, such as a version of the method. The table's title
-    and cells and the rows of known files are added to it. `write` turns a finding into JSON; `read` turns this JSON
-    into the finding and raises an error for any other JSON: such a file is damaged or foreign, and is replaced. A
-    folder that cannot be written is ignored. Findings refer to rows by their `ranks`, since another file may list equal
-    rows in another order. Findings for the tables that a run uses by default are part of the package.
+    The finding may depend on the table's title and cells and on the rows of known files. `question` is JSON with
+    everything else that it depends on, including a version of the method. `write` turns a finding into JSON. `read`
+    turns this JSON into the finding and raises an error for any other JSON: such a file is damaged or foreign, and is
+    replaced. A folder that cannot be written is ignored. Findings refer to rows by their `ranks`, since another file
+    may list equal rows in another order. Findings for the tables that a run uses by default are part of the package.
     """
     if (made := _shipped(table).get(_file_name(table, question, []))) is not None:
         return read(json.loads(made))
@@ -215,7 +215,7 @@ def collect_findings() -> Iterator[dict[str, str]]:
 def store_findings(table: Table, findings: Mapping[str, str]) -> list[str]:
     """Store the findings that another machine collected while it prepared a table, and return the files' paths.
 
-    Raises `ValueError` for a name that the cache does not use, or a text that is not JSON: the finding is not written.
+    Raises `ValueError` for a name that the cache does not use, or a text that is not JSON: then nothing is written.
     """
     for name, text in findings.items():
         if not NAME.fullmatch(name):

@@ -48,8 +48,8 @@ def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int, *, d
     """Return `count` draws of this feature's cell for each of the rows, given the row's other cells.
 
     All cells of these rows are distributed among the rows again: predictors that learned from other rows decide which
-    are likely. So each value is drawn, over all rows, as often as it occurs. Rows with a missing cell are left out.
-    Equal rows of a table have equal draws. The result is empty if the table has too few rows.
+    are likely. So over all rows, each value has its share of the cells. Rows with a missing cell are left out. Repeated
+    calls return equal draws. The result is empty if the table has too few rows.
     """
     if not rows:
         return {}

@@ -84,7 +84,7 @@ class CellPrediction:
         return chain(text, [one.places for one in self.coarser]) if self.coarser else []
 
     def sure(self, answer: str) -> "CellPrediction":
-        """Return the prediction with probability 1 for this answer at every precision. Others keep theirs."""
+        """Return the prediction with probability 1 for this answer at every precision, others unchanged."""
         key = value_key(answer)
         others = {value: chance for value, chance in self.values.items() if value_key(value) != key}
         rounded = zip(self.coarser, self._rounded(answer), strict=True)

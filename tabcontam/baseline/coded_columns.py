@@ -226,7 +226,7 @@ def without_words(columns: Iterable[Column]) -> list[Column]:
 
 
 def scaled(numbers: Floats, decimals: int) -> Ints:
-    """Return the numbers as whole numbers of units of the last decimal. NaN becomes 0."""
+    """Return the numbers times 10 ** `decimals`, rounded to whole numbers. NaN becomes 0."""
     within = np.nan_to_num(np.clip(numbers, -LARGEST_NUMBER, LARGEST_NUMBER))
     return np.asarray(np.rint(within * 10**decimals).astype(np.int64))
 
@@ -252,13 +252,13 @@ def _step(whole: Ints, otherwise: int) -> int:
 
 
 def format_number(whole: int, decimals: int) -> str:
-    """Return as text the number of `whole` units of the last decimal."""
+    """Return the number `whole` / 10 ** `decimals` as text."""
     return format(Decimal(whole).scaleb(-decimals), "f")
 
 
 @lru_cache(maxsize=200_000)
 def number_key(whole: int, decimals: int) -> str:
-    """Return the key of the number of `whole` units of the last decimal."""
+    """Return the key of the number `whole` / 10 ** `decimals`."""
     return value_key(format_number(whole, decimals))
 
 
@@ -282,7 +282,7 @@ def as_number(key: str) -> float:
 def _number_in(key: str, text: str) -> float:
     """Return the number that a text spells, or the last whole number in it; NaN if there is none.
 
-    The `key` of the text spells numbers in one form.
+    `key` is the text's key, in which equal numbers have one spelling.
     """
     number = as_number(key)
     if isfinite(number):

@@ -1,7 +1,8 @@
 """The likelihood of each number of a column in a row, predicted from the row's other cells.
 
-A prediction gives probabilities of single values, and says little about a number that occurs once. If a column's cells
-are only distributed among its rows anew, all values are known: their distances from the predicted number decide.
+A prediction gives probabilities of single values, and says little about a number that occurs once. For cell draws, a
+column's cells are distributed among its rows anew: all values are known, and their distances from the prediction
+decide.
 """
 
 from collections.abc import Iterator, Sequence

@@ -15,7 +15,7 @@ from tabcontam.tables.table import Table
 
 
 class LagStatistics(NamedTuple):
-    """The share of cells equal to the cell `lag` rows before; the most frequent step between the two, and its share."""
+    """For pairs of rows at one distance: the share of equal cells, the most frequent step, and its share."""
 
     same: float
     step: float
@@ -23,11 +23,11 @@ class LagStatistics(NamedTuple):
 
 
 def after_earlier(table: Table, name: str, row: int, prediction: CellPrediction, lags: Iterable[int]) -> CellPrediction:
-    """Return the prediction, with chances raised to at least those that the rows `lags` places before give.
+    """Return the prediction, with chances raised to at least those given by the rows that are `lags` places before.
 
-    The cell of such a row has the share of cells that equal the cell so many rows before them, over the whole column.
-    The value one step from it has the share of the most frequent step. Both shares are raised by their standard errors.
-    Other values keep their chances, so chances may sum to more than 1: they are upper bounds.
+    The value of such a row's cell gets the share of the column's cells that equal the cell at this distance before
+    them. The value one step from it gets the share of the most frequent step. Both shares are raised by their standard
+    errors. Other values keep their chances, so chances may sum to more than 1: they are upper bounds.
     """
     likely = likely_after(table, name, row, lags)
     more = {value: chance for value, chance in likely.items() if chance > prediction.chance_of(value)}

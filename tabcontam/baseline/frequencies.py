@@ -15,7 +15,7 @@ ESCAPES = (0.3, 0.1, 0.03, 1.0)
 
 
 def informative(target: Column, shown: Sequence[Column], train: Ints, most: int) -> list[tuple[Column, float]]:
-    """Return the most informative shown columns, each with the bits saved by its leave-one-out frequencies."""
+    """Return the `most` most informative shown columns, each with the bits that it saves about the target."""
     classes = target.binned[train]
     alone = left_out(np.zeros(len(train), dtype=np.int64), classes)
     gains = [(one, max(left_out(codes[train], classes) for codes in codings(one)) - alone) for one in shown]
@@ -53,15 +53,15 @@ def codings(one: Column) -> list[Ints]:
 
 
 def left_out(given: Ints, target: Ints, counted: Bools | None = None) -> float:
-    """Return the mean log2 probability of each row by the other rows' frequencies, for the best of the shrinks.
+    """Return the mean log2 probability of the codes `target` given the codes `given`, each row left out.
 
-    If `counted` is given, only target codes that it marks contribute.
+    It is the best mean over `SHRINKS`. If `counted` is given, only target codes that it marks contribute.
     """
     return max(_by_shrink(given, target, counted))
 
 
 def _by_shrink(given: Ints, target: Ints, counted: Bools | None = None) -> list[float]:
-    """Return the mean of `left_out` for each of the shrinks."""
+    """Return the mean of `left_out` for each of `SHRINKS`."""
     total = len(target)
     if total < 2:
         return [0.0] * len(SHRINKS)
@@ -92,7 +92,7 @@ def _given(fit: Fit, codes: Ints) -> tuple[Floats, CountedProbabilities]:
 
 
 def _escape(given: Ints, fit: Fit) -> float:
-    """Return the weight left per distinct value that makes the training rows likeliest, each left out."""
+    """Return the escape weight per distinct value that maximises the rows' leave-one-out likelihood."""
     pairs = given * len(fit.keys) + fit.codes
     kinds, _, both = count_codes(pairs)
     matching, group = both - 1, np.bincount(given)[given] - 1

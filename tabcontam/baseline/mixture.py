@@ -188,7 +188,7 @@ class _FitMixture:
         number, fit = self.place[row], self.one.fit
         chances, followed = self.chances[number], self.followed[number]
         floor, noise = 1 / (len(fit.train) + 1), 0.25 / self.rows
-        likely = np.flatnonzero(chances > (sqrt(floor + noise) - sqrt(noise)) ** 2)  # these exceed the floor once raised
+        likely = np.flatnonzero(chances > (sqrt(floor + noise) - sqrt(noise)) ** 2)  # above the floor once raised
         best = _largest(chances, likely, MOST_LISTED_VALUES + len(followed) + 3) or [2]
         found = {fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
         ranked = _raised(found | self._with_followed(number), self.rows)

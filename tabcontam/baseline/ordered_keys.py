@@ -73,7 +73,7 @@ def keys_of(view: View) -> list[Floats]:
 
 
 def _ratios(view: View) -> Iterator[Floats]:
-    """Yield the ratio and the difference of each pair of number columns, which may identify a rate's owner."""
+    """Yield the ratio and the difference of each two number columns: rows of one kind may share them."""
     lines = [one.numbers for one in view.of_many_numbers[:MOST_RATIO_COLUMNS] if one.numbers is not None]
     for first, second in combinations(lines, 2):
         with np.errstate(all="ignore"):

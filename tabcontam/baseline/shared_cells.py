@@ -38,7 +38,7 @@ SIZES = range(3, 9)  # lengths of pieces from the middle of a code
 
 
 def shared(view: View) -> list[Ints]:
-    """Return the best combinations, as codes by row: equal codes share the combination, 0 lacks a part of it."""
+    """Return the best combinations, each as a code for every row: equal codes mean equal cells, 0 a missing part."""
     probes = _Probes.of(view)
     best: list[tuple[float, Words]] = []
     for hashes in chain(_together(view), _middles(view)):

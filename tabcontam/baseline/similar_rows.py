@@ -12,7 +12,7 @@ Small = NDArray[np.float32]  # 32 bits, since matrices have a number for each pa
 
 
 def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabilities]]:
-    """Return predictions from similar rows: from the 3 and 20 nearest rows, and from rows within a fixed distance."""
+    """Return predictions from similar rows: from the 3 and the 20 nearest rows, and from all very close rows."""
     if not fit.shown:
         return {}, {}
     alike, by_score = _distances(fit)
@@ -28,7 +28,7 @@ def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabilit
 
 
 def _distances(fit: Fit) -> tuple[Small, Small]:
-    """Return distances of predicted to training rows, with equal column weights and with weights by information."""
+    """Return distances of predicted to training rows: with equal column weights, and weighted by saved bits."""
     scores = np.maximum(np.array(fit.scores), 0.02 * max(*fit.scores, 0.01))
     alike = np.zeros((len(fit.predicted), len(fit.train)), dtype=np.float32)
     by_score, apart = np.zeros_like(alike), np.empty_like(alike)

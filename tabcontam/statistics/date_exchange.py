@@ -199,7 +199,7 @@ def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> 
     as_large = (_differences(lifts, eras, labels) >= observed - SAME_SUM).sum(axis=1)
     if exact:
         return np.asarray(as_large / len(labels))  # the observed way is among them
-    confidence = 2 * DRAWN_P_CONFIDENCE - 1  # of a two-sided interval: one share in a thousand lies above its upper limit
+    confidence = 2 * DRAWN_P_CONFIDENCE - 1  # of an interval with 0.1 % of shares above its upper limit
     limits = {count: clopper_pearson(count, len(labels), confidence)[1] for count in {*as_large.tolist()}}
     return np.array([limits[count] for count in as_large.tolist()])
 

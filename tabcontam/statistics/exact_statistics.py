@@ -158,7 +158,7 @@ class Discrimination:
         return _probit(self.hits, self.misses) - _probit(self.false_alarms, self.correct_rejections)
 
     def auc_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the AUC's exact interval: each tail is inverted at the widest hit rate (Buehler 1957)."""
+        """Return the exact AUC interval: each tail is inverted where it is largest over hit rates (Buehler 1957)."""
         level = (1 - confidence) / 2
         low = _least_auc((self.hits, self.misses), (self.correct_rejections, self.false_alarms), level)
         high = _least_auc((self.misses, self.hits), (self.false_alarms, self.correct_rejections), level)

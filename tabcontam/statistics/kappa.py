@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class KappaAgreement:
-    """Two judges agree on `agree` of `items` items. `kappa` is None if agreement is certain by chance."""
+    """The agreement of two judges on `agree` of `items` items; `kappa` is None if chance alone gives agreement."""
 
     items: int
     agree: int

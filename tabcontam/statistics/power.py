@@ -20,7 +20,7 @@ from tabcontam.statistics.eprocess import ALL, MEMORY, Bets
 from tabcontam.statistics.exact_statistics import poisson_binomial, poisson_binomial_tail
 from tabcontam.statistics.thresholds import BIT_UNITS, LEAST_EVIDENT_ROWS, POWER_RUNS, SMALLEST_DIVISOR, TARGET_POWER
 
-TILTS = np.log(2) / BIT_UNITS * 2.0 ** np.arange(-5, 4.01, 0.25)  # at log(2) / BIT_UNITS a cell is as likely right as wrong
+TILTS = np.log(2) / BIT_UNITS * 2.0 ** np.arange(-5, 4.01, 0.25)  # log(2) / BIT_UNITS makes right and wrong equally likely
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ _POWERS: dict[object, tuple[list[list[CellPrediction]], float]] = {}
 def _row_power(rows: Sequence[Sequence[CellPrediction]], share: float, level: float, runs: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
     lines: list[tuple[float, ...]] = []  # chances of the answers that occur, cell after cell
-    answered: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []  # for each cell: each run's index into `lines`, and whether its answer is right
+    answered: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []  # by cell: each run's index in lines; right
     for row in rows:
         remembered = rng.random(runs) < share
         for prediction in row:
@@ -110,7 +110,7 @@ def detectable_share(
     likeliest = [[((odds.likeliest, *odds.likeliest_rounded), odds.likeliest_right) for odds in row] for row in rows]
     predicted = _answered(likeliest)
     gains = _answered(known) - predicted
-    draws = np.random.default_rng(seed).random((runs, len(rows)))  # equal draws for every share: a larger share adds remembered rows
+    draws = np.random.default_rng(seed).random((runs, len(rows)))  # for all shares, so that a larger one adds rows
 
     def reached(share: float) -> bool:
         totals = predicted.sum(axis=0) + _summed((draws < share).astype(np.float64), gains)
@@ -166,7 +166,7 @@ def _cumulants(chances: Floats) -> Floats:
     chances = np.minimum(chances, 1.0)
     weights = _units(chances)[:, :, None]
     known = np.where(np.isnan(chances), chances[:, :1], chances)
-    each = np.diff(np.maximum.accumulate(known, axis=1), prepend=0.0, axis=1)  # chance that exactly so many digits are right
+    each = np.diff(np.maximum.accumulate(known, axis=1), prepend=0.0, axis=1)  # chance of exactly so many right digits
     each[np.isnan(chances)] = 0.0
     with np.errstate(divide="ignore"):  # log of 0: at chance 1, and for two precisions of equal chance
         right = np.log(each)[:, :, None] + weights * TILTS

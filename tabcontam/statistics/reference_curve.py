@@ -16,8 +16,8 @@ DRAWS, PART = 2_000, 500
 class AboveCurve:
     """An accuracy on rows, compared with the one that the references' curve expects from the accuracy on twins.
 
-    `apart` is the least and the greatest excess without one reference. `outside`: the accuracy on twins is outside
-    theirs.
+    `apart` is the least and the greatest excess without one reference. `outside` is true if the accuracy on twins is
+    outside the range of the references.
     """
 
     expected: float
@@ -39,8 +39,9 @@ def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurv
 
     The 95 % interval and the one-sided p-value are by the basic bootstrap over pairs and references. Pairs are redrawn
     equally for all LLMs. Of n references n - 1 are drawn, so that few references do not seem too alike (Rao and Wu
-    1988). If `gained` of the pairs, with the curve fixed, has a wider interval or a larger p-value, it is used instead.
-    So the interval has a width even if no pair differs. Raises `ValueError` for fewer than two references or no pair.
+    1988). `gained` is computed for the pairs, with the curve fixed: its interval extends the interval, and the larger
+    p-value is taken. So the interval has a width even if no pair differs. Raises `ValueError` for fewer than two
+    references or no pair.
     """
     if len(rows) < 2 or not len(own):
         raise ValueError("there are fewer than two references, or there is no pair")

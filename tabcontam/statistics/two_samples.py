@@ -78,13 +78,13 @@ def _hat(scaled: Floats) -> tuple[Floats, Floats]:
 
 
 def _left_out(signs: Floats, hat: Floats, leverage: Floats) -> Floats:
-    """Return how strongly each row's label correlates with its prediction by a fit without the row."""
+    """Return for each line of labels how strongly they correlate with predictions by fits without the predicted row."""
     without = (signs @ hat.T - signs * leverage) / (1 - leverage)
     return np.asarray((without * signs).sum(axis=1) / (np.linalg.norm(without, axis=1) + SAME_STATISTIC))
 
 
 def _nearest(scaled: Floats) -> Floats:
-    """Return a symmetric matrix of rows by rows: 0 or, for nearest rows, 1 in one direction and 2 in both."""
+    """Return a matrix of rows by rows: in how many directions (0, 1 or 2) the rows are nearest neighbours."""
     squares = (scaled**2).sum(axis=1)
     apart = squares[:, None] + squares[None, :] - 2 * scaled @ scaled.T
     np.fill_diagonal(apart, np.inf)

@@ -101,9 +101,7 @@ def own_lags(target: str) -> set[str]:
 
 
 def law_likelihoods(fit: Fit) -> dict[str, tuple[Floats, Floats]]:
-    """Return for each law two numbers per predicted row: the probability of the true value, and the one left to others.
-
-    """
+    """Return for each law the probability of each predicted row's true value, and the one left to other values."""
     keys = [fit.target.keys[row] for row in fit.predicted]
     return {
         name: (np.array([values.get(key, 0.0) for key, values in zip(keys, found.values, strict=True)]), found.left)

@@ -66,9 +66,7 @@ def _comparable(one: Column) -> Floats | None:
 
 
 def _named(fit: Fit, numbers: dict[str, Floats]) -> list[LawPredictions]:
-    """Return the name of the column with the largest (or second largest, …) number, among the columns that the target
-    names.
-    """
+    """Return the name of the column with the largest (or second largest, …) number among the named columns."""
     if fit.target.numbers is not None:
         return []
     places = {name.casefold(): number for number, name in enumerate(numbers)}
@@ -104,7 +102,7 @@ def _by_comparison(fit: Fit, lines: Sequence[Floats]) -> list[LawPredictions]:
 
 
 def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
-    """Return shown text columns that contain targets, and each row's 1-based index of such a column; 0 for none."""
+    """Return each row's 1-based index of the text column that contains its target (0 for none), and these columns."""
     source_numbers = np.zeros(len(fit.target.keys), dtype=np.int64)
     sources: list[Column] = []
     own = np.array(fit.target.keys)

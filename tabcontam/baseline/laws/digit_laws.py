@@ -59,7 +59,7 @@ def _laws(one: Column) -> Iterator[Floats]:
     none = sizes == 0
     places = np.array([[int(digit) for digit in text.rjust(longest, "0")] for text in written], dtype=np.int64)
     numbers = np.array([int(text or "0") for text in written], dtype=np.int64)
-    for total in (*_weighed(places), numbers, numbers % 10**15 * 100):  # the last is for check digits of account numbers: ISO 7064
+    for total in (*_weighed(places), numbers, numbers % 10**15 * 100):  # the last: ISO 7064, account numbers
         by = np.array(MODULI)
         left = total[:, None] % by
         made = np.column_stack([total, sizes, left, left + 1, (by - left) % by, by - left, by + 1 - left])

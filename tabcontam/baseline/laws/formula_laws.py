@@ -66,7 +66,7 @@ def _spread(quantities: Sequence[Quantity], target: FormulaTarget, known: Ints) 
     for name, line in spreads(quantities):
         with np.errstate(invalid="ignore"):
             close = (np.abs(line[known] - y) <= target.unit).mean() >= LEAST_CLOSE_SHARE
-        if close and (found := fit_formula(name, line, target, 1)) is not None:  # counts as a constant: many statistics are tried
+        if close and (found := fit_formula(name, line, target, 1)) is not None:  # 1: one of many statistics
             yield found
 
 

@@ -58,7 +58,7 @@ class FormulaSearch:
         return self.target.quantity.values
 
 
-Between = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]  # returns the range of constants for each term and row
+Between = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]  # least and greatest constants
 Found = tuple[str, Floats, int]  # a formula's name, its value in each row, its number of learned constants
 
 

@@ -141,9 +141,7 @@ def _applied(operation: Operation, columns: Floats, places: Ints) -> Floats:
 
 
 def terms(count: int, paired: Sequence[int], tripled: Sequence[int], divided: Sequence[int]) -> TermLibrary:
-    """Return all terms of `count` columns; pairs, triples and integer divisions only of the columns with given indices.
-
-    """
+    """Return all terms of `count` columns; pairs, triples and integer divisions only of the given indices."""
     one = np.arange(count)[:, None]
     found = [(name, operation, one) for name, operation in ONE.items()]
     if divided:
@@ -184,7 +182,7 @@ def met_at_most(low: Floats, high: Floats, worth: Floats) -> Floats:
 
 # chunk: how many numbers are sorted at a time
 def most_met(low: Floats, high: Floats, worth: Floats, *, chunk: int = 400_000) -> tuple[Floats, Floats, Floats]:
-    """Return for each line of intervals the range common to intervals of most total worth: the worth, start and end."""
+    """Return for each line of intervals the range in which the total worth is largest: this worth, start and end."""
     found: list[tuple[Floats, Floats, Floats]] = []
     size = max(1, chunk // max(1, low.shape[1]))
     for start in range(0, len(low), size):

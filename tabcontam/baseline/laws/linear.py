@@ -137,14 +137,14 @@ def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
             break
     weights[list(fixed)] = list(fixed.values())
     middle, width = float(np.median(rest)), max(unit * 0.5 / np.sqrt(len(y)), float(np.ptp(rest)) / 8)
-    constant, digits = _plainest(middle, width) if abs(middle) > unit / 4 else (0.0, 0)  # a small constant may be chance
+    constant, digits = _plainest(middle, width) if abs(middle) > unit / 4 else (0.0, 0)  # small ones are chance
     if np.mean(np.abs(rest - constant) <= 1.05 * unit + 1e-9 * np.abs(y)) < 0.9:
         return None
     return Sum(weights, constant, learned + (digits > 1))
 
 
 def _mean(x: Floats, y: Floats, plain: Sum) -> Sum | None:
-    """Return the mean of a plain sum's columns, some negated, if the sum is nearly this mean; as of scale items."""
+    """Return the mean of a plain sum's columns, some negated, if the sum is nearly this mean, as for scale items."""
     size = np.abs(plain.weights)
     used = size > np.median(size[size > 0]) / 2 if size.any() else size > 0
     weights = np.where(used, np.sign(plain.weights) / max(1, used.sum()), 0.0)
@@ -184,7 +184,7 @@ def _plainest(value: float, width: float) -> tuple[float, int]:
 def powers(logs: Floats, log_y: Floats, worth: Floats) -> Floats:
     """Return the powers of columns with a product near most values.
 
-    All arguments are logarithms, `logs` rows by columns. `worth` is each value in units of its last digit: it measures
+    `logs` (rows by columns) and `log_y` are logarithms. `worth` is each value in units of its last digit: it measures
     how exact the logarithm is.
     """
     varied = logs.std(axis=0) > 1e-9

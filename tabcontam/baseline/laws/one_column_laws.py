@@ -32,9 +32,7 @@ def one_column(fit: Fit, most: int = 2) -> list[LawPredictions]:
 
 
 def surprise(target: Column, given: Sequence[Column]) -> float:
-    """Return the mean bits of a target's cell under the best simple predictor from one column or none, leave-one-out.
-
-    """
+    """Return a target's mean leave-one-out bits under the best simple predictor from at most one column."""
     rows = np.arange(len(target.keys))
     none = np.zeros(len(rows), dtype=np.int64)
     known = np.arange(int(target.codes.max(initial=0)) + 1) > 0

@@ -58,9 +58,7 @@ class NumberSegment:
 
 @dataclass(frozen=True)
 class MeaningSegment:
-    """A text that replaces a piece's value, learned from other rows: the code of a department, the number of a month.
-
-    """
+    """A text that replaces a piece's value, learned from other rows: a department's code, a month's number."""
 
     piece: PieceRule
     token: str  # kind of the text: a key of TOKENS
@@ -123,9 +121,7 @@ def _commonest(tokens: Counter[str]) -> str:
 
 
 def _tokens(program: Program, target: str, read: Read) -> list[tuple[int, str, str]] | None:
-    """Return for each meaning its index in the program, the piece's value and its text in `target`; None without a fit.
-
-    """
+    """Return each meaning's index in the program, piece value and text in `target`; None if the program fails."""
     found: list[tuple[int, str, str]] = []
     position = 0
     for place, segment in enumerate(program):

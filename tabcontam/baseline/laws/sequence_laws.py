@@ -97,7 +97,7 @@ def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> _SequenceFor
 
 
 def runs(name: str, lags: list[Column]) -> Column:
-    """Return as a column how many of the last rows in sequence have equal cells: a group may be about to end."""
+    """Return a column of run lengths: how many of the latest rows have equal cells. A group may be about to end."""
     alike = np.ones(len(lags[0].keys), dtype=np.bool_)
     length = np.ones(len(alike), dtype=np.int64)
     codes = [np.array(one.keys, dtype=object) for one in lags]

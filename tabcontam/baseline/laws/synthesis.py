@@ -110,7 +110,7 @@ class _PartialProgram:
 
     @cached_property
     def cost(self) -> int:
-        """The number of segments. Segments that cut a word or number count double: their digits may be carried over."""
+        """The number of segments. Segments that cut a word or number count double, since a carry may change digits."""
         return sum(1 + _cutting(segment) for segment in self.program)
 
 
@@ -147,7 +147,7 @@ def _cutting(segment: Segment) -> bool:
 
 
 def _best(ranked: Sequence[_PartialProgram], examples: TextExamples) -> list[_PartialProgram]:
-    """Return the best unfinished programs, without programs that reach equal positions as a better one."""
+    """Return the best unfinished programs, without programs that reach the same positions as a better one."""
     kept: list[_PartialProgram] = []
     for state in ranked:
         alive = state.reached >= 0
@@ -220,7 +220,7 @@ def _raised(
     lengths = np.array([len(token) for token in tokens], dtype=np.int64)
     apart = numbers - examples.numbers[:, alive]
     known = np.isfinite(apart).sum(axis=1)
-    middle = np.sort(apart, axis=1)[np.arange(len(apart)), np.maximum(0, known - 1) // 2]  # the median, as NaN is sorted last
+    middle = np.sort(apart, axis=1)[np.arange(len(apart)), np.maximum(0, known - 1) // 2]  # the median: NaN is last
     equal = apart == middle[:, None]
     padded = any(token.startswith("0") and len(token) > 1 for token in tokens)
     for number in np.flatnonzero(equal.sum(axis=1) >= max(least, SURE_EXAMPLE_SHARE * len(alive))).tolist():

@@ -77,9 +77,7 @@ class _Sources:
         return [self.plain(column.cells[row]) if column.keys[row] != MISSING else "" for row in rows.tolist()]
 
     def targets(self, rows: Ints) -> list[str]:
-        """Return the texts to write in these rows: the key if the text contains it, such as a number, otherwise the
-        text.
-        """
+        """Return the texts to write: the key if the text contains it, as for a number, otherwise the text."""
         found = []
         for row in rows.tolist():
             key, text = self.target.keys[row], self.plain(self.target.cells[row])
