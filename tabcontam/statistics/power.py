@@ -20,7 +20,7 @@ from tabcontam.statistics.eprocess import ALL, MEMORY, Bets
 from tabcontam.statistics.exact_statistics import poisson_binomial, poisson_binomial_tail
 from tabcontam.statistics.thresholds import BIT_UNITS, LEAST_EVIDENT_ROWS, POWER_RUNS, SMALLEST_DIVISOR, TARGET_POWER
 
-TILTS = np.log(2) / BIT_UNITS * 2.0 ** np.arange(-5, 4.01, 0.25)  # log(2) / BIT_UNITS makes right and wrong equally likely
+TILTS = np.log(2) / BIT_UNITS * 2.0 ** np.arange(-5, 4.01, 0.25)  # log(2) / BIT_UNITS: right as likely as wrong
 
 
 @dataclass(frozen=True)
