@@ -91,5 +91,5 @@ def revealing_column(copies: AlteredCopies) -> str | None:
 
 
 def revealing_column_of(table: Table, name: str, altered: Mapping[int, str]) -> str | None:
-    """Return `revealing_column` for the column `name`, in which the given rows have these other texts."""
+    """Return `revealing_column` after cells of column `name` are replaced; `altered` maps rows to new texts."""
     return revealing_column(AlteredCopies(table, name, [*altered], [*altered.values()]))

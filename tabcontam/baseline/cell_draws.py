@@ -111,7 +111,7 @@ def _alike(chances: Floats, once: Bools) -> Floats:
 
 
 def _mixed(likely: Sequence[Floats], own: Ints) -> Floats:
-    """Return the mean of predictors' chances, one line per row. Weights grow with the likelihood of own values."""
+    """Return the weighted mean of predictors' chances; the weights maximise the likelihood of the rows' own values."""
     each = [one / one.sum(axis=1, keepdims=True) for one in likely]
     weights = mixing_weights(np.column_stack([one[np.arange(len(own)), own] for one in each]))
     return np.asarray(sum(weight * one for weight, one in zip(weights, each, strict=True)))

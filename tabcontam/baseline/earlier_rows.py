@@ -1,4 +1,4 @@
-"""Predictions of a cell from rows some places before it, unknown to the baseline: an equal value or a fixed step."""
+"""Predictions of a cell from earlier rows that the baseline ignores: an equal value, or a fixed step from it."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -129,7 +129,7 @@ class CountedProbabilities:
 
 
 def leave_for_new_values(counts: Floats, escape: float) -> CountedProbabilities:
-    """Return frequencies. More distinct values in a row leave more to other predictors (Witten and Bell 1991)."""
+    """Return frequencies. A row with more distinct values leaves more to other predictors (Witten and Bell 1991)."""
     left = escape * np.maximum(1, (counts > CLOSE_ROW_ESCAPE).sum(axis=1))
     total = counts.sum(axis=1)
     return CountedProbabilities(counts / (total + left)[:, None], left / (total + left))

@@ -170,7 +170,7 @@ class _RateTarget:
         return float(bits[right].sum() + (~right & known).sum() * np.log2(1 - right.sum() / (known.sum() + 1)))
 
     def follows(self, view: View, rate: _Rate) -> LawPredictions:
-        """Return the rule's numbers and adjacent numbers. Probabilities are shares of right probed rows."""
+        """Return the rule's numbers and adjacent numbers. Their probabilities are hit rates in the probed rows."""
         constants, own = self._apart(rate)
         probed, predicted = (self._made(rate, constants, own, rows) for rows in (self.probed, view.predicted))
         decimals = view.target.decimals

@@ -46,7 +46,7 @@ def frequent(fit: Fit) -> Ints | None:
 
 
 def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
-    """Return the keys' probabilities from the probabilities `given` of classes; keys of a class share by frequency."""
+    """Return the probability of each key from `given`, those of the classes. Keys of one class share by frequency."""
     shares = np.zeros((len(labels), len(fit.keys)))
     for place, label in enumerate(labels):
         members = (classes == label) & (fit.marginal > 0)

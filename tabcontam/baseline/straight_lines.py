@@ -31,9 +31,10 @@ def numbers_near(
 ) -> LawPredictions:
     """Return numbers up to `reach` units from a computed one.
 
-    Probabilities are shares of hits in the probed rows. `probed` and `predicted` are pairs: each row's computed number,
-    and the number of rows of its kind, 0 without a number. `true` are the probed rows' true numbers. All numbers are in
-    units of the last of `decimals`. Shares are counted by classes of kinds with edges `sizes`.
+    Their probabilities are hit rates in the probed rows. `probed` and `predicted` are pairs: each row's computed
+    number, and the number of rows of its kind, 0 without a number. `true` are the probed rows' true numbers. All
+    numbers are in units of the last of `decimals`. Hit rates are counted separately for small and large kinds, in
+    classes with edges `sizes`.
     """
     wholes, counts = probed
     off, classes, known = true - wholes, np.searchsorted(sizes, counts), counts > 0
@@ -95,7 +96,7 @@ class _KindLines:
         return float((near & (counts > LEAST_LINE_ROWS)).mean())
 
     def follows(self, view: View) -> LawPredictions:
-        """Return the numbers on the lines and adjacent numbers. Probabilities are shares of hits in other rows."""
+        """Return the numbers on the lines and adjacent numbers. Their probabilities are hit rates in other rows."""
         own = np.full(len(self.y), ROW_PARTS)
         own[self.learned] = np.arange(len(self.learned)) % ROW_PARTS
         fits = [self._fitted(self.learned[own[self.learned] != part]) for part in range(ROW_PARTS)]

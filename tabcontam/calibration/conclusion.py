@@ -17,10 +17,10 @@ Its arguments are names of answerers, ids of tests, and whether the tests are de
 def conclusions(
     tests: Sequence[Test], ignorant: Sequence[str], expert: str, memorisers: Mapping[str, float], rate_of: RateOf
 ) -> list[dict[str, object]]:
-    """Return for each family, as JSON, how often its tests detect each kind of answerer, without families not asked.
+    """Return for each family, as JSON, how often its tests detect each kind of answerer.
 
-    `ignorant` answerers know nothing of the table; `expert` knows its card and no row; `memorisers` know a share of
-    rows.
+    `ignorant` answerers know nothing of the table, `expert` knows its card and no row, `memorisers` know a share of the
+    rows. Families that were not asked are left out.
     """
     found: list[dict[str, object]] = []
     for family, own in grouped(tests, lambda test: test.family).items():

@@ -333,7 +333,10 @@ def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> dic
 
 
 def _rate_of(runs: Sequence[ByAnswerer], answerers: Sequence[str], tests: Sequence[str], together: bool) -> Rate:
-    """Return how often these tests, or (if `together`) all row tests together, detect an answerer, over asked runs."""
+    """Return how often at least one of `tests` detects an answerer, over the runs in which it was asked.
+
+    If `together`, the verdict of all row tests together counts instead.
+    """
     if together:  # runs in which no test of this family was asked say nothing about the family
         own = [run for run in runs if any(run[one].queries(test) for one in answerers for test in tests)]
         return rate(own, answerers, TOGETHER)

@@ -32,10 +32,11 @@ BEFORE, AFTER, NEITHER = 1, -1, 0
 class DateExchange:
     """The result of a test that exchanges release dates between datasets.
 
-    `difference` is the mean lift over the majority class before minus after, within each LLM that has both sides,
-    averaged over these `llms`. `p_value` is the share of ways to exchange dates with at least this difference. `ways`
-    counts the computed ways: all if `exact`, otherwise random draws. For random draws, `p_value` is the upper limit of
-    that share (Clopper and Pearson, one-sided, 99.9%): trying many seeds gains little.
+    A lift is an accuracy minus the majority class's share. `difference` is the mean lift of datasets released before an
+    LLM's training data end, minus the mean lift of those released after. It is averaged over the `llms` that have both.
+    `p_value` is the share of ways to exchange dates with at least this difference. `ways` counts the computed ways: all
+    if `exact`, otherwise random draws. For random draws, `p_value` is the upper limit of that share (Clopper and
+    Pearson, one-sided, 99.9%): trying many seeds gains little.
     """
 
     difference: float

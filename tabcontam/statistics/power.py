@@ -148,7 +148,7 @@ def _padded(chances: Sequence[tuple[float, ...]]) -> Floats:
 
 
 def _units(chances: Floats) -> Floats:
-    """Return each cell's weight in eighths of bits, a column for each precision it is right at, as in `worths`."""
+    """Return cells' weights in eighths of bits, one column for each precision at which an answer may be right."""
     if not np.all(np.isnan(chances) | (chances > 0)):
         raise ValueError("a chance is 0")
     found = np.zeros_like(chances)
@@ -247,7 +247,10 @@ class BetPower:
 
 
 def choice_power(chances: Sequence[float], share: float, level: float) -> float:
-    """Return P(p <= `level`), exactly, if each choice is known with probability `share`, else right by its chance."""
+    """Return P(p <= `level`), exactly, if each choice is known with probability `share`.
+
+    A choice that is not known is right with its chance in `chances`.
+    """
     right = share + (1 - share) * np.array(chances)
     return min(1.0, float(poisson_binomial(right)[_needed(tuple(chances), level) :].sum()))
 

@@ -19,7 +19,7 @@ LAST = re.compile(r"\d+(?=\D*$)")  # the last number of a name
 def together(quantities: Sequence[Quantity]) -> list[Floats]:
     """Return sums, means, least and greatest numbers of groups of columns, and the sum of all number columns.
 
-    Sums are computed with and without rows that have missing cells.
+    If cells are missing, the sums and means of the known cells are added.
     """
     groups = [list(group) for group in grouped(quantities, lambda one: DIGITS.sub("", one.name)).values()]
     large = sorted((group for group in groups if len(group) > 2), key=lambda group: -len(group))[:MOST_COLUMN_GROUPS]
