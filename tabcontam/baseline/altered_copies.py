@@ -67,7 +67,10 @@ class AlteredCopies:
         return found
 
     def hints(self, name: str, most: int | None = None) -> dict[str, AlterationHint]:
-        """Return how well each law predicts column `name` from the others, in `most` held-out rows or all rows."""
+        """Return how well each law predicts the cells of column `name` from other columns.
+
+        It is tested on `most` held-out rows and their copies, or on all rows if `most` is None.
+        """
         target = self.columns[name]
         given = tuple(with_derived(one for one in self.columns.values() if one is not target))
         size = len(self.rows)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 SIZES = (2, 3, 4)  # characters of a gram
-STRENGTHS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)  # weights below 1, since grams overlap
+STRENGTHS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)  # weights of a text, mostly below 1, since grams overlap
 
 
 def by_characters(fit: Fit) -> Floats | None:

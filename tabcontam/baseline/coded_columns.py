@@ -214,7 +214,7 @@ def as_column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str
 
 
 def with_words(columns: Iterable[Column]) -> list[Column]:
-    """Return the columns, each followed by its `words`."""
+    """Return the columns, each followed by the columns `words` of its words or beginnings of codes."""
     return [found for one in columns for found in (one, *one.words)]
 
 

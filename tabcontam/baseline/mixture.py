@@ -1,8 +1,8 @@
 """The baseline: a mixture of predictors, each fitted on rows other than those it predicts.
 
 A large table has one fit, on rows that are never queried. A small table is divided into folds, and each fold is
-predicted from the others. Predictor weights are found by expectation and maximisation on rows that were held out from
-the fit and are not queried with the row in question. Answers are never used. Everything is deterministic.
+predicted from the others. Predictor weights are found by expectation and maximisation, on rows held out from the fit.
+For a queried row, rows of its own fold are not used. Answers are never used. Everything is deterministic.
 """
 
 from collections.abc import Callable, Mapping, Sequence

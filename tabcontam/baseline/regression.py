@@ -46,7 +46,10 @@ def frequent(fit: Fit) -> Ints | None:
 
 
 def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
-    """Return the probability of each key from `given`, those of the classes. Keys of one class share by frequency."""
+    """Return the probability of each key, from the probabilities `given` of classes.
+
+    Keys of one class share its probability by frequency. Columns of `given` are `labels`.
+    """
     shares = np.zeros((len(labels), len(fit.keys)))
     for place, label in enumerate(labels):
         members = (classes == label) & (fit.marginal > 0)

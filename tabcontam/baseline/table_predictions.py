@@ -141,10 +141,10 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
 def _cells(
     table: Table, names: Sequence[str], shown: Sequence[str], lagged: Collection[str] = ()
 ) -> tuple[dict[str, Column], list[str]]:
-    """Return the columns that a baseline needs, and the names of those it sees.
+    """Return the columns that a baseline needs, and the names of the shown columns.
 
-    If `lagged` is not empty, rows before are shown: cells of four rows for `lagged` features, and of one row for
-    others. Run lengths of equal cells are added, in a wide table for `lagged` features only.
+    If `lagged` is not empty, rows before are shown: cells of four rows for `lagged` features, and of one row for other
+    features. Run lengths of equal cells are added, in a wide table for `lagged` features only.
     """
     columns = {name: column_of(table, name) for name in names}
     if not lagged:

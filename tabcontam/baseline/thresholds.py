@@ -3,7 +3,7 @@
 LEAST_REVEALING_EXCESS = 0.2  # mean probability in rows minus that in copies, to reveal them; benchmarks.skill
 LEAST_LAW_EXCESS = 0.02  # mean probability in rows minus that in copies, for a law to count; benchmarks.skill
 LAW_SAMPLE_ROWS = 300  # rows from which laws are learned before a baseline is fitted; benchmarks.skill
-MOST_REVERSED_COLUMNS = 12  # columns that laws may predict from the altered column; by hand
+MOST_REVERSED_COLUMNS = 12  # columns that laws may predict from the altered column, most informative first; by hand
 NEAREST_ROWS_LISTED = 19  # similar rows whose cells are listed with the draws of a cell; by hand
 DRAW_FITTING_ROUNDS = 60  # rounds of iterative proportional fitting; Deming and Stephan 1940; by hand
 DRAW_MARGIN = 1.0  # standard errors by which own cells must be rarer than half the draws; benchmarks.surrogates

@@ -36,8 +36,8 @@ def ranked(rows: Sequence[RatedRow], classes: Sequence[str], confidence: float =
     the rows that were asked after the same examples. The variance is DeLong's, estimated over all groups together,
     since a group may have a single row of a class. The interval is Student's on the scale of the log-odds. The error of
     a mean over classes is the mean of their errors: it cannot be larger, however the classes depend on each other. If
-    all pairs are ranked right, or all wrong, the interval is the exact interval of a share of as many rows as the
-    smaller side has. A class is left out if no group has rows of it and of another class. Return None if no class is
+    all pairs are ranked right, or all wrong, the interval is exact, for a share of n rows: n is the number of rows on
+    the smaller side. A class is left out if no group has rows of it and of another class. Return None if no class is
     left.
     """
     asked = classes[:1] if len(classes) == 2 else classes

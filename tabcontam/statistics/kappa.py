@@ -22,9 +22,9 @@ class KappaAgreement:
 def measure_agreement(pairs: Sequence[tuple[Hashable, Hashable]]) -> KappaAgreement:
     """Return how far two judges agree, from pairs of their words for the same items.
 
-    Kappa is (observed - expected) / (1 - expected). The expected agreement is that of two independent judges who use
-    each word as often as these judges (Cohen 1960, "A coefficient of agreement for nominal scales"). If both judges use
-    one word for every item, the expected agreement is 1 and there is no kappa.
+    Kappa is (observed - expected) / (1 - expected). The expected agreement is that of two independent judges with equal
+    frequencies of words (Cohen 1960, "A coefficient of agreement for nominal scales"). If both judges use one word for
+    every item, the expected agreement is 1 and there is no kappa.
 
     >>> measure_agreement([("yes", "yes"), ("no", "no"), ("no", "no"), ("no", "yes")]).kappa
     0.5

@@ -1,4 +1,4 @@
-"""Exact tails of two sums: of the ranks of true values among candidates, and of signed ranks of differences."""
+"""Tails of two sums: of the ranks of true values among candidates, and of signed ranks of differences."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -43,8 +43,10 @@ def signed_rank_tail(differences: Sequence[float]) -> float:
 
 
 def detectable_share(sizes: Sequence[int], level: float, power: float = TARGET_POWER) -> float | None:
-    """Return the least remembered share, in hundredths, at which P(p <= `level`) is at least `power`; None if there is
-    none. A remembered value has rank 1. Any other value has a rank from 1 to its number in `sizes`, all equally likely.
+    """Return the least remembered share, in hundredths, at which P(p <= `level`) is at least `power`.
+
+    A remembered value has rank 1. Any other value has a rank from 1 to its number in `sizes`, all equally likely.
+    Return None if not even a share of 1 suffices.
     """
     return _share(tuple(sorted(sizes)), level, power)
 

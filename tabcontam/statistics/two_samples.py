@@ -20,8 +20,9 @@ def larger(own: Sequence[float], others: Sequence[float], seed: int = 0) -> floa
     """Return the one-sided p-value that the `own` values are no larger than the `others`.
 
     The statistic is the rank sum of the own values among all values (Wilcoxon 1945). The p-value is the share of 10,000
-    random choices of the own values with a rank sum at least as large, the observed one among them. It is valid for any
-    values, also with ties, and never below 1 / 10,000. It is 1 if a sample is empty.
+    choices of the own values with a rank sum at least as large. One of these choices is the observed one, the others
+    are random. The p-value is valid for any values, also with ties, and never below 1 / 10,000. It is 1 if a sample is
+    empty.
     """
     return _larger(tuple(own), tuple(others), seed) if len(own) and len(others) else 1.0
 
